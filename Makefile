@@ -1,0 +1,77 @@
+# Everything lives in .venv, which is made on first use and made anew when pyproject.toml changes.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+DEMO   ?= demo
+JOBS   ?= 2
+
+# The oldest Python that can run hedgerow.
+OLDEST := 3.11
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint format bench docs clean
+
+help:  ## Show this list.
+	@echo "make demo    set everything up, publish an embedded sample and show the release"
+	@echo "make test    set everything up, check style and types, run the tests"
+	@echo "make lint    check style and types only"
+	@echo "make format  rewrite the code in the project's style"
+	@echo "make bench   measure speed and use (needs data: see benchmarks/README.md)"
+	@echo "make docs    write docs/cli.md and docs/schema.json anew"
+	@echo "make clean   remove .venv, caches and the demo"
+
+$(VENV)/made:
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "There is no '$(PYTHON)' here. Install Python $(OLDEST) or newer, or name one: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < tuple(map(int, "$(OLDEST)".split("."))))' || { \
+	  echo "hedgerow needs Python $(OLDEST) or newer; '$(PYTHON)' is older. Name a newer one: make PYTHON=python$(OLDEST)" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
+	  echo "'$(PYTHON)' cannot make environments. Install its venv package (on Debian and Ubuntu: python3-venv)." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# One stamp for what the demo needs and one for what tests need, so that each call installs once.
+$(VENV)/demo: $(VENV)/made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot]'
+	@touch $@
+
+$(VENV)/test: $(VENV)/demo
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot,test]'
+	@touch $@
+
+$(VENV)/bench: $(VENV)/demo
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@
+
+demo: $(VENV)/demo  ## Publish the embedded sample.
+	$(BIN)/python -m hedgerow.sample $(DEMO)
+	$(BIN)/hedgerow publish $(DEMO)/people.csv --schema $(DEMO)/schema.yaml \
+	  --method diffmulti --epsilon 1 --out $(DEMO)/release --overwrite
+	$(BIN)/hedgerow show $(DEMO)/release --plot $(DEMO)/release.png
+	@echo
+	@echo "The release lies in $(DEMO)/release (open $(DEMO)/release/table.csv in a spreadsheet),"
+	@echo "its picture in $(DEMO)/release.png."
+
+lint: $(VENV)/test  ## Check style and types.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint  ## Check style and types, then run the tests.
+	$(BIN)/python -m pytest -n $(JOBS)
+
+format: $(VENV)/test  ## Rewrite the code in the project's style.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/bench  ## Measure.
+	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/test  ## Write the generated pages anew.
+	$(BIN)/python -m hedgerow.cli.reference docs/cli.md
+	$(BIN)/python -c 'import json, pathlib; from hedgerow.schema import json_schema; pathlib.Path("docs/schema.json").write_text(json.dumps(json_schema(), indent=2) + "\n", encoding="utf-8")'
+
+clean:  ## Remove what was made.
+	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,61 @@
+"""hedgerow: tables about people, published under differential privacy by generalisation.
+
+Everything a script needs hangs on this module, and is loaded when it is first used:
+
+    import hedgerow as hr
+
+    schema = hr.Schema.load("schema.yaml")
+    release = hr.publish("people.parquet", schema, method=hr.DiffMulti(), epsilon=1)
+    release.save("release/")
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hedgerow import errors as errors
+    from hedgerow.publish.api import publish as publish
+    from hedgerow.publish.diffgen import DiffGen as DiffGen
+    from hedgerow.publish.diffmulti import DiffMulti as DiffMulti
+    from hedgerow.release import Release as Release
+    from hedgerow.release import verify as verify
+    from hedgerow.schema import Schema as Schema
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DiffGen",
+    "DiffMulti",
+    "Release",
+    "Schema",
+    "__version__",
+    "errors",
+    "publish",
+    "verify",
+]
+
+# Loading numpy, Arrow and numba takes most of a second, which `hedgerow --help` and a script that
+# only reads a schema need not wait for: names are fetched from their rooms on first use.
+_ROOMS = {
+    "DiffGen": "hedgerow.publish.diffgen",
+    "DiffMulti": "hedgerow.publish.diffmulti",
+    "Release": "hedgerow.release",
+    "Schema": "hedgerow.schema",
+    "verify": "hedgerow.release",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("errors", "publish"):  # modules; `hedgerow.publish` can be called like a function
+        return import_module(f"hedgerow.{name}")
+    if name in _ROOMS:
+        value = getattr(import_module(_ROOMS[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'hedgerow' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

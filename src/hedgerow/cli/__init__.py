@@ -1,0 +1,80 @@
+"""The command `hedgerow`: a thin door. Each command parses, calls the library and prints.
+
+Commands import the library inside their functions: numpy, Arrow and numba would make `--help`
+wait. Exit codes are stable: 0 done, 1 a mistake of ours or of the machine, 2 a wrong option,
+3 the schema, 4 the data, 5 the budget, 6 the release, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from hedgerow.cli.check import check
+from hedgerow.cli.init import init
+from hedgerow.cli.plan import plan
+from hedgerow.cli.publish import publish
+from hedgerow.cli.sample import sample
+from hedgerow.cli.show import show
+from hedgerow.cli.terminal import INTERRUPTED, Door, example
+from hedgerow.cli.verify import verify
+
+__all__ = ["COMMANDS", "app", "main"]
+
+app = typer.Typer(
+    name="hedgerow",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: quick, the same everywhere, and it can be read aloud
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+# The commands in the order of their use, each with an example.
+COMMANDS: dict[Callable[..., None], list[str]] = {
+    init: ["hedgerow init people.csv --out schema.yaml"],
+    check: ["hedgerow check schema.yaml", "hedgerow check schema.yaml --data people.csv"],
+    plan: ["hedgerow plan --schema schema.yaml --epsilon 1 --rows 30000"],
+    publish: [
+        "hedgerow publish people.parquet --schema schema.yaml --method diffmulti \\",
+        "    --epsilon 1 --out release/",
+    ],
+    show: ["hedgerow show release/ --top 20 --plot release.png"],
+    sample: ["hedgerow sample release/ --out rows.csv"],
+    verify: ["hedgerow verify release/"],
+}
+for _function, _lines in COMMANDS.items():
+    app.command(cls=Door, epilog=example(*_lines))(_function)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from hedgerow import __version__
+
+        typer.echo(f"hedgerow {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog=example("hedgerow publish --help"))
+def hedgerow(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Publish tables about people under differential privacy.
+
+    A table goes in; generalised regions with noisy counts come out, under a stated guarantee.
+    Start with `init` to draft a schema, `check` it, look at the `plan`, then `publish`.
+    """
+
+
+def main() -> None:
+    """Runs the command line."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

@@ -1,0 +1,98 @@
+"""`hedgerow check`: is the schema right, and does the data follow it?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hedgerow.cli.options import AsJson
+from hedgerow.cli.terminal import note, print_json, print_table, progress, say
+
+if TYPE_CHECKING:
+    from hedgerow.schema import Attribute, Schema
+
+
+def check(
+    schema: Annotated[Path, typer.Argument(help="The schema file.")],
+    data: Annotated[
+        Path | None, typer.Option(help="Also look whether this private table follows it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a schema and, if asked, a table against it.
+
+    Without --data no private file is opened. With it the whole table is looked at and complaints
+    name rows and columns, but never a value and never how many there are. Nothing is published.
+    """
+    from hedgerow.schema import Schema
+
+    known = Schema.load(schema)
+    if data is not None:
+        from hedgerow.table import read
+
+        with progress("Checking the table") as bar:
+            read(data, known, progress=bar)
+    if as_json:
+        print_json(_facts(known, data))
+        return
+    columns = [_row(attribute) for attribute in known.attributes]
+    say(f"{known.name}: the schema is right.")
+    print_table(["attribute", "kind", "domain", "missing", "outside"], columns)
+    if known.target is not None:
+        say(f"class: {known.target.name} ({', '.join(known.classes)})")
+    if known.identifiers:
+        say(f"dropped: {', '.join(known.identifiers)}")
+    say(_unit(known))
+    for warning in known.warnings:
+        note(f"Warning: {warning}")
+    if known.draft:
+        note("This is a draft: remove the line `draft: true` when all of it is public knowledge.")
+    if data is not None:
+        say(f"{data} follows the schema.")
+
+
+def _unit(schema: Schema) -> str:
+    if schema.person is None:
+        return "one row is one person"
+    return (
+        f"people are told apart by {schema.person.column}; at most {schema.person.max_rows} rows "
+        "of each count"
+    )
+
+
+def _row(attribute: Attribute) -> list[str]:
+    from hedgerow.schema import Numeric
+
+    kind: str
+    if isinstance(attribute, Numeric):
+        domain = f"{attribute.edge(0)} to {attribute.edge(attribute.grid)} by {_step(attribute)}"
+        kind = attribute.kind
+    else:
+        levels = attribute.taxonomy.height
+        domain = f"{attribute.size} values, {levels} {'level' if levels == 1 else 'levels'}"
+        kind = "boolean" if attribute.boolean else "categorical"
+    return [attribute.name, kind, domain, attribute.missing, attribute.outside]
+
+
+def _step(attribute: Any) -> str:
+    days = " days" if attribute.kind == "date" else ""
+    return f"{float(attribute.step):g}{days}"
+
+
+def _facts(schema: Schema, data: Path | None) -> dict[str, Any]:
+    names = ["name", "kind", "domain", "missing", "outside"]
+    return {
+        "name": schema.name,
+        "hash": schema.hash,
+        "draft": schema.draft,
+        "began_as_draft": schema.began_as_draft,
+        "attributes": [dict(zip(names, _row(a), strict=True)) for a in schema.attributes],
+        "class": schema.target.name if schema.target else None,
+        "classes": list(schema.classes),
+        "identifiers": list(schema.identifiers),
+        "unit_of_protection": _unit(schema),
+        "warnings": list(schema.warnings),
+        "data_follows_schema": True if data is not None else None,
+    }

@@ -1,0 +1,76 @@
+"""Single files that commands write: never half of one, never over another unasked."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hedgerow.errors import ReleaseError
+
+__all__ = ["refuse_existing", "whole_file", "write_text"]
+
+
+def refuse_existing(path: Path, overwrite: bool) -> None:
+    """Raises if something is there already, so that long work is not begun in vain.
+
+    Args:
+        path: The file that would be written.
+        overwrite: Whether the user asked for it to be replaced.
+    """
+    if path.is_dir():
+        raise ReleaseError(f"{path} is a folder, not a file.", hint="Name a file with --out.")
+    if not overwrite and (path.exists() or path.is_symlink()):
+        raise ReleaseError(
+            f"{path} is there already.", hint="Choose another --out, or add --overwrite."
+        )
+
+
+@contextmanager
+def whole_file(path: Path, overwrite: bool) -> Iterator[Path]:
+    """Gives a temporary path beside the target and moves it there once the block has ended well.
+
+    Args:
+        path: The file to write.
+        overwrite: Whether to replace it if it is there.
+    """
+    refuse_existing(path, overwrite)
+    try:
+        handle, name = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix
+        )
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str, overwrite: bool) -> None:
+    """Writes a whole text file or none."""
+    with whole_file(path, overwrite) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _unwritable(path: Path, error: OSError) -> ReleaseError:
+    return ReleaseError(
+        f"{path} cannot be written: {error.strerror or 'the disk refused'}.",
+        hint="Choose another place with --out, or free some space; nothing was left behind.",
+    )
+
+
+def _umask() -> int:
+    """The permissions new files must not have; it can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

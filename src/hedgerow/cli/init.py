@@ -1,0 +1,40 @@
+"""`hedgerow init`: a first draft of a schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hedgerow.cli.options import AsJson, Overwrite
+from hedgerow.cli.terminal import note, print_json, say
+
+
+def init(
+    data: Annotated[Path, typer.Argument(help="The private table: CSV (also .gz) or Parquet.")],
+    out: Annotated[Path, typer.Option(help="The schema file to write.")] = Path("schema.yaml"),
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draft a schema from a table, for a person to finish.
+
+    The draft is guessed from PRIVATE data: its bounds and lists of values are facts about the
+    people in the table. It is marked as a draft, and `hedgerow publish` refuses it until a person
+    has put public knowledge in their place and removed the mark.
+    """
+    from hedgerow.cli.files import refuse_existing, write_text
+    from hedgerow.table import draft_schema
+
+    refuse_existing(out, overwrite)
+    write_text(out, draft_schema(data), overwrite)
+    if as_json:
+        print_json({"schema": str(out), "draft": True, "read_private_data": True})
+        return
+    say(f"Wrote a draft to {out}.")
+    note(
+        "This draft was read off PRIVATE data. Before you use it:\n"
+        "  1. replace bounds and values by what is publicly known about each column;\n"
+        "  2. write taxonomies for long lists of values; choose the class and the identifiers;\n"
+        "  3. remove the line `draft: true`, then run `hedgerow check`."
+    )

@@ -1,0 +1,138 @@
+"""Options that several commands share, and the method they describe."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hedgerow.errors import UsageError
+
+if TYPE_CHECKING:
+    from hedgerow.publish.diffgen import DiffGen
+    from hedgerow.publish.diffmulti import DiffMulti
+
+
+class Method(StrEnum):
+    """The methods by name."""
+
+    diffmulti = "diffmulti"
+    diffgen = "diffgen"
+
+
+class Schedule(StrEnum):
+    """How a method divides its budget."""
+
+    tuned = "tuned"
+    paper = "paper"
+
+
+class Distribution(StrEnum):
+    """How DiffMulti shares out its specialisations."""
+
+    fair = "fair"
+    even = "even"
+
+
+class Score(StrEnum):
+    """What a method looks for when it specialises."""
+
+    max = "max"
+    infogain = "infogain"
+    gini = "gini"
+    ncp = "ncp"
+    discernibility = "discernibility"
+
+
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print the result as JSON, for other programs.")
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace it if it is there.")]
+SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.")]
+MethodName = Annotated[Method, typer.Option("--method", help="How to publish.")]
+Epsilon = Annotated[
+    str,
+    typer.Option(
+        "--epsilon",
+        metavar="NUMBER",
+        help="The privacy budget, as a decimal or a fraction (1, 0.5, 1/3). Smaller is safer.",
+    ),
+]
+Delta = Annotated[
+    str,
+    typer.Option(
+        "--delta",
+        metavar="NUMBER",
+        help="0 for the pure guarantee; a tiny number such as 1e-9 buys better regions.",
+    ),
+]
+ScoreName = Annotated[
+    Score | None,
+    typer.Option(
+        "--score",
+        help="What to look for: diffmulti knows max, gini, ncp and discernibility; diffgen knows "
+        "max, infogain and gini. By default the method chooses.",
+    ),
+]
+ScheduleName = Annotated[
+    Schedule,
+    typer.Option("--schedule", help="Our division of the budget, or the published one."),
+]
+Specialisations = Annotated[
+    int | None,
+    typer.Option(
+        "--specialisations", metavar="H", help="How many; by default a public rule decides."
+    ),
+]
+Depth = Annotated[
+    int | None,
+    typer.Option(
+        "--depth", metavar="G", help="At most this many on a path; by default a rule decides."
+    ),
+]
+DistributionName = Annotated[
+    Distribution | None,
+    typer.Option(
+        "--distribution", help="diffmulti: more specialisations where more people are, or not."
+    ),
+]
+MaxCells = Annotated[
+    int | None,
+    typer.Option("--max-cells", metavar="N", help="diffgen: at most this many regions."),
+]
+
+
+def method_of(
+    name: Method,
+    *,
+    score: Score | None,
+    schedule: Schedule,
+    specialisations: int | None,
+    depth: int | None,
+    distribution: Distribution | None,
+    max_cells: int | None,
+) -> DiffGen | DiffMulti:
+    """The settings of a method from the options a user gave; options left out keep defaults."""
+    from hedgerow.publish.diffgen import DiffGen
+    from hedgerow.publish.diffmulti import DiffMulti
+
+    kind: type[DiffGen] | type[DiffMulti] = DiffGen if name is Method.diffgen else DiffMulti
+    given = {
+        "score": score.value if score else None,
+        "schedule": schedule.value,
+        "specialisations": specialisations,
+        "depth": depth,
+        "distribution": distribution.value if distribution else None,
+        "max_cells": max_cells,
+    }
+    chosen = {key: value for key, value in given.items() if value is not None}
+    for key in chosen:
+        if key not in {field.name for field in fields(kind)}:
+            option = "--" + key.replace("_", "-")
+            raise UsageError(
+                f"{option} is not a setting of {name.value}.", hint=f"Leave {option} out."
+            )
+    return kind(**chosen)  # type: ignore[arg-type]

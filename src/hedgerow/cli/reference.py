@@ -1,0 +1,117 @@
+"""Writes `docs/cli.md` from the commands themselves: `python -m hedgerow.cli.reference FILE`."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from types import NoneType
+from typing import Any, get_args
+
+import typer
+
+__all__ = ["reference"]
+
+_HEAD = """\
+# The command line
+
+*Made from the commands by `make docs`; a test fails when it is out of date.*
+
+Results go to standard output, everything else to standard error. Every command takes `--json`, and
+then prints one JSON object; an error is then `{"error": {"kind", "message", "hint",
+"exit_code"}}` on standard error. Progress is shown on a terminal only, as a share of the work.
+
+| exit code | means |
+| --- | --- |
+| 0 | done |
+| 1 | a mistake in hedgerow, or the machine failed (memory, disk) |
+| 2 | an option or setting is wrong |
+| 3 | the schema or a taxonomy is wrong, or still a draft |
+| 4 | the data cannot be read, or breaks a rule of the schema |
+| 5 | more budget was asked for than there is |
+| 6 | a file or release cannot be written, read or trusted |
+| 130 | interrupted |
+
+An error never shows a traceback, since that could quote private data; `HEDGEROW_DEBUG=1` in the
+environment shows it.
+"""
+
+
+@dataclass(frozen=True)
+class _Parameter:
+    """An argument or option as the page shows it, read from the command's own signature.
+
+    The parser's objects know all this too, but their shape changes between its versions.
+    """
+
+    name: str
+    kind: Any
+    info: Any
+    default: Any
+
+    @property
+    def is_argument(self) -> bool:
+        return isinstance(self.info, typer.models.ArgumentInfo)
+
+    @property
+    def required(self) -> bool:
+        return self.default is inspect.Parameter.empty
+
+    @property
+    def shown(self) -> str:
+        if self.is_argument:
+            return self.name.upper()
+        # In an annotation the first name stands where a default would.
+        names = (self.info.default, *(self.info.param_decls or ()))
+        given = [name for name in names if str(name).startswith("--")]
+        option = given[0] if given else "--" + self.name.replace("_", "-")
+        value = "" if self.kind is bool else " " + (self.info.metavar or self.name.upper())
+        return option + value
+
+    @property
+    def meaning(self) -> str:
+        words = [self.info.help]
+        if isinstance(self.kind, type) and issubclass(self.kind, Enum):
+            words.append(f"One of {', '.join(member.value for member in self.kind)}.")
+        if self.required:
+            words.append("Required.")
+        elif self.default is not None and self.kind is not bool:
+            words.append(f"Default: {getattr(self.default, 'value', self.default)}.")
+        return " ".join(words)
+
+
+def _parameters(function: Callable[..., Any]) -> list[_Parameter]:
+    found = []
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        kind, info = get_args(parameter.annotation)
+        kinds = [part for part in get_args(kind) if part is not NoneType] or [kind]
+        found.append(_Parameter(name, kinds[0], info, parameter.default))
+    return found
+
+
+def reference() -> str:
+    """The whole page.
+
+    Example:
+        >>> "## hedgerow publish" in reference()
+        True
+    """
+    from hedgerow.cli import COMMANDS, hedgerow
+
+    parts = [_HEAD, inspect.getdoc(hedgerow), ""]
+    for function, examples in COMMANDS.items():
+        name, parameters = function.__name__, _parameters(function)
+        needed = [parameter.shown for parameter in parameters if parameter.required]
+        parts += [f"## hedgerow {name}", "", inspect.getdoc(function), ""]
+        parts += ["```", " ".join(["hedgerow", name, *needed, "[OPTIONS]"]), "```", ""]
+        parts += ["| argument or option | meaning |", "| --- | --- |"]
+        parts += [f"| `{parameter.shown}` | {parameter.meaning} |" for parameter in parameters]
+        parts += ["", "Example:", "", "```sh", *examples, "```", ""]
+    return "\n".join(str(part) for part in parts)
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(reference(), encoding="utf-8")

@@ -1,0 +1,70 @@
+"""`hedgerow sample`: made-up rows that follow a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hedgerow.cli.options import AsJson, Overwrite
+from hedgerow.cli.terminal import print_json, say
+from hedgerow.errors import UsageError
+
+
+def sample(
+    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    out: Annotated[Path, typer.Option(help="The file to write: .csv, .csv.gz or .parquet.")],
+    rows: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="How many rows; by default as many as the release counts."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same rows.")] = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draw synthetic rows from a release.
+
+    The rows are made from the release alone and cost no further budget. They describe nobody.
+    """
+    from hedgerow.cli.files import refuse_existing, whole_file
+    from hedgerow.release import Release
+
+    write = _writer(out)
+    refuse_existing(out, overwrite)
+    if rows is not None and rows < 0:
+        raise UsageError("--rows must not be negative.", hint="Leave it out, or give 0 or more.")
+    drawn = Release.load(release).synthesize(rows, seed=seed, kind="arrow")
+    with whole_file(out, overwrite) as temporary:
+        write(drawn, temporary)
+    if as_json:
+        print_json({"rows": str(out), "columns": list(drawn.column_names)})
+        return
+    say(f"Wrote synthetic rows to {out}.")
+
+
+def _writer(out: Path) -> Any:
+    name = out.name.lower()
+    if name.endswith(".parquet"):
+        return _write_parquet
+    if name.endswith((".csv", ".csv.gz")):
+        return _write_csv
+    raise UsageError(
+        f"{out} does not say what kind of file to write.",
+        hint="Let it end in .csv, .csv.gz or .parquet.",
+    )
+
+
+def _write_parquet(rows: Any, path: Path) -> None:
+    from pyarrow import parquet
+
+    parquet.write_table(rows, path)
+
+
+def _write_csv(rows: Any, path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    kind = "gzip" if path.name.endswith(".gz") else None
+    with pa.output_stream(str(path), compression=kind) as stream:
+        csv.write_csv(rows, stream)

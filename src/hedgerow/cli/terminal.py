@@ -1,0 +1,157 @@
+"""How commands speak: results on stdout, everything else on stderr, errors in plain words.
+
+Nothing here may print what it was not given by a release, a schema or an error of ours: in
+particular the text of an unforeseen exception is kept back, since it may quote private data.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from hedgerow.errors import HedgerowError
+
+__all__ = ["Door", "example", "note", "print_json", "print_table", "progress", "say"]
+
+INTERRUPTED = 130  # what a shell reports for a command that was stopped with Ctrl-C
+
+
+class Door(TyperCommand):
+    """A command whose errors leave as a message and a stable exit code, never as a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command."""
+        as_json = bool(ctx.params.get("as_json"))
+        try:
+            return super().invoke(ctx)
+        except HedgerowError as error:
+            _debug()
+            _complain(type(error).__name__, error.message, error.hint, error.exit_code, as_json)
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            _debug()
+            _complain("Interrupted", "Interrupted.", None, INTERRUPTED, as_json)
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            # The reader of our output went away (`hedgerow show r | head`): nobody to tell.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(1) from None
+        except Exception as error:
+            # The parser's own exceptions (a bad option, --help) know how to leave.
+            if isinstance(error, typer.Abort) or hasattr(error, "exit_code"):
+                raise
+            _debug()
+            _complain(*_unforeseen(error), 1, as_json)
+            raise typer.Exit(1) from None
+
+
+def _unforeseen(error: Exception) -> tuple[str, str, str]:
+    """What to say about an error that is not one of ours; never the error's own text."""
+    kind = type(error).__name__
+    if isinstance(error, MemoryError):
+        return (
+            kind,
+            "There is not enough memory for this.",
+            "Close other programs, use a machine with more memory, or make the steps of numeric "
+            "attributes coarser.",
+        )
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if isinstance(error.filename, str) else ""
+        return kind, f"{where}{error.strerror}.", "Check the path, its permissions and the disk."
+    return (
+        kind,
+        f"hedgerow failed in a way it should not ({kind}). This is a mistake in hedgerow, not "
+        "yours.",
+        "Run it again with HEDGEROW_DEBUG=1 to see where. What that prints may quote private "
+        "data: look at it yourself before you show it to anyone.",
+    )
+
+
+def _complain(kind: str, message: str, hint: str | None, code: int, as_json: bool) -> None:
+    if as_json:
+        error = {"kind": kind, "message": message, "hint": hint, "exit_code": code}
+        typer.echo(json.dumps({"error": error}, ensure_ascii=False), err=True)
+        return
+    typer.echo(f"Error: {message}" if kind != "Interrupted" else message, err=True)
+    if hint:
+        typer.echo(f"  {hint}", err=True)
+
+
+def _debug() -> None:
+    if os.environ.get("HEDGEROW_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exc()
+
+
+def example(*lines: str) -> str:
+    """The end of a command's help: how it is used."""
+    # A backspace alone on a line keeps the parser from refilling what follows.
+    return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def say(text: str = "") -> None:
+    """Prints a line of the result."""
+    typer.echo(text)
+
+
+def note(text: str) -> None:
+    """Prints a line that is not part of the result, such as a warning."""
+    typer.echo(text, err=True)
+
+
+def print_json(value: Any) -> None:
+    """Prints a result for machines."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_table(columns: list[str], rows: list[list[str]], right: set[int] | None = None) -> None:
+    """Prints a table that fits the terminal.
+
+    Args:
+        columns: The headings.
+        rows: The cells, as text.
+        right: The columns that are aligned to the right.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for place, name in enumerate(columns):
+        table.add_column(Text(name), justify="right" if place in (right or ()) else "left")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))  # Text: labels such as [a] are no markup
+    Console().print(table)
+
+
+@contextmanager
+def progress(words: str) -> Iterator[Callable[[float], None] | None]:
+    """A progress bar on stderr, if that is a terminal; it knows shares only, never counts.
+
+    Args:
+        words: What is being done.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(words, total=1.0)
+        yield lambda share: bar.update(task, completed=min(1.0, max(0.0, share)))

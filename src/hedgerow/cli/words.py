@@ -1,0 +1,97 @@
+"""What a release says about itself, in words. Everything here is public."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hedgerow.release import Release
+
+__all__ = ["decimal", "facts", "guarantee", "spending"]
+
+# What the purposes of the ledger mean to a reader.
+_PURPOSES = {
+    "rows": "how many rows there are, roughly",
+    "select": "choosing what to specialise",
+    "cut": "choosing where to cut numbers",
+    "allocate": "sharing out specialisations",
+    "leaf": "the counts that are published",
+}
+
+
+def decimal(value: Fraction) -> str:
+    """A short decimal that is not below the value, so that a budget is never understated.
+
+    Example:
+        >>> decimal(Fraction(1, 3)), decimal(Fraction(1, 2)), decimal(Fraction(0))
+        ('0.3334', '0.5', '0')
+    """
+    scale = 10**4
+    while 0 < value * scale < 1000:  # four digits that say something, however small it is
+        scale *= 10
+    digits = -(-value.numerator * scale // value.denominator)
+    whole, rest = divmod(digits, scale)
+    tail = str(rest).zfill(len(str(scale)) - 1).rstrip("0")
+    return f"{whole}.{tail}" if tail else str(whole)
+
+
+def guarantee(release: Release) -> list[str]:
+    """What is promised, as sentences."""
+    promise = release.guarantee
+    if not promise.get("private", True):
+        return [
+            "NOT PRIVATE: this run was seeded, so its noise can be guessed. Use it for tests only."
+        ]
+    strength = f"epsilon = {promise['epsilon']}"
+    if str(promise.get("delta", "0")) != "0":
+        strength += f" and delta = {promise['delta']}"
+    lines = [
+        f"Differential privacy with {strength}: whether or not {_who(release)} is in the table, "
+        "what is published would look almost the same."
+    ]
+    if promise.get("began_as_draft"):
+        lines.append("The schema began as a draft that was read off the private data.")
+    return lines
+
+
+def _who(release: Release) -> str:
+    if release.schema.person is None:
+        return "any one row (one row is one person)"
+    return f"any one person (at most {release.schema.person.max_rows} rows each)"
+
+
+def spending(ledger: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """What was spent on what: purpose, pot, and from how little to how much on any path."""
+    units = {pot: Fraction(entry["unit"]) for pot, entry in ledger["pots"].items()}
+    rows: list[tuple[str, str, str]] = []
+    for pot, unit in units.items():
+        paths = [path["spent"].get(pot, {}) for path in ledger["paths"]]
+        purposes = dict.fromkeys(name for path in paths for name in path)
+        for purpose in sorted(purposes, key=_order):
+            spent = [Fraction(path.get(purpose, 0)) * unit for path in paths]
+            least, most = decimal(min(spent)), decimal(max(spent))
+            if max(spent) > 0:
+                amount = least if least == most else f"{least} to {most}"
+                rows.append((_PURPOSES.get(purpose, purpose), pot, amount))
+    return rows
+
+
+def _order(purpose: str) -> int:
+    known = list(_PURPOSES)
+    return known.index(purpose) if purpose in known else len(known)
+
+
+def facts(release: Release) -> dict[str, Any]:
+    """The same for machines."""
+    return {
+        "method": release.method,
+        "settings": release.settings,
+        "schema": release.schema.name,
+        "guarantee": release.guarantee,
+        "regions": release.partition.cells,
+        "spent": [
+            {"purpose": purpose, "pot": pot, "amount": amount}
+            for purpose, pot, amount in spending(release.ledger)
+        ],
+    }

@@ -1,0 +1,193 @@
+"""The loops of the in-memory engine. Rows lie grouped by node, so histograms stay in cache."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["count_classes", "histograms", "route"]
+
+Ints = NDArray[np.int64]
+Codes = NDArray[Any]
+
+DENSE = 24  # a part is counted densely if it has fewer cells than this times the node's rows
+
+
+@njit(cache=True)
+def count_classes(rows: Codes, out: Ints) -> None:
+    """Counts the classes (the last column) of all rows."""
+    last = rows.shape[1] - 1
+    for row in range(rows.shape[0]):
+        out[rows[row, last]] += 1
+
+
+@njit(cache=True)
+def _sort(keys: Ints, size: int) -> None:
+    """Sorts the first keys; by insertion while they are few."""
+    if size > 48:
+        keys[:size] = np.sort(keys[:size])
+        return
+    for i in range(1, size):
+        key = keys[i]
+        j = i - 1
+        while j >= 0 and keys[j] > key:
+            keys[j + 1] = keys[j]
+            j -= 1
+        keys[j + 1] = key
+
+
+@njit(cache=True)
+def histograms(
+    rows: Codes,
+    begin: Ints,
+    end: Ints,
+    lo: NDArray[np.int32],
+    hi: NDArray[np.int32],
+    wanted: NDArray[np.bool_],
+    classes: int,
+    scratch: NDArray[np.int32],
+    keys: Ints,
+    start: Ints,
+    code: NDArray[np.int32],
+    counts: NDArray[np.int32],
+) -> None:
+    """Class counts of every code that occurs, for each wanted attribute of each node.
+
+    Entry e of segment (node, attribute) says that `code[e]` occurs with class k in `counts[e, k]`
+    records; codes increase within a segment; segment i lies from `start[i]` to `start[i + 1]`.
+    """
+    attributes = lo.shape[1]
+    dense = np.empty(attributes, dtype=np.int64)
+    offset = np.empty(attributes, dtype=np.int64)
+    entry = 0
+    segment = 0
+    for node in range(begin.size):
+        first, last = begin[node], end[node]
+        size = last - first
+        # the row loop fills all small parts of the node at once
+        number = 0
+        used = 0
+        for a in range(attributes):
+            cells = np.int64(hi[node, a] - lo[node, a]) * classes
+            if wanted[node, a] and cells <= DENSE * size:
+                dense[number] = a
+                offset[number] = used - np.int64(lo[node, a]) * classes
+                number += 1
+                used += cells
+        scratch[:used] = 0
+        for row in range(first, last):
+            k = np.int64(rows[row, attributes])
+            for i in range(number):
+                scratch[offset[i] + np.int64(rows[row, dense[i]]) * classes + k] += 1
+        i = 0
+        for a in range(attributes):
+            start[segment] = entry
+            segment += 1
+            if not wanted[node, a]:
+                continue
+            if i < number and dense[i] == a:
+                place = offset[i] + np.int64(lo[node, a]) * classes
+                for value in range(lo[node, a], hi[node, a]):
+                    seen = 0
+                    for k in range(classes):
+                        seen |= scratch[place + k]
+                    if seen:
+                        code[entry] = value
+                        for k in range(classes):
+                            counts[entry, k] = scratch[place + k]
+                        entry += 1
+                    place += classes
+                i += 1
+                continue
+            for row in range(first, last):
+                keys[row - first] = np.int64(rows[row, a]) * classes + rows[row, attributes]
+            _sort(keys, size)
+            previous = np.int64(-1)
+            for j in range(size):
+                value = keys[j] // classes
+                if value != previous:
+                    code[entry] = value
+                    for k in range(classes):
+                        counts[entry, k] = 0
+                    entry += 1
+                    previous = value
+                counts[entry - 1, keys[j] - value * classes] += 1
+    start[segment] = entry
+
+
+@njit(cache=True)
+def route(
+    rows: Codes,
+    moved: Codes,
+    begin: Ints,
+    end: Ints,
+    attribute: Ints,
+    edge_start: Ints,
+    edges: NDArray[np.int32],
+    child_begin: Ints,
+    child_end: Ints,
+    child_counts: Ints,
+) -> None:
+    """Sends the rows of each node to its children, stably, from `rows` to the same place of
+    `moved`.
+
+    The inner edges of node i's children lie from `edge_start[i]` to `edge_start[i + 1]`: a row
+    belongs to the child after the last edge that is not above its code.
+    """
+    width = rows.shape[1]
+    child = 0
+    most = 1
+    for node in range(begin.size):
+        most = max(most, edge_start[node + 1] - edge_start[node] + 1)
+    cursor = np.empty(most, dtype=np.int64)
+    for node in range(begin.size):
+        a = attribute[node]
+        e0 = edge_start[node]
+        number = edge_start[node + 1] - e0
+        cursor[: number + 1] = 0
+        for row in range(begin[node], end[node]):
+            value = rows[row, a]
+            which = 0
+            if number <= 8:
+                for e in range(number):
+                    which += value >= edges[e0 + e]
+            else:
+                left, right = 0, number
+                while left < right:
+                    middle = (left + right) // 2
+                    if value >= edges[e0 + middle]:
+                        left = middle + 1
+                    else:
+                        right = middle
+                which = left
+            cursor[which] += 1
+            child_counts[child + which, rows[row, width - 1]] += 1
+        place = begin[node]
+        for which in range(number + 1):
+            child_begin[child + which] = place
+            place += cursor[which]
+            child_end[child + which] = place
+            cursor[which] = child_begin[child + which]
+        for row in range(begin[node], end[node]):
+            value = rows[row, a]
+            which = 0
+            if number <= 8:
+                for e in range(number):
+                    which += value >= edges[e0 + e]
+            else:
+                left, right = 0, number
+                while left < right:
+                    middle = (left + right) // 2
+                    if value >= edges[e0 + middle]:
+                        left = middle + 1
+                    else:
+                        right = middle
+                which = left
+            target = cursor[which]
+            cursor[which] = target + 1
+            for column in range(width):
+                moved[target, column] = rows[row, column]
+        child += number + 1

@@ -1,0 +1,109 @@
+"""The in-memory engine: rows grouped by node, moved once a level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.counting import kernels
+from hedgerow.counting.domain import Domain
+from hedgerow.counting.engine import Histograms, Split
+from hedgerow.counting.sealed import Sealed
+from hedgerow.table import Table
+
+__all__ = ["MemoryEngine"]
+
+Ints = NDArray[np.int64]
+
+BATCH = 1 << 21  # histogram entries in one batch
+
+
+class MemoryEngine:
+    """Counts rows that fit in memory.
+
+    Args:
+        table: The private table; it is read, not changed.
+        batch: The most histogram entries in one answer.
+    """
+
+    def __init__(self, table: Table, batch: int = BATCH) -> None:
+        self.domain = Domain.of(table.schema)
+        self._rows = self._source = table.codes
+        self._spare: NDArray[np.uint16] | NDArray[np.uint32] | None = None
+        self._batch = batch
+        counts = np.zeros((1, self.domain.classes), dtype=np.int64)
+        kernels.count_classes(self._rows, counts[0])
+        self._counts = counts
+        self._begin = np.zeros(1, dtype=np.int64)
+        self._end = np.full(1, self._rows.shape[0], dtype=np.int64)
+
+    def histograms(
+        self,
+        nodes: Ints,
+        lo: NDArray[np.int32],
+        hi: NDArray[np.int32],
+        wanted: NDArray[np.bool_],
+    ) -> Iterator[tuple[slice, Sealed[Histograms]]]:
+        """See `Engine.histograms`."""
+        begin, end = self._begin[nodes], self._end[nodes]
+        size = end - begin
+        width = np.where(wanted, hi - lo, 0).astype(np.int64)
+        entries = np.minimum(width, size[:, None]).sum(axis=1)
+        cells = np.where(width * self.domain.classes <= kernels.DENSE * size[:, None], width, 0)
+        scratch = np.empty(int(cells.sum(axis=1).max(initial=0)) * self.domain.classes, np.int32)
+        keys = np.empty(int(size.max(initial=0)), dtype=np.int64)
+        total = np.cumsum(entries)
+        first = 0
+        while first < len(nodes):
+            before = total[first] - entries[first]
+            last = max(first + 1, int(np.searchsorted(total, before + self._batch, "right")))
+            part = slice(first, last)
+            room = int(total[last - 1] - before)
+            found = Histograms(
+                start=np.empty((last - first) * lo.shape[1] + 1, dtype=np.int64),
+                code=np.empty(room, dtype=np.int32),
+                counts=np.empty((room, self.domain.classes), dtype=np.int32),
+            )
+            kernels.histograms(
+                self._rows, begin[part], end[part], lo[part], hi[part], wanted[part],
+                self.domain.classes, scratch, keys, found.start, found.code, found.counts,
+            )  # fmt: skip
+            yield part, Sealed(found)
+            first = last
+
+    def split(self, split: Split) -> None:
+        """See `Engine.split`."""
+        children = len(split.edges) + len(split.nodes)
+        begin = np.empty(children, dtype=np.int64)
+        end = np.empty(children, dtype=np.int64)
+        counts = np.zeros((children, self.domain.classes), dtype=np.int64)
+        moved = np.empty_like(self._rows) if self._spare is None else self._spare
+        kernels.route(
+            self._rows, moved, self._begin[split.nodes], self._end[split.nodes], split.attribute,
+            split.edge_start, split.edges, begin, end, counts,
+        )  # fmt: skip
+        # all nodes that may be split again lie in `moved` now; the caller's table stays whole
+        self._spare = None if self._rows is self._source else self._rows
+        self._rows = moved
+        self._begin = np.concatenate([self._begin, begin])
+        self._end = np.concatenate([self._end, end])
+        self._counts = np.concatenate([self._counts, counts])
+
+    def class_counts(self, nodes: Ints) -> Sealed[Ints]:
+        """See `Engine.class_counts`."""
+        return Sealed(self._counts[nodes])
+
+    def cell_counts(self, edges: tuple[NDArray[np.int32], ...]) -> Sealed[tuple[Ints, Ints]]:
+        """See `Engine.cell_counts`."""
+        rows = self._source
+        cell = np.zeros(rows.shape[0], dtype=np.int64)
+        for a, cut in enumerate(edges):
+            lookup = np.repeat(np.arange(len(cut) - 1, dtype=np.int64), np.diff(cut))
+            cell *= len(cut) - 1
+            cell += lookup[rows[:, a]]
+        cell *= self.domain.classes
+        cell += rows[:, -1]
+        number, counts = np.unique(cell, return_counts=True)
+        return Sealed((number, counts.astype(np.int64)))

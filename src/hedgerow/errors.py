@@ -1,0 +1,71 @@
+"""Every error a user can meet: one base, few children, each with the way out.
+
+A message names the file, line, row, column and rule; it never holds a value from somebody's
+record, nor a total over records.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetError",
+    "DataError",
+    "HedgerowError",
+    "LeakError",
+    "ReleaseError",
+    "SchemaError",
+    "UsageError",
+]
+
+
+class HedgerowError(Exception):
+    """Base of all errors that are the user's to mend.
+
+    Args:
+        message: What is wrong, and where.
+        hint: What to do about it, as an imperative sentence.
+
+    Example:
+        >>> str(UsageError("epsilon must be positive", hint="Try --epsilon 1."))
+        'epsilon must be positive\\n  Try --epsilon 1.'
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message if hint is None else f"{message}\n  {hint}")
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(HedgerowError):
+    """A setting or argument is outside what it may be."""
+
+    exit_code = 2
+
+
+class SchemaError(HedgerowError):
+    """The schema or a taxonomy file is wrong, or still a draft."""
+
+    exit_code = 3
+
+
+class DataError(HedgerowError):
+    """The private input breaks a rule of the schema, or cannot be read."""
+
+    exit_code = 4
+
+
+class BudgetError(HedgerowError):
+    """More privacy budget was asked for than there is."""
+
+    exit_code = 5
+
+
+class ReleaseError(HedgerowError):
+    """A release cannot be written, read or trusted."""
+
+    exit_code = 6
+
+
+class LeakError(RuntimeError):
+    """Our own bug: code outside a mechanism tried to look at exact data."""

@@ -1,0 +1,158 @@
+"""Budgets as exact fractions, and the conversion between zCDP and (epsilon, delta).
+
+Whatever is rounded is rounded so that the stated guarantee is never less than the truth.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Literal
+
+from hedgerow.errors import UsageError
+
+__all__ = ["Budget", "Number", "Pot", "epsilon_of_rho", "rho_of_epsilon", "root_below"]
+
+Number = int | float | str | Decimal | Fraction
+
+MOST_EPSILON = 100
+MOST_DIGITS = 6
+_ROOT_SCALE = 1 << 24
+
+
+@dataclass(frozen=True)
+class Pot:
+    """One currency: so many units of so much epsilon (or rho) each.
+
+    Example:
+        >>> Pot("epsilon", Fraction(1, 200), 100).total
+        Fraction(1, 2)
+    """
+
+    name: Literal["epsilon", "rho"]
+    unit: Fraction
+    units: int
+
+    @property
+    def total(self) -> Fraction:
+        """What the pot holds."""
+        return self.unit * self.units
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one release may spend.
+
+    Args:
+        epsilon: The loss that one person may suffer.
+        delta: 0 for pure differential privacy.
+        rows: The most rows of one person; each row gets an equal part of the budget.
+
+    Example:
+        >>> Budget.of("0.1").epsilon
+        Fraction(1, 10)
+    """
+
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    rows: int = 1
+
+    @staticmethod
+    def of(epsilon: Number, delta: Number = 0, rows: int = 1) -> Budget:
+        """Reads and checks a budget as a person gave it."""
+        exact_epsilon = _exact("epsilon", epsilon)
+        exact_delta = _exact("delta", delta)
+        if exact_epsilon <= 0:
+            raise UsageError(
+                "epsilon must be above 0.", hint="Common choices lie between 0.1 and 2."
+            )
+        if exact_epsilon > MOST_EPSILON:
+            raise UsageError(
+                f"epsilon above {MOST_EPSILON} protects nobody.",
+                hint="Common choices lie between 0.1 and 2.",
+            )
+        if exact_epsilon.denominator > 10**MOST_DIGITS:
+            raise UsageError(
+                f"epsilon has more than {MOST_DIGITS} decimals.", hint="Round it down."
+            )
+        if not 0 <= exact_delta < Fraction(1, 100):
+            raise UsageError(
+                "delta must be at least 0 and below 0.01.",
+                hint="Take 0, or far less than 1 over the number of people, such as 1e-9.",
+            )
+        if exact_delta and exact_delta < Fraction(1, 10**30):
+            raise UsageError("delta is below 1e-30.", hint="Take 0 or a larger one.")
+        return Budget(exact_epsilon, exact_delta, rows)
+
+    @property
+    def row_epsilon(self) -> Fraction:
+        """The part of epsilon that one row may cost: all rows of a person add up."""
+        return self.epsilon / self.rows
+
+    @property
+    def row_delta(self) -> Fraction:
+        """The delta of one row.
+
+        A mechanism that is (e, d)-DP for one row is (k e, d (1 + exp(e) + ... + exp((k-1) e)))-DP
+        for k rows; each of the k terms is at most exp(epsilon), which 3^ceil(epsilon) bounds.
+        """
+        if self.rows == 1:
+            return self.delta
+        return self.delta / (self.rows * 3 ** math.ceil(self.epsilon))
+
+
+def _exact(name: str, value: Number) -> Fraction:
+    try:
+        # a float means the decimal that it is written as
+        return Fraction(Decimal(repr(value))) if isinstance(value, float) else Fraction(value)
+    except (ValueError, OverflowError, ZeroDivisionError, TypeError, InvalidOperation):
+        raise UsageError(
+            f"{name} must be a finite number.", hint=f"Write it like {name} 0.5."
+        ) from None
+
+
+def root_below(square: Fraction) -> Fraction:
+    """A fraction with a small denominator whose square is not above the given one."""
+    scaled = square.numerator * _ROOT_SCALE**2 // square.denominator
+    return Fraction(math.isqrt(scaled), _ROOT_SCALE)
+
+
+def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
+    """An epsilon such that rho-zCDP implies (epsilon, delta)-DP, rounded up.
+
+    For every alpha > 1, rho-zCDP gives (epsilon, delta)-DP with
+    epsilon = alpha rho + (ln(1/delta) + (alpha - 1) ln(1 - 1/alpha) - ln(alpha)) / (alpha - 1)
+    (Canonne, Kamath and Steinke 2020). Any alpha is sound; the best is found by ternary search.
+    """
+
+    def bound(alpha: float) -> float:
+        log_inverse_delta = math.log(delta.denominator) - math.log(delta.numerator)
+        slack = (alpha - 1) * math.log1p(-1 / alpha) - math.log(alpha)
+        return alpha * float(rho) + (log_inverse_delta + slack) / (alpha - 1)
+
+    if rho == 0:
+        return Fraction(0)
+    low, high = 1.0 + 1e-6, 1e9
+    for _ in range(300):
+        first = low * (high / low) ** (1 / 3)
+        second = low * (high / low) ** (2 / 3)
+        if bound(first) <= bound(second):
+            high = second
+        else:
+            low = first
+    # far above the rounding error of the dozen float operations behind it
+    return Fraction(max(0.0, bound(low))) * (1 + Fraction(1, 10**9)) + Fraction(1, 10**12)
+
+
+def rho_of_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The largest rho, to nine digits and rounded down, that gives (epsilon, delta)-DP."""
+    low, high = 0, 10**11
+    while high - low > 1:
+        middle = (low + high) // 2
+        if epsilon_of_rho(Fraction(middle, 10**9), delta) <= epsilon:
+            low = middle
+        else:
+            high = middle
+    return Fraction(low, 10**9)

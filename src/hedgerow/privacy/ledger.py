@@ -1,0 +1,151 @@
+"""The ledger: what every path of the tree has spent, charged before each draw.
+
+Path composition (a privacy filter): if, for every record, the charges of the steps whose region
+holds it add up to at most the grant, the whole transcript satisfies the grant. The proof is in
+docs/privacy/guarantee.md. So each node of the tree has an account that begins with what its parent
+had spent; accounts of siblings are parallel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import LeakError
+from hedgerow.privacy.budget import Pot
+
+__all__ = ["Ledger", "Line"]
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a plan: what a purpose may take from a pot.
+
+    Args:
+        purpose: What is bought, such as "select".
+        pot: The name of the pot that pays.
+        units: The units of one use by depth of the node (the last one holds below), or None for
+            a purpose that takes whatever its path has left in that pot.
+        uses: The most uses on one path.
+    """
+
+    purpose: str
+    pot: str
+    units: tuple[int, ...] | None
+    uses: int
+
+    def at(self, depth: int) -> int | None:
+        """The units of one use at a depth."""
+        return None if self.units is None else self.units[min(depth, len(self.units) - 1)]
+
+
+class Ledger:
+    """Accounts in whole units; a charge that the plan did not grant is our bug, and raises.
+
+    Example:
+        >>> ledger = Ledger([Pot("epsilon", Fraction(1, 10), 10)])
+        >>> ledger.grant([Line("select", "epsilon", (4,), 1), Line("leaf", "epsilon", None, 1)])
+        >>> root = np.array([0])
+        >>> ledger.charge("select", 0, root), ledger.charge("leaf", 0, root)
+        (array([4]), array([6]))
+    """
+
+    def __init__(self, pots: Iterable[Pot]) -> None:
+        self.pots = {pot.name: pot for pot in pots}
+        self._lines: dict[str, Line] = {}
+        self._spent: dict[str, Ints] = {}
+        self._uses: dict[str, Ints] = {}
+        self._accounts = 1
+        self._entries: dict[tuple[str, int, int], int] = {}
+
+    def grant(self, lines: Iterable[Line]) -> None:
+        """Lets the plan's purposes be charged. A purpose is granted once."""
+        for line in lines:
+            if line.purpose in self._lines:
+                raise LeakError(f"{line.purpose} was granted already")
+            self._lines[line.purpose] = line
+            self._spent[line.purpose] = np.zeros(self._accounts, dtype=np.int64)
+            self._uses[line.purpose] = np.zeros(self._accounts, dtype=np.int64)
+
+    def open(self, parents: Ints) -> None:
+        """Opens one account for each new node, in order; it inherits its parent's spending."""
+        for purpose in self._lines:
+            for book in (self._spent, self._uses):
+                book[purpose] = np.concatenate([book[purpose], book[purpose][parents]])
+        self._accounts += len(parents)
+
+    def left(self, pot: str, accounts: Ints) -> Ints:
+        """What each account's path may still take from a pot, in units."""
+        spent = np.zeros(len(accounts), dtype=np.int64)
+        for line in self._lines.values():
+            if line.pot == pot:
+                spent += self._spent[line.purpose][accounts]
+        return self.pots[pot].units - spent
+
+    def charge(self, purpose: str, depth: int, accounts: Ints) -> Ints:
+        """Books one use for each account, before anything is drawn, and returns its units."""
+        line = self._lines.get(purpose)
+        if line is None:
+            raise LeakError(f"the plan grants nothing for {purpose}")
+        left = self.left(line.pot, accounts)
+        fixed = line.at(depth)
+        units = left if fixed is None else np.full(len(accounts), fixed, dtype=np.int64)
+        if (units > left).any() or (self._uses[purpose][accounts] >= line.uses).any():
+            raise LeakError(f"{purpose} asks for more than the plan granted")
+        self._spent[purpose][accounts] += units
+        self._uses[purpose][accounts] += 1
+        for value, nodes in zip(*np.unique(units, return_counts=True), strict=True):
+            key = (purpose, depth, int(value))
+            self._entries[key] = self._entries.get(key, 0) + int(nodes)
+        return units
+
+    def amount(self, purpose: str, units: int) -> Fraction:
+        """Units of a purpose as epsilon or rho."""
+        return self.pots[self._lines[purpose].pot].unit * units
+
+    def pot_of(self, purpose: str) -> str:
+        """The name of the pot that pays for a purpose."""
+        return self._lines[purpose].pot
+
+    def book(self, published: Ints) -> dict[str, Any]:
+        """The whole ledger in public words, for the manifest.
+
+        Args:
+            published: The accounts of the published leaves.
+        """
+        purposes = list(self._lines)
+        spending = np.stack([self._spent[purpose][published] for purpose in purposes], axis=1)
+        profiles, leaves = np.unique(spending, axis=0, return_counts=True)
+        return {
+            "pots": {
+                pot.name: {"unit": str(pot.unit), "units": pot.units} for pot in self.pots.values()
+            },
+            "entries": [
+                {
+                    "purpose": purpose,
+                    "pot": self._lines[purpose].pot,
+                    "depth": depth,
+                    "units": units,
+                    "nodes": nodes,
+                }
+                for (purpose, depth, units), nodes in sorted(self._entries.items())
+            ],
+            "paths": [
+                {"leaves": int(number), "spent": self._profile(purposes, profile)}
+                for profile, number in zip(profiles, leaves, strict=True)
+            ],
+        }
+
+    def _profile(self, purposes: Sequence[str], profile: Ints) -> dict[str, dict[str, int]]:
+        spent: dict[str, dict[str, int]] = {pot: {} for pot in self.pots}
+        for purpose, units in zip(purposes, profile, strict=True):
+            if units:
+                spent[self._lines[purpose].pot][purpose] = int(units)
+        return spent

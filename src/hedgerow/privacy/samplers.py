@@ -1,0 +1,259 @@
+"""Exact samplers over a keystream, in bulk. No floating point, no rounding, no tables.
+
+Everything is built from Bernoulli(exp(-a/b)) trials for integers a and b (Canonne, Kamath and
+Steinke 2020). Each public kernel works through its items in order; if the words run out in the
+middle of an item it rewinds to the start of that item and returns its number, so that the caller
+can refill the stream and go on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["ENVELOPE", "fill_geometric", "fill_laplace", "permute_and_flip", "select_exponential"]
+
+ENVELOPE = 20  # halvings in the proposal of `select_exponential`; any value is exact
+_CHUNK = 1 << 62
+
+Words = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+
+
+@njit(cache=True, inline="always")
+def _word(words: Words, at: Ints) -> Any:
+    place = at[0]
+    if place >= words.size:
+        at[1] = 1
+        return np.uint64(0)
+    at[0] = place + 1
+    return words[place]
+
+
+@njit(cache=True)
+def below(words: Words, at: Ints, bound: Any) -> Any:
+    """A uniform integer in [0, bound), by rejection under the next power of two."""
+    if bound <= 1:
+        return np.int64(0)
+    mask = np.uint64(bound - 1)
+    for shift in (1, 2, 4, 8, 16, 32):
+        mask |= mask >> np.uint64(shift)
+    while True:
+        value = np.int64(_word(words, at) & mask)
+        if value < bound or at[1]:
+            return value
+
+
+@njit(cache=True)
+def bernoulli_exp_fraction(words: Words, at: Ints, a: Any, b: Any, first: Any) -> bool:
+    """Bernoulli(exp(-a/b)) for 0 <= a <= b, with first = 1.
+
+    P[the run of successes reaches k] = (a/b)^k / k!, so an even length has the probability of the
+    alternating series of exp(-a/b). Starting the factorials at first = 3 with a = b gives
+    1 - 1/3 + 1/12 - ... = 2/e instead.
+    """
+    k = first
+    while True:
+        if a < b and below(words, at, b) >= a:
+            break
+        if below(words, at, k) != 0 or at[1]:
+            break
+        k += 1
+    return (k - first) % 2 == 0
+
+
+@njit(cache=True)
+def bernoulli_exp(words: Words, at: Ints, a: Any, b: Any) -> bool:
+    """Bernoulli(exp(-a/b)) for any a >= 0."""
+    while a > b:
+        if not bernoulli_exp_fraction(words, at, 1, 1, 1) or at[1]:
+            return False
+        a -= b
+    return bernoulli_exp_fraction(words, at, a, b, 1)
+
+
+@njit(cache=True)
+def bernoulli_exp_times(words: Words, at: Ints, gap: Any, a: Any, b: Any) -> bool:
+    """Bernoulli(exp(-gap * a / b)), in factors small enough for 64 bits."""
+    most = _CHUNK // max(a, 1)
+    while gap > most:
+        if not bernoulli_exp(words, at, most * a, b) or at[1]:
+            return False
+        gap -= most
+    return bernoulli_exp(words, at, gap * a, b)
+
+
+@njit(cache=True)
+def _geometric(words: Words, at: Ints, a: Any, b: Any) -> Any:
+    """P[j] = (1 - q) q^j with q = exp(-a/b)."""
+    while True:
+        rest = below(words, at, b)
+        if at[1]:
+            return np.int64(0)
+        if bernoulli_exp_fraction(words, at, rest, b, 1):
+            break
+    whole = np.int64(0)
+    while bernoulli_exp_fraction(words, at, 1, 1, 1) and not at[1]:
+        whole += 1
+    return (rest + whole * b) // a
+
+
+@njit(cache=True)
+def fill_laplace(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints) -> int:
+    """Discrete Laplace noise: P[z] proportional to exp(-|z| a/b), for each item."""
+    while item < out.size:
+        start = at[0]
+        while True:
+            size = _geometric(words, at, a[item], b[item])
+            negative = _word(words, at) & np.uint64(1)
+            if at[1] or not (negative and size == 0):  # or else zero would come twice
+                break
+        if at[1]:
+            at[0] = start
+            return item
+        out[item] = -size if negative else size
+        item += 1
+    return item
+
+
+@njit(cache=True)
+def fill_geometric(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints) -> int:
+    """Geometric values from 0, for each item."""
+    while item < out.size:
+        start = at[0]
+        out[item] = _geometric(words, at, a[item], b[item])
+        if at[1]:
+            at[0] = start
+            return item
+        item += 1
+    return item
+
+
+@njit(cache=True)
+def select_exponential(
+    words: Words,
+    at: Ints,
+    item: int,
+    start: Ints,
+    score: Ints,
+    weight: Ints,
+    count: Ints,
+    a: Ints,
+    b: Ints,
+    cumulative: Ints,
+    run_out: Ints,
+    offset_out: Ints,
+) -> int:
+    """The exponential mechanism: P[run] proportional to weight * count * exp(score * a/b).
+
+    With x = (best - score) * a/b >= k for an integer k, exp(-x) = 2^-k * (2/e)^k * exp(-(x - k)).
+    So a run is proposed with integer mass weight * count * 2^-k, and kept with probability
+    (2/e)^k * exp(-(x - k)): rejection, exact whatever k is. Any k up to x will do; k is taken
+    from a multiplication by a lower bound of a/b, capped at ENVELOPE.
+    """
+    while item < start.size - 1:
+        begin = at[0]
+        lo = start[item]
+        hi = start[item + 1]
+        best = score[lo]
+        for run in range(lo, hi):
+            best = max(best, score[run])
+        # a lower bound of 2^20 a/b, so that k never exceeds x
+        slope = (a[item] << 20) // b[item] if a[item] < 1 << 42 else a[item] // ((b[item] >> 20) + 1)
+        far = (np.int64(1) << 62) // max(slope, 1)
+        total = np.int64(0)
+        for run in range(lo, hi):
+            k = (min(best - score[run], far) * slope) >> 20
+            mass = weight[run] * count[run]
+            total += mass << (ENVELOPE - min(k, ENVELOPE))
+            cumulative[run - lo] = total
+        while not at[1]:
+            target = below(words, at, total)
+            left = np.int64(0)
+            right = hi - lo - 1
+            while left < right:
+                middle = (left + right) // 2
+                if cumulative[middle] > target:
+                    right = middle
+                else:
+                    left = middle + 1
+            gap = best - score[lo + left]
+            k = min((min(gap, far) * slope) >> 20, ENVELOPE)
+            kept = True
+            for _ in range(k):
+                if not bernoulli_exp_fraction(words, at, 1, 1, 3):
+                    kept = False
+                    break
+            if kept and _bernoulli_exp_less(words, at, gap, a[item], b[item], k):
+                run_out[item] = lo + left
+                offset_out[item] = below(words, at, count[lo + left])
+                break
+        if at[1]:
+            at[0] = begin
+            return item
+        item += 1
+    return item
+
+
+@njit(cache=True)
+def _bernoulli_exp_less(words: Words, at: Ints, gap: Any, a: Any, b: Any, k: Any) -> bool:
+    """Bernoulli(exp(-(gap * a/b - k))), where gap * a/b >= k."""
+    most = _CHUNK // max(a, 1)
+    first = min(gap, most)  # gap * a/b >= k by far whenever gap > most
+    if not bernoulli_exp(words, at, first * a - k * b, b):
+        return False
+    return gap == first or bernoulli_exp_times(words, at, gap - first, a, b)
+
+
+@njit(cache=True)
+def permute_and_flip(
+    words: Words,
+    at: Ints,
+    item: int,
+    start: Ints,
+    score: Ints,
+    count: Ints,
+    a: Ints,
+    b: Ints,
+    run_out: Ints,
+    offset_out: Ints,
+) -> int:
+    """Permute-and-flip over runs of equally likely candidates.
+
+    Candidates are visited in random order, each taken with probability exp(-(best - score) a/b).
+    """
+    while item < start.size - 1:
+        begin = at[0]
+        lo = start[item]
+        hi = start[item + 1]
+        best = score[lo]
+        size = np.int64(0)
+        for run in range(lo, hi):
+            best = max(best, score[run])
+            size += count[run]
+        owner = np.empty(size, dtype=np.int64)
+        rank = np.empty(size, dtype=np.int64)
+        place = 0
+        for run in range(lo, hi):
+            for offset in range(count[run]):
+                owner[place] = run
+                rank[place] = offset
+                place += 1
+        last = size
+        while not at[1]:
+            pick = below(words, at, last)
+            if bernoulli_exp_times(words, at, best - score[owner[pick]], a[item], b[item]):
+                run_out[item] = owner[pick]
+                offset_out[item] = rank[pick]
+                break
+            last -= 1  # a best candidate is always taken, so last stays positive
+            owner[pick] = owner[last]
+            rank[pick] = rank[last]
+        if at[1]:
+            at[0] = begin
+            return item
+        item += 1
+    return item

@@ -1,0 +1,279 @@
+"""The scores by which a value is chosen for specialisation, each beside its sensitivity.
+
+Scores are integers (some in fixed point), so selection is exact. `span` is the largest difference
+between the changes of two candidates' scores when one record is added: a selection with rate r
+costs r * span. The proofs are in docs/algorithms/scores.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from hedgerow.counting.domain import Domain
+from hedgerow.counting.engine import Histograms
+from hedgerow.privacy.selection import Candidates
+
+__all__ = ["ALL_CUTS", "SCORES", "SKIP", "Score", "candidates"]
+
+Ints = NDArray[np.int64]
+
+_MAX, _NCP, _DISCERNIBILITY, _GINI, _INFOGAIN = range(5)
+_NCP_BITS, _RATIO_BITS, _GAIN_BITS, _LOG_BITS = 16, 8, 16, 24
+_WEIGHT = 1 << 24  # the base weight of one attribute, shared among its cuts
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score and how far one record can move it.
+
+    Args:
+        name: What users call it.
+        kind: What kernels call it.
+        sensitivity: The most that one record changes one candidate's score.
+        span: The most by which the changes of two candidates of one region differ.
+        span_apart: The same for candidates of different regions, as DiffGen has them.
+        needs_class: Whether it says anything without a class.
+    """
+
+    name: str
+    kind: int
+    sensitivity: int
+    span: int
+    span_apart: int
+    needs_class: bool
+
+
+SCORES = {
+    score.name: score
+    for score in (
+        # sum of the children's majority counts: a new record adds 0 or 1 to every candidate
+        Score("max", _MAX, 1, 1, 1, True),
+        # minus the records' penalties |child|/|domain|: a new record takes 0 to 2^16 from each
+        Score("ncp", _NCP, 1 << _NCP_BITS, 1 << _NCP_BITS, 1 << _NCP_BITS, False),
+        # minus sum of m_c^2 / m: changes lie in [-1, 1]
+        Score("discernibility", _DISCERNIBILITY, 1 << _RATIO_BITS, 2 << _RATIO_BITS,
+              2 << _RATIO_BITS, False),
+        # sum of n_ck^2 / n_c, less the region's own where regions differ: each term moves by 1
+        Score("gini", _GINI, 2 << _RATIO_BITS, 2 << _RATIO_BITS, 4 << _RATIO_BITS, True),
+        # information gain in bits: sensitivity 1 for any number of classes, plus the rounding
+        Score("infogain", _INFOGAIN, (1 << _GAIN_BITS) + 1, 2 * ((1 << _GAIN_BITS) + 1),
+              2 * ((1 << _GAIN_BITS) + 1), True),
+    )
+}  # fmt: skip
+
+SKIP = -2
+ALL_CUTS = -1
+
+
+@njit(cache=True)
+def log2_fixed(n: Any) -> Any:
+    """log2(n) with 24 binary digits, from below: off by less than 2^-24 (1 + 2^-5).
+
+    Integer arithmetic alone, so that all machines agree. The mantissa is squared once a digit;
+    a truncation of 2^-31 at digit j moves the result by less than 1.5 * 2^-31 * 2^-j.
+    """
+    exponent = 0
+    while n >> (exponent + 1):
+        exponent += 1
+    mantissa = np.uint64(n)
+    if exponent > 31:
+        mantissa >>= np.uint64(exponent - 31)
+    else:
+        mantissa <<= np.uint64(31 - exponent)
+    result = np.int64(exponent)
+    for _ in range(24):
+        mantissa = (mantissa * mantissa) >> np.uint64(31)
+        result <<= 1
+        if mantissa >> np.uint64(32):
+            mantissa >>= np.uint64(1)
+            result += 1
+    return result
+
+
+@njit(cache=True)
+def _n_log_n(n: Any) -> Any:
+    return n * log2_fixed(n) if n > 1 else np.int64(0)
+
+
+@njit(cache=True)
+def _ratio(top: Any, bottom: Any) -> Any:
+    """floor(2^8 top / bottom), without overflow while bottom < 2^31 and top <= bottom^2."""
+    return ((top // bottom) << _RATIO_BITS) + ((top % bottom) << _RATIO_BITS) // bottom
+
+
+@njit(cache=True)
+def _child(kind: int, counts: Ints, width: Any, size: Any) -> Any:
+    """What one child adds to a score."""
+    total = np.int64(0)
+    largest = np.int64(0)
+    squares = np.int64(0)
+    for count in counts:
+        total += count
+        largest = max(largest, count)
+        squares += count * count
+    if kind == _MAX:
+        return largest
+    if total == 0:
+        return np.int64(0)
+    if kind == _NCP:
+        return total * ((width << _NCP_BITS) // size) if width > 1 else np.int64(0)
+    if kind == _DISCERNIBILITY:
+        return total * total
+    if kind == _GINI:
+        return _ratio(squares, total)
+    entropy = _n_log_n(total)
+    for count in counts:
+        entropy -= _n_log_n(count)
+    return entropy
+
+
+@njit(cache=True)
+def _finish(kind: int, children: Any, parent: Any, total: Any, apart: bool) -> Any:
+    """The score from the sum over children and the same term of the whole region."""
+    if kind == _MAX:
+        return children
+    if kind == _NCP:
+        return -children
+    if total == 0:
+        return np.int64(0)
+    if kind == _DISCERNIBILITY:
+        return -_ratio(children, total)
+    if kind == _GINI:
+        return children - parent if apart else children
+    return ((parent - children) >> (_LOG_BITS - _GAIN_BITS)) // total
+
+
+@njit(cache=True)
+def _score_nodes(
+    start: Ints,
+    code: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    lo: NDArray[np.int32],
+    hi: NDArray[np.int32],
+    taxon: NDArray[np.int32],
+    ask: NDArray[np.int32],
+    sizes: NDArray[np.int32],
+    node_hi: NDArray[np.int32],
+    first_child: NDArray[np.int32],
+    children: NDArray[np.int32],
+    kind: int,
+    apart: bool,
+    out_start: Ints,
+    out: Ints,
+) -> None:
+    """Fills `out` with (score, weight, count, part, first) for every candidate asked for."""
+    nodes, attributes = ask.shape
+    classes = counts.shape[1]
+    total = np.empty(classes, dtype=np.int64)
+    left = np.empty(classes, dtype=np.int64)
+    right = np.empty(classes, dtype=np.int64)
+    run = 0
+    for i in range(nodes):
+        out_start[i] = run
+        for a in range(attributes):
+            if ask[i, a] == SKIP:
+                continue
+            begin, end = start[i * attributes + a], start[i * attributes + a + 1]
+            low, high, size = np.int64(lo[i, a]), np.int64(hi[i, a]), np.int64(sizes[a])
+            total[:] = 0
+            for e in range(begin, end):
+                for k in range(classes):
+                    total[k] += counts[e, k]
+            records = total.sum()
+            whole = _child(kind, total, high - low, size)
+            if taxon[i, a] >= 0:
+                # one candidate: the children of the taxonomy node
+                score = np.int64(0)
+                e = begin
+                low_c = low
+                for child in range(
+                    first_child[taxon[i, a]], first_child[taxon[i, a]] + children[taxon[i, a]]
+                ):
+                    left[:] = 0
+                    while e < end and code[e] < node_hi[child]:
+                        for k in range(classes):
+                            left[k] += counts[e, k]
+                        e += 1
+                    score += _child(kind, left, node_hi[child] - low_c, size)
+                    low_c = np.int64(node_hi[child])
+                out[0, run] = _finish(kind, score, whole, records, apart)
+                out[1, run] = _WEIGHT
+                out[2, run] = 1
+                out[3, run] = a
+                out[4, run] = -1
+                run += 1
+                continue
+            fixed = ask[i, a] != ALL_CUTS
+            weight = _WEIGHT if fixed else max(1, _WEIGHT // (high - low - 1))
+            left[:] = 0
+            right[:] = total
+            cut = np.int64(ask[i, a]) if fixed else low + 1
+            stop = cut + 1 if fixed else high
+            e = begin
+            while cut < stop:
+                while e < end and code[e] < cut:
+                    for k in range(classes):
+                        left[k] += counts[e, k]
+                        right[k] -= counts[e, k]
+                    e += 1
+                # cuts up to the next code that occurs score alike, except by NCP
+                after = min(stop, np.int64(code[e]) + 1) if e < end else stop
+                if kind == _NCP:
+                    after = cut + 1
+                score = _child(kind, left, cut - low, size) + _child(kind, right, high - cut, size)
+                out[0, run] = _finish(kind, score, whole, records, apart)
+                out[1, run] = weight
+                out[2, run] = after - cut
+                out[3, run] = a
+                out[4, run] = cut
+                run += 1
+                cut = after
+    out_start[nodes] = run
+
+
+def candidates(
+    domain: Domain,
+    lo: NDArray[np.int32],
+    hi: NDArray[np.int32],
+    taxon: NDArray[np.int32],
+    ask: NDArray[np.int32],
+    score: Score,
+    *,
+    apart: bool,
+) -> Callable[[Histograms], Candidates]:
+    """Scores candidates under the seal: a function for `Sealed.map`.
+
+    Args:
+        domain: The public domain.
+        lo: [nodes, attributes], the nodes' regions.
+        hi: The same.
+        taxon: The taxonomy node of each categorical part, -1 for numeric ones.
+        ask: [nodes, attributes]: SKIP, ALL_CUTS (also for a taxonomy node's children), or the
+            one cut to score.
+        score: The score.
+        apart: Whether candidates of different regions are compared.
+    """
+
+    def compute(histograms: Histograms) -> Candidates:
+        nodes = len(lo)
+        cuts = np.where(ask == ALL_CUTS, np.maximum(hi - lo - 1, 1), 1).astype(np.int64)
+        cuts[taxon >= 0] = 1
+        if score.kind != _NCP:
+            entries = np.diff(histograms.start).reshape(ask.shape)
+            cuts = np.minimum(cuts, entries + 1)
+        start = np.empty(nodes + 1, dtype=np.int64)
+        out = np.empty((5, int(np.where(ask == SKIP, 0, cuts).sum())), dtype=np.int64)
+        _score_nodes(
+            histograms.start, histograms.code, histograms.counts, lo, hi, taxon, ask,
+            domain.sizes, domain.node_hi, domain.first_child, domain.children,
+            score.kind, apart, start, out,
+        )  # fmt: skip
+        return Candidates(start, *(column[: start[-1]] for column in out))
+
+    return compute

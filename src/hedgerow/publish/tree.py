@@ -1,0 +1,126 @@
+"""A partition tree as it grows. Everything here is public: it follows from what was drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.counting.domain import Domain
+from hedgerow.counting.engine import Split
+from hedgerow.privacy.selection import Choices
+from hedgerow.release.partition import TreePartition
+
+__all__ = ["GrowingTree", "share_evenly", "share_fairly"]
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+
+
+class GrowingTree:
+    """Regions by node number; children of one node are contiguous and ordered by their codes."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+        self.parent = np.full(1, -1, dtype=np.int64)
+        self.depth = np.zeros(1, dtype=np.int64)
+        self.split_on = np.full(1, -1, dtype=np.int64)
+        self.lo: Codes = np.zeros((1, domain.attributes), dtype=np.int32)
+        self.hi: Codes = domain.sizes[None, :].copy()
+        self.taxon: Codes = domain.root[None, :].copy()
+
+    def splittable(self, nodes: Ints) -> NDArray[np.bool_]:
+        """Which attributes of each node can be specialised."""
+        return self.domain.splittable(self.lo[nodes], self.hi[nodes], self.taxon[nodes])
+
+    def specialise(self, nodes: Ints, choices: Choices) -> tuple[Split, Ints]:
+        """Adds the children of nodes. Returns the split for the engine and, for each child, the
+        place of its parent in `nodes`."""
+        attribute = choices.part
+        taxon = self.taxon[nodes, attribute]
+        numeric = taxon < 0
+        number = np.where(numeric, 2, self.domain.children[taxon] if len(self.domain.children) else 2)
+        place = np.repeat(np.arange(len(nodes)), number)
+        which = np.arange(len(place)) - np.repeat(np.cumsum(number) - number, number)
+        first_child = len(self.parent)
+        a = attribute[place]
+        lo, hi, taxa = self.lo[nodes[place]], self.hi[nodes[place]], self.taxon[nodes[place]]
+        rows = np.arange(len(place))
+        if len(self.domain.children):
+            child = np.where(numeric[place], 0, self.domain.first_child[taxon[place]] + which)
+            child_lo, child_hi = self.domain.node_lo[child], self.domain.node_hi[child]
+        else:
+            child = child_lo = child_hi = np.zeros(len(place), dtype=np.int32)
+        cut = choices.cut[place]
+        is_numeric = numeric[place]
+        lo[rows, a] = np.where(is_numeric, np.where(which == 0, lo[rows, a], cut), child_lo)
+        hi[rows, a] = np.where(is_numeric, np.where(which == 0, cut, hi[rows, a]), child_hi)
+        taxa[rows, a] = np.where(is_numeric, -1, child)
+        inner = which > 0
+        split = Split(
+            nodes=nodes,
+            attribute=attribute,
+            edge_start=np.concatenate([[0], np.cumsum(number - 1)]).astype(np.int64),
+            edges=lo[rows[inner], a[inner]],
+            first_child=first_child,
+        )
+        self.split_on[nodes] = attribute
+        self.parent = np.concatenate([self.parent, nodes[place]])
+        self.depth = np.concatenate([self.depth, self.depth[nodes[place]] + 1])
+        self.split_on = np.concatenate([self.split_on, np.full(len(place), -1, dtype=np.int64)])
+        self.lo, self.hi = np.concatenate([self.lo, lo]), np.concatenate([self.hi, hi])
+        self.taxon = np.concatenate([self.taxon, taxa])
+        return split, place
+
+    def partition(self) -> TreePartition:
+        """The finished tree."""
+        return TreePartition(
+            parent=self.parent.astype(np.int32),
+            depth=self.depth.astype(np.int16),
+            split=self.split_on.astype(np.int16),
+            lo=self.lo,
+            hi=self.hi,
+        )
+
+
+def share_fairly(quota: Ints, place: Ints, noisy: Ints, open_: NDArray[np.bool_]) -> Ints:
+    """Shares each parent's quota among its children in proportion to noisy counts.
+
+    Whole numbers by largest remainder, ties to the first child; the sum is kept exactly. Children
+    that cannot be specialised get nothing, unless none can.
+
+    Args:
+        quota: What each parent has to give.
+        place: The parent of each child, in increasing order.
+        noisy: The children's noisy counts; negative ones count as 0.
+        open_: Which children can be specialised at all.
+
+    Example:
+        >>> place = np.array([0, 0])
+        >>> share_fairly(np.array([20]), place, np.array([8, 2]), np.array([True, True]))
+        array([16,  4])
+    """
+    parents = len(quota)
+    weight = np.where(open_, np.maximum(noisy, 0), 0)
+    nothing = np.bincount(place, weights=weight > 0, minlength=parents) == 0
+    weight = np.where(nothing[place], open_.astype(np.int64), weight)
+    total = _sums(weight, place, parents)
+    total_c, quota_c = np.maximum(total[place], 1), quota[place]
+    share = quota_c * weight // total_c
+    rest = quota_c * weight % total_c
+    over = np.where(total > 0, quota - _sums(share, place, parents), 0)
+    order = np.lexsort((np.arange(len(place)), -rest, place))
+    first = np.concatenate([[0], np.cumsum(np.bincount(place, minlength=parents))[:-1]])
+    rank = np.empty(len(place), dtype=np.int64)
+    rank[order] = np.arange(len(place)) - first[place[order]]
+    return share + ((rank < over[place]) & open_)
+
+
+def share_evenly(quota: Ints, place: Ints, open_: NDArray[np.bool_]) -> Ints:
+    """Shares each parent's quota equally: it looks at no data and costs nothing."""
+    return share_fairly(quota, place, np.ones(len(place), dtype=np.int64), open_)
+
+
+def _sums(values: Ints, place: Ints, parents: int) -> Ints:
+    sums = np.zeros(parents, dtype=np.int64)
+    np.add.at(sums, place, values)
+    return sums

@@ -1,0 +1,20 @@
+"""What may leave: releases, their public regions and noisy measurements, files and checks."""
+
+from hedgerow.release.files import check_target, read_manifest
+from hedgerow.release.measurements import Measurement
+from hedgerow.release.partition import GridPartition, Partition, TreePartition
+from hedgerow.release.release import Release
+from hedgerow.release.verify import Check, Verdict, verify
+
+__all__ = [
+    "Check",
+    "GridPartition",
+    "Measurement",
+    "Partition",
+    "Release",
+    "TreePartition",
+    "Verdict",
+    "check_target",
+    "read_manifest",
+    "verify",
+]

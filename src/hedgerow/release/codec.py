@@ -1,0 +1,263 @@
+"""Regions and measurements as Arrow tables, and back; what is read is checked, never trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from hedgerow.errors import ReleaseError
+from hedgerow.release.generalized import dictionary
+from hedgerow.release.measurements import Measurement
+from hedgerow.release.partition import GridPartition, Partition, TreePartition
+from hedgerow.schema import Schema
+
+__all__ = [
+    "MEASUREMENTS",
+    "PARTITION",
+    "measurement_heads",
+    "measurements_from",
+    "measurements_table",
+    "partition_from",
+    "partition_kind",
+    "partition_table",
+]
+
+PARTITION = "partition.parquet"
+MEASUREMENTS = "measurements.parquet"
+
+
+def broken(file: str, rule: str) -> ReleaseError:
+    """The error for a file of a release that does not hold what it should."""
+    return ReleaseError(
+        f"{file}: {rule}", hint="Ask whoever published the release for a fresh copy."
+    )
+
+
+def partition_kind(partition: Partition) -> str:
+    """The word that the manifest uses for the shape of the regions."""
+    return "tree" if isinstance(partition, TreePartition) else "grid"
+
+
+def partition_table(schema: Schema, partition: Partition) -> pa.Table:
+    """One row per node of a tree, or one row per edge of a grid."""
+    if isinstance(partition, TreePartition):
+        return pa.table(
+            {
+                "node": np.arange(len(partition.parent), dtype=np.int32),
+                "parent": partition.parent,
+                "depth": partition.depth,
+                "split": partition.split,
+                "lo": _lists(partition.lo),
+                "hi": _lists(partition.hi),
+            }
+        )
+    names = tuple(attribute.name for attribute in schema.attributes)
+    lengths = [len(edges) for edges in partition.edges]
+    attributes = np.repeat(np.arange(len(names), dtype=np.int32), lengths)
+    edges = np.concatenate(partition.edges).astype(np.int32)
+    return pa.table({"attribute": dictionary(attributes, names), "edge": edges})
+
+
+def _lists(matrix: NDArray[np.int32]) -> pa.ListArray:
+    rows, width = matrix.shape
+    offsets = np.arange(rows + 1, dtype=np.int32) * width
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(matrix.astype(np.int32).ravel()))
+
+
+def partition_from(kind: str, table: pa.Table, schema: Schema) -> Partition:
+    """The regions that a table holds.
+
+    Raises:
+        ReleaseError: If the table has another shape. Whether the regions are a partition is
+            checked elsewhere.
+    """
+    if kind == "tree":
+        width = len(schema.attributes)
+        nodes = _ints(PARTITION, table, "node")
+        if not np.array_equal(nodes, np.arange(len(nodes))):
+            raise broken(PARTITION, "its nodes are not in order")
+        return TreePartition(
+            _ints(PARTITION, table, "parent", np.int32),
+            _ints(PARTITION, table, "depth", np.int16),
+            _ints(PARTITION, table, "split", np.int16),
+            _matrix(table, "lo", width),
+            _matrix(table, "hi", width),
+        )
+    names = [attribute.name for attribute in schema.attributes]
+    owner = _labels(PARTITION, table, "attribute", names)
+    edges = _ints(PARTITION, table, "edge", np.int32)
+    if (owner < 0).any() or (np.diff(owner) < 0).any():
+        raise broken(PARTITION, "its attributes are not those of the schema, in their order")
+    starts = np.searchsorted(owner, np.arange(1, len(names)))
+    return GridPartition(tuple(np.split(edges, starts)))
+
+
+def _column(file: str, table: pa.Table, name: str) -> pa.Array:
+    if table.column_names.count(name) != 1:
+        raise broken(file, f"the column {name!r} is missing or there twice")
+    return table.column(name).combine_chunks()
+
+
+def _ints(file: str, table: pa.Table, name: str, kind: type[Any] = np.int64) -> NDArray[Any]:
+    column = _column(file, table, name)
+    if not pa.types.is_integer(column.type) or column.null_count:
+        raise broken(file, f"the column {name!r} must hold whole numbers")
+    values = column.to_numpy(zero_copy_only=False)
+    limits = np.iinfo(kind)
+    if len(values) and (values.min() < limits.min or values.max() > limits.max):
+        raise broken(file, f"the column {name!r} holds numbers that are too large")
+    return values.astype(kind)
+
+
+def _matrix(table: pa.Table, name: str, width: int) -> NDArray[np.int32]:
+    column = _column(PARTITION, table, name)
+    if not pa.types.is_list(column.type) or column.null_count:
+        raise broken(PARTITION, f"the column {name!r} must hold lists")
+    if not pc.all(pc.equal(pc.list_value_length(column), width)).as_py() and len(column):
+        raise broken(PARTITION, f"the lists of {name!r} must have one number per attribute")
+    flat = _ints(PARTITION, pa.table({name: column.flatten()}), name, np.int32)
+    return flat.reshape(-1, width)
+
+
+def _labels(file: str, table: pa.Table, name: str, labels: Sequence[str]) -> NDArray[np.int64]:
+    """Each label's place in a list, -1 for null; a label that is not in the list is refused."""
+    column = _column(file, table, name)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if not (pa.types.is_string(column.type) or pa.types.is_null(column.type)):
+        raise broken(file, f"the column {name!r} must hold text")
+    places = pc.index_in(column.cast(pa.string()), pa.array(labels, pa.string()))
+    if places.null_count != column.null_count:
+        raise broken(file, f"the column {name!r} holds a label that the schema does not know")
+    return places.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def measurement_heads(measurements: Sequence[Measurement]) -> list[dict[str, Any]]:
+    """What the manifest says about each measurement."""
+    return [
+        {
+            "name": measurement.name,
+            "at": measurement.at,
+            "by_class": measurement.by_class,
+            "listed": measurement.klass is not None,
+            "unit": str(measurement.unit),
+            "threshold": measurement.threshold,
+        }
+        for measurement in measurements
+    ]
+
+
+def measurements_table(schema: Schema, measurements: Sequence[Measurement]) -> pa.Table:
+    """One row per noisy number; `measurement` is the place of its head in the manifest."""
+    types = pa.schema(
+        [
+            ("measurement", pa.int32()),
+            ("name", pa.string()),
+            ("at", pa.string()),
+            ("where", pa.int64()),
+            ("class", pa.dictionary(pa.int32(), pa.string())),
+            ("value", pa.int64()),
+            ("units", pa.int64()),
+            ("threshold", pa.int64()),
+        ]
+    )
+    tables = []
+    for place, measurement in enumerate(measurements):
+        rows, width = measurement.values.shape
+        numbers = rows * width
+        if measurement.klass is not None:
+            klass = measurement.klass.astype(np.int32)
+        else:
+            klass = np.tile(np.arange(width, dtype=np.int32), rows)
+        known = measurement.by_class and schema.target is not None
+        index = pa.array(klass, mask=None if known else np.ones(numbers, bool))
+        columns = [
+            pa.array(np.full(numbers, place, np.int32)),
+            pa.repeat(measurement.name, numbers),
+            pa.repeat(measurement.at, numbers),
+            pa.array(np.repeat(measurement.where, width)),
+            dictionary(index, schema.classes),
+            pa.array(measurement.values.ravel()),
+            pa.array(np.repeat(measurement.units, width)),
+            pa.repeat(pa.scalar(measurement.threshold, pa.int64()), numbers),
+        ]
+        tables.append(pa.Table.from_arrays(columns, schema=types))
+    return pa.concat_tables(tables) if tables else types.empty_table()
+
+
+def measurements_from(
+    heads: Sequence[Any], table: pa.Table, schema: Schema
+) -> tuple[Measurement, ...]:
+    """The measurements that a table holds under the heads of the manifest.
+
+    Raises:
+        ReleaseError: If heads and table do not belong together.
+    """
+    place = _ints(MEASUREMENTS, table, "measurement")
+    if (
+        len(place)
+        and (np.diff(place) < 0).any()
+        or not set(np.unique(place)) <= set(range(len(heads)))
+    ):
+        raise broken(MEASUREMENTS, "its rows do not follow the list in the manifest")
+    where = _ints(MEASUREMENTS, table, "where")
+    value = _ints(MEASUREMENTS, table, "value")
+    units = _ints(MEASUREMENTS, table, "units")
+    klass = _labels(MEASUREMENTS, table, "class", schema.classes)
+    ends = np.searchsorted(place, np.arange(len(heads) + 1))
+    return tuple(
+        _measurement(
+            head,
+            *(column[ends[i] : ends[i + 1]] for column in (where, value, units, klass)),
+            schema,
+        )
+        for i, head in enumerate(heads)
+    )
+
+
+def _measurement(
+    head: Any,
+    where: NDArray[np.int64],
+    value: NDArray[np.int64],
+    units: NDArray[np.int64],
+    klass: NDArray[np.int64],
+    schema: Schema,
+) -> Measurement:
+    try:
+        name, at, unit = head["name"], head["at"], Fraction(head["unit"])
+        by_class, listed, threshold = head["by_class"], head["listed"], head["threshold"]
+    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        raise broken("manifest.json", "a measurement is not described as it should be") from None
+    if at not in ("node", "region") or not isinstance(name, str):
+        raise broken("manifest.json", "a measurement is not described as it should be")
+    if threshold is not None and not isinstance(threshold, int):
+        raise broken("manifest.json", "the threshold of a measurement is no whole number")
+    width = max(1, len(schema.classes)) if by_class and not listed else 1
+    known = bool(by_class) and schema.target is not None
+    expected = np.tile(np.arange(width), len(value) // width) if known and not listed else None
+    if len(value) % width or ((klass < 0) == known).any():
+        raise broken(MEASUREMENTS, "a number lacks its class, or has one where none was counted")
+    if expected is not None and not np.array_equal(klass, expected):
+        raise broken(MEASUREMENTS, "the classes of a place are not in the order of the schema")
+    grouped = np.repeat(where[::width], width), np.repeat(units[::width], width)
+    if not (np.array_equal(grouped[0], where) and np.array_equal(grouped[1], units)):
+        raise broken(MEASUREMENTS, "the classes of a place do not stand together")
+    if unit <= 0 or (units <= 0).any() or (where < 0).any():
+        raise broken(MEASUREMENTS, "a number has no place, or was not paid for")
+    return Measurement(
+        name,
+        at,
+        where[::width].copy(),
+        value.reshape(-1, width).copy(),
+        bool(by_class),
+        units[::width].copy(),
+        unit,
+        threshold,
+        np.maximum(klass, 0) if listed else None,
+    )

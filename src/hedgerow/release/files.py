@@ -1,0 +1,278 @@
+"""A release as a folder: written whole or not at all, read with every file held to its hash.
+
+Files are written to a sibling folder and flushed to the disk before that folder is renamed into
+place. A reader therefore meets the old release, for an instant none, or the new one, never a half.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hedgerow.errors import ReleaseError
+from hedgerow.release.codec import (
+    MEASUREMENTS,
+    PARTITION,
+    broken,
+    measurements_from,
+    measurements_table,
+    partition_from,
+    partition_table,
+)
+from hedgerow.release.generalized import (
+    check_against,
+    check_names,
+    csv_blocks,
+    generalized_table,
+    typed_table,
+)
+from hedgerow.release.manifest import MANIFEST, make_manifest, parse_manifest, schema_of, to_text
+
+if TYPE_CHECKING:
+    from hedgerow.release.release import Release
+
+__all__ = ["DATA_FILES", "check_target", "read_file", "read_manifest", "read_parts", "write"]
+
+REGIONS = "regions.parquet"
+TABLE = "table.csv"
+DATA_FILES = (PARTITION, MEASUREMENTS, REGIONS, TABLE)
+
+_MOST_BYTES = 1 << 34
+_MOST_MANIFEST_BYTES = 1 << 28
+_MOST_NUMBERS = 1 << 28  # in one column of a Parquet file, which a few bytes can claim to hold
+
+
+def check_target(path: str | Path, overwrite: bool = False) -> Path:
+    """Where a release would be written, or a refusal.
+
+    Call it before any budget is spent: a release that cannot be saved is a loss.
+
+    Raises:
+        ReleaseError: If something is there already that must not be replaced.
+    """
+    target = Path(os.path.realpath(path))
+    if not target.exists():
+        return target
+    if not target.is_dir():
+        raise ReleaseError(
+            f"{path} is a file, not a folder", hint="Name a folder that does not exist yet."
+        )
+    try:
+        inside = {entry.name for entry in target.iterdir()}
+    except OSError as error:
+        raise _cannot("read", path, error) from None
+    if not inside:
+        return target
+    if MANIFEST not in inside or inside - {MANIFEST, *DATA_FILES}:
+        raise ReleaseError(
+            f"{path} exists and is not just a release, so it is left alone",
+            hint="Name a folder that does not exist yet.",
+        )
+    if not overwrite:
+        raise ReleaseError(
+            f"{path} already holds a release",
+            hint="Name another folder, or ask to overwrite it (overwrite=True, --overwrite).",
+        )
+    return target
+
+
+def write(release: Release, path: str | Path, overwrite: bool = False) -> None:
+    """Writes a release to a folder, whole or not at all.
+
+    Raises:
+        ReleaseError: If the folder may not be replaced or cannot be written.
+        UsageError: If a column is called like one of the release's own.
+    """
+    check_names(release.schema)
+    target = check_target(path, overwrite)
+    mark = secrets.token_hex(4)
+    fresh = target.parent / f".{target.name}.new-{mark}"
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            fresh.mkdir()
+            _fill(release, fresh)
+            _swap(fresh, target, target.parent / f".{target.name}.old-{mark}")
+        except BaseException:  # an interrupt too leaves nothing behind
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
+        _flush_folder(target.parent)
+    except OSError as error:
+        raise _cannot("write", path, error) from None
+
+
+def _fill(release: Release, folder: Path) -> None:
+    hashes = {}
+    for name, blocks in _contents(release):
+        hashes[name] = _write_file(folder / name, blocks)
+    text = to_text(make_manifest(release, hashes))
+    _write_file(folder / MANIFEST, [text.encode()])
+    _flush_folder(folder)
+
+
+def _contents(release: Release) -> Iterator[tuple[str, Iterable[Any]]]:
+    schema, partition = release.schema, release.partition
+    listed = (schema, partition, release.regions, release.counts)
+    yield PARTITION, [_parquet(partition_table(schema, partition))]
+    yield MEASUREMENTS, [_parquet(measurements_table(schema, release.measurements))]
+    yield REGIONS, [_parquet(typed_table(*listed))]
+    yield TABLE, csv_blocks(generalized_table(*listed))
+
+
+def _parquet(table: pa.Table) -> pa.Buffer:
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    return sink.getvalue()
+
+
+def _write_file(path: Path, blocks: Iterable[Any]) -> str:
+    digest = hashlib.sha256()
+    with path.open("xb") as file:
+        for block in blocks:
+            digest.update(block)
+            file.write(block)
+        file.flush()
+        os.fsync(file.fileno())
+    return digest.hexdigest()
+
+
+def _flush_folder(folder: Path) -> None:
+    """Makes names last through a power cut, where the system can flush folders."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EBADF, errno.EACCES):
+            raise
+    finally:
+        os.close(handle)
+
+
+def _swap(fresh: Path, target: Path, aside: Path) -> None:
+    if not target.exists():
+        fresh.rename(target)
+        return
+    target.rename(aside)
+    try:
+        fresh.rename(target)
+    except BaseException:
+        aside.rename(target)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _cannot(what: str, path: str | Path, error: OSError) -> ReleaseError:
+    hints = {
+        errno.ENOSPC: "The disk is full: make room, or choose a folder on another disk.",
+        errno.EDQUOT: "Your share of the disk is used up: make room, or choose another disk.",
+        errno.EACCES: "Choose a folder that you may use, or ask for the right to use this one.",
+        errno.EPERM: "Choose a folder that you may use, or ask for the right to use this one.",
+        errno.EROFS: "This disk cannot be written to: choose a folder on another one.",
+    }
+    reason = os.strerror(error.errno) if error.errno else "the system refused"
+    return ReleaseError(
+        f"cannot {what} the release at {path}: {reason}",
+        hint=hints.get(error.errno or 0, "Check the folder's name and try again."),
+    )
+
+
+def read_manifest(path: str | Path) -> dict[str, Any]:
+    """Reads the manifest of a release; no other file is opened.
+
+    Raises:
+        ReleaseError: If there is none, or it is not one that this package reads.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        raise ReleaseError(
+            f"{path} is not a folder, so it is no release",
+            hint="Give the folder that `hedgerow publish` wrote.",
+        )
+    return parse_manifest(_bytes(folder, MANIFEST, _MOST_MANIFEST_BYTES))
+
+
+def _bytes(folder: Path, name: str, most: int = _MOST_BYTES) -> bytes:
+    file = folder / name
+    try:
+        if not file.is_file():
+            raise broken(name, f"this file is missing from {folder}")
+        if file.stat().st_size > most:
+            raise broken(name, "this file is larger than any release's")
+        return file.read_bytes()
+    except OSError as error:
+        raise _cannot("read", file, error) from None
+
+
+def read_file(path: str | Path, name: str, manifest: dict[str, Any]) -> bytes:
+    """The bytes of one file of a release, held to the hash in the manifest.
+
+    Raises:
+        ReleaseError: If it is missing or was changed.
+    """
+    content = _bytes(Path(path), name)
+    if hashlib.sha256(content).hexdigest() != manifest["files"].get(name):
+        raise broken(name, "this file is not the one that was published: its hash differs")
+    return content
+
+
+def read_table(path: str | Path, name: str, manifest: dict[str, Any]) -> pa.Table:
+    """One Parquet file of a release as a table."""
+    content = read_file(path, name, manifest)
+    try:
+        file = pq.ParquetFile(pa.BufferReader(content))
+        meta = file.metadata
+        claimed = (
+            meta.row_group(group).column(column).num_values
+            for group in range(meta.num_row_groups)
+            for column in range(meta.num_columns)
+        )
+        if meta.num_rows > _MOST_NUMBERS or max(claimed, default=0) > _MOST_NUMBERS:
+            raise broken(name, "this file claims to hold more than any release does")
+        table = file.read()
+        table.validate(full=True)
+        return table
+    except (pa.ArrowException, OSError, MemoryError):
+        raise broken(name, "this is not a readable Parquet file") from None
+
+
+def read_parts(path: str | Path, manifest: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The fields of the `Release` in a folder, every file of it checked.
+
+    Only files of fixed names are opened, whatever the manifest lists.
+
+    Raises:
+        ReleaseError: Names the file and what is wrong with it.
+    """
+    manifest = read_manifest(path) if manifest is None else manifest
+    schema = schema_of(manifest)
+    partition = partition_from(manifest["partition"], read_table(path, PARTITION, manifest), schema)
+    check_against(schema, partition)
+    table = read_table(path, MEASUREMENTS, manifest)
+    measurements = measurements_from(manifest["measurements"], table, schema)
+    places = {"region": partition.cells, "node": len(getattr(partition, "parent", (0,)))}
+    for measurement in measurements:
+        if (measurement.where >= places[measurement.at]).any():
+            raise broken(MEASUREMENTS, "a number speaks of a place that does not exist")
+    for name in (REGIONS, TABLE):
+        read_file(path, name, manifest)
+    return {
+        "schema": schema,
+        "method": manifest["method"],
+        "settings": manifest["settings"],
+        "guarantee": manifest["guarantee"],
+        "ledger": manifest["ledger"],
+        "partition": partition,
+        "measurements": measurements,
+    }

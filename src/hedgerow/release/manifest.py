@@ -1,0 +1,134 @@
+"""The manifest: what a release is and promises, on one page that people and programs can read."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.errors import HedgerowError, ReleaseError
+from hedgerow.release.codec import broken, measurement_heads, partition_kind
+from hedgerow.schema import Schema
+
+if TYPE_CHECKING:
+    from hedgerow.release.release import Release
+
+__all__ = ["FORMAT", "FORMAT_VERSION", "MANIFEST", "make_manifest", "parse_manifest", "to_text"]
+
+MANIFEST = "manifest.json"
+FORMAT = "hedgerow-release"
+FORMAT_VERSION = 1
+
+_SHAPE: dict[str, type] = {
+    "method": str,
+    "settings": dict,
+    "schema": dict,
+    "schema_hash": str,
+    "guarantee": dict,
+    "ledger": dict,
+    "package_version": str,
+    "partition": str,
+    "measurements": list,
+    "files": dict,
+}
+
+
+def package_version() -> str:
+    """The version of the installed package."""
+    try:
+        return importlib.metadata.version("hedgerow")
+    except importlib.metadata.PackageNotFoundError:  # run from a checkout that is not installed
+        return "unknown"
+
+
+def make_manifest(release: Release, files: dict[str, str]) -> dict[str, Any]:
+    """The manifest of a release.
+
+    It holds nothing that depends on the data other than through the noisy transcript, and
+    nothing about the run: no row count, time, seed, date or machine.
+
+    Args:
+        release: The release.
+        files: The SHA-256 of each other file.
+    """
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "method": release.method,
+        "settings": release.settings,
+        "schema": release.schema.to_dict(),
+        "schema_hash": release.schema.hash,
+        "guarantee": release.guarantee,
+        "ledger": release.ledger,
+        "package_version": package_version(),
+        "partition": partition_kind(release.partition),
+        "measurements": measurement_heads(release.measurements),
+        "files": files,
+    }
+
+
+def to_text(manifest: dict[str, Any]) -> str:
+    """The manifest as stable JSON: sorted keys, but for the schema, whose order has a meaning.
+
+    Example:
+        >>> print(to_text({"schema": {"b": 1, "a": 2}, "method": "x"}), end="")
+        {
+          "method": "x",
+          "schema": {
+            "b": 1,
+            "a": 2
+          }
+        }
+    """
+    ordered = {
+        key: value if key == "schema" else json.loads(json.dumps(value, sort_keys=True))
+        for key, value in sorted(manifest.items())
+    }
+    return json.dumps(ordered, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def parse_manifest(text: bytes) -> dict[str, Any]:
+    """Reads a manifest and checks its shape.
+
+    Raises:
+        ReleaseError: If it is no manifest, or one of a later format than this package knows.
+    """
+    try:
+        manifest = json.loads(text.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise broken(MANIFEST, "this is not JSON") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ReleaseError(
+            f"{MANIFEST}: this is not the manifest of a hedgerow release",
+            hint="Give the folder that `hedgerow publish` wrote.",
+        )
+    version = manifest.get("format_version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise broken(MANIFEST, "the format version is no whole number above 0")
+    if version > FORMAT_VERSION:
+        raise ReleaseError(
+            f"this release is of format {version}; this hedgerow reads up to {FORMAT_VERSION}",
+            hint="Install a newer hedgerow: pip install --upgrade hedgerow.",
+        )
+    for key, kind in _SHAPE.items():
+        if not isinstance(manifest.get(key), kind):
+            raise broken(MANIFEST, f"the entry {key!r} is missing or not of its kind")
+    if manifest["partition"] not in ("tree", "grid"):
+        raise broken(MANIFEST, "the shape of the regions is neither tree nor grid")
+    return manifest
+
+
+def schema_of(manifest: dict[str, Any]) -> Schema:
+    """The schema in a manifest, held to its hash.
+
+    Raises:
+        ReleaseError: If it is no schema or not the one that was published.
+    """
+    try:
+        schema = Schema.from_dict(manifest["schema"])
+    except (HedgerowError, KeyError, TypeError, ValueError, AttributeError) as error:
+        words = error.message if isinstance(error, HedgerowError) else "it cannot be read"
+        raise broken(MANIFEST, f"the schema is wrong: {words}") from None
+    if schema.hash != manifest["schema_hash"]:
+        raise broken(MANIFEST, "the schema does not match its hash, so it was changed")
+    return schema

@@ -1,0 +1,315 @@
+"""Public regions: how a release cuts the domain into boxes of integer codes.
+
+A region is an interval of codes in every predictor. Two shapes exist: a tree, whose leaves are
+the regions (DiffMulti), and a grid, the product of one cut per attribute (DiffGen). Both number
+their regions from 0 in the lexicographic order of their lower corners, so the number of a region
+follows from the region itself and never from the order in which data arrived.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import ReleaseError
+
+__all__ = ["MOST_CELLS", "GridPartition", "Parts", "Partition", "TreePartition"]
+
+Ints = NDArray[np.int64]
+
+MOST_CELLS = 2**62
+"""Region numbers are 64-bit integers, with room to spare for arithmetic on them."""
+
+_CHUNK = 1 << 16  # rows located at a time: what is gathered per row then stays in the cache
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The distinct intervals of one attribute among some regions.
+
+    Args:
+        index: For each region, which interval it has.
+        lo: The first code of each interval.
+        hi: One past the last code of each interval.
+    """
+
+    index: Ints
+    lo: Ints
+    hi: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class TreePartition:
+    """The leaves of a tree of boxes.
+
+    Args:
+        parent: The parent of each node, -1 for the root (node 0). Nodes stand in breadth-first
+            order; the children of a node are contiguous and ordered by their codes.
+        depth: The depth of each node, 0 for the root.
+        split: The attribute that splits each node, -1 for a leaf.
+        lo: The first code of each node in each attribute, shape [nodes, attributes].
+        hi: One past the last code of each node in each attribute.
+
+    Example:
+        >>> tree = TreePartition.of([(-1, 0, [0, 0], [4, 2]), (0, -1, [0, 0], [3, 2]),
+        ...                          (0, -1, [3, 0], [4, 2])])
+        >>> tree.cells, tree.locate(np.array([[2, 1], [3, 0]])).tolist()
+        (2, [0, 1])
+    """
+
+    parent: NDArray[np.int32]
+    depth: NDArray[np.int16]
+    split: NDArray[np.int16]
+    lo: NDArray[np.int32]
+    hi: NDArray[np.int32]
+
+    @staticmethod
+    def of(nodes: list[tuple[int, int, list[int], list[int]]]) -> TreePartition:
+        """Builds a small tree from (parent, split, lo, hi) of each node."""
+        depth: list[int] = []
+        for parent, *_ in nodes:
+            depth.append(0 if parent < 0 else depth[parent] + 1)
+        return TreePartition(
+            np.array([node[0] for node in nodes], np.int32),
+            np.array(depth, np.int16),
+            np.array([node[1] for node in nodes], np.int16),
+            np.array([node[2] for node in nodes], np.int32),
+            np.array([node[3] for node in nodes], np.int32),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both cut the domain in the same way, node by node."""
+        return isinstance(other, TreePartition) and all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("parent", "depth", "split", "lo", "hi")
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Its size only: the arrays are long."""
+        return f"TreePartition(nodes={len(self.parent)}, cells={self.cells})"
+
+    @cached_property
+    def leaves(self) -> Ints:
+        """The node of each region, in region order."""
+        nodes = np.flatnonzero(self.split < 0)
+        corners = self.lo[nodes]
+        return nodes[np.lexsort(corners.T[::-1])].astype(np.int64)
+
+    @cached_property
+    def region_of_node(self) -> Ints:
+        """The region of each node, -1 for a node that is not a leaf."""
+        regions = np.full(len(self.parent), -1, np.int64)
+        regions[self.leaves] = np.arange(len(self.leaves))
+        return regions
+
+    @property
+    def cells(self) -> int:
+        """The number of regions."""
+        return len(self.leaves)
+
+    def bounds(self, regions: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The lower and the upper corners of regions, two arrays [regions, attributes]."""
+        nodes = self.leaves[regions]
+        return self.lo[nodes], self.hi[nodes]
+
+    def parts(self, attribute: int, regions: Ints) -> Parts:
+        """The distinct intervals of an attribute among regions, in the order of their codes."""
+        nodes = self.leaves[regions]
+        lo = self.lo[nodes, attribute].astype(np.int64)
+        hi = self.hi[nodes, attribute].astype(np.int64)
+        width = int(hi.max(initial=0)) + 1
+        keys, index = np.unique(lo * width + hi, return_inverse=True)
+        return Parts(index.astype(np.int64), keys // width, keys % width)
+
+    @cached_property
+    def _routes(self) -> tuple[Ints, Ints, Ints, Ints, Ints, int]:
+        """Per node: first child, number of children, code of the second; keys of all children."""
+        nodes = len(self.parent)
+        children = np.arange(1, nodes)
+        up = self.parent[1:].astype(np.int64)
+        order = np.argsort(up, kind="stable")
+        children, up = children[order], up[order]
+        many = np.bincount(up, minlength=nodes)
+        start = np.concatenate(([0], np.cumsum(many)[:-1]))
+        first = np.zeros(nodes, np.int64)
+        inner = many > 0
+        first[inner] = children[start[inner]]
+        codes = self.lo[children, self.split[up]].astype(np.int64)
+        second = np.zeros(nodes, np.int64)
+        two = many > 1
+        second[two] = codes[start[two] + 1]
+        big = int(self.hi.max(initial=0)) + 1
+        return first, many, second, up * big + codes, children, big
+
+    def locate(self, codes: NDArray[np.integer]) -> Ints:
+        """The region of each row of codes, shape [rows, attributes]."""
+        found = np.empty(len(codes), np.int64)
+        for start in range(0, len(codes), _CHUNK):
+            found[start : start + _CHUNK] = self._descend(codes[start : start + _CHUNK])
+        return self.region_of_node[found]
+
+    def _descend(self, codes: NDArray[np.integer]) -> Ints:
+        """The leaf node of each row: all rows go down one level at a time."""
+        first, many, second, keys, children, big = self._routes
+        found = np.zeros(len(codes), np.int64)
+        rows = np.arange(len(codes))
+        node = np.zeros(len(codes), np.int64)
+        while True:
+            split = self.split[node]
+            going = split >= 0
+            if not going.all():
+                found[rows[~going]] = node[~going]
+                rows, node, split = rows[going], node[going], split[going]
+            if not len(rows):
+                return found
+            code = codes[rows, split].astype(np.int64)
+            below = first[node] + (code >= second[node])  # right wherever there are two children
+            wide = many[node] > 2
+            if wide.any():
+                places = np.searchsorted(keys, node[wide] * big + code[wide], side="right") - 1
+                below[wide] = children[places]
+            node = below
+
+    def check(self, sizes: tuple[int, ...]) -> None:
+        """Refuses what is not a tree that cuts the whole domain into disjoint boxes.
+
+        Raises:
+            ReleaseError: Names the rule that is broken.
+        """
+        nodes, attributes = len(self.parent), len(sizes)
+        same = len(self.depth) == len(self.split) == nodes
+        if not (nodes and same and self.lo.shape == self.hi.shape == (nodes, attributes)):
+            raise _broken("its columns do not fit each other or the schema")
+        whole = np.array(sizes, np.int64)
+        if self.parent[0] != -1 or (self.lo[0] != 0).any() or (self.hi[0] != whole).any():
+            raise _broken("its first node is not the whole domain")
+        up = self.parent[1:].astype(np.int64)
+        if (up < 0).any() or (up >= np.arange(1, nodes)).any():
+            raise _broken("a node stands before its parent")
+        steps = np.concatenate(([0], self.depth[up].astype(np.int64) + 1))
+        if (self.depth != steps).any() or (np.diff(self.depth) < 0).any():
+            raise _broken("its nodes are not in breadth-first order")
+        many = np.bincount(up, minlength=nodes)
+        if (self.split >= attributes).any() or ((self.split >= 0) != (many > 0)).any():
+            raise _broken("a node is split but has no children, or the other way round")
+        if nodes > 1:
+            self._check_children(up, many)
+
+    def _check_children(self, up: Ints, many: Ints) -> None:
+        """Children stand side by side, and tile their parent along the attribute that splits it."""
+        here = np.arange(len(up))
+        starts = np.concatenate(([True], up[1:] != up[:-1]))
+        ends = np.concatenate((starts[1:], [True]))
+        if np.count_nonzero(starts) != np.count_nonzero(many):
+            raise _broken("the children of a node are apart")
+        along = self.split[up].astype(np.int64)
+        lo, hi = self.lo[1:], self.hi[1:]
+        low, high = lo[here, along], hi[here, along]
+        expected = np.where(starts, self.lo[up, along], np.concatenate(([0], high[:-1])))
+        fits = (low == expected) & (high > low) & (~ends | (high == self.hi[up, along]))
+        others = np.ones(lo.shape, bool)
+        others[here, along] = False
+        moved = ((lo != self.lo[up]) | (hi != self.hi[up])) & others
+        if not fits.all() or moved.any():
+            raise _broken("the children of a node do not fill it exactly")
+
+
+@dataclass(frozen=True, eq=False)
+class GridPartition:
+    """The product of one cut per attribute.
+
+    Args:
+        edges: Per attribute the increasing code edges; the first is 0 and the last the number of
+            codes. Part j holds the codes from edges[j] up to, not including, edges[j + 1].
+
+    Example:
+        >>> grid = GridPartition((np.array([0, 2, 5]), np.array([0, 1, 2, 3])))
+        >>> grid.cells, grid.locate(np.array([[1, 2], [2, 0]])).tolist()
+        (6, [2, 3])
+    """
+
+    edges: tuple[NDArray[np.int32], ...]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both cut every attribute in the same places."""
+        return (
+            isinstance(other, GridPartition)
+            and len(self.edges) == len(other.edges)
+            and all(map(np.array_equal, self.edges, other.edges))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Its size only."""
+        return f"GridPartition(parts={self.shape}, cells={self.cells})"
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The number of parts of each attribute."""
+        return tuple(len(edges) - 1 for edges in self.edges)
+
+    @cached_property
+    def cells(self) -> int:
+        """The number of regions."""
+        return math.prod(self.shape)
+
+    @cached_property
+    def _strides(self) -> tuple[int, ...]:
+        """How far apart the numbers of neighbouring parts are; the first attribute leads."""
+        return tuple(math.prod(self.shape[place + 1 :]) for place in range(len(self.shape)))
+
+    def _part(self, attribute: int, regions: Ints) -> Ints:
+        return regions // self._strides[attribute] % self.shape[attribute]
+
+    def bounds(self, regions: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The lower and the upper corners of regions, two arrays [regions, attributes]."""
+        lo = np.empty((len(regions), len(self.edges)), np.int32)
+        hi = np.empty_like(lo)
+        for attribute, edges in enumerate(self.edges):
+            part = self._part(attribute, regions)
+            lo[:, attribute], hi[:, attribute] = edges[part], edges[part + 1]
+        return lo, hi
+
+    def parts(self, attribute: int, regions: Ints) -> Parts:
+        """The intervals of an attribute, and which of them each region has."""
+        edges = self.edges[attribute].astype(np.int64)
+        return Parts(self._part(attribute, regions), edges[:-1], edges[1:])
+
+    def locate(self, codes: NDArray[np.integer]) -> Ints:
+        """The region of each row of codes, shape [rows, attributes]."""
+        found = np.zeros(len(codes), np.int64)
+        for attribute, edges in enumerate(self.edges):
+            part_of_code = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
+            found += part_of_code[codes[:, attribute]] * self._strides[attribute]
+        return found
+
+    def check(self, sizes: tuple[int, ...]) -> None:
+        """Refuses what does not cut every attribute from end to end.
+
+        Raises:
+            ReleaseError: Names the rule that is broken.
+        """
+        if len(self.edges) != len(sizes):
+            raise _broken("it does not have one cut per attribute of the schema")
+        for edges, size in zip(self.edges, sizes, strict=True):
+            if len(edges) < 2 or edges[0] != 0 or edges[-1] != size or (np.diff(edges) <= 0).any():
+                raise _broken("the parts of an attribute do not fill it exactly")
+        if self.cells > MOST_CELLS:
+            raise _broken("it has more regions than can be numbered")
+
+
+Partition = TreePartition | GridPartition
+
+
+def _broken(rule: str) -> ReleaseError:
+    return ReleaseError(
+        f"the regions of this release are not a partition: {rule}",
+        hint="Ask whoever published the release for a fresh copy.",
+    )

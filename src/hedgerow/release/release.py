@@ -1,0 +1,225 @@
+"""`Release`: everything that may leave, and what can be made of it without private data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hedgerow.errors import UsageError
+from hedgerow.release.estimate import Cells, estimate_cells, whole_counts
+from hedgerow.release.files import read_parts, write
+from hedgerow.release.generalized import generalized_table
+from hedgerow.release.measurements import Measurement
+from hedgerow.release.partition import Partition
+from hedgerow.release.synthesize import draw_rows, labels_of
+from hedgerow.schema import Schema
+
+__all__ = ["Release"]
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, repr=False)
+class Release:
+    """Noisy measurements on public regions, with the guarantee they were made under.
+
+    Args:
+        schema: The public description of the table.
+        method: The name of the method, such as "diffmulti".
+        settings: The method's settings, as JSON would hold them.
+        guarantee: What is promised: epsilon and delta, the unit of protection, the neighbouring
+            relation, the accounting, and whether the run was private at all.
+        ledger: What was spent on what.
+        partition: The public regions.
+        measurements: The noisy counts.
+        frame_kind: The kind of frame that answers come in unless another is asked for: "arrow",
+            "pandas" or "polars".
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from hedgerow.release import GridPartition
+        >>> schema = Schema.from_dict({"name": "ages", "attributes": {
+        ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
+        >>> counted = Measurement("leaf", "region", np.array([0, 1]), np.array([[3], [1]]), False,
+        ...                       np.array([1, 1]), Fraction(1))
+        >>> release = Release(schema, "diffgen", {}, {"epsilon": "1"}, {},
+        ...                   GridPartition((np.array([0, 40, 100]),)), (counted,))
+        >>> release
+        Release('diffgen', schema='ages', epsilon=1, regions=2)
+        >>> release.generalized().to_pydict()
+        {'region': [0, 1], 'age': ['[0, 40)', '[40, 99]'], 'count': [3, 1]}
+    """
+
+    schema: Schema
+    method: str
+    settings: dict[str, Any]
+    guarantee: dict[str, Any]
+    ledger: dict[str, Any]
+    partition: Partition
+    measurements: tuple[Measurement, ...]
+    frame_kind: str = "arrow"
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """The method, the schema and the guarantee on one line."""
+        return (
+            f"Release({self.method!r}, schema={self.schema.name!r}, "
+            f"epsilon={self.guarantee.get('epsilon')}, regions={self.partition.cells})"
+        )
+
+    @cached_property
+    def estimates(self) -> Cells:
+        """What the measurements say about each listed region and class, before rounding."""
+        classes = max(1, len(self.schema.classes))
+        return estimate_cells(self.partition, self.measurements, classes)
+
+    @property
+    def regions(self) -> Ints:
+        """The listed regions: all of them, or in a thresholded release those above it."""
+        return self.estimates.regions
+
+    @cached_property
+    def counts(self) -> Ints:
+        """The counts of the listed regions, shape [regions, classes]: whole and not negative."""
+        return whole_counts(self.estimates, self.measurements)
+
+    def generalized(self, kind: str | None = None) -> Any:
+        """The generalised table: `region`, the attributes, the class, `count`.
+
+        One row per region and class, in canonical order, with values like `Professional` and
+        `[18, 40)`.
+
+        Args:
+            kind: The kind of frame wanted.
+
+        Raises:
+            UsageError: If an attribute is called `region` or `count`, or the kind is unknown.
+        """
+        return self._frame(
+            generalized_table(self.schema, self.partition, self.regions, self.counts), kind
+        )
+
+    def synthesize(
+        self, n: int | None = None, seed: int | None = None, kind: str | None = None
+    ) -> Any:
+        """Rows like those of the table, drawn inside the regions, in random order.
+
+        Args:
+            n: How many; without it, as many as the release counts.
+            seed: For the same rows again.
+            kind: The kind of frame wanted.
+
+        Raises:
+            UsageError: If n is negative, or the release counts nobody to draw from.
+        """
+        rows = draw_rows(self.schema, self.partition, self.regions, self.counts, n, seed)
+        return self._frame(rows, kind)
+
+    def assign(self, rows: Any) -> Any:
+        """The region that each row falls into.
+
+        Args:
+            rows: A frame or a file with the predictors of the schema; other columns are ignored.
+
+        Returns:
+            A frame of the kind of the rows, in their order, with the one column `region`; null
+            where the schema would refuse or drop the row.
+        """
+        found, known = self._locate(rows)
+        return self._beside(rows, "region", pa.array(found, mask=~known))
+
+    def predict(self, rows: Any) -> Any:
+        """The majority class of the region that each row falls into.
+
+        Rows of regions that the release does not list get the majority class of the release.
+
+        Args:
+            rows: As for `assign`.
+
+        Returns:
+            A frame of the kind of the rows, in their order, with the class as its one column.
+
+        Raises:
+            UsageError: If the schema has no class.
+        """
+        target = self.schema.target
+        if target is None:
+            raise UsageError(
+                "this release has no class to predict",
+                hint="Publish with a schema that has an attribute with role: class.",
+            )
+        found, known = self._locate(rows)
+        cells = self.estimates
+        overall = int(np.argmax(cells.values.sum(axis=0)))
+        best = np.append(np.argmax(cells.values, axis=1), overall)
+        place = np.searchsorted(cells.regions, found)
+        listed = np.append(cells.regions, -1)[place] == found
+        codes = best[np.where(listed, place, len(cells.regions))]
+        return self._beside(rows, target.name, labels_of(target, codes, ~known))
+
+    def save(self, path: str | Path, overwrite: bool = False) -> None:
+        """Writes the release to a folder, whole or not at all.
+
+        Args:
+            path: The folder, which must not exist yet.
+            overwrite: Whether a release that is there already may be replaced.
+
+        Raises:
+            ReleaseError: If the folder may not be replaced or cannot be written.
+        """
+        write(self, path, overwrite)
+
+    @staticmethod
+    def load(path: str | Path) -> Release:
+        """Reads a release; no private data is needed.
+
+        Raises:
+            ReleaseError: If a file is missing, changed or damaged, or of a later format.
+        """
+        return Release(**read_parts(path))
+
+    def _locate(self, rows: Any) -> tuple[Ints, NDArray[np.bool_]]:
+        from hedgerow.table import encode_rows
+
+        codes, known = encode_rows(rows, self.schema, lenient=True)
+        # what stands in for a row that was not encoded is never shown, but must be a code
+        return self.partition.locate(np.where(known[:, None], codes, 0)), known
+
+    def _frame(self, table: pa.Table, kind: str | None) -> Any:
+        from hedgerow.table import to_frame
+
+        kind = self.frame_kind if kind is None else kind
+        if kind not in ("arrow", "pandas", "polars"):
+            raise UsageError(
+                f"there is no kind of frame called {kind!r}",
+                hint="Ask for 'arrow', 'pandas' or 'polars'.",
+            )
+        try:
+            return to_frame(table, kind)
+        except ImportError:
+            raise UsageError(
+                f"{kind} is not installed", hint=f"Install it (pip install {kind}), or use 'arrow'."
+            ) from None
+
+    def _beside(self, rows: Any, name: str, column: pa.Array) -> Any:
+        """A one-column frame of the kind of the rows, aligned with them."""
+        from hedgerow.table import frame_kind
+
+        kind = frame_kind(rows)
+        table = pa.table({name: column})
+        if kind != "pandas":
+            return self._frame(table, kind)
+        import pandas
+
+        # by itself pandas would turn whole numbers with gaps into floats
+        whole = {pa.int64(): pandas.Int64Dtype()} if column.null_count else {}
+        frame = table.to_pandas(types_mapper=whole.get)
+        frame.index = getattr(rows, "index", frame.index)  # pandas aligns by index, not by order
+        return frame

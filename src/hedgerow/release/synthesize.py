@@ -1,0 +1,105 @@
+"""Synthetic rows: records drawn inside the regions of a release.
+
+Drawing reads published counts only, so ordinary pseudo-random numbers are right here: nothing
+secret hangs on them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hedgerow.errors import UsageError
+from hedgerow.release.generalized import dictionary, numbers
+from hedgerow.release.partition import Partition
+from hedgerow.schema import Attribute, Categorical, Numeric, Schema
+
+__all__ = ["draw_rows"]
+
+Ints = NDArray[np.int64]
+
+
+def draw_rows(
+    schema: Schema,
+    partition: Partition,
+    regions: Ints,
+    counts: Ints,
+    n: int | None = None,
+    seed: int | None = None,
+) -> pa.Table:
+    """Rows with the schema's columns, the class last, in random order.
+
+    Within its region a value is uniform over the codes. Integers and dates are then uniform
+    within their grid cell; decimals are grid points, no finer than the schema's step. The "other"
+    code of a numeric attribute becomes null.
+
+    Args:
+        schema: The public description of the columns.
+        partition: The regions.
+        regions: The listed regions.
+        counts: Their counts, shape [regions, classes].
+        n: How many rows to draw; without it, as many as the release counts.
+        seed: For the same rows again.
+
+    Raises:
+        UsageError: If n is negative, or the release counts nobody to draw from.
+    """
+    random = np.random.default_rng(seed)
+    weights = counts.ravel()
+    if n is not None:
+        weights = _share_out(n, weights, random)
+    cell = random.permutation(np.repeat(np.arange(len(weights)), weights))
+    row, klass = np.divmod(cell, counts.shape[1])
+    columns: dict[str, pa.Array] = {}
+    for place, attribute in enumerate(schema.attributes):
+        parts = partition.parts(place, regions)
+        interval = parts.index[row]
+        low, width = parts.lo[interval], (parts.hi - parts.lo)[interval]
+        codes = low + (random.random(len(row)) * width).astype(np.int64)
+        columns[attribute.name] = _values(attribute, codes, random)
+    if schema.target is not None:
+        columns[schema.target.name] = _values(schema.target, klass, random)
+    return pa.table(columns)
+
+
+def _share_out(n: int, weights: Ints, random: np.random.Generator) -> Ints:
+    if n < 0:
+        raise UsageError("the number of rows is negative", hint="Ask for 0 rows or more.")
+    total = int(weights.sum())
+    if n and not total:
+        raise UsageError(
+            "this release counts no records, so there is nothing to draw from",
+            hint="Leave the number of rows out to get an empty table.",
+        )
+    return random.multinomial(n, weights / max(total, 1)) if n else np.zeros_like(weights)
+
+
+def _values(attribute: Attribute, codes: Ints, random: np.random.Generator) -> pa.Array:
+    if isinstance(attribute, Numeric):
+        return _numeric(attribute, codes, random)
+    return labels_of(attribute, codes)
+
+
+def labels_of(
+    attribute: Categorical, codes: Ints, nulls: NDArray[np.bool_] | None = None
+) -> pa.Array:
+    """The leaf labels of codes; truth values if the attribute is a boolean of just those."""
+    leaves = attribute.taxonomy.leaves
+    truths = [leaf.lower() == "true" for leaf in leaves]
+    if attribute.boolean and sorted(leaf.lower() for leaf in leaves) == ["false", "true"]:
+        return pa.array(np.array(truths)[codes], mask=nulls)
+    return dictionary(pa.array(codes.astype(np.int32), mask=nulls), leaves)
+
+
+def _numeric(attribute: Numeric, codes: Ints, random: np.random.Generator) -> pa.Array:
+    nulls = codes >= attribute.grid
+    if attribute.kind == "decimal":
+        return numbers(attribute, codes, nulls)
+    low, high, step = int(attribute.low), int(attribute.high), int(attribute.step)
+    start = low + np.minimum(codes, attribute.grid - 1) * step
+    width = np.minimum(start + step, high + 1) - start  # the last cell may be cut short
+    values = start if step == 1 else start + (random.random(len(codes)) * width).astype(np.int64)
+    if attribute.kind == "date":
+        return pa.array(values.astype(np.int32), pa.int32(), mask=nulls).cast(pa.date32())
+    return pa.array(values, pa.int64(), mask=nulls)

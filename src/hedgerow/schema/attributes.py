@@ -1,0 +1,114 @@
+"""Attributes: public facts about a column. Every value becomes an integer code.
+
+A numeric attribute lives on a public grid: code k stands for the values from `low + k * step`
+up to, not including, the next grid point. A categorical attribute's codes are the leaves of its
+taxonomy. What happens to a missing value, and to one outside the domain, is a public rule that
+looks at that one record alone.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+from hedgerow.schema.taxonomy import Taxonomy
+
+__all__ = ["Attribute", "Categorical", "Missing", "Numeric", "Outside"]
+
+Missing = Literal["error", "other", "drop"]
+Outside = Literal["error", "other", "clip", "drop"]
+
+OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """A categorical attribute (booleans are one with two values).
+
+    If a rule asks for an "other" leaf, the taxonomy already holds it (the reader adds it).
+    """
+
+    name: str
+    taxonomy: Taxonomy
+    missing: Missing = "error"
+    outside: Literal["error", "other", "drop"] = "error"
+    boolean: bool = False
+
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        return len(self.taxonomy.leaves)
+
+    def label(self, low: int, high: int) -> str:
+        """The generalised value for the codes from low to high."""
+        return self.taxonomy.label(low, high)
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """A numeric attribute on a public grid.
+
+    Args:
+        name: The column.
+        low: The smallest value; for dates, days since 1970-01-01.
+        high: The largest value, itself included.
+        step: The distance of grid points.
+        kind: How values are written.
+        missing: What happens to a missing value; "other" adds one more code after the grid.
+        outside: What happens to a value outside the bounds.
+
+    Example:
+        >>> age = Numeric("age", Fraction(17), Fraction(90), Fraction(1), "integer")
+        >>> age.size, age.label(1, 23), age.label(23, 74), age.label(3, 4)
+        (74, '[18, 40)', '[40, 90]', '20')
+    """
+
+    name: str
+    low: Fraction
+    high: Fraction
+    step: Fraction
+    kind: Literal["integer", "decimal", "date"]
+    missing: Missing = "error"
+    outside: Outside = "error"
+
+    @cached_property
+    def grid(self) -> int:
+        """The number of codes that stand for numbers."""
+        return int((self.high - self.low) / self.step) + 1
+
+    @property
+    def has_other(self) -> bool:
+        """Whether the last code stands for "other"."""
+        return "other" in (self.missing, self.outside)
+
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        return self.grid + self.has_other
+
+    def edge(self, code: int) -> int | Decimal | datetime.date:
+        """The smallest value of a code; for the code after the grid, the upper bound."""
+        value = min(self.low + code * self.step, self.high)
+        if self.kind == "date":
+            return datetime.date(1970, 1, 1) + datetime.timedelta(days=int(value))
+        if self.kind == "integer":
+            return int(value)
+        return Decimal(value.numerator) / Decimal(value.denominator)
+
+    def label(self, low: int, high: int) -> str:
+        """The generalised value for the codes from low to high, such as `[18, 40)`."""
+        if low >= self.grid:
+            return OTHER
+        other = " or other" if high > self.grid else ""
+        high = min(high, self.grid)
+        if high - low == 1 and self.step == 1 and self.kind != "decimal":
+            return f"{self.edge(low)}{other}"
+        closing = "]" if high == self.grid else ")"
+        return f"[{self.edge(low)}, {self.edge(high)}{closing}{other}"
+
+
+Attribute = Categorical | Numeric

@@ -1,0 +1,268 @@
+"""From a schema file to a Schema: checks the shape, then reads each column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from hedgerow.schema.arx import branch_from_arx
+from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
+from hedgerow.schema.complaints import report_complaints
+from hedgerow.schema.grid import read_grid
+from hedgerow.schema.lint import (
+    BOOLEAN_LABELS,
+    Report,
+    column_fault,
+    grid_faults,
+    raise_faults,
+)
+from hedgerow.schema.model import (
+    BooleanModel,
+    CategoricalModel,
+    NumericModel,
+    PersonModel,
+    SchemaModel,
+)
+from hedgerow.schema.nodes import Items, Node, Text, from_python
+from hedgerow.schema.schema import Person, Schema
+from hedgerow.schema.taxonomy import Taxonomy
+from hedgerow.schema.trees import DEFAULT_ROOT, Branch, branch_from_node, grow
+from hedgerow.schema.yaml_reader import parse_yaml, read_text
+
+__all__ = ["load_schema", "schema_from_dict"]
+
+_AS_WRITTEN = ("values", "taxonomy")  # read below, with their lines
+
+
+def load_schema(path: Path) -> Schema:
+    """Reads a schema file; see Schema.load."""
+    report = Report()
+    text = read_text(path, report)
+    node = None if text is None else parse_yaml(text, str(path), report)
+    raise_faults(report.faults)
+    assert node is not None  # or there was a fault
+    return _Builder(str(path), path.parent, report).build(node)
+
+
+def schema_from_dict(document: Mapping[str, Any], folder: Path | None) -> Schema:
+    """Builds a schema from its dictionary form; see Schema.from_dict."""
+    return _Builder(None, folder, Report()).build(from_python(document))
+
+
+@dataclass
+class _Builder:
+    file: str | None
+    folder: Path | None
+    report: Report
+    lines: dict[tuple[str, ...], int | None] = field(default_factory=dict)
+
+    def build(self, node: Node) -> Schema:
+        document = self._plain(node, ())
+        try:
+            model = SchemaModel.model_validate(document)
+        except ValidationError as error:
+            report_complaints(error, self.lines, self.file, self.report)
+            raise_faults(self.report.faults)
+            raise AssertionError from error  # every complaint is a fault
+        attributes: list[Attribute] = []
+        targets: list[Categorical] = []
+        identifiers: list[str] = []
+        people: list[Person] = []
+        for name, column in model.attributes.items():
+            published = isinstance(column, NumericModel | CategoricalModel | BooleanModel)
+            wrong = column_fault(name, published)
+            if wrong is not None:
+                self._fault(name, *wrong)
+            if isinstance(column, NumericModel):
+                numeric = self._numeric(name, column)
+                attributes += [] if numeric is None else [numeric]
+            elif isinstance(column, CategoricalModel | BooleanModel):
+                categorical = self._categorical(name, column)
+                if column.role == "class":
+                    targets.append(self._as_class(categorical))
+                else:
+                    attributes.append(categorical)
+            elif isinstance(column, PersonModel):
+                people.append(Person(name, column.max_rows))
+            else:
+                identifiers.append(name)
+        self._one_of("class", [target.name for target in targets])
+        self._one_of("person", [person.column for person in people])
+        if not model.name.strip():
+            line = self.lines.get(("name",))
+            self.report.fault("the name is blank", "Give the table a name.", self.file, line)
+        raise_faults(self.report.faults)
+        if not attributes:
+            hint = "Describe at least one column that is not the class, a person or an identifier."
+            line = self.lines.get(("attributes",))
+            self.report.fault("there is no attribute to publish", hint, self.file, line)
+            raise_faults(self.report.faults)
+        return Schema(
+            name=model.name,
+            attributes=tuple(attributes),
+            target=targets[0] if targets else None,
+            identifiers=tuple(identifiers),
+            person=people[0] if people else None,
+            draft=model.draft,
+            began_as_draft=model.began_as_draft,
+            warnings=tuple(self.report.warnings),
+        )
+
+    def _plain(self, node: Node, place: tuple[str, ...]) -> Any:
+        """What pydantic sees of the document; remembers the line of each key."""
+        if isinstance(node, Text):
+            return None if node.is_nothing else node.value
+        if isinstance(node, Items):
+            return [self._plain(item, place) for item in node.items]
+        document = {}
+        for key, below in node.pairs:
+            inner = (*place, key.value)
+            self.lines[inner] = key.line
+            raw = len(place) == 2 and place[0] == "attributes" and key.value in _AS_WRITTEN
+            document[key.value] = below if raw else self._plain(below, inner)
+        return document
+
+    def _fault(self, name: str, what: str, hint: str, key: str | None = None) -> None:
+        place = ("attributes", name) if key is None else ("attributes", name, key)
+        line = self.lines.get(place, self.lines.get(place[:2]))
+        self.report.fault(f"attribute {name!r}: {what}", hint, self.file, line)
+
+    def _warn(self, name: str, what: str, hint: str) -> None:
+        line = self.lines.get(("attributes", name))
+        self.report.warn(f"attribute {name!r}: {what}", hint, self.file, line)
+
+    def _one_of(self, role: str, names: list[str]) -> None:
+        for name in names[1:]:
+            what = f"there is already a column with the role {role}, {names[0]!r}"
+            self._fault(name, what, "Keep the role on one of them.", "role")
+
+    def _numeric(self, name: str, column: NumericModel) -> Numeric | None:
+        texts = {"low": column.low, "high": column.high, "step": column.step}
+        grid = read_grid(texts)
+        if isinstance(grid, list):
+            for key, what, hint in grid:
+                self._fault(name, what, hint, key)
+            return None
+        wrong = grid_faults(grid.low, grid.high, grid.step, grid.kind)
+        for what, hint in wrong:
+            self._fault(name, what, hint, what.split()[0])  # a grid's faults begin with their key
+        if wrong:
+            return None
+        attribute = Numeric(
+            name, grid.low, grid.high, grid.step, grid.kind, column.missing, column.outside
+        )
+        if attribute.grid == 1:
+            self._warn(
+                name,
+                "step is larger than the distance from low to high, so it can never be split",
+                "Choose a smaller step.",
+            )
+        return attribute
+
+    def _categorical(self, name: str, column: CategoricalModel | BooleanModel) -> Categorical:
+        other = OTHER in (column.missing, column.outside)
+        boolean = isinstance(column, BooleanModel)
+        if isinstance(column, BooleanModel):
+            taxonomy = Taxonomy.flat((*BOOLEAN_LABELS, OTHER) if other else BOOLEAN_LABELS)
+        else:
+            taxonomy = self._taxonomy(name, column, other)
+        return Categorical(name, taxonomy, column.missing, column.outside, boolean)
+
+    def _as_class(self, target: Categorical) -> Categorical:
+        taxonomy = target.taxonomy
+        if taxonomy.height > 1:
+            self._warn(
+                target.name,
+                "the class is never generalised, so only the leaves of its taxonomy are used",
+                "Nothing to do; a flat list of values says the same.",
+            )
+            taxonomy = Taxonomy.flat(taxonomy.leaves, taxonomy.labels[0])
+        if len(taxonomy.leaves) == 1:
+            self._warn(
+                target.name,
+                "the class has a single value, so there is nothing to predict",
+                "Add the other values, or remove the role.",
+            )
+        return replace(target, taxonomy=taxonomy)
+
+    def _taxonomy(self, name: str, column: CategoricalModel, other: bool) -> Taxonomy:
+        """The taxonomy of a column; a stand-in, and faults in the report, if it has none."""
+        stand_in = Taxonomy.flat(("a", "b"))
+        values, tree = column.values, column.taxonomy
+        before = len(self.report.faults)
+        listed = self._values(name, values) if values is not None else []
+        if len(self.report.faults) > before:
+            return stand_in
+        file, branch = self.file, None
+        if tree is None and values is None:
+            hint = "Add values: [a, b], or taxonomy: with a file or a nested mapping."
+            self._fault(name, "it has neither values nor a taxonomy", hint)
+        elif tree is None:
+            line = self.lines.get(("attributes", name, "values"))
+            leaves = [Branch(text.value, text.line) for text in listed]
+            root = DEFAULT_ROOT if column.root is None else column.root
+            branch = Branch(root, line, leaves)
+        elif isinstance(tree, Text):
+            file, branch = self._read_taxonomy(name, tree, column.root)
+        else:
+            branch = branch_from_node(tree, column.root, self.file, self.report)
+        if branch is None or len(self.report.faults) > before:
+            return stand_in
+        subject = f"attribute {name!r}: "
+        taxonomy = grow(branch, file, self.report, other=other, subject=subject)
+        if tree is not None:
+            leaves_known = set(taxonomy.leaves)
+            for text in listed:
+                if text.value not in leaves_known:
+                    what = f"{subject}the value {text.value!r} is no leaf of the taxonomy"
+                    hint = f"Add it to {file or 'the taxonomy'}, or remove it from values."
+                    self.report.fault(what, hint, self.file, text.line)
+        return taxonomy if len(self.report.faults) == before else stand_in
+
+    def _values(self, name: str, node: Node) -> list[Text]:
+        items = node.items if isinstance(node, Items) else []
+        texts = [item for item in items if isinstance(item, Text)]
+        if not texts or len(texts) != len(items):
+            what = "values is not a list of texts"
+            self._fault(name, what, "Write values: [a, b, c].", "values")
+        return texts
+
+    def _read_taxonomy(
+        self, name: str, written: Text, root: str | None
+    ) -> tuple[str | None, Branch | None]:
+        if written.is_nothing or not written.value.strip():
+            self._fault(name, "taxonomy is blank", "Name a file, or write the tree.", "taxonomy")
+            return None, None
+        if self.folder is None:
+            what = "taxonomy names a file, but no folder to look in was given"
+            hint = "Pass folder=, or put the taxonomy itself there as nested dictionaries."
+            self._fault(name, what, hint, "taxonomy")
+            return None, None
+        path = self.folder / written.value
+        suffix = path.suffix.lower()
+        if not path.exists():
+            what = f"there is no taxonomy file {str(path)!r}"
+            hint = "Check the path; it is looked for beside the schema file."
+            self._fault(name, what, hint, "taxonomy")
+            return None, None
+        if suffix not in (".yaml", ".yml", ".json", ".csv", ".txt"):
+            what = f"the kind of the taxonomy file {str(path)!r} is unknown"
+            hint = "Name it .yaml if it is nested, or .csv if it is an ARX hierarchy."
+            self._fault(name, what, hint, "taxonomy")
+            return None, None
+        text = read_text(path, self.report)
+        if text is None:
+            return str(path), None
+        if suffix in (".csv", ".txt"):
+            branch = branch_from_arx(text, str(path), self.report)
+            if branch is not None and root is not None and branch.below:
+                branch.label = root
+            return str(path), branch
+        node = parse_yaml(text, str(path), self.report)
+        if node is None:
+            return str(path), None
+        return str(path), branch_from_node(node, root, str(path), self.report)

@@ -1,0 +1,124 @@
+"""Turns pydantic's complaints into faults that a person can mend: line, key, rule and hint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import ValidationError
+
+from hedgerow.schema.lint import Report
+from hedgerow.schema.model import ATTRIBUTE_MODELS, SchemaModel
+
+__all__ = ["Lines", "report_complaints"]
+
+Lines = Mapping[tuple[str, ...], int | None]
+
+_TYPES = ("numeric", "categorical", "boolean")
+_ROLES = ("predictor", "class", "identifier", "person")
+_ARTICLES = {"identifier": "an identifier"}
+
+
+def report_complaints(
+    error: ValidationError, lines: Lines, file: str | None, report: Report
+) -> None:
+    """Adds one fault for each of pydantic's complaints.
+
+    Args:
+        error: What pydantic found.
+        lines: The line of each key, by its path.
+        file: The file, for messages.
+        report: Takes the faults.
+    """
+    for complaint in error.errors(include_url=False):
+        place = tuple(str(part) for part in complaint["loc"])
+        kind = None
+        if place[:1] == ("attributes",) and len(place) > 2:
+            kind = place[2]  # the tag of the union's member, which is no key of the file
+            place = (*place[:2], *place[3:])
+        subject = f"attribute {place[1]!r}: " if place[:1] == ("attributes",) and place[1:] else ""
+        what, hint = _explain(dict(complaint), place, kind)
+        known = [place[:n] for n in range(len(place), 0, -1) if place[:n] in lines]
+        line = lines[known[0]] if known else None
+        report.fault(subject + what, hint, file, line)
+
+
+def _explain(
+    complaint: dict[str, Any], place: tuple[str, ...], kind: str | None
+) -> tuple[str, str]:
+    rule, value, key = complaint["type"], complaint["input"], place[-1] if place else ""
+    if rule in ("union_tag_not_found", "union_tag_invalid"):
+        return _no_kind(value)
+    if rule == "extra_forbidden":
+        return _unknown_key(key, kind)
+    if rule == "missing":
+        return f"the key {key!r} is missing", _EXAMPLES.get(key, f"Add a line {key}: ...")
+    if rule == "literal_error":
+        if key == "role" and value == "class":
+            return (
+                "a numeric attribute cannot be the class",
+                "Make it categorical, with the values or ranges of the class as its values.",
+            )
+        if key == "outside" and value == "clip":
+            return "only numbers can be clipped to their bounds", "Use error, other or drop."
+        model = SchemaModel if kind is None else ATTRIBUTE_MODELS[kind]
+        allowed = model.model_fields[key].annotation.__args__  # type: ignore[union-attr]
+        return f"{key} is {_shown(value)}", _choose(value, allowed)
+    if rule.startswith(("int", "greater_than")):
+        return f"{key} is not a whole number of at least 1", f"Write, for example, {key}: 1."
+    if rule.startswith("bool"):
+        return f"{key} is neither true nor false", f"Write {key}: true, or remove the line."
+    if rule.startswith(("dict", "model")):
+        return (
+            f"{key or 'the schema'} is not a mapping of keys to values",
+            "Write one column a line, such as  age: {type: numeric, low: 0, high: 120}.",
+        )
+    return f"{key} is not a single text or number", f"Write one value after {key}:."
+
+
+_EXAMPLES = {
+    "name": "Add a line such as  name: people.",
+    "attributes": "Add the columns below a line  attributes:.",
+    "low": "Give the smallest value that can occur, from public knowledge and not from the data.",
+    "high": "Give the largest value that can occur, from public knowledge and not from the data.",
+    "max_rows": "Say how many rows may count for one person, such as max_rows: 3.",
+}
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if isinstance(value, str) else "not a single text"
+
+
+def _choose(value: Any, allowed: Iterable[str]) -> str:
+    options = list(allowed)
+    close = get_close_matches(str(value), options, 1)
+    start = f"Did you mean {close[0]}? " if close else ""
+    return f"{start}It can be {', '.join(options)}." if len(options) > 1 else f"Use {options[0]}."
+
+
+def _no_kind(value: Any) -> tuple[str, str]:
+    if not isinstance(value, dict):
+        return (
+            "there is no description of the column",
+            "Write one, such as {type: numeric, low: 0, high: 120} or {role: identifier}.",
+        )
+    if "type" in value:
+        return f"type is {_shown(value['type'])}", _choose(value["type"], _TYPES)
+    if "role" in value and value["role"] not in _ROLES:
+        return f"role is {_shown(value['role'])}", _choose(value["role"], _ROLES)
+    return "the key 'type' is missing", f"Add one: type can be {', '.join(_TYPES)}."
+
+
+def _unknown_key(key: str, kind: str | None) -> tuple[str, str]:
+    model = SchemaModel if kind is None else ATTRIBUTE_MODELS[kind]
+    keys = list(model.model_fields)
+    close = get_close_matches(key, keys, 1)
+    if close:
+        return f"unknown key {key!r}", f"Did you mean {close[0]!r}?"
+    if kind is None:
+        return f"unknown key {key!r}", f"The keys at the top are {', '.join(keys)}."
+    if any(key in other.model_fields for other in ATTRIBUTE_MODELS.values()):
+        owner = _ARTICLES.get(kind, f"a {kind} column")
+        return f"the key {key!r} is not for {owner}", f"Remove it; the keys are {', '.join(keys)}."
+    return f"unknown key {key!r}", f"The keys here are {', '.join(keys)}."

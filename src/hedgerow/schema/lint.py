@@ -1,0 +1,278 @@
+"""Faults of a schema or a taxonomy: where, what, and how to mend it.
+
+Readers collect every fault of a file before they give up, so that a person mends a file in one
+go. A schema built in Python passes the same checks, without a file and line to name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from hedgerow.errors import SchemaError
+from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
+from hedgerow.schema.taxonomy import Taxonomy
+
+__all__ = [
+    "BOOLEAN_LABELS",
+    "MAX_DEPTH",
+    "MAX_GRID",
+    "RESERVED",
+    "Fault",
+    "Report",
+    "column_fault",
+    "grid_faults",
+    "label_fault",
+    "raise_faults",
+    "schema_faults",
+    "taxonomy_faults",
+]
+
+MAX_DEPTH = 64
+MAX_GRID = 2**24
+RESERVED = ("region", "count")
+BOOLEAN_LABELS = ("false", "true")
+
+_SHOWN = 10
+# Control characters, lone surrogates and the byte-order mark: none can be seen, few can be saved.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing to mend.
+
+    Args:
+        what: What is wrong, without a full stop.
+        hint: What to do about it, a sentence.
+        file: The file it is in, if it came from one.
+        line: The line, counted from 1.
+
+    Example:
+        >>> print(Fault("low is not below high", "Swap them.", "schema.yaml", 3))
+        schema.yaml:3: low is not below high. Swap them.
+    """
+
+    what: str
+    hint: str
+    file: str | None = None
+    line: int | None = None
+
+    @property
+    def message(self) -> str:
+        """Where and what, without the hint."""
+        if self.file is None:
+            return self.what
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.what}"
+
+    def __str__(self) -> str:
+        """Where, what and the hint, on one line."""
+        return f"{self.message}. {self.hint}"
+
+
+@dataclass
+class Report:
+    """What a reader has found so far: faults, which forbid going on, and warnings, which do not.
+
+    Example:
+        >>> report = Report()
+        >>> report.warn("a group has a single member", "Nothing to do.", "jobs.csv", 2)
+        >>> report.warnings
+        ['jobs.csv:2: a group has a single member. Nothing to do.']
+    """
+
+    faults: list[Fault] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def fault(self, what: str, hint: str, file: str | None, line: int | None = None) -> None:
+        """Adds a fault, once."""
+        found = Fault(what, hint, file, line)
+        if found not in self.faults[-1:]:
+            self.faults.append(found)
+
+    def warn(self, what: str, hint: str, file: str | None, line: int | None = None) -> None:
+        """Adds a warning, once."""
+        found = str(Fault(what, hint, file, line))
+        if found not in self.warnings:
+            self.warnings.append(found)
+
+
+def raise_faults(faults: Sequence[Fault]) -> None:
+    """Raises one SchemaError that shows the first faults; does nothing if there are none.
+
+    Example:
+        >>> raise_faults([])
+        >>> raise_faults([Fault("the file is empty", "Write a schema into it.", "a.yaml")])
+        Traceback (most recent call last):
+        ...
+        hedgerow.errors.SchemaError: a.yaml: the file is empty
+          Write a schema into it.
+    """
+    if not faults:
+        return
+    if len(faults) == 1:
+        raise SchemaError(faults[0].message, hint=faults[0].hint)
+    lines = [str(fault) for fault in faults[:_SHOWN]]
+    more = len(faults) - len(lines)
+    hint = "Mend these, then try again."
+    if more:
+        hint = f"Mend these, then try again; {more} more like them are not shown."
+    raise SchemaError("the schema has several faults:\n  " + "\n  ".join(lines), hint=hint)
+
+
+def label_fault(label: str) -> tuple[str, str] | None:
+    """What is wrong with a label, and the hint; None if it is fine.
+
+    Example:
+        >>> label_fault("  ")
+        ('a name is blank', 'Give it a name, or remove it.')
+    """
+    if not label.strip():
+        return "a name is blank", "Give it a name, or remove it."
+    if _UNSEEN.search(label):
+        return (
+            f"the name {label!r} holds a line break or an invisible control character",
+            "Type the name again by hand.",
+        )
+    return None
+
+
+def column_fault(name: str, published: bool) -> tuple[str, str] | None:
+    """What is wrong with a column's name, and the hint; None if it is fine.
+
+    Args:
+        name: The name.
+        published: Whether the column is part of releases, whose own columns are reserved.
+    """
+    if published and name in RESERVED:
+        return (
+            f"the name {name!r} is reserved for a column of the release",
+            "Rename the column in the data and here.",
+        )
+    return label_fault(name)
+
+
+def grid_faults(low: Fraction, high: Fraction, step: Fraction, kind: str) -> list[tuple[str, str]]:
+    """What is wrong with a numeric grid: pairs of what and hint.
+
+    Example:
+        >>> grid_faults(Fraction(5), Fraction(5), Fraction(1), "integer")
+        [('low is not below high', 'Make low the smallest and high the largest value allowed.')]
+    """
+    if low >= high:
+        return [
+            ("low is not below high", "Make low the smallest and high the largest value allowed.")
+        ]
+    if step <= 0:
+        return [("step is not above zero", "Give the distance of neighbouring values, such as 1.")]
+    if (high - low) / step + 1 > MAX_GRID:
+        return [
+            (
+                f"low, high and step make more than {MAX_GRID} values",
+                "Choose a larger step, or bounds that are closer together.",
+            )
+        ]
+    faults = []
+    parts = {"low": low, "high": high, "step": step}
+    for key, value in parts.items():
+        if kind == "decimal":
+            rest = value.denominator
+            for prime in (2, 5):
+                while rest % prime == 0:
+                    rest //= prime
+            if rest != 1:
+                faults.append((f"{key} is not a decimal number", "Write it with a decimal point."))
+        elif value.denominator != 1:
+            unit = "days" if kind == "date" else "units"
+            faults.append((f"{key} is not a whole number of {unit}", "Write a whole number."))
+    return faults
+
+
+def taxonomy_faults(taxonomy: Taxonomy) -> list[tuple[str, str]]:
+    """What is wrong with a finished taxonomy: pairs of what and hint.
+
+    Example:
+        >>> [what for what, hint in taxonomy_faults(Taxonomy.flat(["a", "b", "a"]))]
+        ["the name 'a' is repeated in the taxonomy"]
+    """
+    faults = [found for found in map(label_fault, taxonomy.labels) if found]
+    seen: set[str] = set()
+    for label in taxonomy.labels:
+        if label in seen:
+            faults.append(
+                (
+                    f"the name {label!r} is repeated in the taxonomy",
+                    "Give every value and group a name of its own.",
+                )
+            )
+        seen.add(label)
+    for label, nodes in zip(taxonomy.labels, taxonomy.children, strict=True):
+        if len(nodes) == 1:
+            faults.append(
+                (
+                    f"the group {label!r} has a single member",
+                    "Build the taxonomy with Taxonomy.from_nested, which collapses such groups.",
+                )
+            )
+    if taxonomy.height > MAX_DEPTH:
+        faults.append(
+            (f"the taxonomy is deeper than {MAX_DEPTH} levels", "Remove levels from it.")
+        )
+    return faults
+
+
+def _attribute_faults(attribute: Attribute) -> list[tuple[str, str]]:
+    if isinstance(attribute, Numeric):
+        return grid_faults(attribute.low, attribute.high, attribute.step, attribute.kind)
+    faults = taxonomy_faults(attribute.taxonomy)
+    asks = OTHER in (attribute.missing, attribute.outside)
+    if asks and OTHER not in attribute.taxonomy.leaves:
+        faults.append(
+            (f"its rules need a leaf {OTHER!r}", f"Add the leaf {OTHER!r} to the taxonomy.")
+        )
+    if attribute.boolean:
+        leaves = (*BOOLEAN_LABELS, OTHER) if asks else BOOLEAN_LABELS
+        if attribute.taxonomy != Taxonomy.flat(leaves):
+            faults.append(
+                ("a boolean has the values false and true", f"Use Taxonomy.flat({leaves!r}).")
+            )
+    return faults
+
+
+def schema_faults(
+    attributes: Sequence[Attribute],
+    target: Categorical | None,
+    other_columns: Iterable[str],
+) -> list[Fault]:
+    """The faults of a schema that was built in Python."""
+    faults: list[Fault] = []
+    if not attributes:
+        faults.append(
+            Fault(
+                "the schema has no attribute to publish",
+                "Describe at least one column that is not the class, the person or an identifier.",
+            )
+        )
+    if target is not None and target.taxonomy.height > 1:
+        faults.append(
+            Fault(
+                f"the class {target.name!r} has a taxonomy of several levels",
+                "Give the class a flat list of values.",
+            )
+        )
+    published = [*attributes, *([] if target is None else [target])]
+    for attribute in published:
+        found = [column_fault(attribute.name, True), *_attribute_faults(attribute)]
+        faults += [Fault(f"attribute {attribute.name!r}: {f[0]}", f[1]) for f in found if f]
+    others = list(other_columns)
+    for name in others:
+        fault = column_fault(name, False)
+        if fault:
+            faults.append(Fault(f"column {name!r}: {fault[0]}", fault[1]))
+    names = [attribute.name for attribute in published] + others
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        faults.append(Fault(f"the column {name!r} is described twice", "Keep one of the two."))
+    return faults

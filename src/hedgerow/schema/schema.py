@@ -1,0 +1,206 @@
+"""A schema: what the public already knows about the columns of a private table.
+
+The dictionary form of a schema has the shape of its YAML file, with every taxonomy in place and
+every default spelt out. Its order has a meaning (codes follow it), so JSON that holds a schema
+must not be written with sorted keys.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from hedgerow.errors import SchemaError
+from hedgerow.schema.attributes import Attribute, Categorical, Numeric
+from hedgerow.schema.lint import Fault, raise_faults, schema_faults
+from hedgerow.schema.trees import DEFAULT_ROOT
+
+__all__ = ["Person", "Schema"]
+
+
+@dataclass(frozen=True)
+class Person:
+    """The column that tells people apart, and the most rows that count for one of them."""
+
+    column: str
+    max_rows: int
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The public description of a table.
+
+    Args:
+        name: What the table is called in releases.
+        attributes: The predictors, in the order of the file.
+        target: The class attribute, if there is one.
+        identifiers: Columns that are dropped.
+        person: The column that tells people apart; without it one row is one person.
+        draft: Whether the schema is still a draft, which must not be published by.
+        began_as_draft: Whether the schema was drafted from private data by `hedgerow init`.
+        warnings: What the reader found odd, though not wrong.
+
+    Example:
+        >>> schema = Schema.from_dict({
+        ...     "name": "people",
+        ...     "attributes": {
+        ...         "age": {"type": "numeric", "low": 17, "high": 90},
+        ...         "sex": {"type": "categorical", "values": ["Female", "Male"]},
+        ...         "salary": {"type": "categorical", "values": ["low", "high"], "role": "class"},
+        ...     },
+        ... })
+        >>> [attribute.name for attribute in schema.attributes], schema.classes
+        (['age', 'sex'], ('low', 'high'))
+        >>> Schema.from_dict(schema.to_dict()) == schema
+        True
+    """
+
+    name: str
+    attributes: tuple[Attribute, ...]
+    target: Categorical | None = None
+    identifiers: tuple[str, ...] = ()
+    person: Person | None = None
+    draft: bool = False
+    began_as_draft: bool = False
+    warnings: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuses what could not be published or read back."""
+        if not self.name.strip():
+            raise SchemaError("the schema has no name", hint="Give it one, such as name: people.")
+        people = [] if self.person is None else [self.person.column]
+        faults = schema_faults(self.attributes, self.target, [*self.identifiers, *people])
+        if self.person is not None and self.person.max_rows < 1:
+            faults.append(Fault("max_rows is below 1", "Say how many rows one person may have."))
+        raise_faults(faults)
+
+    @staticmethod
+    def load(path: str | Path) -> Schema:
+        """Reads a schema from a YAML file; taxonomy files are looked for beside it.
+
+        Raises:
+            SchemaError: With the file and line of what is wrong, and how to mend it.
+        """
+        from hedgerow.schema.build import load_schema  # slow to import, so only when needed
+
+        return load_schema(Path(path))
+
+    @staticmethod
+    def from_dict(document: Mapping[str, Any], folder: str | Path | None = None) -> Schema:
+        """Builds a schema from the dictionary form of a schema file.
+
+        Args:
+            document: What the YAML file would hold.
+            folder: Where taxonomy files lie. Without it the document may not name files, so
+                that a release from a stranger cannot make us open any.
+
+        Raises:
+            SchemaError: If the document breaks a rule.
+        """
+        from hedgerow.schema.build import schema_from_dict
+
+        return schema_from_dict(document, None if folder is None else Path(folder))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The labels of the class; none if there is no class."""
+        return () if self.target is None else self.target.taxonomy.leaves
+
+    def to_dict(self) -> dict[str, Any]:
+        """The canonical dictionary form: fit for JSON, taxonomies in place, nothing left out."""
+        columns: dict[str, Any] = {a.name: _describe(a) for a in self.attributes}
+        if self.target is not None:
+            columns[self.target.name] = _describe(self.target) | {"role": "class"}
+        if self.person is not None:
+            columns[self.person.column] = {"role": "person", "max_rows": self.person.max_rows}
+        for name in self.identifiers:
+            columns[name] = {"role": "identifier"}
+        return {
+            "name": self.name,
+            "draft": self.draft,
+            "began_as_draft": self.began_as_draft,
+            "attributes": columns,
+        }
+
+    def to_yaml(self) -> str:
+        """The schema as the text of a schema file, without what is default anyway.
+
+        Example:
+            >>> print(Schema.from_dict({"name": "x", "attributes": {
+            ...     "owner": {"type": "categorical", "values": ["No", "Yes"]}}}).to_yaml())
+            name: x
+            attributes:
+              owner:
+                type: categorical
+                values:
+                - 'No'
+                - 'Yes'
+            <BLANKLINE>
+        """
+        from hedgerow.schema.yaml_writer import dump
+
+        document = self.to_dict()
+        for key in ("draft", "began_as_draft"):
+            if not document[key]:
+                del document[key]
+        for column in document["attributes"].values():
+            for key in ("missing", "outside"):
+                if column.get(key) == "error":
+                    del column[key]
+            if column.get("root") == DEFAULT_ROOT:
+                del column["root"]
+        return dump(document)
+
+    @cached_property
+    def hash(self) -> str:
+        """The SHA-256 of the canonical form, in hexadecimal."""
+        text = json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _describe(attribute: Attribute) -> dict[str, Any]:
+    rules = {"missing": attribute.missing, "outside": attribute.outside}
+    if isinstance(attribute, Numeric):
+        parts = {"low": attribute.low, "high": attribute.high, "step": attribute.step}
+        numbers: dict[str, Any] = {}
+        for key, value in parts.items():
+            if attribute.kind == "decimal":
+                numbers[key] = _decimal_text(value)
+            elif attribute.kind == "date" and key != "step":
+                numbers[key] = _date_text(int(value))
+            else:
+                numbers[key] = int(value)
+        return {"type": "numeric", **numbers, **rules}
+    if attribute.boolean:
+        return {"type": "boolean", **rules}
+    taxonomy = attribute.taxonomy
+    if taxonomy.height == 0:  # a single node is a single value, whatever the root was called
+        return {"type": "categorical", "values": list(taxonomy.leaves), **rules}
+    key = "values" if taxonomy.height == 1 else "taxonomy"
+    return {
+        "type": "categorical",
+        "root": taxonomy.labels[0],
+        key: taxonomy.nested(),
+        **rules,
+    }
+
+
+def _date_text(days: int) -> str:
+    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=days)).isoformat()
+
+
+def _decimal_text(value: Fraction) -> str:
+    """All digits of a decimal number, always with a point, which tells it from an integer."""
+    places = 1
+    while (value * 10**places).denominator != 1:  # ends: the schema holds decimals only
+        places += 1
+    digits = str(abs(int(value * 10**places))).rjust(places + 1, "0")
+    sign = "-" if value < 0 else ""
+    return f"{sign}{digits[:-places]}.{digits[-places:]}"

@@ -1,0 +1,173 @@
+"""Grows a taxonomy from a tree with line numbers, and lints it on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hedgerow.schema.attributes import OTHER
+from hedgerow.schema.lint import MAX_DEPTH, Report, label_fault
+from hedgerow.schema.nodes import Entries, Items, Node, Text
+from hedgerow.schema.taxonomy import Taxonomy
+
+__all__ = ["DEFAULT_ROOT", "Branch", "branch_from_node", "grow"]
+
+DEFAULT_ROOT = "Any"
+
+
+@dataclass(slots=True)
+class Branch:
+    """A label and what hangs below it; a leaf has nothing below."""
+
+    label: str
+    line: int | None = None
+    below: list[Branch] = field(default_factory=list)
+
+
+def branch_from_node(node: Node, root: str | None, file: str | None, report: Report) -> Branch:
+    """The tree of a nested document.
+
+    A single group at the top is the root, unless another root was asked for.
+
+    Args:
+        node: Mappings for groups of groups, lists for groups of values.
+        root: The label of the root, if the schema gives one.
+        file: The file, for messages.
+        report: Takes the faults.
+    """
+    top = _below(node, "the taxonomy", file, report)
+    if len(top) == 1 and top[0].below and root in (None, top[0].label):
+        return top[0]
+    return Branch(DEFAULT_ROOT if root is None else root, node.line, top)
+
+
+def _below(node: Node, owner: str, file: str | None, report: Report) -> list[Branch]:
+    if isinstance(node, Text):
+        hint = f"Write members as a list, such as [{node.value or 'a, b'}]."
+        what = f"{owner} has a single text where its members should be"
+        report.fault(what, hint, file, node.line)
+        return []
+    branches: list[Branch] = []
+    parts: list[Node] = list(node.items) if isinstance(node, Items) else [node]
+    for part in parts:
+        if isinstance(part, Text):
+            branches.append(Branch(part.value, part.line))
+        elif isinstance(part, Items):
+            hint = "Give the inner list a name, such as {Group: [a, b]}."
+            report.fault(f"{owner} holds a list inside a list", hint, file, part.line)
+        else:
+            branches += _members(part, file, report)
+    if not branches:
+        hint = "List its members, or write the name alone if it is a value."
+        report.fault(f"{owner} has no members", hint, file, node.line)
+    return branches
+
+
+def _members(entries: Entries, file: str | None, report: Report) -> list[Branch]:
+    branches = []
+    for key, below in entries.pairs:
+        branch = Branch(key.value, key.line)
+        if not (isinstance(below, Text) and below.is_nothing):
+            branch.below = _below(below, f"the group {key.value!r}", file, report)
+        branches.append(branch)
+    return branches
+
+
+def grow(
+    root: Branch, file: str | None, report: Report, *, other: bool = False, subject: str = ""
+) -> Taxonomy:
+    """A taxonomy from a tree; faults and warnings go to the report.
+
+    Groups of a single member say nothing and would cost budget, so they are collapsed: to the
+    upper label, or to the leaf's if the member is a leaf.
+
+    Args:
+        root: The tree.
+        file: The file, for messages.
+        report: Takes the faults and warnings. After a fault the taxonomy is not to be used.
+        other: Whether the taxonomy must have a leaf "other".
+        subject: What to name in warnings, such as "attribute 'age': ".
+
+    Example:
+        >>> tree = Branch("Any", 1, [Branch("Europe", 2, [Branch("Italy", 3)]), Branch("Asia", 4)])
+        >>> report = Report()
+        >>> grow(tree, "country.yaml", report).leaves
+        ('Italy', 'Asia')
+        >>> report.warnings[0][:30]
+        "country.yaml:2: the group 'Eur"
+    """
+    if other and not _has_leaf(root, OTHER):
+        known = root if root.below else Branch(DEFAULT_ROOT, root.line, [root])
+        root = Branch(known.label, known.line, [*known.below, Branch(OTHER, known.line)])
+    labels: list[str] = []
+    parents: list[int] = []
+    seen: dict[str, tuple[Branch, int]] = {}
+    chains: list[Branch] = []
+    spaced: list[Branch] = []
+    stack = [(root, -1, 0)]
+    while stack:
+        branch, parent, depth = stack.pop()
+        label, top = branch.label, branch
+        while len(branch.below) == 1:  # a unary chain
+            (only,) = branch.below
+            if only.label != branch.label:  # the same label again is only padding
+                chains.append(branch)
+            label = label if only.below else only.label
+            branch = only
+        wrong = label_fault(label)
+        if wrong is not None:
+            report.fault(*wrong, file, top.line)
+        elif label in seen:
+            before, old = seen[label]
+            _repeated(label, branch, before, (old, parent), labels, file, report)
+        else:
+            seen[label] = (branch, parent)
+            if label != label.strip():
+                spaced.append(branch)
+        if depth > MAX_DEPTH:
+            what = f"the taxonomy is deeper than {MAX_DEPTH} levels"
+            report.fault(what, "Remove levels from it.", file, top.line)
+            break
+        node = len(labels)
+        labels.append(label)
+        parents.append(parent)
+        stack += [(child, node, depth + 1) for child in reversed(branch.below)]
+    if len(labels) == 1:
+        what = f"{subject}the taxonomy is a single value, so it can never be split"
+        report.warn(what, "Remove the attribute if it says nothing.", file, root.line)
+    elif chains:
+        more = f", and so do {len(chains) - 1} more" if len(chains) > 1 else ""
+        what = f"{subject}the group {chains[0].label!r} has a single member{more}"
+        report.warn(what, "Such groups are left out.", file, chains[0].line)
+    if spaced:
+        what = f"{subject}the name {spaced[0].label!r} starts or ends with a space"
+        report.warn(what, "Remove the space unless the data has it too.", file, spaced[0].line)
+    return Taxonomy(tuple(labels), tuple(parents))
+
+
+def _has_leaf(root: Branch, label: str) -> bool:
+    stack = [root]
+    while stack:
+        branch = stack.pop()
+        if not branch.below and branch.label == label:
+            return True
+        stack += branch.below
+    return False
+
+
+def _repeated(
+    label: str,
+    branch: Branch,
+    before: Branch,
+    parents: tuple[int, int],
+    labels: list[str],
+    file: str | None,
+    report: Report,
+) -> None:
+    first = "" if before.line is None else f" (first on line {before.line})"
+    if branch.below or before.below or parents[0] == parents[1]:
+        hint = "Give every value and group a name of its own, the root included."
+        report.fault(f"the name {label!r} is repeated{first}", hint, file, branch.line)
+        return
+    old, new = (labels[parent] for parent in parents)
+    what = f"the leaf {label!r} is under two parents, {old!r} and {new!r}{first}"
+    report.fault(what, "Keep it under one of them.", file, branch.line)

@@ -1,0 +1,62 @@
+"""Writes the dictionary form of a schema as YAML that other tools read alike.
+
+Texts that YAML would take for something else (`No`, `007`) get quotes; numbers and dates do not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml  # type: ignore[import-untyped,unused-ignore]
+
+__all__ = ["dump"]
+
+
+class _Bare(str):
+    """A decimal number or a date, which needs no quotes."""
+
+
+class _Dumper(yaml.SafeDumper):  # type: ignore[misc,unused-ignore]
+    def ignore_aliases(self, data: Any) -> bool:
+        """Never writes anchors, since our reader refuses them."""
+        return True
+
+
+def _bare(dumper: Any, value: _Bare) -> Any:
+    kind = "timestamp" if "-" in value[1:] else "float"
+    return dumper.represent_scalar(f"tag:yaml.org,2002:{kind}", str(value))
+
+
+_Dumper.add_representer(_Bare, _bare)
+
+
+def dump(document: dict[str, Any]) -> str:
+    """The YAML text of a schema's dictionary form.
+
+    Example:
+        >>> print(dump({"name": "x", "attributes": {"day": {
+        ...     "type": "numeric", "low": "2020-01-01", "high": "2020-12-31", "step": 7}}}), end="")
+        name: x
+        attributes:
+          day:
+            type: numeric
+            low: 2020-01-01
+            high: 2020-12-31
+            step: 7
+    """
+    columns = {}
+    for name, column in document["attributes"].items():
+        numbers = {
+            key: _Bare(column[key])
+            for key in ("low", "high", "step")
+            if isinstance(column.get(key), str)
+        }
+        columns[name] = column | numbers
+    text: str = yaml.dump(
+        document | {"attributes": columns},
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=100,
+    )
+    return text

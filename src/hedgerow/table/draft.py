@@ -1,0 +1,164 @@
+"""Drafts a schema from private data, for a person to correct and adopt.
+
+This is the one place that reads a domain off the data. The text it writes says so, and carries
+the mark that makes `publish` refuse it until a person has taken the mark away.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hedgerow.errors import DataError
+from hedgerow.schema.lint import column_fault
+from hedgerow.table.guess import Guess, guess_column
+from hedgerow.table.readers import open_source
+
+__all__ = ["draft_schema"]
+
+_CLASS_NAMES = ("class", "target", "salary", "income", "label", "outcome", "diagnosis")
+_CLASS_VALUES = 20
+
+_PREFACE = """\
+# A DRAFT, made by reading PRIVATE data: bounds and values below were taken from the records of
+# real people, and a release must not depend on that. Nobody but you should see this file yet,
+# and `hedgerow publish` refuses it. Before you take the mark away, go through every column:
+#
+#   1. Bounds (low, high) and values must come from public knowledge: a form, a law, a code book.
+#      Widen, complete or shorten them until you would have written the same without the data.
+#   2. Write taxonomies: groups of values make better releases than a flat list
+#      (`taxonomy:` takes a nested mapping, a YAML file or an ARX hierarchy).
+#   3. Check what is to happen to a missing value (`missing:`) and to one outside the domain
+#      (`outside:`): error, other, drop, and for numbers also clip.
+#   4. Check the roles: what identifies somebody is `role: identifier` and is left out; the column
+#      to be predicted is `role: class`; if people have several rows, the column that tells them
+#      apart is `role: person` with `max_rows: ...`.
+#
+# Then delete the line `draft: true`. Leave `began_as_draft: true`: releases say so honestly.
+"""
+
+
+@dataclass(frozen=True)
+class _Column:
+    name: str
+    guess: Guess
+    role: str | None = None
+
+
+def draft_schema(source: Any, *, delimiter: str | None = None) -> str:
+    """Drafts the text of a schema file from private data.
+
+    Args:
+        source: Whatever `read` takes.
+        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+
+    Returns:
+        YAML text, marked as a draft, which `Schema.load` reads.
+
+    Raises:
+        DataError: If the data cannot be read, or has no column to publish.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> text = draft_schema(pa.table({"age": [18, 40, 81], "smoker": ["yes", "no", "no"]}))
+        >>> print(text[text.index("attributes:"):], end="")
+        attributes:
+          age: {type: numeric, low: 15, high: 85, step: 1, outside: clip}
+          smoker: {type: boolean}
+        # No column looked like a class. Give one `role: class` if releases should tell about it.
+    """
+    opened = open_source(source, delimiter=delimiter)
+    parts: list[list[Any]] = [[] for _ in opened.names]
+    for batch in opened.batches(range(len(opened.names))):
+        for place, part in enumerate(parts):
+            part.append(batch.column(place))
+    columns = []
+    for name, part in zip(opened.names, parts, strict=True):
+        classlike = name.casefold() in _CLASS_NAMES
+        guess = guess_column(name, part, prefer_values=classlike)
+        columns.append(_Column(name, _respect_names(name, guess)))
+    columns = _choose_class(columns)
+    if not any(column.guess.published and column.role is None for column in columns):
+        raise DataError(
+            f"{opened.what}: there is no column from which an attribute could be drafted",
+            hint="Columns without values, and ones that identify people, cannot be published. "
+            "Write the schema by hand.",
+        )
+    return _text(_title(source), columns)
+
+
+def _respect_names(name: str, guess: Guess) -> Guess:
+    if guess.published and column_fault(name, True) is not None:
+        return Guess(None, comment="this name is taken; rename the column to publish it")
+    return guess
+
+
+def _choose_class(columns: Sequence[_Column]) -> list[_Column]:
+    """Gives the role of the class to the likeliest column, if there are others beside it."""
+    chosen = list(columns)
+    able = [place for place, column in enumerate(columns) if column.guess.published]
+    if len(able) < 2:
+        return chosen
+    for wanted in _CLASS_NAMES:
+        for place in reversed(able):
+            column = columns[place]
+            few = 0 < len(column.guess.labels) <= _CLASS_VALUES
+            if few and column.name.casefold() == wanted:
+                chosen[place] = replace(column, role="class")
+                return chosen
+    return chosen
+
+
+def _title(source: Any) -> str:
+    if isinstance(source, (str, os.PathLike)):
+        return Path(os.fsdecode(source)).name.split(".")[0] or "table"
+    return "table"
+
+
+def _text(title: str, columns: Sequence[_Column]) -> str:
+    lines = [f"name: {_key(title)}", "draft: true", "began_as_draft: true", "attributes:"]
+    for column in columns:
+        if column_fault(column.name, False) is not None:
+            lines.append("  # A column is left out here: its name cannot be written. Rename it.")
+            continue
+        lines.extend(_entry(column))
+    if not any(column.role == "class" for column in columns):
+        lines.append(
+            "# No column looked like a class. "
+            "Give one `role: class` if releases should tell about it."
+        )
+    return _PREFACE + "\n".join(lines) + "\n"
+
+
+def _entry(column: _Column) -> list[str]:
+    guess, key = column.guess, _key(column.name)
+    comment = f"  # {guess.comment}" if guess.comment else ""
+    if guess.settings is None:
+        return [f"  {key}: {{role: identifier}}{comment}"]
+    settings = dict(guess.settings)
+    if column.role is not None:
+        settings["role"] = column.role
+    if settings["type"] != "categorical":
+        inside = ", ".join(f"{name}: {value}" for name, value in settings.items())
+        return [f"  {key}: {{{inside}}}{comment}"]
+    lines = [f"  {key}:{comment}"]
+    lines.extend(f"    {name}: {value}" for name, value in settings.items())
+    lines.append("    values:")
+    lines.extend(f"      - {json.dumps(label, ensure_ascii=False)}" for label in guess.labels)
+    return lines
+
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+
+
+def _key(text: str) -> str:
+    """A YAML key, in quotes if YAML might take it for something else."""
+    if _PLAIN.fullmatch(text) and text.casefold() not in _WORDS:
+        return text
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,277 @@
+"""From values to codes: one attribute, one Arrow array at a time.
+
+A code below zero says what is wrong with a value (missing, below or above the bounds, not in the
+domain at all); `rules.py` decides what becomes of it. Text is reduced to its distinct values
+first, so only those few are ever parsed or looked up.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+import unicodedata
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from hedgerow.errors import DataError
+from hedgerow.schema.attributes import Attribute, Categorical, Numeric
+
+__all__ = [
+    "ABOVE",
+    "BELOW",
+    "MISSING",
+    "MISSING_WORDS",
+    "STRANGE",
+    "Codes",
+    "encode_array",
+    "plain_array",
+    "text_of",
+]
+
+Codes = NDArray[np.int64]
+
+MISSING, BELOW, ABOVE, STRANGE = -1, -2, -3, -4
+
+# How files write "nothing is known"; a taxonomy that has one of them as a leaf takes it back.
+MISSING_WORDS = frozenset({"", "?", "na", "nan", "null", "none"})
+
+_YES = frozenset({"true", "t", "yes", "y", "1"})
+_NO = frozenset({"false", "f", "no", "n", "0"})
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.A | re.I)
+_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})([T ].*)?", re.A)
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+
+
+def encode_array(attribute: Attribute, array: Any) -> Codes:
+    """Encodes an Arrow array; codes below zero are values that a rule must deal with.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> dose = Numeric("dose", Fraction(0), Fraction(1), Fraction(1, 10), "decimal")
+        >>> encode_array(dose, pa.array(["0.3", " 1", "", "7", "much"])).tolist()
+        [3, 10, -1, -3, -4]
+    """
+    array = plain_array(array, attribute.name)
+    kind = array.type
+    if pa.types.is_null(kind):
+        return np.full(len(array), MISSING, np.int64)
+    if pa.types.is_string(kind) or (
+        isinstance(attribute, Categorical) and not pa.types.is_dictionary(kind)
+    ):
+        array = array.dictionary_encode()
+    if pa.types.is_dictionary(array.type):
+        values = array.dictionary
+        if isinstance(attribute, Categorical):
+            known = _categories(attribute, values)
+        elif pa.types.is_string(values.type):
+            known = _number_texts(attribute, values)
+        else:
+            known = encode_array(attribute, values)
+        lookup = np.append(known, MISSING)
+        places: NDArray[np.int64] = array.indices.cast(pa.int64()).fill_null(len(known)).to_numpy()
+        return lookup[places]
+    assert isinstance(attribute, Numeric)
+    return _numbers(attribute, array)
+
+
+def plain_array(array: Any, column: str) -> Any:
+    """Brings an array to one of few types: null, text, numbers, booleans, days, dictionary."""
+    types = pa.types
+    kind = array.type
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if isinstance(array, pa.ExtensionArray):
+        return plain_array(array.storage, column)
+    if types.is_dictionary(kind):
+        values = plain_array(array.dictionary, column)
+        if len(values) > len(array):  # a slice of something larger: look up what it uses only
+            return pc.take(values, array.indices)
+        indices = array.indices
+        return pa.DictionaryArray.from_arrays(indices, values, safe=False)
+    if types.is_large_string(kind) or types.is_string_view(kind):
+        return array.cast(pa.string())
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
+        try:
+            return array.cast(pa.string())
+        except pa.ArrowException:
+            raise DataError(
+                f"column {column!r} holds bytes that are not text in UTF-8",
+                hint="Write the column as text.",
+            ) from None
+    if types.is_timestamp(kind):
+        if kind.tz is not None:  # the day that people there saw on the calendar
+            array = pc.local_timestamp(array)
+        return pc.floor_temporal(array, unit="day").cast(pa.date32(), safe=False)
+    if types.is_date64(kind):
+        return array.cast(pa.date32(), safe=False)
+    if types.is_decimal(kind) or types.is_float16(kind):
+        return array.cast(pa.float64())
+    if (
+        types.is_null(kind)
+        or types.is_string(kind)
+        or types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_boolean(kind)
+        or types.is_date32(kind)
+    ):
+        return array
+    raise DataError(
+        f"column {column!r} holds values of type {kind}, which cannot be read",
+        hint="Give the column one plain type: text, number, true/false or date.",
+    )
+
+
+def text_of(value: object) -> str | None:
+    """The text of a value as a CSV file would hold it; None for a missing one.
+
+    Example:
+        >>> text_of(3.0), text_of(True), text_of(" a "), text_of(float("nan"))
+        ('3', 'true', 'a', None)
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        # A column of whole numbers with gaps comes as floats from many libraries.
+        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, (datetime.date, datetime.datetime)):
+        return value.isoformat()
+    return str(value)
+
+
+def _categories(attribute: Categorical, values: Any) -> Codes:
+    leaves = {leaf: code for code, leaf in enumerate(attribute.taxonomy.leaves)}
+    composed = {unicodedata.normalize("NFC", leaf): code for leaf, code in leaves.items()}
+    truths: dict[str, int] = {}
+    if attribute.boolean or pa.types.is_boolean(values.type):
+        for words in (_YES, _NO):
+            for leaf, place in leaves.items():
+                if leaf.casefold() in words:
+                    truths.update(dict.fromkeys(words, place))
+
+    def code(value: object) -> int:
+        text = text_of(value)
+        if text is None:
+            return MISSING
+        found = leaves.get(text)
+        if found is not None:
+            return found
+        folded = text.casefold()
+        if folded in MISSING_WORDS:
+            return MISSING
+        if folded in truths:
+            return truths[folded]
+        return composed.get(unicodedata.normalize("NFC", text), STRANGE)
+
+    return np.array([code(value) for value in values.to_pylist()], np.int64)
+
+
+def _number_texts(attribute: Numeric, values: Any) -> Codes:
+    texts = pc.utf8_trim_whitespace(values)
+    words = pa.array(sorted(MISSING_WORDS), pa.string())
+    missing = pc.is_in(pc.utf8_lower(texts), value_set=words)
+    texts = pc.if_else(missing, pa.scalar(None, pa.string()), texts)
+    dates = attribute.kind == "date"
+    try:
+        return _numbers(attribute, texts.cast(pa.date32() if dates else pa.float64()))
+    except pa.ArrowException:
+        pass  # some text is no number: go through them one by one
+    parse = _day if dates else _number
+    parsed = [None if text is None else parse(text) for text in texts.to_pylist()]
+    strange = np.array(
+        [text is not None and number is None
+         for text, number in zip(texts.to_pylist(), parsed, strict=True)], bool
+    )  # fmt: skip
+    numbers = pa.array(parsed, pa.int32() if dates else pa.float64())
+    codes = _numbers(attribute, numbers.cast(pa.date32()) if dates else numbers)
+    codes[strange] = STRANGE
+    return codes
+
+
+def _number(text: str) -> float | None:
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def _day(text: str) -> int | None:
+    match = _DAY.fullmatch(text)
+    try:
+        return datetime.date.fromisoformat(match[1]).toordinal() - _EPOCH if match else None
+    except ValueError:  # the 30th of February
+        return None
+
+
+def _numbers(attribute: Numeric, array: Any) -> Codes:
+    """Codes of an array of numbers or days."""
+    kind = array.type
+    missing = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+    if pa.types.is_date32(kind) != (attribute.kind == "date"):
+        codes = np.full(len(array), STRANGE, np.int64)
+    else:
+        if pa.types.is_date32(kind):
+            array = array.cast(pa.int32())
+        elif pa.types.is_boolean(kind):
+            array = array.cast(pa.uint8())
+        if array.null_count:
+            array = array.fill_null(0)
+        values = array.to_numpy(zero_copy_only=False)
+        whole = np.issubdtype(values.dtype, np.integer)
+        codes = _whole(attribute, values) if whole else _floating(attribute, values)
+    if missing is not None:
+        codes[missing] = MISSING
+    return codes
+
+
+def _whole(attribute: Numeric, values: NDArray[Any]) -> Codes:
+    """Exact: integer arithmetic on the common denominator of bounds and step."""
+    low, high = math.ceil(attribute.low), math.floor(attribute.high)
+    scale = math.lcm(attribute.low.denominator, attribute.step.denominator)
+    first, step = int(attribute.low * scale), int(attribute.step * scale)
+    if low > high or max(abs(low), abs(high)) * scale + abs(first) + step >= 1 << 62:
+        return _floating(attribute, values.astype(np.float64))
+    below, above = values < low, values > high
+    if values.dtype == np.uint64:
+        values = np.minimum(values, np.uint64((1 << 63) - 1))
+    codes = np.clip(values.astype(np.int64), low, high)
+    if scale != 1:
+        codes *= scale
+    codes -= first
+    if step != 1:
+        codes //= step
+    codes[below] = BELOW
+    codes[above] = ABOVE
+    return codes
+
+
+def _floating(attribute: Numeric, values: NDArray[Any]) -> Codes:
+    """Floating point, but a number written on the grid lands on its grid point.
+
+    0.3 / 0.1 is 2.9999999999999996, which must not become the grid point 2: whatever is as close
+    to a grid point as the rounding of the numbers themselves can explain belongs to it.
+    """
+    farthest = float(max(abs(attribute.low), abs(attribute.high)) / attribute.step)
+    slack = min(0.25, max(1e-9, 4 * float(np.finfo(values.dtype).eps) * farthest))
+    with np.errstate(invalid="ignore", over="ignore"):
+        place = values.astype(np.float64) - float(attribute.low)
+        place /= float(attribute.step)
+        nearest = np.rint(place)
+        floor = np.where(np.abs(place - nearest) <= slack, nearest, np.floor(place))
+    top = float((attribute.high - attribute.low) / attribute.step)
+    missing, below, above = np.isnan(values), floor < 0, place > top + slack
+    codes: Codes = np.clip(np.nan_to_num(floor), 0, attribute.grid - 1).astype(np.int64)
+    codes[below] = BELOW
+    codes[above] = ABOVE
+    codes[missing] = MISSING
+    return codes

@@ -1,0 +1,170 @@
+"""Frames of other libraries, in and out, by way of Arrow."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from hedgerow.errors import DataError, UsageError
+from hedgerow.table.source import BATCH_ROWS, Source, check_names
+
+__all__ = ["FrameKind", "frame_kind", "open_frame", "to_frame"]
+
+FrameKind = Literal["pandas", "polars", "arrow"]
+
+
+def frame_kind(source: object) -> FrameKind:
+    """The kind of frame that results for this source should come back as.
+
+    Example:
+        >>> frame_kind("people.csv")
+        'arrow'
+        >>> frame_kind(pa.table({"age": [40]}))
+        'arrow'
+    """
+    if isinstance(source, (str, os.PathLike, pa.Table, pa.RecordBatch, pa.RecordBatchReader)):
+        return "arrow"
+    import narwhals as nw
+
+    frame: Any = nw.from_native(source, pass_through=True)
+    if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
+        return "arrow"
+    if frame.implementation.is_pandas():
+        return "pandas"
+    if frame.implementation.is_polars():
+        return "polars"
+    return "arrow"
+
+
+def to_frame(table: Any, kind: str) -> Any:
+    """Turns an Arrow table into a frame of the asked kind.
+
+    Example:
+        >>> to_frame(pa.table({"age": [40]}), "arrow").column_names
+        ['age']
+    """
+    if kind == "pandas":
+        return table.to_pandas()
+    if kind == "polars":
+        import polars
+
+        return polars.from_arrow(table)
+    return table
+
+
+def open_frame(source: Any) -> Source:
+    """Opens an Arrow table or stream, or any frame that narwhals knows.
+
+    Example:
+        >>> open_frame(pa.table({"age": [40]})).names
+        ('age',)
+    """
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    if isinstance(source, pa.Table):
+        return _open_table(source, "the Arrow table")
+    if isinstance(source, pa.RecordBatchReader):
+        return _open_stream(source)
+    import narwhals as nw
+
+    native = nw.to_native(source, pass_through=True)
+    if frame_kind(native) == "pandas":
+        return _open_pandas(native)
+    frame: Any = nw.from_native(native, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        return _open_table(_arrow(lambda: frame.collect("pyarrow").to_arrow()), "the lazy frame")
+    if isinstance(frame, nw.DataFrame):
+        return _open_table(_arrow(frame.to_arrow), f"the {frame.implementation.value} frame")
+    if hasattr(source, "__arrow_c_stream__"):
+        return _open_stream(pa.RecordBatchReader.from_stream(source))
+    raise UsageError(
+        f"cannot read a table from an object of type {type(source).__name__}",
+        hint="Give the path of a CSV or Parquet file, or an Arrow, pandas or Polars table.",
+    )
+
+
+def _arrow(convert: Any) -> Any:
+    try:
+        return convert()
+    except Exception:  # whatever a foreign library raises may quote a value
+        raise DataError(
+            "the frame cannot be turned into an Arrow table",
+            hint="Give every column one plain type: text, number, true/false or date.",
+        ) from None
+
+
+def _open_table(table: Any, what: str) -> Source:
+    names = check_names(table.column_names, what)
+    done = [0]
+
+    def batches(columns: Sequence[int]) -> Iterator[Any]:
+        for batch in table.select(list(columns)).to_batches(max_chunksize=BATCH_ROWS):
+            yield batch
+            done[0] += batch.num_rows
+
+    return Source(
+        what,
+        names,
+        batches,
+        capacity=table.num_rows,
+        share=lambda: done[0] / max(1, table.num_rows),
+    )
+
+
+def _open_stream(reader: Any) -> Source:
+    names = check_names(reader.schema.names, "the Arrow stream")
+
+    def batches(columns: Sequence[int]) -> Iterator[Any]:
+        while True:
+            try:
+                batch = reader.read_next_batch()
+            except StopIteration:
+                return
+            except (pa.ArrowException, OSError):
+                raise DataError(
+                    "the Arrow stream broke off before its end",
+                    hint="Make the stream anew, or write it to a Parquet file first.",
+                ) from None
+            for start in range(0, batch.num_rows, BATCH_ROWS):
+                yield batch.select(list(columns)).slice(start, BATCH_ROWS)
+
+    return Source("the Arrow stream", names, batches)
+
+
+def _open_pandas(frame: Any) -> Source:
+    what = "the pandas frame"
+    names = check_names([str(name) for name in frame.columns], what)
+
+    def batches(columns: Sequence[int]) -> Iterator[Any]:
+        arrays = [_pandas_column(frame.iloc[:, column], names[column], what) for column in columns]
+        table = pa.table(arrays, names=[names[column] for column in columns])
+        for batch in table.to_batches(max_chunksize=BATCH_ROWS):
+            yield batch
+            done[0] += batch.num_rows
+
+    done = [0]
+    return Source(
+        what, names, batches, capacity=len(frame), share=lambda: done[0] / max(1, len(frame))
+    )
+
+
+def _pandas_column(series: Any, name: str, what: str) -> Any:
+    try:
+        return pa.array(series, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        pass
+    # A column of Python objects of several types: read it the way a CSV file would hold it.
+    missing = series.isna().to_numpy(dtype=bool)
+    values = series.to_numpy(dtype=object)
+    if any(isinstance(value, (list, tuple, dict, set)) for value in values):
+        raise DataError(
+            f"{what}: column {name!r} holds lists or records",
+            hint="Give the column one plain type: text, number, true/false or date.",
+        )
+    return pa.array(
+        [None if gone else str(value) for value, gone in zip(values, missing, strict=True)],
+        pa.string(),
+    )

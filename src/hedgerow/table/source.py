@@ -1,0 +1,76 @@
+"""What the readers hand on: named columns that arrive in batches, from whatever source.
+
+Everything here is private. A source knows where a row stands in its file, so that a complaint
+can name the line; it has no way to show what stands there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hedgerow.errors import DataError
+
+__all__ = ["BATCH_ROWS", "Source", "check_names"]
+
+# Small enough that a batch of codes stays in the processor's cache while column after column is
+# written into it, large enough that the cost of a call is lost in it.
+BATCH_ROWS = 1 << 16
+
+
+def _rows(rows: Sequence[int]) -> list[str]:
+    return [f"row {row + 1}" for row in rows]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A private table that has been opened but not read.
+
+    Args:
+        what: How messages call it, such as `people.csv`.
+        names: The columns, in the order of the source.
+        batches: Given the positions of columns, their record batches in that order.
+        capacity: The number of rows if the source knows it, for allocating memory only.
+        share: How much of the source has been read, from 0 to 1.
+        places: Turns row numbers (from 0) into words such as `line 12`.
+    """
+
+    what: str
+    names: tuple[str, ...]
+    batches: Callable[[Sequence[int]], Iterator[Any]]
+    capacity: int | None = None
+    share: Callable[[], float] | None = None
+    places: Callable[[Sequence[int]], list[str]] = _rows
+
+    def __repr__(self) -> str:
+        """The name alone: a repr ends up in logs."""
+        return f"Source({self.what!r})"
+
+
+def check_names(names: Sequence[str], what: str) -> tuple[str, ...]:
+    """Strips column names and refuses blank and repeated ones.
+
+    Example:
+        >>> check_names([" age", "sex "], "people.csv")
+        ('age', 'sex')
+    """
+    stripped = tuple(str(name).strip() for name in names)
+    for place, name in enumerate(stripped, start=1):
+        if not name:
+            raise DataError(
+                f"{what}: column {place} has no name",
+                hint="Name the column in the first line, or take it out of the data.",
+            )
+    if len(set(stripped)) < len(stripped):
+        first: dict[str, int] = {}
+        for place, name in enumerate(stripped, start=1):
+            if name in first:
+                # The name itself is not shown: without a header it would be somebody's value.
+                raise DataError(
+                    f"{what}: columns {first[name]} and {place} have the same name",
+                    hint="Rename or remove one of them. If the first line holds data, "
+                    "put a line with the column names before it.",
+                )
+            first[name] = place
+    return stripped
