@@ -28,7 +28,8 @@ $(VENV)/made:
 	  echo "hedgerow needs Python $(OLDEST) or newer; '$(PYTHON)' is older. Name a newer one: make PYTHON=python$(OLDEST)" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
 	  echo "'$(PYTHON)' cannot make environments. Install its venv package (on Debian and Ubuntu: python3-venv)." >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@echo "Setting up $(VENV), once."
+	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
 # One stamp for what the demo needs and one for what tests need, so that each call installs once.

@@ -73,8 +73,7 @@ ScoreName = Annotated[
     Score | None,
     typer.Option(
         "--score",
-        help="What to look for: diffmulti knows max, gini, ncp and discernibility; diffgen knows "
-        "max, infogain and gini. By default the method chooses.",
+        help="What to look for (infogain: diffgen only). By default max with a class, else ncp.",
     ),
 ]
 ScheduleName = Annotated[

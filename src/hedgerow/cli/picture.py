@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from hedgerow.cli.words import strength
 from hedgerow.errors import ReleaseError, UsageError
 
 if TYPE_CHECKING:
@@ -66,4 +68,5 @@ def _title(release: Release) -> str:
     promise = release.guarantee
     if not promise.get("private", True):
         return f"{release.schema.name}: NOT PRIVATE (a seeded run)"
-    return f"{release.schema.name}: the largest regions, epsilon = {promise['epsilon']}"
+    amount = strength(Fraction(promise["epsilon"]), Fraction(promise.get("delta", 0)))
+    return f"{release.schema.name}: the largest regions ({amount})"

@@ -22,7 +22,7 @@ from hedgerow.cli.options import (
     Specialisations,
     method_of,
 )
-from hedgerow.cli.terminal import print_json, print_table, say
+from hedgerow.cli.terminal import note, print_json, print_table, say
 
 
 def plan(
@@ -47,6 +47,7 @@ def plan(
     The number of specialisations usually follows from a noisy count of the rows, which is only
     known when data is published; --rows gives a public guess to plan with.
     """
+    from hedgerow.cli.words import purpose_words, strength
     from hedgerow.schema import Schema
 
     settings = method_of(
@@ -60,18 +61,18 @@ def plan(
     )
     known = Schema.load(schema)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
-    lines = [list(line) for line in planned.lines()]
     if as_json:
-        names = ["purpose", "where", "budget"]
-        print_json(
-            {
-                "schema": known.name,
-                "method": method.value,
-                "epsilon": epsilon,
-                "delta": delta,
-                "lines": [dict(zip(names, line, strict=True)) for line in lines],
-            }
-        )
+        print_json({"schema": known.name, **planned.to_dict()})
         return
-    say(f"{method.value} on {known.name}, epsilon = {epsilon}, delta = {delta}. No data was read.")
-    print_table(["would be spent on", "where", "budget"], lines)
+    amount = strength(planned.budget.epsilon, planned.budget.delta)
+    say(f"{method.value} on {known.name}, {amount}. No data was read.")
+    if known.person is not None:
+        say(f"Amounts are per row; a person may have {known.person.max_rows}.")
+    if planned.specialisations is not None and planned.depth is not None:
+        # The steps of DiffGen see everyone, so there is one path only.
+        path = f", {planned.depth} on any path" if method is Method.diffmulti else ""
+        say(f"At most {planned.specialisations} specialisations{path}.")
+    lines = [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()]
+    print_table(["would be spent on", "how often", "each"], lines)
+    if planned.depth is None:
+        note("The rest follows from the noisy number of rows; add --rows N to see it for a guess.")

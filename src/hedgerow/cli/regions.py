@@ -45,21 +45,21 @@ def largest(release: Release, most: int) -> list[ShownRegion]:
     """
     import numpy as np
 
-    table = release.generalized("arrow")
-    numbers = table.column("region").to_numpy()
-    counts = table.column("count").to_numpy()
-    regions, first, place = np.unique(numbers, return_index=True, return_inverse=True)
-    totals = np.zeros(len(regions), np.int64)
-    np.add.at(totals, place, counts)
-    chosen = np.lexsort((regions, -totals))[:most]
-    everything = {a.name: a.label(0, a.size) for a in release.schema.attributes}
-    target = release.schema.target
+    totals = release.counts.sum(axis=1)
+    chosen = np.lexsort((release.regions, -totals))[:most]
+    low, high = release.partition.bounds(release.regions[chosen])
+    classes = release.schema.classes or ("",)
     shown = []
-    for region in chosen:
-        rows = table.slice(int(first[region]), int(np.count_nonzero(place == region))).to_pylist()
-        where = {name: rows[0][name] for name in everything if rows[0][name] != everything[name]}
-        by_class = {str(row[target.name]) if target else "": int(row["count"]) for row in rows}
-        shown.append(ShownRegion(int(regions[region]), where, by_class))
+    for place, row in enumerate(chosen.tolist()):
+        where = {
+            attribute.name: attribute.label(lo, hi)
+            for attribute, lo, hi in zip(
+                release.schema.attributes, low[place].tolist(), high[place].tolist(), strict=True
+            )
+            if hi - lo < attribute.size
+        }
+        counts = dict(zip(classes, release.counts[row].tolist(), strict=True))
+        shown.append(ShownRegion(int(release.regions[row]), where, counts))
     return shown
 
 
@@ -75,10 +75,8 @@ def branches(release: Release, tree: TreePartition, deepest: int) -> Any:
     from rich.text import Text
     from rich.tree import Tree
 
-    table = release.generalized("arrow")
     totals = np.zeros(len(tree.parent), np.int64)
-    leaves = tree.leaves[table.column("region").to_numpy()]
-    np.add.at(totals, leaves, table.column("count").to_numpy())
+    totals[tree.leaves[release.regions]] = release.counts.sum(axis=1)
     for node in range(len(totals) - 1, 0, -1):  # children stand after their parents
         totals[tree.parent[node]] += totals[node]
     drawn = {0: Tree(Text(f"everyone: {totals[0]}"))}

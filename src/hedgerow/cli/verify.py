@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -18,9 +19,8 @@ def verify(
 ) -> None:
     """Check that a release keeps its promise.
 
-    Its files must be whole, and its ledger must add up to the epsilon and delta it states.
-
-    Needs no private data. Ends with exit code 6 if a check fails, or if the run was seeded.
+    Its files must be whole, and its ledger must add up to the epsilon and delta it states. Needs
+    no private data. Ends with exit code 6 if a check fails, or if the run was seeded.
     """
     from hedgerow.release import verify as verify_release
 
@@ -29,24 +29,35 @@ def verify(
         print_json(
             {
                 "ok": verdict.ok,
-                "epsilon": str(verdict.epsilon),
-                "delta": str(verdict.delta),
+                "epsilon": _text(verdict.epsilon),
+                "delta": _text(verdict.delta),
                 "checks": [
-                    {"name": name, "ok": ok, "words": words} for name, ok, words in verdict.checks
+                    {"name": check.name, "ok": check.ok, "words": check.words}
+                    for check in verdict.checks
                 ],
+                "unchecked": list(verdict.unchecked),
             }
         )
         if not verdict.ok:
             raise typer.Exit(ReleaseError.exit_code)
         return
-    marks = {True: "yes", False: "NO", None: "not checked"}
     print_table(
         ["check", "holds", "because"],
-        [[name, marks[ok], words] for name, ok, words in verdict.checks],
+        [[check.name, "yes" if check.ok else "NO", check.words] for check in verdict.checks],
     )
     if not verdict.ok:
+        failed = ", ".join(check.name for check in verdict.checks if not check.ok)
         raise ReleaseError(
-            f"{release} does not keep what it promises.",
-            hint="Do not rely on it; ask whoever published it for a sound one.",
+            f"{release} cannot be relied on: {failed}.",
+            hint="Ask whoever published it for a sound one.",
         )
-    say(f"Verified: epsilon = {verdict.epsilon}, delta = {verdict.delta}.")
+    from hedgerow.cli.words import strength
+
+    say(f"\nVerified: {strength(verdict.epsilon, verdict.delta)}.")
+    say("Nobody can tell from a release alone:")
+    for words in verdict.unchecked:
+        say(f"  - {words}")
+
+
+def _text(number: Fraction | None) -> str | None:
+    return None if number is None else str(number)

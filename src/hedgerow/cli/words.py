@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
 
-__all__ = ["decimal", "facts", "guarantee", "spending"]
+__all__ = ["decimal", "facts", "guarantee", "purpose_words", "spending", "strength"]
 
 # What the purposes of the ledger mean to a reader.
 _PURPOSES = {
     "rows": "how many rows there are, roughly",
     "select": "choosing what to specialise",
     "cut": "choosing where to cut numbers",
+    "grow": "growing the tree",
     "allocate": "sharing out specialisations",
     "leaf": "the counts that are published",
+    "spare": "a second look at these counts",
 }
 
 
@@ -24,16 +27,28 @@ def decimal(value: Fraction) -> str:
     """A short decimal that is not below the value, so that a budget is never understated.
 
     Example:
-        >>> decimal(Fraction(1, 3)), decimal(Fraction(1, 2)), decimal(Fraction(0))
-        ('0.3334', '0.5', '0')
+        >>> decimal(Fraction(1, 3)), decimal(Fraction(1, 2)), decimal(Fraction(1, 10**9))
+        ('0.3334', '0.5', '1e-9')
     """
-    scale = 10**4
-    while 0 < value * scale < 1000:  # four digits that say something, however small it is
-        scale *= 10
-    digits = -(-value.numerator * scale // value.denominator)
-    whole, rest = divmod(digits, scale)
-    tail = str(rest).zfill(len(str(scale)) - 1).rstrip("0")
-    return f"{whole}.{tail}" if tail else str(whole)
+    with localcontext(prec=4, rounding=ROUND_CEILING):
+        short = (Decimal(value.numerator) / Decimal(value.denominator)).normalize()
+    return f"{short:f}" if value == 0 or value > Fraction(1, 10**5) else f"{short:e}"
+
+
+def purpose_words(purpose: str) -> str:
+    """What a purpose of the ledger means."""
+    return _PURPOSES.get(purpose, purpose)
+
+
+def strength(epsilon: Fraction | None, delta: Fraction | None) -> str:
+    """Epsilon, and delta if there is one.
+
+    Example:
+        >>> strength(Fraction(1, 2), Fraction(1, 10**9)), strength(Fraction(2), Fraction(0))
+        ('epsilon = 0.5, delta = 1e-9', 'epsilon = 2')
+    """
+    words = f"epsilon = {decimal(epsilon or Fraction(0))}"
+    return words + (f", delta = {decimal(delta)}" if delta else "")
 
 
 def guarantee(release: Release) -> list[str]:
@@ -43,11 +58,9 @@ def guarantee(release: Release) -> list[str]:
         return [
             "NOT PRIVATE: this run was seeded, so its noise can be guessed. Use it for tests only."
         ]
-    strength = f"epsilon = {promise['epsilon']}"
-    if str(promise.get("delta", "0")) != "0":
-        strength += f" and delta = {promise['delta']}"
+    amount = strength(Fraction(promise["epsilon"]), Fraction(promise.get("delta", 0)))
     lines = [
-        f"Differential privacy with {strength}: whether or not {_who(release)} is in the table, "
+        f"Differential privacy with {amount}: whether or not {_who(release)} is in the table, "
         "what is published would look almost the same."
     ]
     if promise.get("began_as_draft"):
@@ -73,7 +86,7 @@ def spending(ledger: dict[str, Any]) -> list[tuple[str, str, str]]:
             least, most = decimal(min(spent)), decimal(max(spent))
             if max(spent) > 0:
                 amount = least if least == most else f"{least} to {most}"
-                rows.append((_PURPOSES.get(purpose, purpose), pot, amount))
+                rows.append((purpose_words(purpose), pot, amount))
     return rows
 
 

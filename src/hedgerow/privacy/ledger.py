@@ -90,7 +90,12 @@ class Ledger:
         return self.pots[pot].units - spent
 
     def charge(self, purpose: str, depth: int, accounts: Ints) -> Ints:
-        """Books one use for each account, before anything is drawn, and returns its units."""
+        """Books one use for each account, before anything is drawn, and returns its units.
+
+        Regions that share an account must be disjoint: a record lies in one of them at most, so
+        one charge serves all (parallel composition).
+        """
+        accounts, shared = np.unique(accounts, return_inverse=True)
         line = self._lines.get(purpose)
         if line is None:
             raise LeakError(f"the plan grants nothing for {purpose}")
@@ -104,25 +109,30 @@ class Ledger:
         for value, nodes in zip(*np.unique(units, return_counts=True), strict=True):
             key = (purpose, depth, int(value))
             self._entries[key] = self._entries.get(key, 0) + int(nodes)
-        return units
+        return units[shared]
 
     def amount(self, purpose: str, units: int) -> Fraction:
         """Units of a purpose as epsilon or rho."""
         return self.pots[self._lines[purpose].pot].unit * units
 
+    def grants(self, purpose: str) -> bool:
+        """Whether the plan knows a purpose."""
+        return purpose in self._lines
+
     def pot_of(self, purpose: str) -> str:
         """The name of the pot that pays for a purpose."""
         return self._lines[purpose].pot
 
-    def book(self, published: Ints) -> dict[str, Any]:
+    def book(self, published: Ints, leaves: int) -> dict[str, Any]:
         """The whole ledger in public words, for the manifest.
 
         Args:
             published: The accounts of the published leaves.
+            leaves: How many leaves share each of these accounts.
         """
         purposes = list(self._lines)
         spending = np.stack([self._spent[purpose][published] for purpose in purposes], axis=1)
-        profiles, leaves = np.unique(spending, axis=0, return_counts=True)
+        profiles, numbers = np.unique(spending, axis=0, return_counts=True)
         return {
             "pots": {
                 pot.name: {"unit": str(pot.unit), "units": pot.units} for pot in self.pots.values()
@@ -138,8 +148,8 @@ class Ledger:
                 for (purpose, depth, units), nodes in sorted(self._entries.items())
             ],
             "paths": [
-                {"leaves": int(number), "spent": self._profile(purposes, profile)}
-                for profile, number in zip(profiles, leaves, strict=True)
+                {"leaves": int(number) * leaves, "spent": self._profile(purposes, profile)}
+                for profile, number in zip(profiles, numbers, strict=True)
             ],
         }
 

@@ -1,146 +1,237 @@
-"""DiffMulti: multidimensional generalisation (Al-Hussaeni, Fung, Iqbal, Liu and Hung).
+"""DiffMulti: multidimensional generalisation (Al-Hussaeni, Fung, Iqbal, Liu and Hung 2017).
 
-A tree of regions is grown from the top: each node is specialised on one value, chosen by a score
-of its own records. Leaves publish noisy class counts.
+A tree of regions grows from the top. Each node is specialised on one of its values, chosen by a
+score of its own records; its right to further specialisations is shared among its children by
+their noisy sizes; leaves publish noisy class counts.
+
+Protected: one record (or one person with a public cap on records), added or removed.
+
+Spent on each path from the root to a leaf (path composition, see `privacy.ledger`):
+
+| step                                      | mechanism        | `paper`      | `tuned`           |
+|-------------------------------------------|------------------|--------------|-------------------|
+| rows: how many records, for the rules     | discrete Laplace | -            | 1%                |
+| cut: a split point of one numeric value   | exponential      | 1 of 2 N     | (joined to select) |
+| select: what to specialise                | exponential      | 1 of 2 N     | 63% over g levels |
+| allocate: sizes of the children           | discrete Laplace | 1 of 2 N     | 7% over g levels  |
+| leaf: class counts                        | discrete Laplace | what is left | what is left      |
+
+with N = numeric + 3 g - 2 the most steps on a path of at most g specialisations. With a delta,
+select, cut and allocate are paid in zCDP, and what a leaf has left of it buys a second count.
+
+Departures from the paper (M.. as in docs/algorithms/diffmulti.md): empty children get noise like
+all others and shares come from noisy sizes alone (M1, M2), whole numbers that sum up (M4); split
+points lie on the public grid (M5, M6); discernibility is divided by the region's size (M7); scores
+see the region's records alone (M18); a cut is drawn once and inherited (M11); at most g, not
+g + 1, specialisations on a path (M12); every leaf uses what its own path has left (M14).
+`tuned` also selects attribute and cut in one draw, and takes monotone scores at their worth.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.counting.engine import Engine
-from hedgerow.errors import UsageError
-from hedgerow.privacy.budget import Budget
+from hedgerow.counting.engine import Engine, Histograms
+from hedgerow.counting.sealed import Sealed
+from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger, Line
 from hedgerow.privacy.selection import Choices
-from hedgerow.publish.measure import buy_rows, measured
-from hedgerow.publish.plan import Plan, open_purse
+from hedgerow.publish.measure import buy_rows, class_totals, count_leaves, measured
+from hedgerow.publish.plan import Plan, leaf_lines, levels, open_purse
+from hedgerow.publish.publisher import Outcome, check_count, check_word, pick_score
+from hedgerow.publish.rules import PAPER_NUMERIC_HEIGHT, tree_size
 from hedgerow.publish.scores import ALL_CUTS, SCORES, SKIP, Score, candidates
 from hedgerow.publish.tree import GrowingTree, share_evenly, share_fairly
 from hedgerow.schema import Numeric, Schema
 
+__all__ = ["DiffMulti"]
+
 Ints = NDArray[np.int64]
-UNITS = 100_000
+
+UNITS, ROWS_UNITS, GROWTH_UNITS, ALLOCATE_UNITS = 100_000, 1_000, 70_000, 7_000
+MOST_SPECIALISATIONS, MOST_DEPTH = 10_000_000, 1_000
+
 
 @dataclass(frozen=True)
 class DiffMulti:
-    score: str = "max"
+    """Settings of DiffMulti.
+
+    Args:
+        score: "max", "gini", "ncp" or "discernibility"; by default "max" with a class, else "ncp".
+        schedule: "tuned", or "paper" for the published split of the budget.
+        specialisations: How often a region may be specialised in all; by default by a public rule
+            from epsilon and a noisy number of rows ("paper": 1000).
+        depth: The most specialisations on one path; by default by a public rule ("paper": the
+            heights of all taxonomies, with 7 for a numeric attribute).
+        distribution: "fair" by noisy sizes, or "even", which costs nothing.
+
+    Example:
+        >>> DiffMulti(score="max").specialisations is None
+        True
+    """
+
+    score: str | None = None
     schedule: Literal["tuned", "paper"] = "tuned"
     specialisations: int | None = None
     depth: int | None = None
     distribution: Literal["fair", "even"] = "fair"
-    # experiment knobs
-    growth: float = 0.5
-    alloc: float = 0.2
-    rows_share: float = 0.01
-    c: float = 200.0
-    dmul: float = 2.0
-    power: float = 0.0
 
-    def plan(self, schema, budget, rows=None):
-        numeric = sum(isinstance(a, Numeric) for a in schema.attributes)
-        if self.schedule == "paper":
-            g = self.depth or sum(7 if isinstance(a, Numeric) else a.taxonomy.height for a in schema.attributes)
-            h = self.specialisations or 1000
-            ops = numeric + 3*g - 2
-            purse = open_purse(budget, 2*ops, ops)
-            grants = (Line("cut", purse.growth, (1,), numeric+g-1), Line("select", purse.growth, (1,), g),
-                      Line("allocate", purse.growth, (1,), max(1, g-1)))
-        else:
-            ru = int(self.rows_share*UNITS)
-            gu = int(self.growth*UNITS)
-            purse = open_purse(budget, UNITS, gu)
-            rows_line = Line("rows","epsilon",(ru,),1)
-            if rows is None: return purse, rows_line
-            h = self.specialisations or max(1, int(float(budget.row_epsilon)*max(rows,1)/self.c))
-            g = self.depth or max(1, math.ceil(self.dmul*math.log2(h+1)))
-            w = np.array([min(2.0**d, h)**self.power for d in range(g)])
-            sel = np.floor(gu*(1-self.alloc)*w/w.sum()).astype(int)
-            wa = np.array([1.0]*(max(1,g-1)))
-            al = np.floor(gu*self.alloc*wa/wa.sum()).astype(int)
-            grants = (rows_line, Line("select", purse.growth, tuple(int(x) for x in sel), g), Line("allocate", purse.growth, tuple(int(x) for x in al), g))
-        grants += (Line("leaf","epsilon",None,1),)
-        if purse.growth=="rho": grants += (Line("spare","rho",None,1),)
-        return Plan("diffmulti", self.schedule, budget, purse, grants, h, g)
+    name: ClassVar[str] = "diffmulti"
 
-    def run(self, engine, schema, budget, chance):
-        meas=[]
-        paper = self.schedule=="paper"
-        score = SCORES[self.score]
-        if paper:
-            plan = self.plan(schema, budget)
-            ledger = Ledger(plan.purse.pots); ledger.grant(plan.grants)
-            curator = Curator(ledger, chance)
-        else:
-            purse, line = self.plan(schema, budget)
-            ledger = Ledger(purse.pots); ledger.grant([line])
-            curator = Curator(ledger, chance)
-            m = buy_rows(curator, engine); meas.append(m)
-            plan = self.plan(schema, budget, int(m.values[0,0]))
+    def __post_init__(self) -> None:
+        """Refuses settings that cannot be meant."""
+        if self.score is not None:
+            check_word("score", self.score, tuple(name for name in SCORES if name != "infogain"))
+        check_word("schedule", self.schedule, ("tuned", "paper"))
+        check_word("distribution", self.distribution, ("fair", "even"))
+        check_count("specialisations", self.specialisations, MOST_SPECIALISATIONS)
+        check_count("depth", self.depth, MOST_DEPTH)
+
+    def settings(self) -> dict[str, Any]:
+        """See `Publisher.settings`."""
+        return asdict(self)
+
+    def plan(
+        self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
+    ) -> Plan:
+        """See `Publisher.plan`."""
+        pick_score(self.score, schema)
+        cap = schema.person.max_rows if schema.person else 1
+        return self._plan(schema, Budget.of(epsilon, delta, cap), rows)
+
+    def _plan(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
+        return (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)
+
+    def _paper(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
+        heights = [
+            PAPER_NUMERIC_HEIGHT if isinstance(attribute, Numeric) else attribute.taxonomy.height
+            for attribute in schema.attributes
+        ]
+        numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
+        depth = self.depth or max(1, sum(heights))
+        uses = {"cut": numeric + depth - 1 if numeric else 0, "select": depth}
+        uses["allocate"] = depth - 1 if self.distribution == "fair" else 0
+        steps = sum(uses.values())
+        purse = open_purse(budget, 2 * steps, steps)
+        grants = [Line(purpose, purse.growth, (1,), most) for purpose, most in uses.items()]
+        size = self.specialisations or 1000
+        return Plan(self.name, "paper", budget, purse, (*grants, *leaf_lines(purse)), size, depth)
+
+    def _tuned(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
+        purse = open_purse(budget, UNITS, GROWTH_UNITS)
+        grants = [Line("rows", "epsilon", (ROWS_UNITS,), 1)]
+        size, depth = self.specialisations, self.depth
+        if rows is not None or (size and depth):
+            size, depth = tree_size(budget.row_epsilon, rows or 0, size, depth)
+            share = ALLOCATE_UNITS if self.distribution == "fair" else 0
+            grants.append(Line("select", purse.growth, levels(GROWTH_UNITS - share, depth), depth))
+            grants.append(Line("allocate", purse.growth, levels(share, depth - 1), depth - 1))
+            grants.extend(leaf_lines(purse))
+        return Plan(self.name, "tuned", budget, purse, tuple(grants), size, depth)
+
+    def run(self, engine: Engine, schema: Schema, budget: Budget, chance: Chance) -> Outcome:
+        """See `Publisher.run`."""
+        score = pick_score(self.score, schema)
+        plan = self._plan(schema, budget, 0)
+        ledger = Ledger(plan.purse.pots)
+        curator = Curator(ledger, chance)
+        found = []
+        if self.schedule == "tuned":
+            # the rules may know how many records there are, about
+            ledger.grant(plan.grants[:1])
+            found.append(buy_rows(curator, engine))
+            plan = self._plan(schema, budget, max(0, int(found[0].values[0, 0])))
             ledger.grant(plan.grants[1:])
-        tree = GrowingTree(engine.domain)
-        nodes = np.zeros(1, np.int64); quota = np.array([plan.specialisations])
-        cuts = np.full((1, engine.domain.attributes), -1, np.int32)
-        for depth in range(plan.depth):
-            can = tree.splittable(nodes)
-            grow = (quota>0) & can.any(axis=1)
-            nodes, quota, can, cuts = nodes[grow], quota[grow], can[grow], cuts[grow]
-            if not len(nodes): break
-            part = np.empty(len(nodes), np.int64); cut=np.empty(len(nodes), np.int64)
-            for sl, hist in engine.histograms(nodes, tree.lo[nodes], tree.hi[nodes], can):
-                n = nodes[sl]
-                args = (engine.domain, tree.lo[n], tree.hi[n], tree.taxon[n])
-                if paper:
-                    ask, c = self.draw_cuts(curator, depth, n, can[sl], cuts[sl], tree, args, score, hist)
-                    cuts[sl]=c
-                else:
-                    ask = np.where(can[sl], ALL_CUTS, SKIP).astype(np.int32)
-                ch = curator.select("select", depth, n, hist.map(candidates(*args, ask, score, apart=False)), span=2*score.sensitivity if paper else score.span, flip=not paper)
-                part[sl]=ch.part; cut[sl]=ch.cut
-            split, place = tree.specialise(nodes, Choices(part, cut))
-            engine.split(split); ledger.open(nodes[place])
-            kids = np.arange(split.first_child, split.first_child+len(place))
-            # inherit
-            newcuts = cuts[place].copy(); newcuts[np.arange(len(place)), part[place]] = -1
-            open_ = tree.splittable(kids).any(axis=1) & (depth+1 < plan.depth)
-            rest = quota-1
-            if self.distribution=="even":
-                quota = share_evenly(rest, place, open_)
-            else:
-                asked = (rest>0) & (np.bincount(place, weights=open_, minlength=len(nodes))>0)
-                which = asked[place]
-                quota = np.zeros(len(place), np.int64)
-                if which.any():
-                    noisy, units = curator.laplace("allocate", depth, kids[which], engine.class_counts(kids[which]).map(lambda c: c.sum(axis=1, keepdims=True)))
-                    meas.append(measured(curator, "allocate", "node", kids[which], noisy, units, by_class=False))
-                    full = np.zeros(len(place), np.int64); full[which]=noisy[:,0]
-                    quota = np.where(which, share_fairly(rest, place, full, open_), 0)
-            nodes, cuts = kids, newcuts
-        partition = tree.partition()
-        leaves = partition.leaves.astype(np.int64)
-        regs = np.arange(len(leaves))
-        counts = engine.class_counts(leaves)
-        noisy, units = curator.laplace("leaf", 0, leaves, counts)
-        meas.append(measured(curator,"leaf","region",regs,noisy,units,by_class=True))
-        return partition, meas, ledger, leaves, plan
+        else:
+            ledger.grant(plan.grants)
+        assert plan.depth is not None and plan.specialisations is not None
 
-    def draw_cuts(self, curator, depth, n, can, cuts, tree, args, score, hist):
-        numeric = tree.taxon[n] < 0
-        cuts = cuts.copy()
-        while True:
-            missing = numeric & can & (cuts<0)
-            need = missing.any(axis=1)
-            if not need.any(): break
-            first = missing.argmax(axis=1)
-            ask = np.full(can.shape, SKIP, np.int32)
-            idx = np.flatnonzero(need)
-            ask[idx, first[idx]] = ALL_CUTS
-            raise NotImplementedError
-        return np.where(can, np.where(numeric, cuts, ALL_CUTS), SKIP).astype(np.int32), cuts
+        tree = GrowingTree(engine.domain)
+        nodes = np.zeros(1, dtype=np.int64)
+        quota = np.full(1, plan.specialisations, dtype=np.int64)
+        cuts = np.full((1, engine.domain.attributes), -1, dtype=np.int32)
+        bought = []
+        for depth in range(plan.depth):
+            valid = tree.splittable(nodes)
+            growing = (quota > 0) & valid.any(axis=1)
+            if not growing.any():
+                break
+            nodes, quota, valid, cuts = nodes[growing], quota[growing], valid[growing], cuts[growing]
+            # choose
+            choices, cuts = self._choose(engine, curator, tree, score, depth, nodes, valid, cuts)
+            # split
+            split, place = tree.specialise(nodes, choices)
+            engine.split(split)
+            ledger.open(nodes[place])
+            children = split.first_child + np.arange(len(place))
+            cuts = cuts[place]
+            cuts[np.arange(len(place)), choices.part[place]] = -1  # its interval has changed
+            # allocate
+            open_ = tree.splittable(children).any(axis=1) & (depth + 1 < plan.depth)
+            quota = quota - 1
+            if self.distribution == "even":
+                quota = share_evenly(quota, place, open_)
+            else:
+                # where no child can grow on, by a public rule, nothing is bought
+                asked = ((quota > 0) & (np.bincount(place, open_, len(nodes)) > 0))[place]
+                sizes = np.zeros(len(place), dtype=np.int64)
+                if asked.any():
+                    exact = engine.class_counts(children[asked]).map(class_totals)
+                    noisy, units = curator.laplace("allocate", depth, children[asked], exact)
+                    sizes[asked] = noisy[:, 0]
+                    bought.append((children[asked], noisy, units))
+                quota = np.where(asked, share_fairly(quota, place, sizes, open_), 0)
+            nodes = children
+        # count
+        if bought:
+            found.append(measured(curator, "allocate", "node", bought))
+        partition = tree.partition()
+        found.extend(count_leaves(curator, engine, tree.depth, partition.leaves))
+        return Outcome(plan, partition, tuple(found), ledger, partition.leaves, 1)
+
+    def _choose(
+        self,
+        engine: Engine,
+        curator: Curator,
+        tree: GrowingTree,
+        score: Score,
+        depth: int,
+        nodes: Ints,
+        valid: NDArray[np.bool_],
+        cuts: NDArray[np.int32],
+    ) -> tuple[Choices, NDArray[np.int32]]:
+        """Chooses what each node is specialised on; the scores see that node's records alone."""
+        paper = self.schedule == "paper"
+        span = 2 * score.sensitivity if paper else score.span
+        chosen, cuts = [], cuts.copy()
+
+        def draw(purpose: str, at: Ints, ask: NDArray[np.int32]) -> Choices:
+            asked = (ask != SKIP).any(axis=1)
+            region = (tree.lo[at], tree.hi[at], tree.taxon[at])
+            scored = sealed.map(candidates(engine.domain, *region, ask, score, apart=False))
+            return curator.select(purpose, depth, at[asked], scored, span=span, flip=not paper)
+
+        batch: slice
+        sealed: Sealed[Histograms]
+        for batch, sealed in engine.histograms(nodes, tree.lo[nodes], tree.hi[nodes], valid):
+            at = nodes[batch]
+            ask = np.where(valid[batch], ALL_CUTS, SKIP).astype(np.int32)
+            if paper:
+                numeric = valid[batch] & (tree.taxon[at] < 0)
+                while (new := numeric & (cuts[batch] < 0)).any():  # all at the root, then one each
+                    rows = np.flatnonzero(new.any(axis=1))
+                    columns = new.argmax(axis=1)[rows]
+                    one = np.full(ask.shape, SKIP, dtype=np.int32)
+                    one[rows, columns] = ALL_CUTS
+                    cuts[batch.start + rows, columns] = draw("cut", at, one).cut
+                ask = np.where(numeric, cuts[batch], ask).astype(np.int32)
+            chosen.append(draw("select", at, ask))
+        return Choices(*(np.concatenate(column) for column in zip(*(
+            (choice.part, choice.cut) for choice in chosen), strict=True))), cuts  # fmt: skip
+

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -12,7 +14,7 @@ from hedgerow.counting.engine import Engine
 from hedgerow.privacy.curator import Curator
 from hedgerow.release.measurements import Measurement
 
-__all__ = ["buy_rows", "measured"]
+__all__ = ["buy_rows", "class_totals", "count_leaves", "measured"]
 
 Ints = NDArray[np.int64]
 
@@ -21,15 +23,24 @@ def measured(
     curator: Curator,
     purpose: str,
     at: Literal["node", "region"],
-    where: Ints,
-    values: Ints,
-    units: Ints,
+    drawn: Sequence[tuple[Ints, Ints, Ints]],
     *,
-    by_class: bool,
+    by_class: bool = False,
 ) -> Measurement:
-    """Describes noisy counts by the rate of their noise, whatever pot paid for it."""
+    """Describes noisy counts by the rate of their noise, whatever pot paid for it.
+
+    Args:
+        curator: Who drew them.
+        purpose: What paid for them.
+        at: What the places are numbers of.
+        drawn: Places, noisy counts and units of the charges, draw by draw.
+        by_class: Whether every class was counted apart.
+    """
+    where, values, units = (np.concatenate(column) for column in zip(*drawn, strict=True))
+    order = np.argsort(where)
+    where, values, units = where[order], values[order], units[order]
     distinct = {unit: curator.noise_rate(purpose, unit) for unit in set(units.tolist())}
-    common = _common_denominator(distinct.values())
+    common = math.lcm(*(rate.denominator for rate in distinct.values()))
     scaled = np.asarray([int(distinct[unit] * common) for unit in units.tolist()], dtype=np.int64)
     return Measurement(purpose, at, where, values, by_class, scaled, Fraction(1, common))
 
@@ -37,13 +48,29 @@ def measured(
 def buy_rows(curator: Curator, engine: Engine) -> Measurement:
     """The noisy number of rows, from which public rules may then choose settings."""
     root = np.zeros(1, dtype=np.int64)
-    total = engine.class_counts(root).map(lambda counts: counts.sum(axis=1, keepdims=True))
-    noisy, units = curator.laplace("rows", 0, root, total)
-    return measured(curator, "rows", "node", root, noisy, units, by_class=False)
+    total = engine.class_counts(root).map(class_totals)
+    return measured(curator, "rows", "node", [(root, *curator.laplace("rows", 0, root, total))])
 
 
-def _common_denominator(values: object) -> int:
-    common = 1
-    for value in values:  # type: ignore[attr-defined]
-        common = np.lcm.reduce([common, value.denominator], dtype=object)
-    return int(common)
+
+def count_leaves(curator: Curator, engine: Engine, depth: Ints, leaves: Ints) -> list[Measurement]:
+    """Class counts of the leaves of a tree, with all that each path has left."""
+    found = []
+    regions = np.arange(len(leaves))
+    for purpose in ("leaf", "spare"):
+        if not curator.ledger.grants(purpose):
+            continue
+        left = curator.ledger.left(curator.ledger.pot_of(purpose), leaves) > 0
+        drawn = []
+        for level in np.unique(depth[leaves[left]]):  # so that the ledger tells depths apart
+            here = regions[left & (depth[leaves] == level)]
+            exact = engine.class_counts(leaves[here])
+            drawn.append((here, *curator.laplace(purpose, int(level), leaves[here], exact)))
+        if drawn:
+            found.append(measured(curator, purpose, "region", drawn, by_class=True))
+    return found
+
+
+def class_totals(class_counts: Ints) -> Ints:
+    """Sums over classes, as one column."""
+    return class_counts.sum(axis=1, keepdims=True)

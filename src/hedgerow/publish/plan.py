@@ -9,7 +9,7 @@ from typing import Any, Literal
 from hedgerow.privacy.budget import Budget, Pot, rho_of_epsilon
 from hedgerow.privacy.ledger import Line
 
-__all__ = ["Plan", "Purse", "open_purse"]
+__all__ = ["Plan", "Purse", "leaf_lines", "levels", "open_purse"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,22 @@ def open_purse(budget: Budget, units: int, growth_units: int) -> Purse:
     )
 
 
+def leaf_lines(purse: Purse) -> tuple[Line, ...]:
+    """Leaves take whatever their paths have left, of each pot apart."""
+    leaf = Line("leaf", "epsilon", None, 1)
+    return (leaf,) if purse.growth == "epsilon" else (leaf, Line("spare", "rho", None, 1))
+
+
+def levels(units: int, depth: int) -> tuple[int, ...]:
+    """Shares units equally among the levels of a tree; what does not divide is left to leaves.
+
+    Example:
+        >>> levels(100, 3)
+        (33, 33, 33)
+    """
+    return (units // max(1, depth),) * max(1, depth)
+
+
 @dataclass(frozen=True)
 class Plan:
     """What would be spent on what.
@@ -89,7 +105,13 @@ class Plan:
                 cost = f"{line.pot} {_decimal(min(costs))} to {_decimal(max(costs))}"
             times = "once" if line.uses == 1 else f"at most {line.uses} times on a path"
             words.append((line.purpose, times, cost))
+        if self.depth is None or self.specialisations is None:
+            words.append(("grow", "over all levels of a path together", self._growth()))
+            words.append(("leaf", "once", "whatever its path has left of epsilon"))
         return words
+
+    def _growth(self) -> str:
+        return f"a share that waits for the noisy number of rows, paid in {self.purse.growth}"
 
     def to_dict(self) -> dict[str, Any]:
         """The plan for machines."""

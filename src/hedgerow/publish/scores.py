@@ -255,7 +255,7 @@ def candidates(
         hi: The same.
         taxon: The taxonomy node of each categorical part, -1 for numeric ones.
         ask: [nodes, attributes]: SKIP, ALL_CUTS (also for a taxonomy node's children), or the
-            one cut to score.
+            one cut to score. Nodes where all is SKIP are left out of the answer.
         score: The score.
         apart: Whether candidates of different regions are compared.
     """
@@ -274,6 +274,8 @@ def candidates(
             domain.sizes, domain.node_hi, domain.first_child, domain.children,
             score.kind, apart, start, out,
         )  # fmt: skip
+        asked = (ask != SKIP).any(axis=1)  # a node that is not asked has no candidates
+        start = np.append(start[:-1][asked], start[-1])
         return Candidates(start, *(column[: start[-1]] for column in out))
 
     return compute

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hedgerow.errors import ReleaseError
+from hedgerow.release.conversion import exact
 from hedgerow.release.generalized import dictionary
 from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import GridPartition, Partition, TreePartition
@@ -112,7 +112,7 @@ def _ints(file: str, table: pa.Table, name: str, kind: type[Any] = np.int64) -> 
     limits = np.iinfo(kind)
     if len(values) and (values.min() < limits.min or values.max() > limits.max):
         raise broken(file, f"the column {name!r} holds numbers that are too large")
-    return values.astype(kind)
+    return np.asarray(values, kind)
 
 
 def _matrix(table: pa.Table, name: str, width: int) -> NDArray[np.int32]:
@@ -135,7 +135,7 @@ def _labels(file: str, table: pa.Table, name: str, labels: Sequence[str]) -> NDA
     places = pc.index_in(column.cast(pa.string()), pa.array(labels, pa.string()))
     if places.null_count != column.null_count:
         raise broken(file, f"the column {name!r} holds a label that the schema does not know")
-    return places.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.asarray(places.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
 
 
 def measurement_heads(measurements: Sequence[Measurement]) -> list[dict[str, Any]]:
@@ -200,39 +200,33 @@ def measurements_from(
         ReleaseError: If heads and table do not belong together.
     """
     place = _ints(MEASUREMENTS, table, "measurement")
-    if (
-        len(place)
-        and (np.diff(place) < 0).any()
-        or not set(np.unique(place)) <= set(range(len(heads)))
-    ):
+    known = place.min(initial=0) >= 0 and place.max(initial=-1) < len(heads)
+    if not known or (np.diff(place) < 0).any():
         raise broken(MEASUREMENTS, "its rows do not follow the list in the manifest")
     where = _ints(MEASUREMENTS, table, "where")
     value = _ints(MEASUREMENTS, table, "value")
     units = _ints(MEASUREMENTS, table, "units")
     klass = _labels(MEASUREMENTS, table, "class", schema.classes)
     ends = np.searchsorted(place, np.arange(len(heads) + 1))
+    columns = (where, value, units, klass)
     return tuple(
-        _measurement(
-            head,
-            *(column[ends[i] : ends[i + 1]] for column in (where, value, units, klass)),
-            schema,
-        )
+        _measurement(head, schema, *(column[ends[i] : ends[i + 1]] for column in columns))
         for i, head in enumerate(heads)
     )
 
 
 def _measurement(
     head: Any,
+    schema: Schema,
     where: NDArray[np.int64],
     value: NDArray[np.int64],
     units: NDArray[np.int64],
     klass: NDArray[np.int64],
-    schema: Schema,
 ) -> Measurement:
     try:
-        name, at, unit = head["name"], head["at"], Fraction(head["unit"])
+        name, at, unit = head["name"], head["at"], exact(head["unit"])
         by_class, listed, threshold = head["by_class"], head["listed"], head["threshold"]
-    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+    except (KeyError, TypeError, ValueError):
         raise broken("manifest.json", "a measurement is not described as it should be") from None
     if at not in ("node", "region") or not isinstance(name, str):
         raise broken("manifest.json", "a measurement is not described as it should be")

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.release.partition import Partition, Parts
+from hedgerow.release.partition import GridPartition, Partition, Parts
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 
 __all__ = ["check_against", "check_names", "csv_blocks", "generalized_table", "typed_table"]
@@ -53,10 +53,8 @@ def check_against(schema: Schema, partition: Partition) -> None:
         ReleaseError: Names the rule that is broken.
     """
     partition.check(tuple(attribute.size for attribute in schema.attributes))
-    if hasattr(partition, "edges"):  # the intervals of a grid do not depend on the region
-        listed = np.zeros(1, np.int64)
-    else:
-        listed = np.arange(partition.cells)
+    # every region of a grid tells all its intervals; of a tree, all regions must be asked
+    listed = np.arange(1 if isinstance(partition, GridPartition) else partition.cells)
     for place, attribute in enumerate(schema.attributes):
         if isinstance(attribute, Categorical):
             parts = partition.parts(place, listed)
@@ -162,12 +160,12 @@ def _bounds(attribute: Numeric, parts: Parts) -> dict[str, pa.Array]:
 
 
 def csv_blocks(table: pa.Table) -> Iterator[bytes]:
-    """A generalised table as CSV, some rows at a time: UTF-8, a header, lines that end in `\\n`.
+    r"""A generalised table as CSV, some rows at a time: UTF-8, a header, lines that end in `\n`.
 
     Example:
         >>> table = pa.table({"region": [0], "age": dictionary(np.zeros(1, np.int32), ("[1, 2)",))})
         >>> b"".join(csv_blocks(table))
-        b'region,age\\n0,"[1, 2)"\\n'
+        b'region,age\n0,"[1, 2)"\n'
     """
     yield (",".join(map(_quoted, table.column_names)) + "\n").encode()
     for batch in table.to_batches(max_chunksize=_ROWS_PER_BLOCK):

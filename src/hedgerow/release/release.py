@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,7 @@ class Release:
     ledger: dict[str, Any]
     partition: Partition
     measurements: tuple[Measurement, ...]
-    frame_kind: str = "arrow"
+    frame_kind: str = field(default="arrow", compare=False)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -6,25 +6,35 @@ would otherwise confirm itself.
 
 from __future__ import annotations
 
-import decimal
+import hashlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.errors import ReleaseError
-from hedgerow.release.files import DATA_FILES, TABLE, read_file, read_manifest, read_parts
-from hedgerow.release.generalized import csv_blocks, generalized_table
+from hedgerow.release.conversion import epsilon_from_rho, exact, group_delta, in_words
+from hedgerow.release.files import (
+    DATA_FILES,
+    REGIONS,
+    TABLE,
+    read_file,
+    read_manifest,
+    read_parts,
+    read_table,
+)
+from hedgerow.release.generalized import csv_blocks, generalized_table, typed_table
 from hedgerow.release.manifest import package_version, schema_of
+from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import TreePartition
 from hedgerow.release.release import Release
 
-__all__ = ["Check", "Verdict", "epsilon_from_rho", "verify"]
+__all__ = ["Check", "Verdict", "verify"]
 
 _UNCHECKED = (
     "that the noise was really drawn as stated, from a secure source",
@@ -143,7 +153,7 @@ def _whole(number: Any, least: int = 0) -> int:
 
 def _pots(ledger: dict[str, Any]) -> dict[str, tuple[Fraction, int]]:
     pots = {
-        name: (Fraction(pot["unit"]), _whole(pot["units"])) for name, pot in ledger["pots"].items()
+        name: (exact(pot["unit"]), _whole(pot["units"])) for name, pot in ledger["pots"].items()
     }
     allowed = {"epsilon"} if ledger["accounting"] == "pure" else {"epsilon", "rho"}
     if ledger["accounting"] not in ("pure", "zcdp") or not pots or not pots.keys() <= allowed:
@@ -199,7 +209,7 @@ def _spending(ledger: dict[str, Any], spent: list[Fraction]) -> str:
     epsilon, delta = unit * units, Fraction(0)
     if ledger["accounting"] == "zcdp":
         unit, units = pots["rho"]
-        conversion = {key: Fraction(ledger["conversion"][key]) for key in _CONVERSION}
+        conversion = {key: exact(ledger["conversion"][key]) for key in _CONVERSION}
         delta = conversion["delta"]
         if not 0 < delta < 1:
             raise _Failed("the delta of the conversion does not lie between 0 and 1")
@@ -210,9 +220,9 @@ def _spending(ledger: dict[str, Any], spent: list[Fraction]) -> str:
             raise _Failed("the conversion of rho states less epsilon than it costs")
         epsilon += converted
     if rows > 1 and delta:
-        delta = _group_delta(epsilon, delta, rows)
+        delta = group_delta(epsilon, delta, rows)
     spent += [epsilon * rows, delta]
-    return f"the ledger adds up to epsilon {_words(epsilon * rows)}, delta {_words(delta)}"
+    return f"the ledger adds up to epsilon {in_words(epsilon * rows)}, delta {in_words(delta)}"
 
 
 _CONVERSION = ("rho", "epsilon", "delta")
@@ -221,16 +231,17 @@ _CONVERSION = ("rho", "epsilon", "delta")
 def _guarantee(
     guarantee: dict[str, Any], ledger: dict[str, Any], epsilon: Fraction, delta: Fraction
 ) -> str:
-    stated = Fraction(guarantee["epsilon"]), Fraction(guarantee["delta"])
+    stated = exact(guarantee["epsilon"]), exact(guarantee["delta"])
     if guarantee["accounting"] != ledger["accounting"]:
         raise _Failed("the guarantee and the ledger name different kinds of accounting")
     if stated[0] < epsilon:
         raise _Failed("the stated epsilon is below what the ledger adds up to")
     if stated[1] < delta or not stated[1] < 1:
         raise _Failed("the stated delta is below what the ledger adds up to")
-    if "epsilon_decimal" in guarantee and Fraction(guarantee["epsilon_decimal"]) < stated[0]:
+    if "epsilon_decimal" in guarantee and exact(guarantee["epsilon_decimal"]) < stated[0]:
         raise _Failed("the decimal form of epsilon was rounded down")
-    return f"the stated epsilon {_words(stated[0])} and delta {_words(stated[1])} are not too small"
+    words = f"epsilon {in_words(stated[0])} and delta {in_words(stated[1])}"
+    return f"the stated {words} are not too small"
 
 
 def _protection(release: Release) -> str:
@@ -254,18 +265,17 @@ def _regions(release: Release) -> str:
 
 def _measured(release: Release) -> str:
     """Every region was counted, at the price that its path paid for it."""
-    pots = _pots(release.ledger)
-    for measurement in release.measurements:
-        if measurement.unit != pots["epsilon"][0]:
-            raise _Failed("a measurement is paid in other units than the ledger's")
+    unit = _pots(release.ledger)["epsilon"][0]
     leaf = [m for m in release.measurements if m.name == "leaf"]
     if not leaf:
         raise _Failed("no measurement of the regions is there")
     paid = {int(path["spent"]["epsilon"].get("leaf", 0)) for path in release.ledger["paths"]}
     if any(measurement.threshold is not None for measurement in leaf):
-        if not all(set(measurement.units.tolist()) <= paid for measurement in leaf):
+        if not all(set(_prices(measurement, unit).tolist()) <= paid for measurement in leaf):
             raise _Failed("a region was counted at a price that no path paid")
         return "every listed region was counted at a price that its path paid"
+    if sum(len(measurement.where) for measurement in leaf) < release.partition.cells:
+        raise _Failed("a region was not counted")
     units = np.zeros(release.partition.cells, np.int64)
     for measurement in leaf:
         places = measurement.where
@@ -273,7 +283,7 @@ def _measured(release: Release) -> str:
             places = release.partition.region_of_node[places]
             if (places < 0).any():
                 raise _Failed("a node that is no region was counted as one")
-        np.add.at(units, places, measurement.units)
+        np.add.at(units, places, _prices(measurement, unit))
     if not units.all():
         raise _Failed("a region was not counted")
     expected: Counter[int] = Counter()
@@ -283,6 +293,15 @@ def _measured(release: Release) -> str:
     if dict(zip(prices.tolist(), regions.tolist(), strict=True)) != dict(expected):
         raise _Failed("regions were counted at other prices than their paths paid")
     return "every region was counted, at the price that its path paid"
+
+
+def _prices(measurement: Measurement, unit: Fraction) -> NDArray[np.int64]:
+    """What each place of a measurement cost, in the ledger's units."""
+    distinct, index = np.unique(measurement.units, return_inverse=True)
+    prices = [price * measurement.unit / unit for price in distinct.tolist()]
+    if any(price.denominator != 1 or price >= 2**62 for price in prices):
+        raise _Failed("a region was counted at a price that no path paid")
+    return np.array([int(price) for price in prices], np.int64)[index]
 
 
 def _order(release: Release) -> str:
@@ -304,62 +323,12 @@ def _order(release: Release) -> str:
 
 
 def _counts(release: Release, path: str | Path, manifest: dict[str, Any]) -> str:
-    table = generalized_table(release.schema, release.partition, release.regions, release.counts)
-    if b"".join(csv_blocks(table)) != read_file(path, TABLE, manifest):
+    listed = (release.schema, release.partition, release.regions, release.counts)
+    digest = hashlib.sha256()
+    for block in csv_blocks(generalized_table(*listed)):
+        digest.update(block)
+    same = digest.hexdigest() == manifest["files"][TABLE]
+    expected, stored = typed_table(*listed), read_table(path, REGIONS, manifest)
+    if not same or expected.column_names != stored.column_names or not expected.equals(stored):
         raise _Failed("the published counts do not follow from the measurements")
     return "the published counts follow from the measurements"
-
-
-def _group_delta(epsilon: Fraction, delta: Fraction, rows: int) -> Fraction:
-    """Delta for a person of many rows: delta (1 + e^x + ... + e^((rows - 1) x)), rounded up."""
-    with decimal.localcontext(prec=50, rounding=decimal.ROUND_CEILING):
-        growth = (Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).exp()
-        total = term = Decimal(1)
-        for _ in range(rows - 1):
-            term *= growth
-            total += term
-        return min(Fraction(1), delta * Fraction(total) * (1 + Fraction(1, 10**40)))
-
-
-def epsilon_from_rho(rho: Fraction, delta: Fraction) -> Fraction:
-    """The epsilon at which rho-zCDP implies (epsilon, delta)-DP, rounded up at 30 digits.
-
-    The smaller of the simple bound rho + 2 sqrt(rho ln(1/delta)) and the tight one (Canonne,
-    Kamath and Steinke 2020), which for every order a > 1 is
-    a rho + (ln(1/delta) - ln a) / (a - 1) + ln(1 - 1/a). Any order is sound, so that the search
-    for the best one need not be.
-
-    Example:
-        >>> round(float(epsilon_from_rho(Fraction(244, 10000), Fraction(1, 10**6))), 3)
-        1.0
-    """
-    if rho == 0:
-        return Fraction(0)
-    with decimal.localcontext(prec=50):
-        exact_rho = Decimal(rho.numerator) / Decimal(rho.denominator)
-        log = Decimal(delta.denominator).ln() - Decimal(delta.numerator).ln()
-
-        def tight(ln_beyond: Decimal) -> Decimal:
-            beyond = ln_beyond.exp()  # a - 1
-            order = beyond + 1
-            return order * exact_rho + (log - order.ln()) / beyond + ln_beyond - order.ln()
-
-        simple = exact_rho + 2 * (exact_rho * log).sqrt()
-        middle = (log / exact_rho).ln() / 2  # the best order of the simple bound
-        low, high = middle - 6, middle + 6
-        for _ in range(90):
-            first, second = low + (high - low) / 3, high - (high - low) / 3
-            if tight(first) <= tight(second):
-                high = second
-            else:
-                low = first
-        best = max(Decimal(0), min(simple, tight((low + high) / 2)))
-        return Fraction(best) + Fraction(1, 10**30)
-
-
-def _words(number: Fraction) -> str:
-    """A number for people: exact if it is short, else rounded up."""
-    if number.denominator <= 10**6:
-        return str(number)
-    with decimal.localcontext(prec=6, rounding=decimal.ROUND_CEILING):
-        return str(Decimal(number.numerator) / Decimal(number.denominator))

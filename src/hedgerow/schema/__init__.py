@@ -6,8 +6,36 @@ they are first used, since they need packages that are slow to import.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.schema import Person, Schema
 from hedgerow.schema.taxonomy import Taxonomy
 
-__all__ = ["Attribute", "Categorical", "Numeric", "Person", "Schema", "Taxonomy"]
+if TYPE_CHECKING:
+    from hedgerow.schema.arx import read_arx, write_arx
+    from hedgerow.schema.model import json_schema
+
+__all__ = [
+    "Attribute",
+    "Categorical",
+    "Numeric",
+    "Person",
+    "Schema",
+    "Taxonomy",
+    "json_schema",
+    "read_arx",
+    "write_arx",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("read_arx", "write_arx"):
+        from hedgerow.schema import arx
+
+        return getattr(arx, name)
+    if name == "json_schema":
+        from hedgerow.schema.model import json_schema
+
+        return json_schema
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -109,7 +109,7 @@ class _Builder:
             person=people[0] if people else None,
             draft=model.draft,
             began_as_draft=model.began_as_draft,
-            warnings=tuple(self.report.warnings),
+            warnings=tuple(map(str, self.report.warnings)),
         )
 
     def _plain(self, node: Node, place: tuple[str, ...]) -> Any:
@@ -191,78 +191,79 @@ class _Builder:
 
     def _taxonomy(self, name: str, column: CategoricalModel, other: bool) -> Taxonomy:
         """The taxonomy of a column; a stand-in, and faults in the report, if it has none."""
-        stand_in = Taxonomy.flat(("a", "b"))
-        values, tree = column.values, column.taxonomy
-        before = len(self.report.faults)
-        listed = self._values(name, values) if values is not None else []
-        if len(self.report.faults) > before:
-            return stand_in
-        file, branch = self.file, None
-        if tree is None and values is None:
-            hint = "Add values: [a, b], or taxonomy: with a file or a nested mapping."
-            self._fault(name, "it has neither values nor a taxonomy", hint)
-        elif tree is None:
-            line = self.lines.get(("attributes", name, "values"))
-            leaves = [Branch(text.value, text.line) for text in listed]
-            root = DEFAULT_ROOT if column.root is None else column.root
-            branch = Branch(root, line, leaves)
-        elif isinstance(tree, Text):
-            file, branch = self._read_taxonomy(name, tree, column.root)
-        else:
-            branch = branch_from_node(tree, column.root, self.file, self.report)
-        if branch is None or len(self.report.faults) > before:
-            return stand_in
-        subject = f"attribute {name!r}: "
-        taxonomy = grow(branch, file, self.report, other=other, subject=subject)
-        if tree is not None:
-            leaves_known = set(taxonomy.leaves)
-            for text in listed:
-                if text.value not in leaves_known:
-                    what = f"{subject}the value {text.value!r} is no leaf of the taxonomy"
-                    hint = f"Add it to {file or 'the taxonomy'}, or remove it from values."
-                    self.report.fault(what, hint, self.file, text.line)
-        return taxonomy if len(self.report.faults) == before else stand_in
+        found = Report()
+        taxonomy = self._grow(name, column, other, found)
+        self.report.take(found, f"attribute {name!r}")
+        return Taxonomy.flat(("a", "b")) if taxonomy is None or found.faults else taxonomy
 
-    def _values(self, name: str, node: Node) -> list[Text]:
+    def _grow(
+        self, name: str, column: CategoricalModel, other: bool, found: Report
+    ) -> Taxonomy | None:
+        values, tree, root = column.values, column.taxonomy, column.root
+        line = self.lines.get(("attributes", name, "values"))
+        listed = [] if values is None else self._values(values, line, found)
+        file, branch = self.file, None
+        if isinstance(tree, Text):
+            file, branch = self._read_taxonomy(tree, root, found)
+        elif tree is not None:
+            branch = branch_from_node(tree, root, file, found)
+        elif values is not None:
+            leaves = [Branch(text.value, text.line) for text in listed]
+            branch = Branch(DEFAULT_ROOT if root is None else root, line, leaves)
+        else:
+            hint = "Add values: [a, b], or taxonomy: with a file or a nested mapping."
+            line = self.lines.get(("attributes", name))
+            found.fault("it has neither values nor a taxonomy", hint, file, line)
+        if branch is None or found.faults:
+            return None
+        taxonomy = grow(branch, file, found, other=other)
+        known = set(taxonomy.leaves)
+        for text in listed:
+            if text.value not in known and not found.faults[10:]:
+                what = f"the value {text.value!r} is no leaf of the taxonomy"
+                hint = "Add it to the taxonomy, or remove it from values."
+                found.fault(what, hint, self.file, text.line)
+        return taxonomy
+
+    def _values(self, node: Node, line: int | None, found: Report) -> list[Text]:
         items = node.items if isinstance(node, Items) else []
         texts = [item for item in items if isinstance(item, Text)]
         if not texts or len(texts) != len(items):
-            what = "values is not a list of texts"
-            self._fault(name, what, "Write values: [a, b, c].", "values")
+            hint = "Write values: [a, b, c]."
+            found.fault("values is not a list of texts", hint, self.file, line)
         return texts
 
     def _read_taxonomy(
-        self, name: str, written: Text, root: str | None
+        self, written: Text, root: str | None, found: Report
     ) -> tuple[str | None, Branch | None]:
+        """The file's name and the tree in it, if it has one."""
         if written.is_nothing or not written.value.strip():
-            self._fault(name, "taxonomy is blank", "Name a file, or write the tree.", "taxonomy")
+            hint = "Name a file, or write the tree itself."
+            found.fault("taxonomy is blank", hint, self.file, written.line)
             return None, None
         if self.folder is None:
             what = "taxonomy names a file, but no folder to look in was given"
             hint = "Pass folder=, or put the taxonomy itself there as nested dictionaries."
-            self._fault(name, what, hint, "taxonomy")
+            found.fault(what, hint, self.file, written.line)
             return None, None
         path = self.folder / written.value
-        suffix = path.suffix.lower()
-        if not path.exists():
-            what = f"there is no taxonomy file {str(path)!r}"
+        suffix, file = path.suffix.lower(), str(path)
+        if not path.is_file():
             hint = "Check the path; it is looked for beside the schema file."
-            self._fault(name, what, hint, "taxonomy")
-            return None, None
+            found.fault(f"there is no taxonomy file {file!r}", hint, self.file, written.line)
+            return file, None
         if suffix not in (".yaml", ".yml", ".json", ".csv", ".txt"):
-            what = f"the kind of the taxonomy file {str(path)!r} is unknown"
+            what = f"the kind of the taxonomy file {file!r} is unknown"
             hint = "Name it .yaml if it is nested, or .csv if it is an ARX hierarchy."
-            self._fault(name, what, hint, "taxonomy")
-            return None, None
-        text = read_text(path, self.report)
+            found.fault(what, hint, self.file, written.line)
+            return file, None
+        text = read_text(path, found)
         if text is None:
-            return str(path), None
+            return file, None
         if suffix in (".csv", ".txt"):
-            branch = branch_from_arx(text, str(path), self.report)
+            branch = branch_from_arx(text, file, found)
             if branch is not None and root is not None and branch.below:
                 branch.label = root
-            return str(path), branch
-        node = parse_yaml(text, str(path), self.report)
-        if node is None:
-            return str(path), None
-        return str(path), branch_from_node(node, root, str(path), self.report)
+            return file, branch
+        node = parse_yaml(text, file, found)
+        return file, None if node is None else branch_from_node(node, root, file, found)

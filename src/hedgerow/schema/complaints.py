@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hedgerow.schema.lint import Report
+from hedgerow.schema.lint import Fault, Report
 from hedgerow.schema.model import ATTRIBUTE_MODELS, SchemaModel
 
 __all__ = ["Lines", "report_complaints"]
@@ -31,6 +31,7 @@ def report_complaints(
         file: The file, for messages.
         report: Takes the faults.
     """
+    found: list[Fault] = []
     for complaint in error.errors(include_url=False):
         place = tuple(str(part) for part in complaint["loc"])
         kind = None
@@ -41,7 +42,8 @@ def report_complaints(
         what, hint = _explain(dict(complaint), place, kind)
         known = [place[:n] for n in range(len(place), 0, -1) if place[:n] in lines]
         line = lines[known[0]] if known else None
-        report.fault(subject + what, hint, file, line)
+        found.append(Fault(subject + what, hint, file, line))
+    report.faults += sorted(found, key=lambda fault: fault.line or 0)
 
 
 def _explain(

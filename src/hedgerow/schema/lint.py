@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from hedgerow.errors import SchemaError
@@ -80,24 +80,25 @@ class Report:
     Example:
         >>> report = Report()
         >>> report.warn("a group has a single member", "Nothing to do.", "jobs.csv", 2)
-        >>> report.warnings
-        ['jobs.csv:2: a group has a single member. Nothing to do.']
+        >>> print(report.warnings[0])
+        jobs.csv:2: a group has a single member. Nothing to do.
     """
 
     faults: list[Fault] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Fault] = field(default_factory=list)
 
     def fault(self, what: str, hint: str, file: str | None, line: int | None = None) -> None:
-        """Adds a fault, once."""
-        found = Fault(what, hint, file, line)
-        if found not in self.faults[-1:]:
-            self.faults.append(found)
+        """Adds a fault."""
+        self.faults.append(Fault(what, hint, file, line))
 
     def warn(self, what: str, hint: str, file: str | None, line: int | None = None) -> None:
-        """Adds a warning, once."""
-        found = str(Fault(what, hint, file, line))
-        if found not in self.warnings:
-            self.warnings.append(found)
+        """Adds a warning."""
+        self.warnings.append(Fault(what, hint, file, line))
+
+    def take(self, other: Report, subject: str) -> None:
+        """Adds what another report holds, and says what it is about."""
+        for mine, found in ((self.faults, other.faults), (self.warnings, other.warnings)):
+            mine += [replace(fault, what=f"{subject}: {fault.what}") for fault in found]
 
 
 def raise_faults(faults: Sequence[Fault]) -> None:
@@ -218,9 +219,7 @@ def taxonomy_faults(taxonomy: Taxonomy) -> list[tuple[str, str]]:
                 )
             )
     if taxonomy.height > MAX_DEPTH:
-        faults.append(
-            (f"the taxonomy is deeper than {MAX_DEPTH} levels", "Remove levels from it.")
-        )
+        faults.append((f"the taxonomy is deeper than {MAX_DEPTH} levels", "Remove levels from it."))
     return faults
 
 

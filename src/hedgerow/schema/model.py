@@ -157,4 +157,8 @@ def json_schema() -> dict[str, Any]:
         ['attributes', 'began_as_draft', 'draft', 'name']
     """
     schema = SchemaModel.model_json_schema()
+    for model in (schema, *schema["$defs"].values()):
+        for key in model["properties"].values():
+            if key.get("default", ...) is None:  # a key that may be left out, but not be null
+                del key["default"]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema

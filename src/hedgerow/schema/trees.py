@@ -72,9 +72,7 @@ def _members(entries: Entries, file: str | None, report: Report) -> list[Branch]
     return branches
 
 
-def grow(
-    root: Branch, file: str | None, report: Report, *, other: bool = False, subject: str = ""
-) -> Taxonomy:
+def grow(root: Branch, file: str | None, report: Report, *, other: bool = False) -> Taxonomy:
     """A taxonomy from a tree; faults and warnings go to the report.
 
     Groups of a single member say nothing and would cost budget, so they are collapsed: to the
@@ -85,15 +83,14 @@ def grow(
         file: The file, for messages.
         report: Takes the faults and warnings. After a fault the taxonomy is not to be used.
         other: Whether the taxonomy must have a leaf "other".
-        subject: What to name in warnings, such as "attribute 'age': ".
 
     Example:
         >>> tree = Branch("Any", 1, [Branch("Europe", 2, [Branch("Italy", 3)]), Branch("Asia", 4)])
         >>> report = Report()
         >>> grow(tree, "country.yaml", report).leaves
         ('Italy', 'Asia')
-        >>> report.warnings[0][:30]
-        "country.yaml:2: the group 'Eur"
+        >>> print(report.warnings[0])
+        country.yaml:2: the group 'Europe' has a single member. Such groups are left out.
     """
     if other and not _has_leaf(root, OTHER):
         known = root if root.below else Branch(DEFAULT_ROOT, root.line, [root])
@@ -132,14 +129,14 @@ def grow(
         parents.append(parent)
         stack += [(child, node, depth + 1) for child in reversed(branch.below)]
     if len(labels) == 1:
-        what = f"{subject}the taxonomy is a single value, so it can never be split"
+        what = "the taxonomy is a single value, so it can never be split"
         report.warn(what, "Remove the attribute if it says nothing.", file, root.line)
     elif chains:
         more = f", and so do {len(chains) - 1} more" if len(chains) > 1 else ""
-        what = f"{subject}the group {chains[0].label!r} has a single member{more}"
+        what = f"the group {chains[0].label!r} has a single member{more}"
         report.warn(what, "Such groups are left out.", file, chains[0].line)
     if spaced:
-        what = f"{subject}the name {spaced[0].label!r} starts or ends with a space"
+        what = f"the name {spaced[0].label!r} starts or ends with a space"
         report.warn(what, "Remove the space unless the data has it too.", file, spaced[0].line)
     return Taxonomy(tuple(labels), tuple(parents))
 

@@ -111,7 +111,7 @@ def _compose(text: str, file: str | None, report: Report) -> Node | None:
             return None
         node: Node
         if kind is yaml.ScalarEvent:
-            node = Text(event.value, line, event.style is None)
+            node = Text(event.value, line, event.implicit[0])  # implicit: without quotes
         elif kind is yaml.MappingStartEvent:
             node = Entries([], line)
         elif kind is yaml.SequenceStartEvent:

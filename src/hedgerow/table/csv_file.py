@@ -41,7 +41,7 @@ def sniff_delimiter(text: str, known: Collection[str] = ()) -> str:
         ';'
     """
 
-    def merit(delimiter: str) -> tuple[int, bool, int]:
+    def merit(delimiter: str) -> tuple[int, bool, bool, int]:
         rows: list[list[str]] = []
         try:
             for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
@@ -50,12 +50,13 @@ def sniff_delimiter(text: str, known: Collection[str] = ()) -> str:
                 if len(rows) > 20:
                     break
         except csv.Error:
-            return (0, False, 0)
+            return (0, False, False, 0)
         if not rows:
-            return (0, False, 0)
+            return (0, False, False, 0)
         found = len({name.strip() for name in rows[0]}.intersection(known))
         even = all(len(row) == len(rows[0]) for row in rows[1:-1] or rows)
-        return (found, even, len(rows[0]))
+        # A header in one piece is the last resort: it would make every ragged file look even.
+        return (found, len(rows[0]) > 1, even, len(rows[0]))
 
     return max(DELIMITERS, key=merit)
 

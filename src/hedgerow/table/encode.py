@@ -86,8 +86,8 @@ def plain_array(array: Any, column: str) -> Any:
     kind = array.type
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
-    if isinstance(array, pa.ExtensionArray):
-        return plain_array(array.storage, column)
+    if isinstance(array, pa.ExtensionArray) and not str(kind).startswith("extension<pandas"):
+        return plain_array(array.storage, column)  # pandas' periods would pass for numbers
     if types.is_dictionary(kind):
         values = plain_array(array.dictionary, column)
         if len(values) > len(array):  # a slice of something larger: look up what it uses only
@@ -106,7 +106,13 @@ def plain_array(array: Any, column: str) -> Any:
             ) from None
     if types.is_timestamp(kind):
         if kind.tz is not None:  # the day that people there saw on the calendar
-            array = pc.local_timestamp(array)
+            try:
+                array = pc.local_timestamp(array)
+            except pa.ArrowException:
+                raise DataError(
+                    f"column {column!r} has a time zone that this computer does not know",
+                    hint="Write the column as plain dates.",
+                ) from None
         return pc.floor_temporal(array, unit="day").cast(pa.date32(), safe=False)
     if types.is_date64(kind):
         return array.cast(pa.date32(), safe=False)

@@ -29,12 +29,12 @@ def frame_kind(source: object) -> FrameKind:
         return "arrow"
     import narwhals as nw
 
-    frame: Any = nw.from_native(source, pass_through=True)
-    if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
-        return "arrow"
-    if frame.implementation.is_pandas():
+    # Not from_native: it refuses repeated columns in its own words before we can in ours.
+    native = nw.to_native(source, pass_through=True)
+    if nw.dependencies.is_pandas_dataframe(native):
         return "pandas"
-    if frame.implementation.is_polars():
+    known = nw.dependencies
+    if known.is_polars_dataframe(native) or known.is_polars_lazyframe(native):
         return "polars"
     return "arrow"
 

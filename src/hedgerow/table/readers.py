@@ -96,7 +96,7 @@ def _open_parquet(path: Path) -> Source:
             for field in columns
             if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
         ]
-        file = pq.ParquetFile(path, read_dictionary=texts)
+        file = pq.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True)
     except (pa.ArrowException, OSError, ValueError):
         raise _damaged_parquet(path) from None
     names = check_names(columns.names, str(path))
@@ -104,14 +104,14 @@ def _open_parquet(path: Path) -> Source:
     done = [0]
 
     def batches(wanted: Sequence[int]) -> Iterator[Any]:
+        wanted_names = [columns.names[place] for place in wanted]
         try:
-            found = file.iter_batches(
-                batch_size=BATCH_ROWS, columns=[columns.names[place] for place in wanted]
-            )
-            for batch in found:
-                # The file's order wins over the order asked for: put the columns right.
-                yield batch.select([columns.names[place] for place in wanted])
-                done[0] += batch.num_rows
+            with file:
+                for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=wanted_names):
+                    batch.validate(full=True)  # damage can hide in what still decodes
+                    # The file's order wins over the order asked for: put the columns right.
+                    yield batch.select(wanted_names)
+                    done[0] += batch.num_rows
         except (pa.ArrowException, OSError, ValueError):
             raise _damaged_parquet(path) from None
 

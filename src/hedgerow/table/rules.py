@@ -42,14 +42,17 @@ class Report:
         """
         if not self.places:
             return
-        lines = []
-        ways: dict[str, str] = {}
-        for (column, what), rows in list(self.places.items())[:_COMPLAINTS]:
+        shown = list(self.places.items())[:_COMPLAINTS]
+        # One call, since finding lines means going through a file again.
+        rows = sorted({row for _, places in shown for row in places})
+        words = dict(zip(rows, source.places(rows), strict=True))
+        lines, ways = [], []
+        for (column, what), places in shown:
             attribute = attributes[column]
-            where = ", ".join(source.places(rows))
+            where = ", ".join(words[row] for row in places)
             lines.append(f"\n  column {column!r}, {where}: {_complaint(attribute, what)}")
-            ways[f"`{what}: {_way(attribute, what)}`"] = column
-        choices = " or ".join(ways)
+            ways.append(f"`{what}: {_way(attribute, what)}`")
+        choices = " or ".join(dict.fromkeys(ways))
         raise DataError(
             f"{source.what} breaks the schema (the first places are named):{''.join(lines)}",
             hint="Mend the data or the domain, or let the schema say what is to happen there, "
@@ -59,6 +62,8 @@ class Report:
 
 def _complaint(attribute: Attribute, what: str) -> str:
     if what == "missing":
+        if attribute.outside == "clip":
+            return "there is no number to clip, and the schema says `missing: error`"
         return "the value is missing, and the schema says `missing: error`"
     if isinstance(attribute, Categorical):
         return "the value is not a leaf of the taxonomy, and the schema says `outside: error`"

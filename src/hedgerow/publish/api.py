@@ -1,0 +1,122 @@
+"""`hedgerow.publish`: from a private table to a release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from hedgerow.counting.memory import MemoryEngine
+from hedgerow.errors import SchemaError
+from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
+from hedgerow.privacy.chance import Chance, Dice
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.publish.publisher import Outcome, Publisher
+from hedgerow.release import Release
+from hedgerow.schema import Schema
+from hedgerow.table import Table, read
+
+__all__ = ["publish", "run"]
+
+
+def publish(
+    source: Any,
+    schema: Schema | str | Path,
+    method: Publisher | None = None,
+    epsilon: Number = 1,
+    delta: Number = 0,
+    *,
+    seed: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Release:
+    """Publishes a table under differential privacy.
+
+    The whole input is read and checked before anything is drawn.
+
+    Args:
+        source: The path of a CSV or Parquet file, or an Arrow, pandas or Polars frame.
+        schema: The public schema, or the path of its file.
+        method: Which method, with its settings; DiffMulti by default.
+        epsilon: The loss that one person may suffer: a number, or text such as "0.1" or "1/3".
+        delta: 0 for pure differential privacy.
+        seed: For tests alone: makes the run repeatable and the release NOT private.
+        progress: Called now and then with the share of the input that has been read.
+
+    Returns:
+        The release; nothing has been written yet.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> schema = Schema.from_dict({"name": "survey", "attributes": {
+        ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1},
+        ...     "ill": {"type": "boolean", "role": "class"}}})
+        >>> rows = pa.table({"age": [18, 40, 61], "ill": ["no", "no", "yes"]})
+        >>> publish(rows, schema, epsilon=1).guarantee["epsilon"]
+        '1'
+    """
+    schema = schema if isinstance(schema, Schema) else Schema.load(schema)
+    method = DiffMulti() if method is None else method
+    if schema.draft:
+        raise SchemaError(
+            f"The schema {schema.name!r} is still a draft made from private data.",
+            hint="Check every bound and value against public knowledge, then remove the line "
+            "`draft: true`.",
+        )
+    plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
+    table = read(source, schema, progress=progress)
+    stream = Keystream(seed)
+    outcome = run(table, method, plan.budget, Dice(stream))
+    return Release(
+        schema=schema,
+        method=method.name,
+        settings=method.settings()
+        | {"chosen": {"specialisations": outcome.plan.specialisations, "depth": outcome.plan.depth}},
+        guarantee=_guarantee(schema, outcome, private=stream.secure),
+        ledger=_ledger(outcome),
+        partition=outcome.partition,
+        measurements=outcome.measurements,
+        frame_kind=table.frame_kind,
+    )
+
+
+def run(table: Table, method: Publisher, budget: Budget, chance: Chance) -> Outcome:
+    """Runs a method on a table in memory; audits call this with a chance of their own."""
+    return method.run(MemoryEngine(table), table.schema, budget, chance)
+
+
+def _guarantee(schema: Schema, outcome: Outcome, *, private: bool) -> dict[str, Any]:
+    budget = outcome.plan.budget
+    person = schema.person
+    return {
+        "epsilon": str(budget.epsilon),
+        "delta": str(budget.delta),
+        "accounting": outcome.plan.purse.accounting,
+        "neighbours": "add or remove one person" if person else "add or remove one row",
+        "unit_of_protection": f"one person, with at most {person.max_rows} rows"
+        if person
+        else "one row is one person",
+        "began_as_draft": schema.began_as_draft,
+        "private": private,
+    }
+
+
+def _ledger(outcome: Outcome) -> dict[str, Any]:
+    budget = outcome.plan.budget
+    book = {
+        "accounting": outcome.plan.purse.accounting,
+        "person_rows": budget.rows,
+        **outcome.ledger.book(outcome.published, outcome.sharing),
+    }
+    if book["accounting"] == "zcdp":
+        rho = outcome.ledger.pots["rho"].total
+        spare = budget.row_epsilon - outcome.ledger.pots["epsilon"].total
+        converted = epsilon_of_rho(rho, budget.row_delta)
+        assert converted <= spare
+        book["conversion"] = {
+            "rho": str(rho),
+            "epsilon": str(Fraction(spare)),
+            "delta": str(budget.row_delta),
+        }
+    return book

@@ -1,0 +1,211 @@
+"""DiffGen: generalisation one attribute at a time (Mohammed, Chen, Fung and Yu, KDD 2011).
+
+All records start at the topmost values. Each step specialises one value of one attribute,
+everywhere; the regions are the product of the attributes' cuts, and every one of them publishes
+noisy class counts.
+
+Protected: one record (or one person with a public cap on records), added or removed.
+
+Spent on each record (all steps see all records, so charges add up):
+
+| step                                    | mechanism        | `paper`      | `tuned`            |
+|-----------------------------------------|------------------|--------------|--------------------|
+| rows: how many records, for the rules   | discrete Laplace | -            | 1%                 |
+| cut: a split point of one numeric value | exponential      | 1 of 2 N     | (joined to select) |
+| select: which value to specialise       | exponential      | 1 of 2 N     | 50% over h steps   |
+| leaf: class counts                      | discrete Laplace | what is left | what is left       |
+
+with N = numeric + 2 h - 1. Cuts of the two halves of an interval are drawn under one charge: no
+record lies in both. With a delta, select and cut are paid in zCDP.
+
+Departures from the paper (G.. as in docs/algorithms/diffgen.md): information gain at its true
+sensitivity, 1 bit (G1), in exact integers; split points lie on the public grid (G3); every group
+is published, empty ones too (G4), listed by a threshold where they are too many; no cut is drawn
+after the last step, and what is left goes to the counts (G0). `tuned` also selects value and cut in
+one draw, and takes monotone scores at their worth.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.counting.engine import Engine
+from hedgerow.privacy.budget import Budget, Number
+from hedgerow.privacy.chance import Chance
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.ledger import Ledger, Line
+from hedgerow.publish.cuts import Cuts
+from hedgerow.publish.measure import buy_rows, class_totals, measured
+from hedgerow.publish.plan import Plan, leaf_lines, levels, open_purse
+from hedgerow.publish.publisher import Outcome, check_count, check_word, pick_score
+from hedgerow.publish.rules import grid_size
+from hedgerow.publish.scores import SCORES
+from hedgerow.release.measurements import Measurement
+from hedgerow.release.partition import MOST_CELLS, GridPartition
+from hedgerow.schema import Numeric, Schema
+
+__all__ = ["DiffGen"]
+
+Ints = NDArray[np.int64]
+
+UNITS, ROWS_UNITS, GROWTH_UNITS = 100_000, 1_000, 50_000
+DENSE_CELLS = 1_000_000
+SPURIOUS = 10_000  # empty cells that a sparse release may list, about
+MOST_SPECIALISATIONS = 10_000
+_ROOT = np.zeros(1, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class DiffGen:
+    """Settings of DiffGen.
+
+    Args:
+        score: "max", "infogain" or "gini".
+        schedule: "tuned", or "paper" for the published split of the budget.
+        specialisations: How many values are specialised; by default by a public rule from epsilon
+            and a noisy number of rows ("paper": 10).
+        max_cells: The most regions; a value whose specialisation would make more is passed over.
+
+    Example:
+        >>> DiffGen(score="infogain", specialisations=10).max_cells
+        1000000
+    """
+
+    score: str | None = None
+    schedule: Literal["tuned", "paper"] = "tuned"
+    specialisations: int | None = None
+    max_cells: int = 1_000_000
+
+    name: ClassVar[str] = "diffgen"
+
+    def __post_init__(self) -> None:
+        """Refuses settings that cannot be meant."""
+        if self.score is not None:
+            check_word("score", self.score, tuple(SCORES))
+        check_word("schedule", self.schedule, ("tuned", "paper"))
+        check_count("specialisations", self.specialisations, MOST_SPECIALISATIONS)
+        check_count("max_cells", self.max_cells, MOST_CELLS // 1024)
+
+    def settings(self) -> dict[str, Any]:
+        """See `Publisher.settings`."""
+        return asdict(self)
+
+    def plan(
+        self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
+    ) -> Plan:
+        """See `Publisher.plan`."""
+        pick_score(self.score, schema)
+        cap = schema.person.max_rows if schema.person else 1
+        return self._plan(schema, Budget.of(epsilon, delta, cap), rows)
+
+    def _plan(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
+        size = self.specialisations
+        if self.schedule == "paper":
+            size = size or 10
+            numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
+            uses = {"cut": numeric + size - 1 if numeric else 0, "select": size}
+            steps = sum(uses.values())
+            purse = open_purse(budget, 2 * steps, steps)
+            grants = [Line(purpose, purse.growth, (1,), most) for purpose, most in uses.items()]
+        else:
+            purse = open_purse(budget, UNITS, GROWTH_UNITS)
+            grants = [Line("rows", "epsilon", (ROWS_UNITS,), 1)]
+            size = size if rows is None else grid_size(budget.row_epsilon, rows, size)
+            if size:
+                grants.append(Line("select", purse.growth, levels(GROWTH_UNITS, size), size))
+        if size:
+            grants.extend(leaf_lines(purse))
+        return Plan(self.name, self.schedule, budget, purse, tuple(grants), size, size)
+
+    def run(self, engine: Engine, schema: Schema, budget: Budget, chance: Chance) -> Outcome:
+        """See `Publisher.run`."""
+        score = pick_score(self.score, schema)
+        paper = self.schedule == "paper"
+        plan = self._plan(schema, budget, 0)
+        ledger = Ledger(plan.purse.pots)
+        curator = Curator(ledger, chance)
+        found = []
+        if not paper:
+            # the rule may know how many records there are, about
+            ledger.grant(plan.grants[:1])
+            found.append(buy_rows(curator, engine))
+            plan = self._plan(schema, budget, max(0, int(found[0].values[0, 0])))
+            ledger.grant(plan.grants[1:])
+        else:
+            ledger.grant(plan.grants)
+        assert plan.specialisations is not None
+
+        # a value's score needs the marginal counts of its own attribute alone: one pass serves all
+        whole = engine.domain.sizes[None, :]
+        everything = np.ones(whole.shape, dtype=np.bool_)
+        ((_, marginals),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
+        cuts = Cuts(engine.domain, self.max_cells)
+        span = 2 * score.sensitivity if paper else score.span_apart
+        for step in range(plan.specialisations):
+            if not cuts.open_values().any():
+                break
+            if paper:
+                # cut: all attributes in turn at first, then the two halves of one interval
+                for values in cuts.without_split_point():
+                    scored = marginals.map(cuts.split_points(values, score))
+                    accounts = np.zeros(len(values), dtype=np.int64)
+                    drawn = curator.select("cut", step, accounts, scored, span=span, flip=False)
+                    cuts.split_point[values] = drawn.cut
+            # select
+            scored = marginals.map(cuts.candidates(score, joint=not paper))
+            choice = curator.select("select", step, _ROOT, scored, span=span, flip=not paper)
+            # specialise
+            cuts.specialise(int(choice.part[0]), int(choice.cut[0]))
+        # count
+        partition = GridPartition(cuts.edges())
+        found.extend(self._count(engine, curator, partition))
+        return Outcome(plan, partition, tuple(found), ledger, _ROOT, partition.cells)
+
+    def _count(
+        self, engine: Engine, curator: Curator, partition: GridPartition
+    ) -> list[Measurement]:
+        """Noisy class counts of all groups: in full, or those above a threshold."""
+        classes = engine.domain.classes
+        number = partition.cells * classes
+        exact = engine.cell_counts(partition.edges)
+        purposes = ["leaf", "spare"] if curator.ledger.grants("spare") else ["leaf"]
+        if number <= DENSE_CELLS:
+
+            def dense(cells: tuple[Ints, Ints]) -> Ints:
+                counts = np.zeros(number, dtype=np.int64)
+                counts[cells[0]] = cells[1]
+                return counts.reshape(partition.cells, classes)
+
+            counts = exact.map(dense)
+            every = np.arange(partition.cells)
+            accounts = np.zeros(partition.cells, dtype=np.int64)
+            return [
+                measured(
+                    curator, purpose, "region",
+                    [(every, *curator.laplace(purpose, 0, accounts, counts))], by_class=True,
+                )
+                for purpose in purposes
+                if curator.ledger.left(curator.ledger.pot_of(purpose), _ROOT)[0]
+            ]  # fmt: skip
+        left = int(curator.ledger.left("epsilon", _ROOT)[0])
+        rate = curator.noise_rate("leaf", left)
+        threshold = max(1, math.ceil(math.log(number / SPURIOUS) / float(rate)))
+        cells, values, units = curator.sparse("leaf", exact, number, threshold)
+        price = curator.noise_rate("leaf", units)
+        found = [
+            Measurement(
+                "leaf", "region", cells // classes, values[:, None], True,
+                np.full(len(cells), price.numerator), price / price.numerator,
+                threshold=threshold, klass=cells % classes,
+            )
+        ]  # fmt: skip
+        if len(purposes) > 1 and curator.ledger.left("rho", _ROOT)[0]:
+            total = engine.class_counts(_ROOT).map(class_totals)
+            drawn = (_ROOT, *curator.laplace("spare", 0, _ROOT, total))
+            found.append(measured(curator, "spare", "node", [drawn]))
+        return found

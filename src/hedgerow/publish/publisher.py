@@ -1,0 +1,86 @@
+"""What every method offers, and what it hands over when it is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.counting.engine import Engine
+from hedgerow.errors import UsageError
+from hedgerow.privacy.budget import Budget, Number
+from hedgerow.privacy.chance import Chance
+from hedgerow.privacy.ledger import Ledger
+from hedgerow.publish.plan import Plan
+from hedgerow.publish.scores import SCORES, Score
+from hedgerow.release.measurements import Measurement
+from hedgerow.release.partition import Partition
+from hedgerow.schema import Schema
+
+__all__ = ["Outcome", "Publisher", "check_count", "check_word", "pick_score"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished run: all of it was drawn or is public."""
+
+    plan: Plan
+    partition: Partition
+    measurements: tuple[Measurement, ...]
+    ledger: Ledger
+    published: NDArray[np.int64]  # the ledger's accounts of the published regions
+    sharing: int  # how many regions share each of these accounts
+
+
+class Publisher(Protocol):
+    """A method: frozen settings, a plan that sees no data, and a run that keeps to it."""
+
+    name: ClassVar[str]
+
+    def plan(
+        self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
+    ) -> Plan:
+        """What would be spent on what. Opens no data.
+
+        Args:
+            schema: The public schema.
+            epsilon: The loss that one person may suffer.
+            delta: 0 for pure differential privacy.
+            rows: A public guess at the number of rows, where a rule would use the noisy one.
+        """
+
+    def run(self, engine: Engine, schema: Schema, budget: Budget, chance: Chance) -> Outcome:
+        """Publishes, spending by the plan and nothing else."""
+
+    def settings(self) -> dict[str, Any]:
+        """The settings in words, for the manifest."""
+
+
+def check_word(setting: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Refuses a word that a setting does not know."""
+    if value not in allowed:
+        raise UsageError(f"{setting} cannot be {value!r}.", hint=f"Use one of: {', '.join(allowed)}.")
+
+
+def check_count(setting: str, value: object, most: int) -> None:
+    """Refuses a number that is not whole, below 1 or too large; None means "by rule"."""
+    if value is None:
+        return
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        raise UsageError(
+            f"{setting} must be a whole number from 1 to {most}.",
+            hint="Leave it out to have it chosen by a public rule.",
+        )
+
+
+def pick_score(name: str | None, schema: Schema) -> Score:
+    """The score of that name; by default "max" where there is a class, else "ncp"."""
+    score = SCORES[name or ("max" if schema.target else "ncp")]
+    if score.needs_class and not schema.target:
+        raise UsageError(
+            f"The score {score.name!r} needs a class, and the schema has none.",
+            hint="Give an attribute `role: class`, or use the score ncp or discernibility.",
+        )
+    return score

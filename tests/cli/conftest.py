@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import hedgerow
+from hedgerow import sample
+from hedgerow.cli import app
+
+
+@pytest.fixture
+def hedge() -> Callable[..., Any]:
+    """Runs a command in this process; gives exit_code, stdout and stderr."""
+    return lambda *words: CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture(scope="session")
+def survey(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the embedded sample and its schema."""
+    folder = tmp_path_factory.mktemp("survey")
+    sample.write(folder, rows=1500, seed=5)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def published(survey: Path) -> Path:
+    """A private release of the sample."""
+    schema = hedgerow.Schema.load(survey / "schema.yaml")
+    release = hedgerow.publish(survey / "people.csv", schema, hedgerow.DiffMulti(), epsilon=1)
+    release.save(survey / "published")
+    return survey / "published"

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Hedge = Callable[..., Any]
+
+SCHEMA = """\
+name: ages
+attributes:
+  id: {role: person, max_rows: 2}
+  age: {type: numeric, low: 0, high: 99, step: 1}
+"""
+
+
+@pytest.fixture
+def ages(tmp_path: Path) -> Path:
+    (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_schema_alone(hedge: Hedge, survey: Path) -> None:
+    done = hedge("check", survey / "schema.yaml")
+    assert done.exit_code == 0
+    assert "the schema is right" in done.stdout
+    assert "2024-01-01 to 2024-12-31 by 7 days" in done.stdout
+    assert "follows" not in done.stdout
+
+
+def test_a_table_too(hedge: Hedge, survey: Path) -> None:
+    done = hedge("check", survey / "schema.yaml", "--data", survey / "people.csv")
+    assert done.exit_code == 0 and "follows the schema" in done.stdout
+
+
+def test_complaints_name_places_but_no_values(hedge: Hedge, ages: Path) -> None:
+    (ages / "data.csv").write_text("id,age\na,17\nb,12345\n", encoding="utf-8")
+    done = hedge("check", ages / "schema.yaml", "--data", ages / "data.csv")
+    assert done.exit_code == 4
+    assert "age" in done.stderr and "3" in done.stderr
+    assert "12345" not in done.stderr + done.stdout
+
+
+def test_json_and_the_unit_of_protection(hedge: Hedge, ages: Path) -> None:
+    facts = json.loads(hedge("check", ages / "schema.yaml", "--json").stdout)
+    assert facts["name"] == "ages" and facts["draft"] is False
+    assert facts["data_follows_schema"] is None
+    assert "at most 2 rows" in facts["unit_of_protection"]
+
+
+def test_an_error_as_json(hedge: Hedge, ages: Path) -> None:
+    (ages / "schema.yaml").write_text(SCHEMA.replace("high", "hihg"), encoding="utf-8")
+    done = hedge("check", ages / "schema.yaml", "--json")
+    error = json.loads(done.stderr)["error"]
+    assert done.exit_code == error["exit_code"] == 3
+    assert error["kind"] == "SchemaError" and "schema.yaml:4" in error["message"]
+    assert done.stdout == ""
+
+
+def test_warnings_and_drafts_are_told(hedge: Hedge, ages: Path) -> None:
+    text = SCHEMA + "  only: {type: categorical, values: [one]}\ndraft: true\n"
+    (ages / "schema.yaml").write_text(text, encoding="utf-8")
+    done = hedge("check", ages / "schema.yaml")
+    assert done.exit_code == 0
+    assert "Warning:" in done.stderr and "draft" in done.stderr
+
+
+def test_a_missing_schema(hedge: Hedge, tmp_path: Path) -> None:
+    done = hedge("check", tmp_path / "none.yaml")
+    assert done.exit_code == 3 and "none.yaml" in done.stderr

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hedgerow.schema import Schema
+
+Hedge = Callable[..., Any]
+
+
+def test_drafts_a_schema_and_says_that_it_read_private_data(
+    hedge: Hedge, survey: Path, tmp_path: Path
+) -> None:
+    done = hedge("init", survey / "people.csv", "--out", tmp_path / "draft.yaml")
+    assert done.exit_code == 0
+    assert "PRIVATE" in done.stderr and "draft: true" in done.stderr
+    assert Schema.load(tmp_path / "draft.yaml").draft
+
+
+def test_a_draft_is_refused_until_its_mark_is_removed(
+    hedge: Hedge, survey: Path, tmp_path: Path
+) -> None:
+    draft, out = tmp_path / "draft.yaml", tmp_path / "release"
+    data = survey / "people.csv"
+    hedge("init", data, "--out", draft)
+    done = hedge("publish", data, "--schema", draft, "--epsilon", 1, "--out", out)
+    assert done.exit_code == 3 and not out.exists()
+    text = draft.read_text(encoding="utf-8")
+    draft.write_text(text.replace("\ndraft: true", "\ndraft: false"), encoding="utf-8")
+    done = hedge("publish", data, "--schema", draft, "--epsilon", 1, "--out", out, "--json")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["guarantee"]["began_as_draft"] is True
+
+
+def test_an_existing_schema_is_kept(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    target = tmp_path / "schema.yaml"
+    target.write_text("mine", encoding="utf-8")
+    done = hedge("init", survey / "people.csv", "--out", target)
+    assert done.exit_code == 6 and target.read_text(encoding="utf-8") == "mine"
+    assert "--overwrite" in done.stderr
+    assert hedge("init", survey / "people.csv", "--out", target, "--overwrite").exit_code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["schema.yaml"]
+
+
+def test_json(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    done = hedge("init", survey / "people.csv", "--out", tmp_path / "s.yaml", "--json")
+    assert json.loads(done.stdout)["read_private_data"] is True
+
+
+def test_a_place_that_cannot_be_written(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    done = hedge("init", survey / "people.csv", "--out", tmp_path / "nowhere" / "s.yaml")
+    assert done.exit_code == 6 and "cannot be written" in done.stderr

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Hedge = Callable[..., Any]
+
+
+@pytest.mark.parametrize("method", ["diffmulti", "diffgen"])
+@pytest.mark.parametrize("schedule", ["tuned", "paper"])
+@pytest.mark.parametrize("delta", ["0", "1e-9"])
+def test_a_plan_needs_no_data(
+    hedge: Hedge, survey: Path, method: str, schedule: str, delta: str
+) -> None:
+    words = ["plan", "--schema", survey / "schema.yaml", "--epsilon", "1", "--rows", 5000]
+    words += ["--method", method, "--schedule", schedule, "--delta", delta]
+    done = hedge(*words)
+    assert done.exit_code == 0, done.stderr
+    assert "No data was read" in done.stdout and "published" in done.stdout
+    facts = json.loads(hedge(*words, "--json").stdout)
+    assert facts["method"] == method and len(facts["grants"]) >= 2
+
+
+def test_without_a_guess_of_the_rows(hedge: Hedge, survey: Path) -> None:
+    done = hedge("plan", "--schema", survey / "schema.yaml", "--epsilon", "0.1")
+    assert done.exit_code == 0, done.stderr
+    assert "--rows" in done.stderr
+
+
+def test_a_bad_budget(hedge: Hedge, survey: Path) -> None:
+    done = hedge("plan", "--schema", survey / "schema.yaml", "--epsilon", "0")
+    assert done.exit_code == 2 and "epsilon" in done.stderr

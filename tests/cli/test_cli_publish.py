@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hedgerow import Release
+
+Hedge = Callable[..., Any]
+
+
+def publish(hedge: Hedge, survey: Path, out: Path, *more: object) -> Any:
+    return hedge(
+        "publish", survey / "people.csv", "--schema", survey / "schema.yaml", "--out", out, *more
+    )
+
+
+@pytest.mark.parametrize("method", ["diffmulti", "diffgen"])
+def test_publishes_and_tells_what_was_promised_and_spent(
+    hedge: Hedge, survey: Path, tmp_path: Path, method: str
+) -> None:
+    out = tmp_path / "release"
+    done = publish(hedge, survey, out, "--epsilon", "0.5", "--method", method)
+    assert done.exit_code == 0, done.stderr
+    assert f"Published to {out}" in done.stdout.replace("\n", "")
+    assert "epsilon = 0.5" in done.stdout and "the counts that are published" in done.stdout
+    assert "1500" not in done.stdout
+    release = Release.load(out)
+    assert release.method == method and release.guarantee["epsilon"] == "1/2"
+
+
+def test_options_reach_the_method(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    options = "--score gini --schedule paper --specialisations 4 --depth 3 --distribution even"
+    done = publish(hedge, survey, tmp_path / "r", "--epsilon", "1/3", "--json", *options.split())
+    facts = json.loads(done.stdout)
+    assert facts["guarantee"]["epsilon"] == "1/3"
+    expected = {
+        "score": "gini",
+        "schedule": "paper",
+        "specialisations": 4,
+        "depth": 3,
+        "distribution": "even",
+    }
+    assert expected.items() <= facts["settings"].items()
+    assert facts["regions"] >= 2
+
+
+def test_a_delta(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    done = publish(hedge, survey, tmp_path / "r", "--epsilon", 1, "--delta", "1e-9")
+    assert done.exit_code == 0, done.stderr
+    assert "delta = 1e-9" in done.stdout and "rho" in done.stdout
+    assert hedge("verify", tmp_path / "r").exit_code == 0
+
+
+def test_an_existing_release_is_refused_before_the_data_is_read(
+    hedge: Hedge, survey: Path, published: Path
+) -> None:
+    before = (published / "manifest.json").read_bytes()
+    done = hedge(
+        "publish", survey / "no-such.csv", "--schema", survey / "schema.yaml", "--epsilon", 1,
+        "--out", published,
+    )  # fmt: skip
+    assert done.exit_code == 6 and "--overwrite" in done.stderr
+    assert (published / "manifest.json").read_bytes() == before
+
+
+def test_overwrite_replaces(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    assert publish(hedge, survey, out, "--epsilon", 1).exit_code == 0
+    done = publish(hedge, survey, out, "--epsilon", 2, "--overwrite")
+    assert done.exit_code == 0, done.stderr
+    assert Release.load(out).guarantee["epsilon"] == "2"
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf", "much", "1e9", "1/0", ""])
+def test_a_bad_epsilon(hedge: Hedge, survey: Path, tmp_path: Path, epsilon: str) -> None:
+    done = publish(hedge, survey, tmp_path / "r", "--epsilon", epsilon)
+    assert done.exit_code == 2 and "epsilon" in done.stderr
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--max-cells", "10"],
+        ["--method", "diffgen", "--distribution", "fair"],
+        ["--score", "infogain"],
+        ["--method", "diffgen", "--depth", "3"],
+        ["--specialisations", "-1"],
+        ["--score", "best"],
+    ],
+)
+def test_settings_that_do_not_fit(
+    hedge: Hedge, survey: Path, tmp_path: Path, options: list[str]
+) -> None:
+    done = publish(hedge, survey, tmp_path / "r", "--epsilon", 1, *options)
+    assert done.exit_code == 2, done.stderr
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_seeded_run_repeats_and_says_that_it_is_not_private(
+    hedge: Hedge, survey: Path, tmp_path: Path
+) -> None:
+    for name in ("a", "b"):
+        done = publish(hedge, survey, tmp_path / name, "--epsilon", 1, "--seed", 4)
+        assert done.exit_code == 0 and "NOT PRIVATE" in done.stdout
+    first, second = ((tmp_path / name / "table.csv").read_bytes() for name in ("a", "b"))
+    assert first == second
+    done = hedge("verify", tmp_path / "a")
+    assert done.exit_code == 6 and "seeded" in done.stdout
+
+
+def test_a_bug_is_reported_without_its_text(
+    hedge: Hedge, survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def burst(*_: Any, **__: Any) -> None:
+        raise ValueError("somebody's diagnosis")
+
+    monkeypatch.setattr("hedgerow.publish.api.publish", burst)
+    done = publish(hedge, survey, tmp_path / "r", "--epsilon", 1)
+    assert done.exit_code == 1
+    assert "ValueError" in done.stderr and "diagnosis" not in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    monkeypatch.setenv("HEDGEROW_DEBUG", "1")
+    done = publish(hedge, survey, tmp_path / "r", "--epsilon", 1)
+    assert "Traceback" in done.stderr
+
+
+def test_an_interrupt_leaves_nothing_behind(
+    hedge: Hedge, survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hedgerow.release.files.make_manifest", stopped)
+    done = publish(hedge, survey, tmp_path / "r", "--epsilon", 1)
+    assert done.exit_code == 130 and "Interrupted" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
+def test_ctrl_c_on_the_real_command(survey: Path, tmp_path: Path) -> None:
+    code = (
+        "import os, signal, hedgerow.cli, hedgerow.publish.api as api\n"
+        "api.run = lambda *_: os.kill(os.getpid(), signal.SIGINT)\n"
+        "hedgerow.cli.main()"
+    )
+    command = [sys.executable, "-c", code, "publish", str(survey / "people.csv")]
+    command += ["--schema", str(survey / "schema.yaml"), "--out", str(tmp_path / "r")]
+    done = subprocess.run([*command, "--epsilon", "1"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Interrupted.\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_drawn_on_a_pipe(survey: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hedgerow", "publish", str(survey / "people.csv"), "--json"]
+    command += ["--schema", str(survey / "schema.yaml"), "--out", str(tmp_path / "r")]
+    done = subprocess.run([*command, "--epsilon", "1"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["release"] == str(tmp_path / "r")

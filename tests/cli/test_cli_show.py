@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hedgerow
+from hedgerow import Release
+from hedgerow.cli.regions import largest
+
+Hedge = Callable[..., Any]
+
+
+def test_the_largest_regions(hedge: Hedge, published: Path) -> None:
+    done = hedge("show", published, "--top", 3)
+    assert done.exit_code == 0, done.stderr
+    assert "clinic discharges" in done.stdout and "epsilon = 1" in done.stdout
+    assert "readmitted" in done.stdout and "%" in done.stdout
+
+
+def test_regions_are_those_of_the_table(published: Path) -> None:
+    release = Release.load(published)
+    shown = largest(release, 10**6)
+    assert len(shown) == release.partition.cells
+    assert [r.total for r in shown] == sorted((r.total for r in shown), reverse=True)
+    table = release.generalized("arrow").to_pylist()
+    for region in shown:
+        rows = [row for row in table if row["region"] == region.number]
+        assert region.counts == {row["readmitted"]: row["count"] for row in rows}
+        assert all(rows[0][name] == label for name, label in region.where.items())
+
+
+def test_json(hedge: Hedge, published: Path) -> None:
+    facts = json.loads(hedge("show", published, "--json", "--top", 2).stdout)
+    assert facts["method"] == "diffmulti" and len(facts["largest"]) <= 2
+    assert set(facts["largest"][0]["classes"]) == {"no", "yes"}
+    assert facts["plot"] is None
+
+
+def test_a_tree(hedge: Hedge, published: Path) -> None:
+    done = hedge("show", published, "--tree", "--depth", 1)
+    assert done.exit_code == 0, done.stderr
+    total = Release.load(published).counts.sum()
+    assert f"everyone: {total}" in done.stdout
+
+
+def test_a_grid_has_parts_instead(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    schema = hedgerow.Schema.load(survey / "schema.yaml")
+    method = hedgerow.DiffGen(specialisations=3)
+    hedgerow.publish(survey / "people.csv", schema, method, epsilon=1).save(tmp_path / "grid")
+    done = hedge("show", tmp_path / "grid", "--tree")
+    assert done.exit_code == 0 and "combination of these parts" in done.stdout
+    assert "occupation" in done.stdout
+
+
+def test_a_release_without_a_class(hedge: Hedge, tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    schema = hedgerow.Schema.from_dict(
+        {"name": "ages", "attributes": {"age": {"type": "numeric", "low": 0, "high": 99}}}
+    )
+    table = pa.table({"age": [20] * 300 + [70] * 200})
+    release = hedgerow.publish(table, schema, hedgerow.DiffMulti(score="ncp"), epsilon=1)
+    release.save(tmp_path / "r")
+    done = hedge("show", tmp_path / "r", "--plot", tmp_path / "r.png")
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "r.png").exists()
+    listed = json.loads(hedge("show", tmp_path / "r", "--json").stdout)["largest"]
+    assert listed[0]["classes"] is None
+
+
+def test_a_plot(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    done = hedge("show", published, "--plot", tmp_path / "a.png")
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert hedge("show", published, "--plot", tmp_path / "a.txt").exit_code == 2
+    assert hedge("show", published, "--plot", tmp_path / "no" / "a.png").exit_code == 6
+
+
+def test_without_matplotlib(
+    hedge: Hedge, published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    done = hedge("show", published, "--plot", tmp_path / "a.png")
+    assert done.exit_code == 2 and "hedgerow[plot]" in done.stderr
+
+
+def test_not_a_release(hedge: Hedge, tmp_path: Path) -> None:
+    done = hedge("show", tmp_path)
+    assert done.exit_code == 6 and "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+def test_a_reader_that_goes_away(published: Path) -> None:
+    command = f'"{sys.executable}" -m hedgerow show "{published}" --json | head -c 1'
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert done.stdout == "{" and "Traceback" not in done.stderr

@@ -1,0 +1,65 @@
+"""The README's examples run, in order, in a folder with the embedded sample."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[2] / "README.md"
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
+
+
+def run(command: list[str], folder: Path) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
+
+
+def test_examples_run(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib")
+    run([sys.executable, "-m", "hedgerow.sample", ".", "--rows", "1500"], tmp_path)
+    ran = 0
+    for language, text in BLOCK.findall(README.read_text(encoding="utf-8")):
+        if language == "python":
+            run([sys.executable, "-c", text], tmp_path)
+            ran += 1
+        for line in text.splitlines() if language == "sh" else ():
+            words = shlex.split(line, comments=True)
+            if words[:1] != ["hedgerow"]:
+                continue  # make is what runs this test
+            if "publish" in words:  # an earlier example wrote there
+                words.append("--overwrite")
+            run([sys.executable, "-m", *words], tmp_path)
+            ran += 1
+    assert ran >= 10
+    assert (tmp_path / "release" / "table.csv").exists()
+    assert (tmp_path / "release.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_first_screen_has_what_a_newcomer_needs() -> None:
+    first = os.linesep.join(README.read_text(encoding="utf-8").splitlines()[:26])
+    for words in ("make demo", "make test", "hr.publish(", "hedgerow publish "):
+        assert words in first
+    example = next(
+        text for kind, text in BLOCK.findall(README.read_text("utf-8")) if kind == "python"
+    )
+    assert len(example.splitlines()) == 5
+
+
+def test_the_schema_in_the_readme_loads(tmp_path: Path) -> None:
+    import yaml
+
+    from hedgerow import sample
+    from hedgerow.schema import Schema
+
+    sample.write(tmp_path, rows=1)
+    text = next(text for kind, text in BLOCK.findall(README.read_text("utf-8")) if kind == "yaml")
+    assert yaml.safe_load(text)
+    (tmp_path / "readme.yaml").write_text(text, encoding="utf-8")
+    assert Schema.load(tmp_path / "readme.yaml").classes == ("no", "yes")

@@ -1,0 +1,77 @@
+"""What the command does before it does anything."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hedgerow import __version__
+from hedgerow.cli import COMMANDS
+from hedgerow.cli.reference import reference
+
+NAMES = [function.__name__ for function in COMMANDS]
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_importing_the_command_loads_nothing_slow() -> None:
+    code = (
+        "import sys, hedgerow, hedgerow.cli, hedgerow.cli.reference\n"
+        "slow = {'numpy', 'pyarrow', 'numba', 'narwhals', 'pandas', 'polars', 'pydantic'}\n"
+        "sys.exit(', '.join(slow & set(sys.modules)) or None)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_module_runs_as_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "hedgerow", "--version"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, f"hedgerow {__version__}\n")
+
+
+def test_the_commands_are_those_of_the_project() -> None:
+    assert NAMES == ["init", "check", "plan", "publish", "show", "sample", "verify"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_help_with_an_example_and_json(
+    hedge: Callable[..., Any], name: str
+) -> None:
+    done = hedge(name, "--help")
+    assert done.exit_code == 0
+    assert "Example:" in done.stdout and f"hedgerow {name}" in done.stdout.split("Example:")[1]
+    assert "--json" in done.stdout
+
+
+def test_the_reference_page_is_current() -> None:
+    assert (DOCS / "cli.md").read_text(encoding="utf-8") == reference(), "run `make docs`"
+
+
+def test_the_reference_page_names_every_option(hedge: Callable[..., Any]) -> None:
+    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    for name in NAMES:
+        part = page.split(f"## hedgerow {name}\n")[1].split("\n## ")[0]
+        words = hedge(name, "--help").stdout.split("Options:")[1].split("Example:")[0].split()
+        for option in {word.rstrip(".,") for word in words if word.startswith("--")} - {"--help"}:
+            assert f"`{option}" in part, (name, option)
+
+
+def test_an_unknown_option_is_a_usage_error(hedge: Callable[..., Any]) -> None:
+    assert hedge("verify", "somewhere", "--wrong").exit_code == 2
+    assert hedge("nothing-like-this").exit_code == 2
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    import re
+
+    root = DOCS.parent
+    for page in [root / "README.md", root / "CHANGELOG.md", *DOCS.rglob("*.md")]:
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.relative_to(root)}: {target}"

@@ -1,0 +1,125 @@
+import datetime
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hedgerow.errors import DataError
+from hedgerow.schema import Numeric, Schema
+from hedgerow.table import draft_schema, read
+
+
+@pytest.fixture
+def draft(tmp_path):
+    def make(data):
+        text = draft_schema(pa.table(data) if isinstance(data, dict) else data)
+        path = tmp_path / "schema.yaml"
+        path.write_text(text, encoding="utf-8")
+        return text, Schema.load(path)
+
+    return make
+
+
+def test_it_says_that_it_read_private_data(draft):
+    text, schema = draft({"age": [1, 2]})
+    assert text.startswith("# A DRAFT, made by reading PRIVATE data")
+    assert schema.draft and schema.began_as_draft
+
+
+def test_every_kind_is_guessed(draft):
+    n = 60
+    text, schema = draft(
+        {
+            "row": [f"r{i}" for i in range(n)],
+            "patient_id": [i // 2 for i in range(n)],
+            "age": [17 + i for i in range(n)],
+            "gain": [i * 1700 for i in range(n)],
+            "dose": [None, *(i / 100 for i in range(1, n))],
+            "born": [f"19{40 + i % 50}-05-06" for i in range(n)],
+            "seen": [datetime.datetime(2020, 1, 1) + datetime.timedelta(i) for i in range(n)],
+            "smoker": ["yes", "no"] * (n // 2),
+            "job": ["cook", "smith", "?"] * (n // 3),
+            "zip": [f"0{i % 9}" for i in range(n)],
+            "town": [f"t{i % 59}" for i in range(n)],
+            "void": pa.nulls(n),
+            "No": [1.0, 3.0, None] * (n // 3),
+            "income": ["<=50K", ">50K"] * (n // 2),
+            "count": [1, 2] * (n // 2),
+        }
+    )
+    found = {attribute.name: attribute for attribute in schema.attributes}
+    assert schema.identifiers == ("row", "patient_id", "town", "void", "count")
+    assert schema.classes == ("<=50K", ">50K")
+    assert (found["age"].low, found["age"].high, found["age"].step) == (15, 80, 1)
+    assert (found["gain"].low, found["gain"].high, found["gain"].step) == (0, 110000, 100)
+    assert found["dose"].kind == "decimal" and found["dose"].missing == "other"
+    assert found["born"].kind == "date" and found["born"].edge(0) == datetime.date(1940, 1, 1)
+    assert found["seen"].kind == "date" and found["seen"].step == 1
+    assert found["smoker"].boolean
+    assert found["job"].taxonomy.leaves == ("cook", "smith", "other")
+    assert found["zip"].taxonomy.leaves[1] == "01"
+    assert isinstance(found["No"], Numeric)
+    assert "role: person" in text
+
+
+def test_a_numeric_class(draft):
+    _, schema = draft({"age": [1, 2, 3], "label": [3, 4, 3]})
+    assert schema.classes == ("3", "4")
+    _, schema = draft({"label": ["x", "y"]})  # a lone column is no class
+    assert schema.target is None
+
+
+def test_awkward_values_and_names(draft):
+    values = ["Any", "yes: no", "# x", "", "'", '"', "\\", "ä", "null", "{a}", "- b", "1e3", "Any"]
+    _, schema = draft({"a: b #": values, "é,": [1] * 13, "on": ["x\ny"] * 13, "region": values})
+    assert [a.name for a in schema.attributes] == ["a: b #", "é,"]
+    assert "yes: no" in schema.attributes[0].taxonomy.leaves
+    assert schema.identifiers == ("on", "region")
+
+
+def test_nothing_to_draft():
+    for data in ({"a": pa.nulls(0)}, {"a": pa.nulls(3)}, {"email": ["x", "y"]}):
+        with pytest.raises(DataError, match="no column from which"):
+            draft_schema(pa.table(data))
+
+
+def test_extreme_numbers(draft):
+    _, schema = draft(
+        {
+            "constant": [7, 7, 7],
+            "tiny": [1e-12, 2e-12, 5e-12],
+            "huge": [-(2**62), 2**62, 0],
+            "far": [0.5, float("inf"), float("nan")],
+            "day": [datetime.date(1, 1, 1), datetime.date(9999, 12, 31), None],
+        }
+    )
+    assert all(isinstance(attribute, Numeric) for attribute in schema.attributes)
+
+
+def test_frames_and_files(draft, tmp_path):
+    _, schema = draft(pd.DataFrame({"age": [1, None, 3], "job": ["a", "b", "a"]}))
+    assert schema.name == "table"
+    path = tmp_path / "my people.csv"
+    path.write_text("age;job\n1;a\n;b\n")
+    text, schema = draft(path)
+    assert schema.name == "my people"
+    assert [attribute.name for attribute in schema.attributes] == ["age", "job"]
+
+
+CELLS = st.one_of(
+    st.lists(st.one_of(st.none(), st.integers(-(10**6), 10**6)), min_size=4, max_size=4),
+    st.lists(st.one_of(st.none(), st.floats(width=32)), min_size=4, max_size=4),
+    st.lists(st.one_of(st.none(), st.booleans()), min_size=4, max_size=4),
+    st.lists(st.one_of(st.none(), st.dates()), min_size=4, max_size=4),
+    st.lists(st.one_of(st.none(), st.text(max_size=6)), min_size=4, max_size=4),
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(CELLS, CELLS)
+def test_a_draft_loads_and_takes_the_data_it_came_from(draft, one, two):
+    table = pa.table({"always": [1, 2, 3, 4], "one": pa.array(one), "class": pa.array(two)})
+    _, schema = draft(table)
+    read(table, schema)

@@ -1,0 +1,73 @@
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hedgerow.schema import Schema
+from hedgerow.table import read
+from hedgerow.table.person import cap_rows
+
+
+def schema(max_rows):
+    return Schema.from_dict(
+        {
+            "name": "visits",
+            "attributes": {
+                "age": {"type": "numeric", "low": 0, "high": 9, "step": 1, "outside": "drop"},
+                "who": {"role": "person", "max_rows": max_rows},
+            },
+        }
+    )
+
+
+def kept(people, ages, max_rows):
+    table = pa.table({"who": pa.array(people), "age": pa.array(ages, pa.int64())})
+    return Counter(read(table, schema(max_rows)).codes[:, 0].tolist())
+
+
+ROWS = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9)), min_size=1, max_size=30)
+
+
+@given(ROWS, st.integers(1, 4), st.randoms())
+def test_the_rule_looks_at_one_person_alone(rows, cap, random):
+    whole = kept(*zip(*rows, strict=True), cap)
+    alone = Counter()
+    for who in {who for who, _ in rows}:
+        own = [row for row in rows if row[0] == who]
+        random.shuffle(own)  # nor does the order matter
+        part = kept(*zip(*own, strict=True), cap)
+        assert part.total() == min(cap, len(own))
+        alone += part
+    assert whole == alone
+
+
+def test_the_cap_does_not_favour_small_codes():
+    rows = np.repeat(np.arange(100, dtype=np.uint16), 1).reshape(-1, 1)
+    keep = cap_rows(rows, np.zeros(100), 50)
+    assert 30 < rows[keep].mean() < 70
+
+
+@pytest.mark.parametrize(
+    "people",
+    [
+        pa.array(["a", " a ", "b", "", None, "?"]),
+        pa.array(["a", "a", "b", None, None, "NA"]).dictionary_encode(),
+        pa.array([1, 1, 2, None, None, None]),
+        pa.array([1.0, 1.0, 2.0, None, float("nan"), None]),
+    ],
+)
+def test_ids_of_any_type_and_rows_without_one(people):
+    assert kept(people, [1, 2, 3, 4, 5, 6], 9) == {1: 1, 2: 1, 3: 1}
+    assert kept(people, [1, 2, 3, 4, 5, 6], 1).total() == 2
+
+
+def test_dropped_records_do_not_use_up_the_cap():
+    assert kept(["a", "a", "a"], [77, 5, 77], 1) == {5: 1}
+
+
+def test_people_meet_across_batches(monkeypatch):
+    monkeypatch.setattr("hedgerow.table.frames.BATCH_ROWS", 2)
+    assert kept(list("abababab"), range(8), 3).total() == 6

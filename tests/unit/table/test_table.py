@@ -1,0 +1,178 @@
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from hedgerow.errors import DataError, LeakError
+from hedgerow.schema import Schema
+from hedgerow.table import encode_rows, read
+from hedgerow.table import source as source_module
+
+AGE = {"type": "numeric", "low": 0, "high": 99, "step": 1}
+JOB = {"type": "categorical", "values": ["a", "b"]}
+PAY = {"type": "categorical", "values": ["low", "high"], "role": "class"}
+
+
+def schema(**columns):
+    return Schema.from_dict({"name": "survey", "attributes": columns})
+
+
+def codes(table, **columns):
+    return read(pa.table(table), schema(**columns)).codes.tolist()
+
+
+def test_the_class_comes_last_whatever_the_order():
+    table = {"pay": ["high", "low"], "job": ["a", "b"], "age": [5, 6]}
+    assert codes(table, age=AGE, pay=PAY, job=JOB) == [[5, 0, 1], [6, 1, 0]]
+
+
+def test_without_a_class_the_last_column_is_zero():
+    assert codes({"age": [5, 6]}, age=AGE) == [[5, 0], [6, 0]]
+
+
+def test_wide_codes_when_an_attribute_needs_them():
+    wide = AGE | {"high": 65536}
+    assert read(pa.table({"age": [65536]}), schema(age=wide)).codes.dtype == np.uint32
+    narrow = AGE | {"high": 65535}
+    assert read(pa.table({"age": [65535]}), schema(age=narrow)).codes.dtype == np.uint16
+    assert codes({"age": [65536]}, age=wide) == [[65536, 0]]
+
+
+def test_rules_look_at_each_record():
+    table = {"age": [5, -1, 100, None], "job": ["a", "b", "c", ""]}
+    clip = AGE | {"outside": "clip", "missing": "drop"}
+    other = JOB | {"outside": "other", "missing": "other"}
+    assert codes(table, age=clip, job=other) == [[5, 0, 0], [0, 1, 0], [99, 2, 0]]
+    other_age = AGE | {"outside": "other", "missing": "other"}
+    drop = JOB | {"outside": "drop", "missing": "drop"}
+    assert codes(table, age=other_age, job=drop) == [[5, 0, 0], [100, 1, 0]]
+
+
+def test_text_has_no_bound_to_be_clipped_to():
+    clip = AGE | {"outside": "clip", "missing": "other"}
+    assert codes({"age": ["5", "old", "inf"]}, age=clip) == [[5, 0], [100, 0], [99, 0]]
+    with pytest.raises(DataError, match="no number to clip"):
+        codes({"age": ["5", "old"]}, age=AGE | {"outside": "clip"})
+
+
+def test_errors_name_places_and_rules_but_no_value(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text('age,job\n5,a\n12345,"b"\n7,"sec\nret"\n,a\n8,b\n')
+    with pytest.raises(DataError) as caught:
+        read(path, schema(age=AGE, job=JOB))
+    text = str(caught.value)
+    assert "column 'age', line 3: the value is not an integer from 0 to 99" in text
+    assert "column 'age', line 6: the value is missing" in text
+    assert "column 'job', line 4: the value is not a leaf" in text
+    assert "`outside: clip`" in text and "`missing: other`" in text
+    assert "12345" not in text and "sec" not in text
+
+
+def test_errors_wait_for_the_whole_input(monkeypatch):
+    monkeypatch.setattr("hedgerow.table.frames.BATCH_ROWS", 10)
+    table = {"age": [500] + [1] * 99 + [None], "job": ["a"] * 100 + ["c"]}
+    with pytest.raises(DataError) as caught:
+        codes(table, age=AGE, job=JOB)
+    assert "'age', row 1:" in str(caught.value)
+    assert "'age', row 101:" in str(caught.value)
+    assert "'job', row 101:" in str(caught.value)
+
+
+def test_only_the_first_places_are_named():
+    with pytest.raises(DataError) as caught:
+        codes({"age": [500] * 1000}, age=AGE)
+    assert "row 1, row 2, row 3:" in str(caught.value)
+    assert "row 4" not in str(caught.value) and "1000" not in str(caught.value)
+
+
+def test_batches_change_nothing(monkeypatch):
+    rng = np.random.default_rng(1)
+    table = pa.table({"age": rng.integers(-5, 105, 1000), "job": rng.choice(["a", "b", "c"], 1000)})
+    rules = schema(age=AGE | {"outside": "drop"}, job=JOB | {"outside": "drop"})
+    whole = read(table, rules).codes
+    monkeypatch.setattr("hedgerow.table.frames.BATCH_ROWS", 7)
+    assert source_module.BATCH_ROWS > 1000
+    assert np.array_equal(read(table, rules).codes, whole)
+    assert np.array_equal(read(table.to_reader(13), rules).codes, whole)
+
+
+def test_missing_columns_with_a_suggestion():
+    with pytest.raises(DataError, match="there is no column 'job'") as caught:
+        codes({"age": [1], "Job": ["a"]}, age=AGE, job=JOB)
+    assert "Did you mean 'Job'?" in str(caught.value)
+    with pytest.raises(DataError, match="there is no column 'pay'"):
+        codes({"age": [1]}, age=AGE, pay=PAY)
+    with pytest.raises(DataError, match="there is no column 'who'"):
+        codes({"age": [1]}, age=AGE, who={"role": "person", "max_rows": 2})
+
+
+def test_columns_the_schema_does_not_know():
+    with pytest.raises(DataError, match="what to do with column 'ssn'") as caught:
+        codes({"age": [1], "ssn": ["1"]}, age=AGE)
+    assert "role: identifier" in str(caught.value)
+    assert codes({"age": [1], "ssn": ["1"]}, age=AGE, ssn={"role": "identifier"}) == [[1, 0]]
+    assert codes({"age": [1]}, age=AGE, ssn={"role": "identifier"}) == [[1, 0]]
+
+
+def test_a_file_without_a_header_shows_no_record(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("33,secret\n44,b\n")
+    with pytest.raises(DataError, match="none of the schema's columns") as caught:
+        read(path, schema(age=AGE, job=JOB))
+    assert "secret" not in str(caught.value) and "33" not in str(caught.value)
+
+
+def test_empty_one_row_and_all_missing(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("age,job\n")
+    empty = read(path, schema(age=AGE, job=JOB))
+    assert empty.codes.shape == (0, 3)
+    person = {"role": "person", "max_rows": 1}
+    assert read(path, schema(age=AGE, job=person)).codes.shape == (0, 2)
+    assert codes({"age": [1]}, age=AGE) == [[1, 0]]
+    assert codes({"age": [None, None]}, age=AGE | {"missing": "drop"}) == []
+    assert codes({"age": pa.array([], pa.int8())}, age=AGE) == []
+
+
+def test_a_table_keeps_its_secrets():
+    table = read(pa.table({"age": [1, 2]}), schema(age=AGE))
+    assert repr(table) == "Table('survey')"
+    for peek in (len, iter, bool, list, pickle.dumps):
+        with pytest.raises(LeakError):
+            peek(table)
+
+
+def test_progress_is_a_share(tmp_path, monkeypatch):
+    monkeypatch.setattr("hedgerow.table.csv_file.BATCH_ROWS", 10)
+    path = tmp_path / "people.csv"
+    path.write_text("age\n" + "1\n" * 100)
+    for source in (path, pa.table({"age": [1] * 100})):
+        shares = []
+        read(source, schema(age=AGE), progress=shares.append)
+        assert shares == sorted(shares)
+        assert 0 <= shares[0] <= shares[-1] == 1
+
+
+def test_three_hundred_columns(tmp_path):
+    names = [f"c{i}" for i in range(300)]
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(names) + "\n" + ",".join("7" for _ in names) + "\n")
+    wide = schema(**dict.fromkeys(names, AGE))
+    assert read(path, wide).codes.tolist() == [[7] * 300 + [0]]
+
+
+def test_new_rows_keep_their_order_and_are_marked():
+    rules = schema(age=AGE | {"outside": "drop", "missing": "other"}, job=JOB, pay=PAY)
+    rows = pa.table(
+        {"job": ["a", "zzz", "b", "a"], "extra": [1, 2, 3, 4], "age": [5, 6, 700, None]}
+    )
+    found, ok = encode_rows(rows, rules)
+    assert ok.tolist() == [True, False, False, True]
+    assert found[ok].tolist() == [[5, 0], [100, 0]]
+    with pytest.raises(DataError, match="column 'job', row 2"):
+        encode_rows(rows, rules, lenient=False)
+    with pytest.raises(DataError, match="there is no column 'job'"):
+        encode_rows(rows.drop_columns(["job"]), rules)
+    nothing, ok = encode_rows(rows.slice(0, 0), rules)
+    assert nothing.shape == (0, 2) and ok.shape == (0,)
