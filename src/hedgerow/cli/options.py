@@ -66,7 +66,7 @@ Delta = Annotated[
     typer.Option(
         "--delta",
         metavar="NUMBER",
-        help="0 for the pure guarantee; a tiny number such as 1e-9 buys better regions.",
+        help="0 for the pure guarantee, or a tiny number such as 1e-9 (see docs/choosing.md).",
     ),
 ]
 ScoreName = Annotated[

@@ -42,6 +42,7 @@ class Split:
         edge_start: [nodes + 1], into `edges`.
         edges: The inner edges of the children's codes.
         first_child: The number of the first child of the first node; children are numbered on.
+        final: Whether no child will be split again, so that rows may stay where they are.
     """
 
     nodes: Ints
@@ -49,6 +50,7 @@ class Split:
     edge_start: Ints
     edges: NDArray[np.int32]
     first_child: int
+    final: bool
 
 
 class Engine(Protocol):

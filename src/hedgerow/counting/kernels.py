@@ -17,9 +17,8 @@ DENSE = 24  # a part is counted densely if it has fewer cells than this times th
 
 
 @njit(cache=True)
-def count_classes(rows: Codes, out: Ints) -> None:
-    """Counts the classes (the last column) of all rows."""
-    last = rows.shape[1] - 1
+def count_classes(rows: Codes, last: int, out: Ints) -> None:
+    """Counts the classes (column `last`) of all rows."""
     for row in range(rows.shape[0]):
         out[rows[row, last]] += 1
 
@@ -119,75 +118,72 @@ def histograms(
 
 
 @njit(cache=True)
+def _child(value: Any, edges: NDArray[np.int32], first: Any, number: Any) -> Any:
+    """How many of the edges are not above a code: the child it belongs to."""
+    if number <= 8:
+        which = np.int64(0)
+        for e in range(first, first + number):
+            which += value >= edges[e]
+        return which
+    left, right = np.int64(0), number
+    while left < right:
+        middle = (left + right) // 2
+        if value >= edges[first + middle]:
+            left = middle + 1
+        else:
+            right = middle
+    return left
+
+
+@njit(cache=True)
 def route(
     rows: Codes,
-    moved: Codes,
+    words: NDArray[np.uint64],
+    moved: NDArray[np.uint64],
+    child_of: NDArray[np.int32],
     begin: Ints,
     end: Ints,
     attribute: Ints,
     edge_start: Ints,
     edges: NDArray[np.int32],
+    class_column: int,
+    move: bool,
     child_begin: Ints,
     child_end: Ints,
     child_counts: Ints,
 ) -> None:
-    """Sends the rows of each node to its children, stably, from `rows` to the same place of
-    `moved`.
+    """Counts the classes of each node's children and, if asked to, moves rows to them, stably.
 
-    The inner edges of node i's children lie from `edge_start[i]` to `edge_start[i + 1]`: a row
-    belongs to the child after the last edge that is not above its code.
+    `words` holds the same bytes as `rows`; a node's rows go to the same place of `moved`. The
+    inner edges of node i's children lie from `edge_start[i]` to `edge_start[i + 1]`.
     """
-    width = rows.shape[1]
-    child = 0
+    width = words.shape[1]
     most = 1
     for node in range(begin.size):
         most = max(most, edge_start[node + 1] - edge_start[node] + 1)
     cursor = np.empty(most, dtype=np.int64)
+    child = 0
     for node in range(begin.size):
         a = attribute[node]
-        e0 = edge_start[node]
-        number = edge_start[node + 1] - e0
+        first_edge = edge_start[node]
+        number = edge_start[node + 1] - first_edge
+        first, last = begin[node], end[node]
         cursor[: number + 1] = 0
-        for row in range(begin[node], end[node]):
-            value = rows[row, a]
-            which = 0
-            if number <= 8:
-                for e in range(number):
-                    which += value >= edges[e0 + e]
-            else:
-                left, right = 0, number
-                while left < right:
-                    middle = (left + right) // 2
-                    if value >= edges[e0 + middle]:
-                        left = middle + 1
-                    else:
-                        right = middle
-                which = left
+        for row in range(first, last):
+            which = _child(rows[row, a], edges, first_edge, number)
+            child_of[row - first] = which
             cursor[which] += 1
-            child_counts[child + which, rows[row, width - 1]] += 1
-        place = begin[node]
+            child_counts[child + which, rows[row, class_column]] += 1
+        place = first
         for which in range(number + 1):
             child_begin[child + which] = place
             place += cursor[which]
             child_end[child + which] = place
             cursor[which] = child_begin[child + which]
-        for row in range(begin[node], end[node]):
-            value = rows[row, a]
-            which = 0
-            if number <= 8:
-                for e in range(number):
-                    which += value >= edges[e0 + e]
-            else:
-                left, right = 0, number
-                while left < right:
-                    middle = (left + right) // 2
-                    if value >= edges[e0 + middle]:
-                        left = middle + 1
-                    else:
-                        right = middle
-                which = left
-            target = cursor[which]
-            cursor[which] = target + 1
-            for column in range(width):
-                moved[target, column] = rows[row, column]
+        if move:
+            for row in range(first, last):
+                target = cursor[child_of[row - first]]
+                cursor[child_of[row - first]] = target + 1
+                for word in range(width):
+                    moved[target, word] = words[row, word]
         child += number + 1

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 from hedgerow.errors import UsageError
@@ -146,6 +147,7 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
     return Fraction(max(0.0, bound(low))) * (1 + Fraction(1, 10**9)) + Fraction(1, 10**12)
 
 
+@lru_cache
 def rho_of_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The largest rho, to nine digits and rounded down, that gives (epsilon, delta)-DP."""
     low, high = 0, 10**11

@@ -7,6 +7,7 @@ its place that forces the outcomes of an earlier run and tells how likely they w
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
@@ -17,21 +18,52 @@ from hedgerow.privacy import binomial, samplers
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.selection import Candidates, Choices
 
-__all__ = ["Chance", "Dice", "flat"]
+__all__ = ["Chance", "Dice", "Rates", "flat"]
 
 Ints = NDArray[np.int64]
 
+_LARGEST = 1 << 50
 MOST_FLIPS = 1024  # permute-and-flip lists its candidates; beyond this the exponential mechanism
 
 
-class Chance(Protocol):
-    """A source of outcomes. Rates are exact fractions, one for each item."""
+@dataclass(frozen=True)
+class Rates:
+    """Exact fractions, one for each item: item i has `values[which[i]]`.
 
-    def select(self, candidates: Candidates, rate: list[Fraction], flip: bool) -> Choices:
+    Example:
+        >>> Rates.of(np.array([7, 5, 7]), lambda units: Fraction(units, 10)).values
+        (Fraction(1, 2), Fraction(7, 10))
+    """
+
+    values: tuple[Fraction, ...]
+    which: Ints
+    purpose: str = ""  # what the draw is for; audits tell steps apart by it
+
+    @staticmethod
+    def of(units: Ints, rate: Callable[[int], Fraction], purpose: str = "") -> Rates:
+        """The rates that units of charge buy."""
+        distinct, which = np.unique(units, return_inverse=True)
+        return Rates(tuple(rate(unit) for unit in distinct.tolist()), which, purpose)
+
+    def terms(self, repeat: int = 1) -> tuple[Ints, Ints]:
+        """Numerators and denominators for the samplers, each repeated for a row's columns."""
+        for value in self.values:
+            if not (0 < value.numerator < _LARGEST and value.denominator < _LARGEST):
+                raise OverflowError("a rate does not fit the samplers")
+        which = np.repeat(self.which, repeat)
+        a = np.asarray([value.numerator for value in self.values], dtype=np.int64)
+        b = np.asarray([value.denominator for value in self.values], dtype=np.int64)
+        return a[which], b[which]
+
+
+class Chance(Protocol):
+    """A source of outcomes."""
+
+    def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
         """Chooses one candidate for each node with P proportional to weight * exp(rate * score),
         or, where `flip` allows it and weights are equal, by permute-and-flip."""
 
-    def laplace(self, exact: Ints, rate: list[Fraction]) -> Ints:
+    def laplace(self, exact: Ints, rates: Rates) -> Ints:
         """Adds discrete Laplace noise, P[z] proportional to exp(-rate |z|), to each row."""
 
     def sparse(
@@ -40,14 +72,16 @@ class Chance(Protocol):
         """The law of: noise on each of `number` cells, keep those at or above the threshold."""
 
 
-def flat(candidates: Candidates, node: int) -> bool:
-    """Whether permute-and-flip may serve a node: few candidates, with equal base weights.
+def flat(candidates: Candidates) -> NDArray[np.bool_]:
+    """Where permute-and-flip may serve: few candidates, with equal base weights.
 
-    Both are public: they follow from the node's region.
+    Both are public: they follow from a node's region.
     """
-    runs = slice(candidates.start[node], candidates.start[node + 1])
-    weight = candidates.weight[runs]
-    return bool((weight == weight[0]).all() and candidates.count[runs].sum() <= MOST_FLIPS)
+    first = candidates.start[:-1]
+    lightest = np.minimum.reduceat(candidates.weight, first)
+    heaviest = np.maximum.reduceat(candidates.weight, first)
+    number = np.add.reduceat(candidates.count, first)
+    return (lightest == heaviest) & (number <= MOST_FLIPS)
 
 
 class Dice:
@@ -56,44 +90,40 @@ class Dice:
     def __init__(self, stream: Keystream) -> None:
         self._stream = stream
 
-    def select(self, candidates: Candidates, rate: list[Fraction], flip: bool) -> Choices:
+    def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
         """See `Chance.select`."""
         nodes = len(candidates.start) - 1
         run = np.zeros(nodes, dtype=np.int64)
         offset = np.zeros(nodes, dtype=np.int64)
-        a, b = _terms(rate, 1)
-        widest = int(np.diff(candidates.start).max(initial=0))
-        scratch = np.empty(widest, dtype=np.int64)
+        a, b = rates.terms()
         c = candidates
-
-        def exponential(node: int) -> int:
-            done: int = samplers.select_exponential(
-                self._stream.words, self._stream.at, node,
-                c.start[: stop + 1], c.score, c.weight, c.count, a, b, scratch, run, offset,
-            )  # fmt: skip
-            return done
-
-        def flips(node: int) -> int:
-            done: int = samplers.permute_and_flip(
-                self._stream.words, self._stream.at, node,
-                c.start[: stop + 1], c.score, c.count, a, b, run, offset,
-            )  # fmt: skip
-            return done
-
-        if not flip:
-            stop = nodes
-            self._pump(exponential, 0, stop)
-        else:
-            for node in range(nodes):
-                stop = node + 1
-                self._pump(flips if flat(c, node) else exponential, node, stop)
+        scratch = np.empty(int(np.diff(c.start).max(initial=0)), dtype=np.int64)
+        flips = flat(c) if flip else np.zeros(nodes, dtype=np.bool_)
+        # stretches of nodes that are served by the same mechanism
+        ends = np.append(np.flatnonzero(np.diff(flips)) + 1, nodes)
+        for first, stop in zip(np.append(0, ends[:-1]).tolist(), ends.tolist(), strict=True):
+            start = c.start[: stop + 1]
+            if flips[first]:
+                self._pump(
+                    lambda node, start=start: samplers.permute_and_flip(
+                        self._stream.words, self._stream.at, node,
+                        start, c.score, c.count, a, b, run, offset,
+                    ), first, stop,
+                )  # fmt: skip
+            else:
+                self._pump(
+                    lambda node, start=start: samplers.select_exponential(
+                        self._stream.words, self._stream.at, node,
+                        start, c.score, c.weight, c.count, a, b, scratch, run, offset,
+                    ), first, stop,
+                )  # fmt: skip
         cut = np.where(c.first[run] < 0, -1, c.first[run] + offset)
         return Choices(c.part[run], cut)
 
-    def laplace(self, exact: Ints, rate: list[Fraction]) -> Ints:
+    def laplace(self, exact: Ints, rates: Rates) -> Ints:
         """See `Chance.laplace`."""
         noise = np.zeros(exact.size, dtype=np.int64)
-        a, b = _terms(rate, exact.size // max(1, len(rate)))
+        a, b = rates.terms(exact.size // max(1, len(rates.which)))
         self._pump(
             lambda item: samplers.fill_laplace(
                 self._stream.words, self._stream.at, item, a, b, noise
@@ -112,7 +142,7 @@ class Dice:
         uniform subset; the tail of the noise has no memory, so a kept value is the threshold
         plus a geometric one.
         """
-        noisy = self.laplace(counts, [rate] * len(counts))
+        noisy = self.laplace(counts, Rates((rate,), np.zeros(len(counts), dtype=np.int64)))
         kept = noisy >= threshold
         spurious = binomial.sample_tail(self._stream, number - len(cells), rate, threshold)
         taken = set(cells.tolist())
@@ -123,7 +153,7 @@ class Dice:
                 taken.add(cell)
                 fresh.append(cell)
         value = np.zeros(spurious, dtype=np.int64)
-        a, b = _terms([rate] * spurious, 1)
+        a, b = Rates((rate,), np.zeros(spurious, dtype=np.int64)).terms()
         self._pump(
             lambda item: samplers.fill_geometric(
                 self._stream.words, self._stream.at, item, a, b, value
@@ -143,15 +173,3 @@ class Dice:
             if item < items:
                 self._stream.refill()
 
-
-def _terms(rate: list[Fraction], repeat: int) -> tuple[Ints, Ints]:
-    """Numerators and denominators, each repeated for the columns of its row."""
-    distinct: dict[Fraction, tuple[int, int]] = {}
-    for value in rate:
-        if value not in distinct:
-            if value.numerator >= 1 << 50 or value.denominator >= 1 << 50 or value <= 0:
-                raise OverflowError("a rate does not fit the samplers")
-            distinct[value] = (value.numerator, value.denominator)
-    a = np.fromiter((distinct[value][0] for value in rate), dtype=np.int64, count=len(rate))
-    b = np.fromiter((distinct[value][1] for value in rate), dtype=np.int64, count=len(rate))
-    return np.repeat(a, repeat), np.repeat(b, repeat)

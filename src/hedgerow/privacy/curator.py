@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hedgerow.counting.sealed import Sealed, claim_key
 from hedgerow.privacy.budget import root_below
-from hedgerow.privacy.chance import Chance
+from hedgerow.privacy.chance import Chance, Rates
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.selection import Candidates, Choices
 
@@ -59,15 +59,13 @@ class Curator:
         """
         units = self.ledger.charge(purpose, depth, accounts)
         pure = self.ledger.pot_of(purpose) == "epsilon"
-        rate = {
-            unit: (self.ledger.amount(purpose, unit) / span)
-            if pure
-            else root_below(8 * self.ledger.amount(purpose, unit)) / span
-            for unit in set(units.tolist())
-        }
-        return self._chance.select(
-            candidates.open(_KEY), [rate[unit] for unit in units.tolist()], flip and pure
-        )
+
+        def rate(unit: int) -> Fraction:
+            amount = self.ledger.amount(purpose, unit)
+            return (amount if pure else root_below(8 * amount)) / span
+
+        rates = Rates.of(units, rate, purpose)
+        return self._chance.select(candidates.open(_KEY), rates, flip and pure)
 
     def laplace(
         self, purpose: str, depth: int, accounts: Ints, exact: Sealed[Ints]
@@ -75,9 +73,8 @@ class Curator:
         """Noisy counts: row i of `exact` belongs to account i, and a record is counted in at most
         one number of it. Returns them unclipped, with the units of each account's charge."""
         units = self.ledger.charge(purpose, depth, accounts)
-        rates = {unit: self.noise_rate(purpose, unit) for unit in set(units.tolist())}
-        noisy = self._chance.laplace(exact.open(_KEY), [rates[unit] for unit in units.tolist()])
-        return noisy, units
+        rates = Rates.of(units, lambda unit: self.noise_rate(purpose, unit), purpose)
+        return self._chance.laplace(exact.open(_KEY), rates), units
 
     def sparse(
         self, purpose: str, cells: Sealed[tuple[Ints, Ints]], number: int, threshold: int

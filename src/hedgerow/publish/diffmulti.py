@@ -166,7 +166,7 @@ class DiffMulti:
             # choose
             choices, cuts = self._choose(engine, curator, tree, score, depth, nodes, valid, cuts)
             # split
-            split, place = tree.specialise(nodes, choices)
+            split, place = tree.specialise(nodes, choices, final=depth + 1 == plan.depth)
             engine.split(split)
             ledger.open(nodes[place])
             children = split.first_child + np.arange(len(place))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.counting.engine import Engine
+from hedgerow.privacy.chance import Rates
 from hedgerow.privacy.curator import Curator
 from hedgerow.release.measurements import Measurement
 
@@ -39,9 +40,9 @@ def measured(
     where, values, units = (np.concatenate(column) for column in zip(*drawn, strict=True))
     order = np.argsort(where)
     where, values, units = where[order], values[order], units[order]
-    distinct = {unit: curator.noise_rate(purpose, unit) for unit in set(units.tolist())}
-    common = math.lcm(*(rate.denominator for rate in distinct.values()))
-    scaled = np.asarray([int(distinct[unit] * common) for unit in units.tolist()], dtype=np.int64)
+    rates = Rates.of(units, lambda unit: curator.noise_rate(purpose, unit))
+    common = math.lcm(*(rate.denominator for rate in rates.values))
+    scaled = np.asarray([int(rate * common) for rate in rates.values], dtype=np.int64)[rates.which]
     return Measurement(purpose, at, where, values, by_class, scaled, Fraction(1, common))
 
 

@@ -32,9 +32,9 @@ class GrowingTree:
         """Which attributes of each node can be specialised."""
         return self.domain.splittable(self.lo[nodes], self.hi[nodes], self.taxon[nodes])
 
-    def specialise(self, nodes: Ints, choices: Choices) -> tuple[Split, Ints]:
+    def specialise(self, nodes: Ints, choices: Choices, *, final: bool) -> tuple[Split, Ints]:
         """Adds the children of nodes. Returns the split for the engine and, for each child, the
-        place of its parent in `nodes`."""
+        place of its parent in `nodes`. In the final level no child will be split again."""
         attribute = choices.part
         taxon = self.taxon[nodes, attribute]
         numeric = taxon < 0
@@ -62,6 +62,7 @@ class GrowingTree:
             edge_start=np.concatenate([[0], np.cumsum(number - 1)]).astype(np.int64),
             edges=lo[rows[inner], a[inner]],
             first_child=first_child,
+            final=final,
         )
         self.split_on[nodes] = attribute
         self.parent = np.concatenate([self.parent, nodes[place]])

@@ -12,7 +12,7 @@ cells is then credited to listed ones. Ask for a dense release where that matter
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,12 +41,14 @@ class Cells:
         values: The merged estimate of each class of each, shape [k, classes].
         variance: Its variance; 0 marks a cell that was not listed, whose value is fixed at 0.
         censored: Whether unlisted cells fell below a threshold.
+        totals: Measurements of the whole table: each value with its variance.
     """
 
     regions: Ints
     values: Floats
     variance: Floats
     censored: bool
+    totals: tuple[tuple[float, float], ...] = ()
 
 
 def estimate_cells(
@@ -85,6 +87,7 @@ def estimate_cells(
         np.divide(weighted, weight, out=np.zeros_like(weight), where=listed),
         np.divide(1.0, weight, out=np.zeros_like(weight), where=listed),
         any(measurement.threshold is not None for measurement, *_ in parts),
+        tuple(_totals(partition, measurements, classes)),
     )
 
 
@@ -99,18 +102,26 @@ def _cells_of(partition: Partition, measurement: Measurement) -> tuple[Ints, Int
     return regions[rows], rows
 
 
-def noisy_total(cells: Cells, measurements: Sequence[Measurement]) -> float | None:
+def _totals(
+    partition: Partition, measurements: Sequence[Measurement], classes: int
+) -> Iterator[tuple[float, float]]:
+    """Counts of the root, whatever they were bought for, unless they already count as a cell."""
+    root_is_cell = isinstance(partition, TreePartition) and partition.split[0] < 0
+    for measurement in measurements:
+        a_cell = root_is_cell and (measurement.by_class or classes == 1)
+        if measurement.at == "node" and (measurement.name == TOTAL or not a_cell):
+            spread = measurement.variance * measurement.values.shape[1]
+            for row in np.flatnonzero(measurement.where == 0):
+                yield float(measurement.values[row].sum()), float(spread[row])
+
+
+def noisy_total(cells: Cells) -> float | None:
     """The best estimate of the number of records, or None if a censored release has none.
 
-    The measured total and the sum of the cells are weighed by their variances. The sum of a
-    censored release is not unbiased, so there the measured total stands alone.
+    Measured totals and the sum of the cells are weighed by their variances. The sum of a
+    censored release is not unbiased, so there the measured totals stand alone.
     """
-    estimates: list[tuple[float, float]] = []
-    for measurement in measurements:
-        if measurement.name == TOTAL:
-            sums = measurement.values.sum(axis=1)
-            spread = measurement.variance * measurement.values.shape[1]
-            estimates += [(float(s), float(v)) for s, v in zip(sums, spread, strict=True)]
+    estimates = list(cells.totals)
     if not cells.censored:
         estimates.append((float(cells.values.sum()), max(float(cells.variance.sum()), 1e-12)))
     if not estimates:
@@ -185,13 +196,13 @@ def round_to_total(values: Floats, total: int) -> Ints:
     return result.reshape(values.shape)
 
 
-def whole_counts(cells: Cells, measurements: Sequence[Measurement]) -> Ints:
+def whole_counts(cells: Cells) -> Ints:
     """The published counts of the listed cells: whole, not negative, adding up to the total.
 
     The total is the noisy one, rounded. A censored release without a measured total keeps its
     listed values as they are.
     """
-    total = noisy_total(cells, measurements)
+    total = noisy_total(cells)
     if total is None:
         return np.maximum(np.rint(cells.values), 0).astype(np.int64)
     goal = max(0, round(total))

@@ -88,7 +88,7 @@ class Release:
     @cached_property
     def counts(self) -> Ints:
         """The counts of the listed regions, shape [regions, classes]: whole and not negative."""
-        return whole_counts(self.estimates, self.measurements)
+        return whole_counts(self.estimates)
 
     def generalized(self, kind: str | None = None) -> Any:
         """The generalised table: `region`, the attributes, the class, `count`.

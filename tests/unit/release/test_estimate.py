@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.release import GridPartition, Measurement
+from hedgerow.release import GridPartition, Measurement, TreePartition
 from hedgerow.release.estimate import (
     estimate_cells,
     noisy_total,
@@ -117,9 +117,29 @@ def test_the_total_leans_on_the_better_measurement(tree_release):
     expected = (41 / rows.variance[0] + sum_of_leaves / spread) / (
         1 / rows.variance[0] + 1 / spread
     )
-    assert noisy_total(cells, tree_release.measurements) == pytest.approx(expected)
+    assert noisy_total(cells) == pytest.approx(expected)
     assert tree_release.counts.sum() == round(expected)
     assert (tree_release.counts >= 0).all()
+
+
+def test_a_second_count_of_the_root_joins_the_total(tree_release, sparse_release):
+    rows = tree_release.measurements[0]
+    spare = replace(rows, name="spare", values=rows.values + 20)
+    for release in (tree_release, sparse_release):
+        other = [m for m in release.measurements if m.name == "leaf"]
+        alone = replace(release, measurements=(*other, rows)).counts.sum()
+        both = replace(release, measurements=(*other, rows, spare)).counts.sum()
+        assert both > alone
+    assert both == 51  # nothing else counts the whole of a sparse release
+
+
+def test_a_count_of_a_root_that_is_the_only_region_is_used_once():
+    tree = TreePartition.of([(-1, -1, [0], [4])])
+    one = np.array([1])
+    leaf = Measurement("leaf", "node", one * 0, np.array([[10]]), False, one, Fraction(1))
+    rows = replace(leaf, name="rows", values=np.array([[20]]))
+    assert len(estimate_cells(tree, [leaf, rows], 1).totals) == 1
+    assert whole_counts(estimate_cells(tree, [leaf, rows], 1)).tolist() == [[15]]
 
 
 def test_without_a_measured_total_the_sum_is_that_of_the_leaves(grid_release):
@@ -140,7 +160,7 @@ def test_clipping_would_have_inflated_the_total():
     noise = random.geometric(0.1, (k, 2)) - random.geometric(0.1, (k, 2))
     leaf = Measurement("leaf", "region", np.arange(k), noise, True, np.ones(k, int), Fraction(1, 9))
     grid = GridPartition((np.arange(k + 1, dtype=np.int32),))
-    counts = whole_counts(estimate_cells(grid, [leaf], 2), [leaf])
+    counts = whole_counts(estimate_cells(grid, [leaf], 2))
     assert counts.sum() == max(0, noise.sum())
     assert np.maximum(noise, 0).sum() > 50 * max(counts.sum(), 1)
 

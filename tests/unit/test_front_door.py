@@ -1,0 +1,53 @@
+"""`import hedgerow`: the names that scripts rely on."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import hedgerow
+
+
+def test_every_promised_name_is_there() -> None:
+    for name in hedgerow.__all__:
+        assert getattr(hedgerow, name) is not None
+        assert name in dir(hedgerow)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="nothing_like_this"):
+        hedgerow.nothing_like_this  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "import hedgerow",
+        "import hedgerow.publish",
+        "import hedgerow.publish.api",
+        "from hedgerow.publish.diffmulti import DiffMulti",
+    ],
+)
+def test_publish_can_be_called_whatever_was_imported_first(first: str) -> None:
+    code = f"{first}\nimport hedgerow\nassert callable(hedgerow.publish), hedgerow.publish"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_publish_shows_its_parameters() -> None:
+    from hedgerow.publish.api import publish
+
+    assert inspect.signature(hedgerow.publish) == inspect.signature(publish)
+
+
+def test_a_recipient_needs_no_engine() -> None:
+    code = (
+        "import sys, hedgerow\n"
+        "hedgerow.Release, hedgerow.verify\n"
+        "sys.exit(', '.join({'numba', 'hedgerow.counting', 'hedgerow.privacy'} & set(sys.modules))"
+        " or None)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
