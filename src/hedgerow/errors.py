@@ -18,7 +18,7 @@ __all__ = [
 
 
 class HedgerowError(Exception):
-    """Base of all errors that are the user's to mend.
+    r"""Base of all errors that are the user's to mend.
 
     Args:
         message: What is wrong, and where.
@@ -26,7 +26,7 @@ class HedgerowError(Exception):
 
     Example:
         >>> str(UsageError("epsilon must be positive", hint="Try --epsilon 1."))
-        'epsilon must be positive\\n  Try --epsilon 1.'
+        'epsilon must be positive\n  Try --epsilon 1.'
     """
 
     exit_code = 1

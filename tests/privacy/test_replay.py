@@ -285,7 +285,9 @@ def test_catches_a_score_that_reads_other_records(monkeypatch):
         self._begin[:], self._end[:] = 0, len(self._table)
         kept_rows, self._rows = self._rows, np.ascontiguousarray(self._first)
         try:
-            yield from list(honest(self, nodes, np.zeros_like(lo), hi * 0 + self.domain.sizes, wanted))
+            yield from list(
+                honest(self, nodes, np.zeros_like(lo), hi * 0 + self.domain.sizes, wanted)
+            )
         finally:
             self._begin, self._end, self._rows = begin, end, kept_rows
 

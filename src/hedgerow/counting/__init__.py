@@ -1,0 +1,1 @@
+"""Exact counts at any size: what engines answer, under seal."""

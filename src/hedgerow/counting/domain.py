@@ -59,15 +59,14 @@ class Domain:
                 first.append(base + len(order))
                 number.append(len(tree.children[node]))
                 order.extend(tree.children[node])
-        as_array = lambda values: np.asarray(values, dtype=np.int32)  # noqa: E731
         return Domain(
-            sizes=as_array([attribute.size for attribute in schema.attributes]),
+            sizes=_array([attribute.size for attribute in schema.attributes]),
             classes=max(1, len(schema.classes)),
-            root=as_array(root),
-            node_lo=as_array(lo),
-            node_hi=as_array(hi),
-            first_child=as_array(first),
-            children=as_array(number),
+            root=_array(root),
+            node_lo=_array(lo),
+            node_hi=_array(hi),
+            first_child=_array(first),
+            children=_array(number),
         )
 
     @property
@@ -84,15 +83,6 @@ class Domain:
             return numeric
         return numeric | ((node >= 0) & (self.children[np.maximum(node, 0)] > 0))
 
-    def heights(self, schema: Schema) -> NDArray[np.int64]:
-        """The height of each attribute's taxonomy; for a numeric one, of a balanced binary tree
-        over its grid."""
-        return np.asarray(
-            [
-                int(attribute.size - 1).bit_length()
-                if isinstance(attribute, Numeric)
-                else attribute.taxonomy.height
-                for attribute in schema.attributes
-            ],
-            dtype=np.int64,
-        )
+
+def _array(values: list[int]) -> NDArray[np.int32]:
+    return np.asarray(values, dtype=np.int32)

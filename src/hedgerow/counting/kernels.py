@@ -61,14 +61,14 @@ def histograms(
     attributes = lo.shape[1]
     dense = np.empty(attributes, dtype=np.int64)
     offset = np.empty(attributes, dtype=np.int64)
-    entry = 0
-    segment = 0
+    entry = np.int64(0)
+    segment = np.int64(0)
     for node in range(begin.size):
         first, last = begin[node], end[node]
         size = last - first
         # the row loop fills all small parts of the node at once
         number = 0
-        used = 0
+        used = np.int64(0)
         for a in range(attributes):
             cells = np.int64(hi[node, a] - lo[node, a]) * classes
             if wanted[node, a] and cells <= DENSE * size:
@@ -78,9 +78,9 @@ def histograms(
                 used += cells
         scratch[:used] = 0
         for row in range(first, last):
-            k = np.int64(rows[row, attributes])
+            klass = np.int64(rows[row, attributes])
             for i in range(number):
-                scratch[offset[i] + np.int64(rows[row, dense[i]]) * classes + k] += 1
+                scratch[offset[i] + np.int64(rows[row, dense[i]]) * classes + klass] += 1
         i = 0
         for a in range(attributes):
             start[segment] = entry
@@ -106,14 +106,14 @@ def histograms(
             _sort(keys, size)
             previous = np.int64(-1)
             for j in range(size):
-                value = keys[j] // classes
-                if value != previous:
-                    code[entry] = value
+                seen_code = keys[j] // classes
+                if seen_code != previous:
+                    code[entry] = seen_code
                     for k in range(classes):
                         counts[entry, k] = 0
                     entry += 1
-                    previous = value
-                counts[entry - 1, keys[j] - value * classes] += 1
+                    previous = seen_code
+                counts[entry - 1, keys[j] - seen_code * classes] += 1
     start[segment] = entry
 
 

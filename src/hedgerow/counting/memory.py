@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +32,9 @@ class MemoryEngine:
         self.domain = Domain.of(table.schema)
         self._batch = batch
         self._table = table.codes
-        self._rows, self._words = _room(*table.codes.shape, table.codes.dtype)
+        self._rows, self._words = _room(table.codes)
         self._rows[:, : table.codes.shape[1]] = table.codes
-        self._spare = _room(*table.codes.shape, table.codes.dtype)
+        self._spare = _room(table.codes)
         self._counts = np.zeros((1, self.domain.classes), dtype=np.int64)
         kernels.count_classes(self._table, self.domain.attributes, self._counts[0])
         self._begin = np.zeros(1, dtype=np.int64)
@@ -112,7 +111,8 @@ class MemoryEngine:
         return Sealed((number, counts.astype(np.int64)))
 
 
-def _room(rows: int, columns: int, dtype: np.dtype[Any]) -> tuple[CodeMatrix, NDArray[np.uint64]]:
-    """Room for rows of whole 64-bit words, which move faster, and the same bytes as such words."""
-    words = np.empty((rows, -(-columns * dtype.itemsize // 8)), dtype=np.uint64)
-    return words.view(dtype), words
+def _room(codes: CodeMatrix) -> tuple[CodeMatrix, NDArray[np.uint64]]:
+    """Room for such rows in whole 64-bit words, which move faster, and the same bytes as words."""
+    rows, columns = codes.shape
+    words = np.empty((rows, -(-columns * codes.itemsize // 8)), dtype=np.uint64)
+    return words.view(codes.dtype), words

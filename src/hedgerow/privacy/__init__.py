@@ -1,0 +1,1 @@
+"""Budget, ledger, randomness and mechanisms: the only door from exact to noisy."""

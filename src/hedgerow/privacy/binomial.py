@@ -21,8 +21,9 @@ Interval = tuple[int, int]  # bounds of a number in [0, 1], times 2^bits
 
 def sample_tail(stream: Keystream, trials: int, rate: Fraction, threshold: int) -> int:
     """Draws how many of `trials` independent DLap(rate) values are at least `threshold` (>= 1)."""
-    _, high = _tail(rate, threshold, 64)
-    portion = max(1, (_MEAN << 64) // max(high, 1))
+    precision = 64 + trials.bit_length()  # or portions of a tiny probability would be too many
+    _, high = _tail(rate, threshold, precision)
+    portion = max(1, (_MEAN << precision) // max(high, 1))
     total = 0
     while trials > 0:
         total += _sample(stream, min(trials, portion), rate, threshold)

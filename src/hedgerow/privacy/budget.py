@@ -101,7 +101,8 @@ class Budget:
         """
         if self.rows == 1:
             return self.delta
-        return self.delta / (self.rows * 3 ** math.ceil(self.epsilon))
+        bound: int = 3 ** math.ceil(self.epsilon)
+        return self.delta / (self.rows * bound)
 
 
 def _exact(name: str, value: Number) -> Fraction:

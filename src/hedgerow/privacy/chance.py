@@ -60,8 +60,10 @@ class Chance(Protocol):
     """A source of outcomes."""
 
     def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
-        """Chooses one candidate for each node with P proportional to weight * exp(rate * score),
-        or, where `flip` allows it and weights are equal, by permute-and-flip."""
+        """Chooses one candidate for each node, with P proportional to weight * exp(rate * score).
+
+        Where `flip` allows it and weights are equal, it is chosen by permute-and-flip instead.
+        """
 
     def laplace(self, exact: Ints, rates: Rates) -> Ints:
         """Adds discrete Laplace noise, P[z] proportional to exp(-rate |z|), to each row."""
@@ -81,7 +83,7 @@ def flat(candidates: Candidates) -> NDArray[np.bool_]:
     lightest = np.minimum.reduceat(candidates.weight, first)
     heaviest = np.maximum.reduceat(candidates.weight, first)
     number = np.add.reduceat(candidates.count, first)
-    return (lightest == heaviest) & (number <= MOST_FLIPS)
+    return np.asarray((lightest == heaviest) & (number <= MOST_FLIPS), dtype=np.bool_)
 
 
 class Dice:
@@ -103,20 +105,13 @@ class Dice:
         ends = np.append(np.flatnonzero(np.diff(flips)) + 1, nodes)
         for first, stop in zip(np.append(0, ends[:-1]).tolist(), ends.tolist(), strict=True):
             start = c.start[: stop + 1]
+            arrays: tuple[Ints, ...]
             if flips[first]:
-                self._pump(
-                    lambda node, start=start: samplers.permute_and_flip(
-                        self._stream.words, self._stream.at, node,
-                        start, c.score, c.count, a, b, run, offset,
-                    ), first, stop,
-                )  # fmt: skip
+                arrays = (start, c.score, c.count, a, b, run, offset)
+                self._pump(samplers.permute_and_flip, first, stop, *arrays)
             else:
-                self._pump(
-                    lambda node, start=start: samplers.select_exponential(
-                        self._stream.words, self._stream.at, node,
-                        start, c.score, c.weight, c.count, a, b, scratch, run, offset,
-                    ), first, stop,
-                )  # fmt: skip
+                arrays = (start, c.score, c.weight, c.count, a, b, scratch, run, offset)
+                self._pump(samplers.select_exponential, first, stop, *arrays)
         cut = np.where(c.first[run] < 0, -1, c.first[run] + offset)
         return Choices(c.part[run], cut)
 
@@ -124,13 +119,7 @@ class Dice:
         """See `Chance.laplace`."""
         noise = np.zeros(exact.size, dtype=np.int64)
         a, b = rates.terms(exact.size // max(1, len(rates.which)))
-        self._pump(
-            lambda item: samplers.fill_laplace(
-                self._stream.words, self._stream.at, item, a, b, noise
-            ),
-            0,
-            noise.size,
-        )
+        self._pump(samplers.fill_laplace, 0, noise.size, a, b, noise)
         return exact + noise.reshape(exact.shape)
 
     def sparse(
@@ -154,22 +143,15 @@ class Dice:
                 fresh.append(cell)
         value = np.zeros(spurious, dtype=np.int64)
         a, b = Rates((rate,), np.zeros(spurious, dtype=np.int64)).terms()
-        self._pump(
-            lambda item: samplers.fill_geometric(
-                self._stream.words, self._stream.at, item, a, b, value
-            ),
-            0,
-            spurious,
-        )
+        self._pump(samplers.fill_geometric, 0, spurious, a, b, value)
         cell_all = np.concatenate([cells[kept], np.asarray(fresh, dtype=np.int64)])
         value_all = np.concatenate([noisy[kept], value + threshold])
         order = np.argsort(cell_all)  # or the order would tell the empty cells apart
         return cell_all[order], value_all[order]
 
-    def _pump(self, kernel: Callable[[int], int], item: int, items: int) -> None:
+    def _pump(self, kernel: Callable[..., int], item: int, items: int, *arrays: Ints) -> None:
         """Runs a kernel over its items, refilling the stream as it runs dry."""
         while item < items:
-            item = kernel(item)
+            item = kernel(self._stream.words, self._stream.at, item, *arrays)
             if item < items:
                 self._stream.refill()
-

@@ -70,8 +70,10 @@ class Curator:
     def laplace(
         self, purpose: str, depth: int, accounts: Ints, exact: Sealed[Ints]
     ) -> tuple[Ints, Ints]:
-        """Noisy counts: row i of `exact` belongs to account i, and a record is counted in at most
-        one number of it. Returns them unclipped, with the units of each account's charge."""
+        """Noisy counts, unclipped, with the units of each account's charge.
+
+        Row i of `exact` belongs to account i, and a record is counted in at most one number of it.
+        """
         units = self.ledger.charge(purpose, depth, accounts)
         rates = Rates.of(units, lambda unit: self.noise_rate(purpose, unit), purpose)
         return self._chance.laplace(exact.open(_KEY), rates), units
@@ -79,8 +81,10 @@ class Curator:
     def sparse(
         self, purpose: str, cells: Sealed[tuple[Ints, Ints]], number: int, threshold: int
     ) -> tuple[Ints, Ints, int]:
-        """Noisy counts of a huge set of cells, of which only those at or above the threshold are
-        listed. Charged to the root. Returns cells, values and the units of the charge."""
+        """Noisy counts of a huge set of cells, of which those at or above the threshold are listed.
+
+        Charged to the root. Returns cells, values and the units of the charge.
+        """
         units = int(self.ledger.charge(purpose, 0, np.zeros(1, dtype=np.int64))[0])
         index, counts = cells.open(_KEY)
         kept, values = self._chance.sparse(
@@ -89,7 +93,9 @@ class Curator:
         return kept, values, units
 
     def noise_rate(self, purpose: str, units: int) -> Fraction:
-        """The rate of the discrete Laplace noise that so many units buy: rho-zCDP allows
-        sqrt(2 rho), rounded down."""
+        """The rate of the discrete Laplace noise that so many units buy.
+
+        Noise of rate e is e-DP and e^2/2-zCDP, so rho allows sqrt(2 rho), rounded down.
+        """
         amount = self.ledger.amount(purpose, units)
         return amount if self.ledger.pot_of(purpose) == "epsilon" else root_below(2 * amount)

@@ -58,7 +58,7 @@ class Ledger:
     """
 
     def __init__(self, pots: Iterable[Pot]) -> None:
-        self.pots = {pot.name: pot for pot in pots}
+        self.pots: dict[str, Pot] = {pot.name: pot for pot in pots}
         self._lines: dict[str, Line] = {}
         self._spent: dict[str, Ints] = {}
         self._uses: dict[str, Ints] = {}

@@ -197,7 +197,7 @@ def _selection_law(
 
 
 def _permute_and_flip_law(x: Floats) -> Floats:
-    """log P[c] with P[c] = q_c * integral over t of the product of 1 - t q_j over j != c.
+    """The logarithms of P[c] = q_c * integral over t of the product of 1 - t q_j over j != c.
 
     The integrand is a polynomial of degree n - 1, for which Gauss-Legendre with ceil(n/2) points
     is exact.

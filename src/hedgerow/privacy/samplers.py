@@ -62,7 +62,8 @@ def bernoulli_exp_fraction(words: Words, at: Ints, a: Any, b: Any, first: Any) -
         if below(words, at, k) != 0 or at[1]:
             break
         k += 1
-    return (k - first) % 2 == 0
+    even: bool = (k - first) % 2 == 0
+    return even
 
 
 @njit(cache=True)
@@ -72,7 +73,8 @@ def bernoulli_exp(words: Words, at: Ints, a: Any, b: Any) -> bool:
         if not bernoulli_exp_fraction(words, at, 1, 1, 1) or at[1]:
             return False
         a -= b
-    return bernoulli_exp_fraction(words, at, a, b, 1)
+    last: bool = bernoulli_exp_fraction(words, at, a, b, 1)
+    return last
 
 
 @njit(cache=True)
@@ -161,12 +163,15 @@ def select_exponential(
         best = score[lo]
         for run in range(lo, hi):
             best = max(best, score[run])
-        # a lower bound of 2^20 a/b, so that k never exceeds x
-        slope = (a[item] << 20) // b[item] if a[item] < 1 << 42 else a[item] // ((b[item] >> 20) + 1)
+        # a lower bound of 2^shift a/b, so that k never exceeds x; fine enough for small rates too
+        shift = 50
+        while a[item] >> (62 - shift):
+            shift -= 1
+        slope = (a[item] << shift) // b[item]
         far = (np.int64(1) << 62) // max(slope, 1)
         total = np.int64(0)
         for run in range(lo, hi):
-            k = (min(best - score[run], far) * slope) >> 20
+            k = (min(best - score[run], far) * slope) >> shift
             mass = weight[run] * count[run]
             total += mass << (ENVELOPE - min(k, ENVELOPE))
             cumulative[run - lo] = total
@@ -181,7 +186,7 @@ def select_exponential(
                 else:
                     left = middle + 1
             gap = best - score[lo + left]
-            k = min((min(gap, far) * slope) >> 20, ENVELOPE)
+            k = min((min(gap, far) * slope) >> shift, ENVELOPE)
             kept = True
             for _ in range(k):
                 if not bernoulli_exp_fraction(words, at, 1, 1, 3):

@@ -72,7 +72,9 @@ def publish(
         schema=schema,
         method=method.name,
         settings=method.settings()
-        | {"chosen": {"specialisations": outcome.plan.specialisations, "depth": outcome.plan.depth}},
+        | {
+            "chosen": {"specialisations": outcome.plan.specialisations, "depth": outcome.plan.depth}
+        },
         guarantee=_guarantee(schema, outcome, private=stream.secure),
         ledger=_ledger(outcome),
         partition=outcome.partition,

@@ -50,8 +50,10 @@ class Cuts:
             for value, a in enumerate(self.attribute)
         ]
         numeric = (self.taxon < 0) & (self.hi - self.lo >= 2)
-        inner = np.asarray([taxon >= 0 and self._domain.children[taxon] > 0 for taxon in self.taxon])
-        return (numeric | inner) & np.asarray(fits)
+        inner = np.asarray(
+            [taxon >= 0 and self._domain.children[taxon] > 0 for taxon in self.taxon]
+        )
+        return np.asarray((numeric | inner) & fits, dtype=np.bool_)
 
     def without_split_point(self) -> Iterator[Ints]:
         """Numeric values that lack a split point, in groups whose values are disjoint."""
@@ -83,9 +85,7 @@ class Cuts:
 
         return compute
 
-    def _scored(
-        self, values: Ints, ask: Ints, score: Score
-    ) -> Callable[[Histograms], Candidates]:
+    def _scored(self, values: Ints, ask: Ints, score: Score) -> Callable[[Histograms], Candidates]:
         shape = (len(values), self._domain.attributes)
         places = (np.arange(len(values)), self.attribute[values])
 
@@ -96,7 +96,13 @@ class Cuts:
 
         lo, hi = spread(self.lo[values], 0), spread(self.hi[values], 0)
         score_all = scores.candidates(
-            self._domain, lo, hi, spread(self.taxon[values], -1), spread(ask, SKIP), score, apart=True
+            self._domain,
+            lo,
+            hi,
+            spread(self.taxon[values], -1),
+            spread(ask, SKIP),
+            score,
+            apart=True,
         )
 
         def compute(marginals: Histograms) -> Candidates:

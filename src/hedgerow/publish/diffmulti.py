@@ -162,7 +162,12 @@ class DiffMulti:
             growing = (quota > 0) & valid.any(axis=1)
             if not growing.any():
                 break
-            nodes, quota, valid, cuts = nodes[growing], quota[growing], valid[growing], cuts[growing]
+            nodes, quota, valid, cuts = (
+                nodes[growing],
+                quota[growing],
+                valid[growing],
+                cuts[growing],
+            )
             # choose
             choices, cuts = self._choose(engine, curator, tree, score, depth, nodes, valid, cuts)
             # split
@@ -173,7 +178,7 @@ class DiffMulti:
             cuts = cuts[place]
             cuts[np.arange(len(place)), choices.part[place]] = -1  # its interval has changed
             # allocate
-            open_ = tree.splittable(children).any(axis=1) & (depth + 1 < plan.depth)
+            open_ = tree.open_nodes(children) & (depth + 1 < plan.depth)
             quota = quota - 1
             if self.distribution == "even":
                 quota = share_evenly(quota, place, open_)
@@ -211,14 +216,14 @@ class DiffMulti:
         span = 2 * score.sensitivity if paper else score.span
         chosen, cuts = [], cuts.copy()
 
-        def draw(purpose: str, at: Ints, ask: NDArray[np.int32]) -> Choices:
+        def draw(
+            purpose: str, sealed: Sealed[Histograms], at: Ints, ask: NDArray[np.int32]
+        ) -> Choices:
             asked = (ask != SKIP).any(axis=1)
             region = (tree.lo[at], tree.hi[at], tree.taxon[at])
             scored = sealed.map(candidates(engine.domain, *region, ask, score, apart=False))
             return curator.select(purpose, depth, at[asked], scored, span=span, flip=not paper)
 
-        batch: slice
-        sealed: Sealed[Histograms]
         for batch, sealed in engine.histograms(nodes, tree.lo[nodes], tree.hi[nodes], valid):
             at = nodes[batch]
             ask = np.where(valid[batch], ALL_CUTS, SKIP).astype(np.int32)
@@ -229,9 +234,8 @@ class DiffMulti:
                     columns = new.argmax(axis=1)[rows]
                     one = np.full(ask.shape, SKIP, dtype=np.int32)
                     one[rows, columns] = ALL_CUTS
-                    cuts[batch.start + rows, columns] = draw("cut", at, one).cut
+                    cuts[batch.start + rows, columns] = draw("cut", sealed, at, one).cut
                 ask = np.where(numeric, cuts[batch], ask).astype(np.int32)
-            chosen.append(draw("select", at, ask))
+            chosen.append(draw("select", sealed, at, ask))
         return Choices(*(np.concatenate(column) for column in zip(*(
             (choice.part, choice.cut) for choice in chosen), strict=True))), cuts  # fmt: skip
-

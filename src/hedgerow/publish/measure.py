@@ -53,7 +53,6 @@ def buy_rows(curator: Curator, engine: Engine) -> Measurement:
     return measured(curator, "rows", "node", [(root, *curator.laplace("rows", 0, root, total))])
 
 
-
 def count_leaves(curator: Curator, engine: Engine, depth: Ints, leaves: Ints) -> list[Measurement]:
     """Class counts of the leaves of a tree, with all that each path has left."""
     found = []
@@ -74,4 +73,5 @@ def count_leaves(curator: Curator, engine: Engine, depth: Ints, leaves: Ints) ->
 
 def class_totals(class_counts: Ints) -> Ints:
     """Sums over classes, as one column."""
-    return class_counts.sum(axis=1, keepdims=True)
+    totals: Ints = class_counts.sum(axis=1, keepdims=True)
+    return totals

@@ -92,7 +92,7 @@ class Plan:
 
     def lines(self) -> list[tuple[str, str, str]]:
         """The plan in words: purpose, where, and what one use costs one row."""
-        pots = {pot.name: pot for pot in self.purse.pots}
+        pots: dict[str, Pot] = {pot.name: pot for pot in self.purse.pots}
         words = []
         for line in self.grants:
             unit = pots[line.pot].unit

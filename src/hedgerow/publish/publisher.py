@@ -61,7 +61,9 @@ class Publisher(Protocol):
 def check_word(setting: str, value: object, allowed: tuple[str, ...]) -> None:
     """Refuses a word that a setting does not know."""
     if value not in allowed:
-        raise UsageError(f"{setting} cannot be {value!r}.", hint=f"Use one of: {', '.join(allowed)}.")
+        raise UsageError(
+            f"{setting} cannot be {value!r}.", hint=f"Use one of: {', '.join(allowed)}."
+        )
 
 
 def check_count(setting: str, value: object, most: int) -> None:

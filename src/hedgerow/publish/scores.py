@@ -210,7 +210,7 @@ def _score_nodes(
                 run += 1
                 continue
             fixed = ask[i, a] != ALL_CUTS
-            weight = _WEIGHT if fixed else max(1, _WEIGHT // (high - low - 1))
+            weight: Any = _WEIGHT if fixed else max(np.int64(1), _WEIGHT // (high - low - 1))
             left[:] = 0
             right[:] = total
             cut = np.int64(ask[i, a]) if fixed else low + 1

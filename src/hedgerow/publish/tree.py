@@ -32,13 +32,21 @@ class GrowingTree:
         """Which attributes of each node can be specialised."""
         return self.domain.splittable(self.lo[nodes], self.hi[nodes], self.taxon[nodes])
 
+    def open_nodes(self, nodes: Ints) -> NDArray[np.bool_]:
+        """Which nodes can be specialised at all."""
+        return np.asarray(self.splittable(nodes).any(axis=1), dtype=np.bool_)
+
     def specialise(self, nodes: Ints, choices: Choices, *, final: bool) -> tuple[Split, Ints]:
-        """Adds the children of nodes. Returns the split for the engine and, for each child, the
-        place of its parent in `nodes`. In the final level no child will be split again."""
+        """Adds the children of nodes; after the final level no child will be split again.
+
+        Returns the split for the engine and, for each child, its parent's place in `nodes`.
+        """
         attribute = choices.part
         taxon = self.taxon[nodes, attribute]
         numeric = taxon < 0
-        number = np.where(numeric, 2, self.domain.children[taxon] if len(self.domain.children) else 2)
+        number = np.where(
+            numeric, 2, self.domain.children[taxon] if len(self.domain.children) else 2
+        )
         place = np.repeat(np.arange(len(nodes)), number)
         which = np.arange(len(place)) - np.repeat(np.cumsum(number) - number, number)
         first_child = len(self.parent)
