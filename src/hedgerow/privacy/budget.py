@@ -7,20 +7,34 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
 from hedgerow.errors import UsageError
 
-__all__ = ["Budget", "Number", "Pot", "epsilon_of_rho", "rho_of_epsilon", "root_below"]
+__all__ = [
+    "LARGEST_TERM",
+    "Budget",
+    "Number",
+    "Pot",
+    "epsilon_of_rho",
+    "rate_below",
+    "rho_of_epsilon",
+    "root_below",
+]
 
 Number = int | float | str | Decimal | Fraction
 
 MOST_EPSILON = 100
 MOST_DIGITS = 6
-_ROOT_SCALE = 1 << 24
+MOST_ROW_TERM = 10**9  # with a plan's units it still fits the samplers
+LARGEST_TERM = 1 << 50
+"""Numerators and denominators of rates lie below this, so that samplers need 64 bits."""
+
+_LONGEST = 60  # characters of a number that a person would write
+_ROOT_BITS = 24
 
 
 @dataclass(frozen=True)
@@ -85,6 +99,16 @@ class Budget:
             )
         if exact_delta and exact_delta < Fraction(1, 10**30):
             raise UsageError("delta is below 1e-30.", hint="Take 0 or a larger one.")
+        if exact_epsilon / rows < Fraction(1, 10**MOST_DIGITS):
+            raise UsageError(
+                "epsilon leaves next to nothing for each row of a person.",
+                hint="Take a larger epsilon, or a smaller cap on rows per person.",
+            )
+        if (exact_epsilon / rows).denominator > MOST_ROW_TERM:
+            raise UsageError(
+                "epsilon has too many decimals to be divided among the rows of one person.",
+                hint="Use fewer decimals, or a rounder cap on rows per person.",
+            )
         return Budget(exact_epsilon, exact_delta, rows)
 
     @property
@@ -107,18 +131,45 @@ class Budget:
 
 def _exact(name: str, value: Number) -> Fraction:
     try:
-        # a float means the decimal that it is written as
-        return Fraction(Decimal(repr(value))) if isinstance(value, float) else Fraction(value)
-    except (ValueError, OverflowError, ZeroDivisionError, TypeError, InvalidOperation):
+        # a float means the decimal that it is written as (numpy's write their type as well)
+        written = float.__repr__(value) if isinstance(value, float) else str(value)
+        if len(written) > _LONGEST:
+            raise ValueError
+        top, slash, bottom = written.partition("/")
+        return _decimal(top) / (_decimal(bottom) if slash else 1)
+    except (ValueError, ArithmeticError):
         raise UsageError(
             f"{name} must be a finite number.", hint=f"Write it like {name} 0.5."
         ) from None
 
 
+def _decimal(text: str) -> Fraction:
+    number = Decimal(text)
+    if not number.is_finite() or abs(number.adjusted()) > _LONGEST:  # 1e999999999 has many digits
+        raise ValueError
+    return Fraction(number)
+
+
 def root_below(square: Fraction) -> Fraction:
-    """A fraction with a small denominator whose square is not above the given one."""
-    scaled = square.numerator * _ROOT_SCALE**2 // square.denominator
-    return Fraction(math.isqrt(scaled), _ROOT_SCALE)
+    """A fraction with a small denominator whose square is not above the given one.
+
+    Small roots get a few more binary digits, so that they lose no more than others.
+    """
+    bits = _ROOT_BITS + min(8, max(0, (square.denominator // square.numerator).bit_length() // 2))
+    return Fraction(math.isqrt((square.numerator << 2 * bits) // square.denominator), 1 << bits)
+
+
+def rate_below(rate: Fraction) -> Fraction:
+    """A rate whose terms fit the samplers: the same, or one that is a little less.
+
+    Example:
+        >>> rate_below(Fraction(1, 3)), rate_below(Fraction(3**40, 4 * 3**40 - 1))
+        (Fraction(1, 3), Fraction(1, 4))
+    """
+    if max(rate.numerator, rate.denominator) < LARGEST_TERM:
+        return rate
+    scale = LARGEST_TERM >> 1 + int(rate).bit_length()
+    return Fraction(int(rate * scale), scale)
 
 
 def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
@@ -136,8 +187,8 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
 
     if rho == 0:
         return Fraction(0)
-    low, high = 1.0 + 1e-6, 1e9
-    for _ in range(300):
+    low, high = 1.0 + 1e-6, 1e15
+    for _ in range(120):
         first = low * (high / low) ** (1 / 3)
         second = low * (high / low) ** (2 / 3)
         if bound(first) <= bound(second):
@@ -151,11 +202,13 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
 @lru_cache
 def rho_of_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The largest rho, to nine digits and rounded down, that gives (epsilon, delta)-DP."""
-    low, high = 0, 10**11
+    scale = 10**24
+    low, high = 0, 100 * scale
     while high - low > 1:
         middle = (low + high) // 2
-        if epsilon_of_rho(Fraction(middle, 10**9), delta) <= epsilon:
+        if epsilon_of_rho(Fraction(middle, scale), delta) <= epsilon:
             low = middle
         else:
             high = middle
-    return Fraction(low, 10**9)
+    digits = 10 ** max(0, len(str(low)) - 9)
+    return Fraction(low // digits * digits, scale)

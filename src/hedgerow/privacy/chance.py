@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.privacy import binomial, samplers
+from hedgerow.privacy.budget import LARGEST_TERM
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.selection import Candidates, Choices
 
@@ -22,7 +23,6 @@ __all__ = ["Chance", "Dice", "Rates", "flat"]
 
 Ints = NDArray[np.int64]
 
-_LARGEST = 1 << 50
 MOST_FLIPS = 1024  # permute-and-flip lists its candidates; beyond this the exponential mechanism
 
 
@@ -48,7 +48,7 @@ class Rates:
     def terms(self, repeat: int = 1) -> tuple[Ints, Ints]:
         """Numerators and denominators for the samplers, each repeated for a row's columns."""
         for value in self.values:
-            if not (0 < value.numerator < _LARGEST and value.denominator < _LARGEST):
+            if not (0 < value.numerator < LARGEST_TERM and value.denominator < LARGEST_TERM):
                 raise OverflowError("a rate does not fit the samplers")
         which = np.repeat(self.which, repeat)
         a = np.asarray([value.numerator for value in self.values], dtype=np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.counting.sealed import Sealed, claim_key
-from hedgerow.privacy.budget import root_below
+from hedgerow.privacy.budget import rate_below, root_below
 from hedgerow.privacy.chance import Chance, Rates
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.selection import Candidates, Choices
@@ -62,7 +62,7 @@ class Curator:
 
         def rate(unit: int) -> Fraction:
             amount = self.ledger.amount(purpose, unit)
-            return (amount if pure else root_below(8 * amount)) / span
+            return rate_below((amount if pure else root_below(8 * amount)) / span)
 
         rates = Rates.of(units, rate, purpose)
         return self._chance.select(candidates.open(_KEY), rates, flip and pure)

@@ -35,8 +35,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.counting.engine import Engine, Histograms
-from hedgerow.counting.sealed import Sealed
+from hedgerow.counting.engine import Engine
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
@@ -214,28 +213,28 @@ class DiffMulti:
         """Chooses what each node is specialised on; the scores see that node's records alone."""
         paper = self.schedule == "paper"
         span = 2 * score.sensitivity if paper else score.span
-        chosen, cuts = [], cuts.copy()
+        cuts = cuts.copy()
 
-        def draw(
-            purpose: str, sealed: Sealed[Histograms], at: Ints, ask: NDArray[np.int32]
-        ) -> Choices:
-            asked = (ask != SKIP).any(axis=1)
-            region = (tree.lo[at], tree.hi[at], tree.taxon[at])
-            scored = sealed.map(candidates(engine.domain, *region, ask, score, apart=False))
-            return curator.select(purpose, depth, at[asked], scored, span=span, flip=not paper)
+        def draw(purpose: str, at: Ints, ask: NDArray[np.int32]) -> Choices:
+            parts, points = [], []
+            for batch, sealed in engine.histograms(at, tree.lo[at], tree.hi[at], ask != SKIP):
+                here = at[batch]
+                region = (tree.lo[here], tree.hi[here], tree.taxon[here], ask[batch])
+                scored = sealed.map(candidates(engine.domain, *region, score, apart=False))
+                drawn = curator.select(purpose, depth, here, scored, span=span, flip=not paper)
+                parts.append(drawn.part)
+                points.append(drawn.cut)
+            return Choices(np.concatenate(parts), np.concatenate(points))
 
-        for batch, sealed in engine.histograms(nodes, tree.lo[nodes], tree.hi[nodes], valid):
-            at = nodes[batch]
-            ask = np.where(valid[batch], ALL_CUTS, SKIP).astype(np.int32)
-            if paper:
-                numeric = valid[batch] & (tree.taxon[at] < 0)
-                while (new := numeric & (cuts[batch] < 0)).any():  # all at the root, then one each
-                    rows = np.flatnonzero(new.any(axis=1))
-                    columns = new.argmax(axis=1)[rows]
-                    one = np.full(ask.shape, SKIP, dtype=np.int32)
-                    one[rows, columns] = ALL_CUTS
-                    cuts[batch.start + rows, columns] = draw("cut", sealed, at, one).cut
-                ask = np.where(numeric, cuts[batch], ask).astype(np.int32)
-            chosen.append(draw("select", sealed, at, ask))
-        return Choices(*(np.concatenate(column) for column in zip(*(
-            (choice.part, choice.cut) for choice in chosen), strict=True))), cuts  # fmt: skip
+        ask = np.where(valid, ALL_CUTS, SKIP).astype(np.int32)
+        if paper:
+            # all cuts before all selections: the order of draws must not depend on batches
+            numeric = valid & (tree.taxon[nodes] < 0)
+            while (new := numeric & (cuts < 0)).any():  # all at the root, then one each
+                rows = np.flatnonzero(new.any(axis=1))
+                columns = new.argmax(axis=1)[rows]
+                one = np.full((len(rows), ask.shape[1]), SKIP, dtype=np.int32)
+                one[np.arange(len(rows)), columns] = ALL_CUTS
+                cuts[rows, columns] = draw("cut", nodes[rows], one).cut
+            ask = np.where(numeric, cuts, ask).astype(np.int32)
+        return draw("select", nodes, ask), cuts

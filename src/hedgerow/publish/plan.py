@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget, Pot, rho_of_epsilon
 from hedgerow.privacy.ledger import Line
 
 __all__ = ["Plan", "Purse", "leaf_lines", "levels", "open_purse"]
+
+_LEAST_RHO = Fraction(1, 1 << 60)  # its square root is still above 0 when it is rounded
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,11 @@ def open_purse(budget: Budget, units: int, growth_units: int) -> Purse:
     if not budget.delta:
         return Purse((Pot("epsilon", unit, units),), "epsilon")
     rho = rho_of_epsilon(unit * growth_units, budget.row_delta)
+    if rho / growth_units < _LEAST_RHO:
+        raise UsageError(
+            "epsilon is too small to be used with a delta.",
+            hint="Leave delta out, or take a larger epsilon.",
+        )
     return Purse(
         (
             Pot("epsilon", unit, units - growth_units),

@@ -43,7 +43,7 @@ def grid_size(epsilon: Fraction, rows: int, size: int | None = None) -> int:
 
     Example:
         >>> grid_size(Fraction(1), 30_000)
-        12
+        13
     """
     if size is not None:
         return size

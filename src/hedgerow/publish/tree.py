@@ -15,6 +15,8 @@ __all__ = ["GrowingTree", "share_evenly", "share_fairly"]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
+_MOST_WEIGHT = 1 << 38  # times any quota it fits 64 bits; more can only be noise
+
 
 class GrowingTree:
     """Regions by node number; children of one node are contiguous and ordered by their codes."""
@@ -109,7 +111,7 @@ def share_fairly(quota: Ints, place: Ints, noisy: Ints, open_: NDArray[np.bool_]
         array([16,  4])
     """
     parents = len(quota)
-    weight = np.where(open_, np.maximum(noisy, 0), 0)
+    weight = np.where(open_, np.clip(noisy, 0, _MOST_WEIGHT), 0)
     nothing = np.bincount(place, weights=weight > 0, minlength=parents) == 0
     weight = np.where(nothing[place], open_.astype(np.int64), weight)
     total = _sums(weight, place, parents)

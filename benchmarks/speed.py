@@ -1,0 +1,161 @@
+"""How fast? CPU time, best of several, and ratios in one run, since machines are noisy.
+
+    python benchmarks/speed.py [--data DIR] [--quick]
+
+Rows are made as the papers do: records of UCI Adult are copied, and some of their values are
+redrawn at random from the domain.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from data import add_data_option, adult
+
+from hedgerow import DiffGen, DiffMulti, Schema
+from hedgerow.counting.domain import Domain
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.chance import Dice
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.publish.api import run
+from hedgerow.table import Table, read
+
+SCHEMA = Path(__file__).parent / "adult" / "schema.yaml"
+REDRAWN = 0.2  # the share of values that are redrawn
+
+
+def cpu(action: Callable[[], object], times: int) -> float:
+    """The least CPU seconds over several runs."""
+    best = float("inf")
+    for _ in range(times):
+        start = time.process_time()
+        action()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def blow_up(table: Table, rows: int, seed: int = 0) -> Table:
+    """Copies of the table's records with some values redrawn."""
+    source = np.random.default_rng(seed)
+    codes = table.codes[np.arange(rows) % len(table.codes)]
+    for attribute, size in enumerate(Domain.of(table.schema).sizes):
+        changed = source.random(rows) < REDRAWN
+        codes[changed, attribute] = source.integers(0, size, int(changed.sum()))
+    return Table(table.schema, codes)
+
+
+def decoded(table: Table) -> pa.Table:
+    """The rows behind codes, as a steward would hold them."""
+    columns = {}
+    attributes = [*table.schema.attributes, table.schema.target]
+    for place, attribute in enumerate(attributes):
+        codes = table.codes[:, place].astype(np.int64)
+        if hasattr(attribute, "taxonomy"):
+            leaves = pa.array(attribute.taxonomy.leaves)
+            columns[attribute.name] = pa.DictionaryArray.from_arrays(
+                pa.array(codes.astype(np.int32)), leaves
+            ).cast(pa.string())
+        else:
+            columns[attribute.name] = pa.array(int(attribute.low) + codes * int(attribute.step))
+    return pa.table(columns)
+
+
+def publishing(table: Table, method: DiffMulti | DiffGen) -> Callable[[], object]:
+    return lambda: run(table, method, Budget.of(1), Dice(Keystream()))
+
+
+def histogram_pass(table: Table) -> Callable[[], object]:
+    """One class histogram of every attribute by np.bincount; the keys are made beforehand."""
+    classes = len(table.schema.classes)
+    sizes = Domain.of(table.schema).sizes
+    keys = [
+        table.codes[:, a].astype(np.int64) * classes + table.codes[:, -1] for a in range(len(sizes))
+    ]
+    return lambda: [
+        np.bincount(key, minlength=int(size) * classes)
+        for key, size in zip(keys, sizes, strict=True)
+    ]
+
+
+def command(arguments: list[str], **environment: str) -> tuple[float, float, float]:
+    """CPU seconds, wall seconds and peak MB of one command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.perf_counter()
+    subprocess.run(arguments, check=True, capture_output=True, env=os.environ | environment)
+    wall = time.perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, wall, after.ru_maxrss / 1024
+
+
+def show(what: str, value: str, goal: str) -> None:
+    print(f"{what:<66} {value:>18}   {goal}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    add_data_option(parser)
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions, no 10M rows")
+    arguments = parser.parse_args()
+    times = 2 if arguments.quick else 5
+
+    schema = Schema.load(SCHEMA)
+    raw = read(adult(arguments.data), schema)
+    million = blow_up(raw, 1_000_000)
+    for method in (DiffMulti(specialisations=100), DiffGen(specialisations=4)):
+        publishing(raw, method)()  # compiled, or loaded from the cache
+
+    one_pass = cpu(histogram_pass(million), times)
+    grown = cpu(publishing(million, DiffMulti(specialisations=10_000)), times)
+    show("1M rows, 14 attributes: one np.bincount pass", f"{one_pass:.4f} s", "")
+    show("  DiffMulti h = 10,000, growing and publishing", f"{grown:.2f} s", "authors' C++: 11 s")
+    show("  in passes", f"{grown / one_pass:.1f}", "at most 40")
+    for schedule in ("tuned", "paper"):
+        method = DiffGen(score="max", specialisations=15, schedule=schedule)
+        seconds = cpu(publishing(million, method), times)
+        show(f"  DiffGen Max h = 15, {schedule}", f"{seconds:.2f} s", "authors' C++: 21 s")
+    seconds = cpu(publishing(raw, DiffMulti(specialisations=100_000)), times)
+    show("45,222 rows: DiffMulti h = 100,000", f"{seconds:.2f} s", "under 2 s (authors': 4.2 s)")
+
+    sizes = [100_000, 1_000_000] if arguments.quick else [100_000, 1_000_000, 10_000_000]
+    for rows in sizes:
+        table = million if rows == 1_000_000 else blow_up(raw, rows)
+        seconds = cpu(publishing(table, DiffMulti(specialisations=10_000)), 2)
+        show(f"{rows:,} rows: DiffMulti h = 10,000", f"{seconds / rows * 1e6:.2f} us/row", "linear")
+        del table
+
+    hedgerow = [sys.executable, "-m", "hedgerow"]
+    with tempfile.TemporaryDirectory() as folder:
+        pq.write_table(decoded(million), f"{folder}/people.parquet")
+        publish = [*hedgerow, "publish", f"{folder}/people.parquet", "--schema", str(SCHEMA)]
+        publish += ["--specialisations", "10000", "--epsilon", "1", "--overwrite"]
+        found = [command([*publish, "--out", f"{folder}/release"]) for _ in range(times)]
+        seconds, _, peak = min(found)
+        show("the whole command, 1M rows in Parquet to a release", f"{seconds:.2f} s", "at most 4 s")
+        show("  its peak memory", f"{peak:.0f} MB", "at most 700 MB")
+        subprocess.run([sys.executable, "-m", "hedgerow.sample", folder], check=True, stdout=-3)
+        demo = [*hedgerow, "publish", f"{folder}/people.csv", "--schema", f"{folder}/schema.yaml"]
+        demo += ["--epsilon", "1", "--overwrite", "--out", f"{folder}/demo"]
+        cache = {"NUMBA_CACHE_DIR": f"{folder}/cache"}
+        _, first, _ = command(demo, **cache)
+        _, later, _ = command(demo, **cache)
+        show("the demo's publish, first run ever (wall)", f"{first:.1f} s", "at most 20 s")
+        show("  later runs (wall)", f"{later:.1f} s", "at most 3 s")
+
+
+if __name__ == "__main__":
+    main()
