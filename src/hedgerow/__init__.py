@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hedgerow import errors as errors
     from hedgerow.publish.api import publish as publish
+    from hedgerow.publish.cdiffgen import CDiffGen as CDiffGen
     from hedgerow.publish.diffgen import DiffGen as DiffGen
     from hedgerow.publish.diffmulti import DiffMulti as DiffMulti
     from hedgerow.release import Release as Release
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CDiffGen",
     "DiffGen",
     "DiffMulti",
     "Release",
@@ -39,6 +41,7 @@ __all__ = [
 # Loading numpy, Arrow and numba takes most of a second, which `hedgerow --help` and a script that
 # only reads a schema need not wait for: names are fetched from their rooms on first use.
 _ROOMS = {
+    "CDiffGen": "hedgerow.publish.cdiffgen",
     "DiffGen": "hedgerow.publish.diffgen",
     "DiffMulti": "hedgerow.publish.diffmulti",
     "Release": "hedgerow.release",

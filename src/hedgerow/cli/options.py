@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.publish.diffgen import DiffGen
-    from hedgerow.publish.diffmulti import DiffMulti
+    from hedgerow.publish.publisher import Publisher
 
 
 class Method(StrEnum):
@@ -21,6 +20,7 @@ class Method(StrEnum):
 
     diffmulti = "diffmulti"
     diffgen = "diffgen"
+    cdiffgen = "cdiffgen"
 
 
 class Schedule(StrEnum):
@@ -73,7 +73,7 @@ ScoreName = Annotated[
     Score | None,
     typer.Option(
         "--score",
-        help="What to look for (infogain: diffgen only). By default max with a class, else ncp.",
+        help="What to look for (infogain: not for diffmulti). By default max with a class, else ncp.",
     ),
 ]
 ScheduleName = Annotated[
@@ -100,7 +100,7 @@ DistributionName = Annotated[
 ]
 MaxCells = Annotated[
     int | None,
-    typer.Option("--max-cells", metavar="N", help="diffgen: at most this many regions."),
+    typer.Option("--max-cells", metavar="N", help="diffgen, cdiffgen: at most this many regions."),
 ]
 
 
@@ -113,12 +113,14 @@ def method_of(
     depth: int | None,
     distribution: Distribution | None,
     max_cells: int | None,
-) -> DiffGen | DiffMulti:
+) -> Publisher:
     """The settings of a method from the options a user gave; options left out keep defaults."""
+    from hedgerow.publish.cdiffgen import CDiffGen
     from hedgerow.publish.diffgen import DiffGen
     from hedgerow.publish.diffmulti import DiffMulti
 
-    kind: type[DiffGen] | type[DiffMulti] = DiffGen if name is Method.diffgen else DiffMulti
+    methods = (DiffMulti, DiffGen, CDiffGen)
+    kind: Any = next(method for method in methods if method.name == name.value)
     given = {
         "score": score.value if score else None,
         "schedule": schedule.value,
@@ -134,4 +136,5 @@ def method_of(
             raise UsageError(
                 f"{option} is not a setting of {name.value}.", hint=f"Leave {option} out."
             )
-    return kind(**chosen)  # type: ignore[arg-type]
+    method: Publisher = kind(**chosen)
+    return method

@@ -19,6 +19,7 @@ _PURPOSES = {
     "grow": "growing the tree",
     "allocate": "sharing out specialisations",
     "leaf": "the counts that are published",
+    "count": "the counts of every node",
     "spare": "a second look at these counts",
 }
 

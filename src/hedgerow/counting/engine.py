@@ -71,7 +71,11 @@ class Engine(Protocol):
         """Histograms of nodes in batches that fit the memory setting, in order."""
 
     def split(self, split: Split) -> None:
-        """Routes the rows of nodes to their children; the parents hold no rows from then on."""
+        """Routes the rows of nodes to their children; the parents hold no rows from then on.
+
+        Only children of the latest split may be split or asked for histograms afterwards: a tree
+        grows level by level. Class counts of any node can be had at any time.
+        """
 
     def class_counts(self, nodes: Ints) -> Sealed[Ints]:
         """The number of rows of each class in each node: [nodes, classes]."""

@@ -9,6 +9,7 @@ cannot be decided, everything is computed again with more bits. No error remains
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 from hedgerow.privacy.keystream import Keystream
 
@@ -62,6 +63,7 @@ def _invert(uniform: int, bits: int, trials: int, rate: Fraction, threshold: int
     return None
 
 
+@lru_cache(maxsize=64)  # the same for all portions of a draw
 def _tail(rate: Fraction, threshold: int, precision: int) -> Interval:
     """P[DLap(rate) >= threshold] = q^t / (1 + q), between two integers over 2^precision."""
     one = 1 << precision

@@ -68,13 +68,19 @@ class Curator:
         return self._chance.select(candidates.open(_KEY), rates, flip and pure)
 
     def laplace(
-        self, purpose: str, depth: int, accounts: Ints, exact: Sealed[Ints]
+        self,
+        purpose: str,
+        depth: int,
+        accounts: Ints,
+        exact: Sealed[Ints],
+        units: Ints | None = None,
     ) -> tuple[Ints, Ints]:
         """Noisy counts, unclipped, with the units of each account's charge.
 
         Row i of `exact` belongs to account i, and a record is counted in at most one number of it.
+        `units` is for purposes whose price is not fixed (see `Ledger.charge`).
         """
-        units = self.ledger.charge(purpose, depth, accounts)
+        units = self.ledger.charge(purpose, depth, accounts, units)
         rates = Rates.of(units, lambda unit: self.noise_rate(purpose, unit), purpose)
         return self._chance.laplace(exact.open(_KEY), rates), units
 

@@ -32,7 +32,7 @@ class Line:
         purpose: What is bought, such as "select".
         pot: The name of the pot that pays.
         units: The units of one use by depth of the node (the last one holds below), or None for
-            a purpose that takes whatever its path has left in that pot.
+            a purpose that takes whatever its path has left in that pot, or a part of it.
         uses: The most uses on one path.
     """
 
@@ -89,19 +89,29 @@ class Ledger:
                 spent += self._spent[line.purpose][accounts]
         return self.pots[pot].units - spent
 
-    def charge(self, purpose: str, depth: int, accounts: Ints) -> Ints:
+    def charge(self, purpose: str, depth: int, accounts: Ints, units: Ints | None = None) -> Ints:
         """Books one use for each account, before anything is drawn, and returns its units.
 
         Regions that share an account must be disjoint: a record lies in one of them at most, so
         one charge serves all (parallel composition).
+
+        Args:
+            purpose: What is bought.
+            depth: The depth of the accounts' nodes.
+            accounts: One for each region.
+            units: For a purpose without a fixed price, what each use takes; without it, all that
+                is left.
         """
-        accounts, shared = np.unique(accounts, return_inverse=True)
+        accounts, first, shared = np.unique(accounts, return_index=True, return_inverse=True)
         line = self._lines.get(purpose)
         if line is None:
             raise LeakError(f"the plan grants nothing for {purpose}")
         left = self.left(line.pot, accounts)
         fixed = line.at(depth)
-        units = left if fixed is None else np.full(len(accounts), fixed, dtype=np.int64)
+        if fixed is not None:
+            units = np.full(len(accounts), fixed, dtype=np.int64)
+        else:
+            units = left if units is None else units[first]
         if (units > left).any() or (self._uses[purpose][accounts] >= line.uses).any():
             raise LeakError(f"{purpose} asks for more than the plan granted")
         self._spent[purpose][accounts] += units

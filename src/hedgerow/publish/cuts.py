@@ -34,6 +34,7 @@ class Cuts:
         self.hi: Ints = domain.sizes.astype(np.int64)
         self.taxon: Ints = domain.root.astype(np.int64)
         self.split_point: Ints = np.full(domain.attributes, -1, dtype=np.int64)
+        self.steps: list[tuple[int, int, int, int]] = []  # attribute, lo, hi, cut of each
 
     def _children(self, value: int) -> int:
         taxon = self.taxon[value]
@@ -120,7 +121,8 @@ class Cuts:
 
     def specialise(self, value: int, cut: int) -> None:
         """Replaces a value by its children: two intervals, or the children of a taxonomy node."""
-        a, taxon = self.attribute[value], self.taxon[value]
+        a, taxon = int(self.attribute[value]), self.taxon[value]
+        self.steps.append((a, int(self.lo[value]), int(self.hi[value]), cut))
         if taxon < 0:
             ends = [(self.lo[value], cut, -1), (cut, self.hi[value], -1)]
         else:

@@ -28,28 +28,28 @@ one draw, and takes monotone scores at their worth.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.counting.engine import Engine
-from hedgerow.privacy.budget import Budget, Number
+from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.ledger import Ledger, Line
+from hedgerow.privacy.ledger import Line
 from hedgerow.publish.cuts import Cuts
-from hedgerow.publish.measure import buy_rows, class_totals, measured
+from hedgerow.publish.measure import class_totals, measured
 from hedgerow.publish.plan import Plan, leaf_lines, levels, open_purse
-from hedgerow.publish.publisher import Outcome, check_count, check_word, pick_score
+from hedgerow.publish.publisher import Outcome, Publisher, check_count, check_word, pick_score
 from hedgerow.publish.rules import grid_size
-from hedgerow.publish.scores import SCORES
+from hedgerow.publish.scores import SCORES, Score
 from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import MOST_CELLS, GridPartition
 from hedgerow.schema import Numeric, Schema
 
-__all__ = ["DiffGen"]
+__all__ = ["DiffGen", "grow_cuts", "paper_steps"]
 
 Ints = NDArray[np.int64]
 
@@ -61,7 +61,7 @@ _ROOT = np.zeros(1, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class DiffGen:
+class DiffGen(Publisher):
     """Settings of DiffGen.
 
     Args:
@@ -91,24 +91,12 @@ class DiffGen:
         check_count("specialisations", self.specialisations, MOST_SPECIALISATIONS)
         check_count("max_cells", self.max_cells, MOST_CELLS // 1024)
 
-    def settings(self) -> dict[str, Any]:
-        """See `Publisher.settings`."""
-        return asdict(self)
-
-    def plan(
-        self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
-    ) -> Plan:
-        """See `Publisher.plan`."""
-        pick_score(self.score, schema)
-        cap = schema.person.max_rows if schema.person else 1
-        return self._plan(schema, Budget.of(epsilon, delta, cap), rows)
-
-    def _plan(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
+        """See `Publisher.plan_for`."""
         size = self.specialisations
         if self.schedule == "paper":
             size = size or 10
-            numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
-            uses = {"cut": numeric + size - 1 if numeric else 0, "select": size}
+            uses = paper_steps(schema, size)
             steps = sum(uses.values())
             purse = open_purse(budget, 2 * steps, steps)
             grants = [Line(purpose, purse.growth, (1,), most) for purpose, most in uses.items()]
@@ -125,46 +113,15 @@ class DiffGen:
     def run(self, engine: Engine, schema: Schema, budget: Budget, chance: Chance) -> Outcome:
         """See `Publisher.run`."""
         score = pick_score(self.score, schema)
-        paper = self.schedule == "paper"
-        plan = self._plan(schema, budget, 0)
-        ledger = Ledger(plan.purse.pots)
-        curator = Curator(ledger, chance)
-        found = []
-        if not paper:
-            # the rule may know how many records there are, about
-            ledger.grant(plan.grants[:1])
-            found.append(buy_rows(curator, engine))
-            plan = self._plan(schema, budget, max(0, int(found[0].values[0, 0])))
-            ledger.grant(plan.grants[1:])
-        else:
-            ledger.grant(plan.grants)
+        plan, curator, found = self.begin(engine, schema, budget, chance)
         assert plan.specialisations is not None
-
-        # a value's score needs the marginal counts of its own attribute alone: one pass serves all
-        whole = engine.domain.sizes[None, :]
-        everything = np.ones(whole.shape, dtype=np.bool_)
-        ((_, marginals),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
-        cuts = Cuts(engine.domain, self.max_cells)
-        span = 2 * score.sensitivity if paper else score.span_apart
-        for step in range(plan.specialisations):
-            if not cuts.open_values().any():
-                break
-            if paper:
-                # cut: all attributes in turn at first, then the two halves of one interval
-                for values in cuts.without_split_point():
-                    scored = marginals.map(cuts.split_points(values, score))
-                    accounts = np.zeros(len(values), dtype=np.int64)
-                    drawn = curator.select("cut", step, accounts, scored, span=span, flip=False)
-                    cuts.split_point[values] = drawn.cut
-            # select
-            scored = marginals.map(cuts.candidates(score, joint=not paper))
-            choice = curator.select("select", step, _ROOT, scored, span=span, flip=not paper)
-            # specialise
-            cuts.specialise(int(choice.part[0]), int(choice.cut[0]))
+        cuts = grow_cuts(
+            engine, curator, score, self.schedule, plan.specialisations, self.max_cells
+        )
         # count
         partition = GridPartition(cuts.edges())
         found.extend(self._count(engine, curator, partition))
-        return Outcome(plan, partition, tuple(found), ledger, _ROOT, partition.cells)
+        return Outcome(plan, partition, tuple(found), curator.ledger, _ROOT, partition.cells)
 
     def _count(
         self, engine: Engine, curator: Curator, partition: GridPartition
@@ -209,3 +166,38 @@ class DiffGen:
             drawn = (_ROOT, *curator.laplace("spare", 0, _ROOT, total))
             found.append(measured(curator, "spare", "node", [drawn]))
         return found
+
+
+def paper_steps(schema: Schema, size: int) -> dict[str, int]:
+    """The most cut draws and selections that a record meets in so many specialisations."""
+    numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
+    return {"cut": numeric + size - 1 if numeric else 0, "select": size}
+
+
+def grow_cuts(
+    engine: Engine, curator: Curator, score: Score, schedule: str, steps: int, max_cells: int
+) -> Cuts:
+    """Specialises values one after another, as far as steps and the cap on regions allow."""
+    paper = schedule == "paper"
+    # a value's score needs the marginal counts of its own attribute alone: one pass serves all
+    whole = engine.domain.sizes[None, :]
+    everything = np.ones(whole.shape, dtype=np.bool_)
+    ((_, marginals),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
+    cuts = Cuts(engine.domain, max_cells)
+    span = 2 * score.sensitivity if paper else score.span_apart
+    for step in range(steps):
+        if not cuts.open_values().any():
+            break
+        if paper:
+            # cut: all attributes in turn at first, then the two halves of one interval
+            for values in cuts.without_split_point():
+                scored = marginals.map(cuts.split_points(values, score))
+                accounts = np.zeros(len(values), dtype=np.int64)
+                drawn = curator.select("cut", step, accounts, scored, span=span, flip=False)
+                cuts.split_point[values] = drawn.cut
+        # select
+        scored = marginals.map(cuts.candidates(score, joint=not paper))
+        choice = curator.select("select", step, _ROOT, scored, span=span, flip=not paper)
+        # specialise
+        cuts.specialise(int(choice.part[0]), int(choice.cut[0]))
+    return cuts

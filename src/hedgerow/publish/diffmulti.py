@@ -29,21 +29,21 @@ g + 1, specialisations on a path (M12); every leaf uses what its own path has le
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.counting.engine import Engine
-from hedgerow.privacy.budget import Budget, Number
+from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.ledger import Ledger, Line
+from hedgerow.privacy.ledger import Line
 from hedgerow.privacy.selection import Choices
-from hedgerow.publish.measure import buy_rows, class_totals, count_leaves, measured
+from hedgerow.publish.measure import class_totals, count_leaves, measured
 from hedgerow.publish.plan import Plan, leaf_lines, levels, open_purse
-from hedgerow.publish.publisher import Outcome, check_count, check_word, pick_score
+from hedgerow.publish.publisher import Outcome, Publisher, check_count, check_word, pick_score
 from hedgerow.publish.rules import PAPER_NUMERIC_HEIGHT, tree_size
 from hedgerow.publish.scores import ALL_CUTS, SCORES, SKIP, Score, candidates
 from hedgerow.publish.tree import GrowingTree, share_evenly, share_fairly
@@ -58,7 +58,7 @@ MOST_SPECIALISATIONS, MOST_DEPTH = 10_000_000, 1_000
 
 
 @dataclass(frozen=True)
-class DiffMulti:
+class DiffMulti(Publisher):
     """Settings of DiffMulti.
 
     Args:
@@ -92,19 +92,8 @@ class DiffMulti:
         check_count("specialisations", self.specialisations, MOST_SPECIALISATIONS)
         check_count("depth", self.depth, MOST_DEPTH)
 
-    def settings(self) -> dict[str, Any]:
-        """See `Publisher.settings`."""
-        return asdict(self)
-
-    def plan(
-        self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
-    ) -> Plan:
-        """See `Publisher.plan`."""
-        pick_score(self.score, schema)
-        cap = schema.person.max_rows if schema.person else 1
-        return self._plan(schema, Budget.of(epsilon, delta, cap), rows)
-
-    def _plan(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
+        """See `Publisher.plan_for`."""
         return (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)
 
     def _paper(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
@@ -137,18 +126,7 @@ class DiffMulti:
     def run(self, engine: Engine, schema: Schema, budget: Budget, chance: Chance) -> Outcome:
         """See `Publisher.run`."""
         score = pick_score(self.score, schema)
-        plan = self._plan(schema, budget, 0)
-        ledger = Ledger(plan.purse.pots)
-        curator = Curator(ledger, chance)
-        found = []
-        if self.schedule == "tuned":
-            # the rules may know how many records there are, about
-            ledger.grant(plan.grants[:1])
-            found.append(buy_rows(curator, engine))
-            plan = self._plan(schema, budget, max(0, int(found[0].values[0, 0])))
-            ledger.grant(plan.grants[1:])
-        else:
-            ledger.grant(plan.grants)
+        plan, curator, found = self.begin(engine, schema, budget, chance)
         assert plan.depth is not None and plan.specialisations is not None
 
         tree = GrowingTree(engine.domain)
@@ -172,7 +150,7 @@ class DiffMulti:
             # split
             split, place = tree.specialise(nodes, choices, final=depth + 1 == plan.depth)
             engine.split(split)
-            ledger.open(nodes[place])
+            curator.ledger.open(nodes[place])
             children = split.first_child + np.arange(len(place))
             cuts = cuts[place]
             cuts[np.arange(len(place)), choices.part[place]] = -1  # its interval has changed
@@ -197,7 +175,7 @@ class DiffMulti:
             found.append(measured(curator, "allocate", "node", bought))
         partition = tree.partition()
         found.extend(count_leaves(curator, engine, tree.depth, partition.leaves))
-        return Outcome(plan, partition, tuple(found), ledger, partition.leaves, 1)
+        return Outcome(plan, partition, tuple(found), curator.ledger, partition.leaves, 1)
 
     def _choose(
         self,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,9 @@ from hedgerow.counting.engine import Engine
 from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.chance import Chance
+from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
+from hedgerow.publish.measure import buy_rows
 from hedgerow.publish.plan import Plan
 from hedgerow.publish.scores import SCORES, Score
 from hedgerow.release.measurements import Measurement
@@ -34,10 +37,15 @@ class Outcome:
     sharing: int  # how many regions share each of these accounts
 
 
-class Publisher(Protocol):
-    """A method: frozen settings, a plan that sees no data, and a run that keeps to it."""
+class Publisher(ABC):
+    """A method: frozen settings, a plan that sees no data, and a run that keeps to it.
+
+    Methods are frozen dataclasses with at least the settings `score` and `schedule`.
+    """
 
     name: ClassVar[str]
+    score: str | None
+    schedule: Literal["tuned", "paper"]
 
     def plan(
         self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
@@ -50,12 +58,40 @@ class Publisher(Protocol):
             delta: 0 for pure differential privacy.
             rows: A public guess at the number of rows, where a rule would use the noisy one.
         """
+        pick_score(self.score, schema)
+        cap = schema.person.max_rows if schema.person else 1
+        return self.plan_for(schema, Budget.of(epsilon, delta, cap), rows)
 
+    @abstractmethod
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
+        """The plan for a budget; its first grant is "rows" if the schedule is tuned."""
+
+    @abstractmethod
     def run(self, engine: Engine, schema: Schema, budget: Budget, chance: Chance) -> Outcome:
         """Publishes, spending by the plan and nothing else."""
 
     def settings(self) -> dict[str, Any]:
         """The settings in words, for the manifest."""
+        return asdict(self)  # type: ignore[call-overload, no-any-return]
+
+    def begin(
+        self, engine: Engine, schema: Schema, budget: Budget, chance: Chance
+    ) -> tuple[Plan, Curator, list[Measurement]]:
+        """Opens the ledger and, for a tuned schedule, buys the noisy number of rows.
+
+        The rules that choose a size may know it; what is granted after it is a function of it.
+        """
+        plan = self.plan_for(schema, budget, 0)
+        ledger = Ledger(plan.purse.pots)
+        curator = Curator(ledger, chance)
+        if self.schedule == "paper":
+            ledger.grant(plan.grants)
+            return plan, curator, []
+        ledger.grant(plan.grants[:1])
+        rows = buy_rows(curator, engine)
+        plan = self.plan_for(schema, budget, max(0, int(rows.values[0, 0])))
+        ledger.grant(plan.grants[1:])
+        return plan, curator, [rows]
 
 
 def check_word(setting: str, value: object, allowed: tuple[str, ...]) -> None:

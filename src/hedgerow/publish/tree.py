@@ -10,7 +10,7 @@ from hedgerow.counting.engine import Split
 from hedgerow.privacy.selection import Choices
 from hedgerow.release.partition import TreePartition
 
-__all__ = ["GrowingTree", "share_evenly", "share_fairly"]
+__all__ = ["GrowingTree", "share_evenly", "share_fairly", "tree_of_cuts"]
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -82,6 +82,19 @@ class GrowingTree:
         self.taxon = np.concatenate([self.taxon, taxa])
         return split, place
 
+    def sort_by_level(self) -> None:
+        """Renumbers nodes in breadth-first order; children of one node stay together."""
+        order = np.zeros(1, dtype=np.int64)
+        place = np.zeros(len(self.parent), dtype=np.int64)
+        for depth in range(1, int(self.depth.max()) + 1):
+            nodes = np.flatnonzero(self.depth == depth)
+            nodes = nodes[np.argsort(place[self.parent[nodes]], kind="stable")]
+            place[nodes] = len(order) + np.arange(len(nodes))
+            order = np.concatenate([order, nodes])
+        self.parent = np.where(self.parent[order] < 0, -1, place[self.parent[order]])
+        self.depth, self.split_on = self.depth[order], self.split_on[order]
+        self.lo, self.hi, self.taxon = self.lo[order], self.hi[order], self.taxon[order]
+
     def partition(self) -> TreePartition:
         """The finished tree."""
         return TreePartition(
@@ -91,6 +104,24 @@ class GrowingTree:
             lo=self.lo,
             hi=self.hi,
         )
+
+
+def tree_of_cuts(domain: Domain, steps: list[tuple[int, int, int, int]]) -> TreePartition:
+    """The tree that single-dimensional specialisations make, taken in order.
+
+    Args:
+        domain: The public domain.
+        steps: The attribute, the interval [lo, hi) and the cut of each specialised value; it
+            splits every region that has this value. A cut of -1 stands for a taxonomy node.
+    """
+    tree = GrowingTree(domain)
+    for attribute, lo, hi, cut in steps:
+        has_value = (tree.lo[:, attribute] == lo) & (tree.hi[:, attribute] == hi)
+        nodes = np.flatnonzero(has_value & (tree.split_on < 0))
+        choices = Choices(np.full(len(nodes), attribute), np.full(len(nodes), cut))
+        tree.specialise(nodes, choices, final=False)
+    tree.sort_by_level()
+    return tree.partition()
 
 
 def share_fairly(quota: Ints, place: Ints, noisy: Ints, open_: NDArray[np.bool_]) -> Ints:

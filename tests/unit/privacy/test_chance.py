@@ -51,7 +51,9 @@ def test_every_row_gets_noise_of_its_own_rate(fits: Judge) -> None:
 
 
 def test_noise_on_neighbouring_numbers_is_independent() -> None:
-    noise = Dice(Keystream(seed=2)).laplace(np.zeros((50_000, 2), np.int64), same(Fraction(1), 50_000))
+    noise = Dice(Keystream(seed=2)).laplace(
+        np.zeros((50_000, 2), np.int64), same(Fraction(1), 50_000)
+    )
     signs = np.sign(noise)
     table = np.array([[((signs[:, 0] == a) & (signs[:, 1] == b)).sum() for a in (-1, 0, 1)]
                       for b in (-1, 0, 1)])  # fmt: skip
@@ -192,7 +194,9 @@ def test_sparse_over_a_huge_domain_lists_about_as_many_as_expected() -> None:
 def test_draws_do_not_depend_on_refills(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def everything() -> list[object]:
         dice = Dice(Keystream(seed=10))
-        offered = candidates(*[[(0, 1, 2, 0, 1), (5, 1, 1, 1, -1)], [(3, 2, 1, 0, -1), (1, 1, 9, 1, 1)]] * 20)
+        offered = candidates(
+            *[[(0, 1, 2, 0, 1), (5, 1, 1, 1, -1)], [(3, 2, 1, 0, -1), (1, 1, 9, 1, 1)]] * 20
+        )
         found: list[object] = []
         for flip in (True, False):
             chosen = dice.select(offered, same(Fraction(1, 4), 40), flip)
@@ -253,7 +257,7 @@ def test_selection_agrees_with_opendp(flip: bool) -> None:
     is permute-and-flip."""
     dp = pytest.importorskip("opendp.prelude")
     dp.enable_features("contrib")
-    scores, number, rate = [0, 2, 3, 3], 6_000, Fraction(1, 2)
+    scores, number, rate = [0, 3, 5, 5], 12_000, Fraction(1, 2)
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.linf_distance(T=int)
     measure = dp.max_divergence() if flip else dp.zero_concentrated_divergence()
     mechanism = dp.m.make_noisy_max(*space, measure, scale=float(1 / rate))

@@ -1,0 +1,232 @@
+"""Every engine gives the same integers: those of brute force."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hedgerow.counting import sealed
+from hedgerow.counting.engine import Engine, Split
+from hedgerow.counting.memory import MemoryEngine
+from hedgerow.errors import LeakError
+from hedgerow.schema import Attribute, Categorical, Numeric, Schema, Taxonomy
+from hedgerow.table import Table
+
+ENGINES: dict[str, Callable[[Table], Engine]] = {
+    "memory": MemoryEngine,
+    "memory, one entry a batch": lambda table: MemoryEngine(table, batch=1),
+    "memory, seven entries a batch": lambda table: MemoryEngine(table, batch=7),
+}
+
+TREES = [
+    Taxonomy(("only",), (-1,)),
+    Taxonomy.flat(["a", "b"]),
+    Taxonomy.flat([f"v{i}" for i in range(12)]),  # more children than the linear search serves
+    Taxonomy.from_nested(
+        "Any", {"L": ["a", "b", "c"], "M": ["d", "e"], "R": {"S": ["f", "g"], "T": ["h", "i"]}}
+    ),
+]
+
+
+def numeric(name: str, size: int) -> Numeric:
+    return Numeric(name, Fraction(0), Fraction(size - 1), Fraction(1), "integer")
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    attributes: list[Attribute] = []
+    for i in range(draw(st.integers(1, 4))):
+        size = draw(st.sampled_from([0, 2, 3, 9, 70_000]))
+        tree = draw(st.sampled_from(TREES))
+        attributes.append(numeric(f"n{i}", size) if size else Categorical(f"c{i}", tree))
+    classes = draw(st.integers(0, 4))
+    target = (
+        Categorical("class", Taxonomy.flat([f"k{i}" for i in range(classes)]))
+        if classes > 1
+        else None
+    )
+    schema = Schema("made up", tuple(attributes), target)
+    rows = draw(st.sampled_from([0, 1, 2, 40]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    # few distinct codes far apart, so that parts are counted densely and by sorting
+    columns = [rng.choice(rng.integers(0, a.size, 5), rows) for a in attributes]
+    columns.append(rng.integers(0, max(1, len(schema.classes)), rows))
+    wide = max(a.size for a in attributes) > 65_536
+    dtype = np.uint32 if wide or draw(st.booleans()) else np.uint16
+    return Table(schema, np.ascontiguousarray(np.stack(columns, axis=1).astype(dtype)))
+
+
+def opened(content: sealed.Sealed[Any]) -> Any:
+    return content.open(sealed._KEY)
+
+
+class Brute:
+    """Regions as masks over the rows."""
+
+    def __init__(self, table: Table) -> None:
+        self.rows = table.codes.astype(np.int64)
+        self.attributes = table.schema.attributes
+        self.classes = max(1, len(table.schema.classes))
+        self.lo = [[0] * len(self.attributes)]
+        self.hi = [[a.size for a in self.attributes]]
+
+    def inside(self, node: int) -> np.ndarray:
+        codes = self.rows[:, :-1]
+        return self.rows[((codes >= self.lo[node]) & (codes < self.hi[node])).all(axis=1)]
+
+    def counts(self, node: int) -> list[int]:
+        return np.bincount(self.inside(node)[:, -1], minlength=self.classes).tolist()
+
+    def histogram(self, node: int, a: int) -> list[tuple[int, list[int]]]:
+        rows = self.inside(node)
+        return [
+            (
+                int(code),
+                np.bincount(rows[rows[:, a] == code][:, -1], minlength=self.classes).tolist(),
+            )
+            for code in np.unique(rows[:, a])
+        ]
+
+    def ways(self, node: int, a: int) -> list[list[int]]:
+        """All lists of inner edges that may split an attribute of a node."""
+        lo, hi = self.lo[node][a], self.hi[node][a]
+        attribute = self.attributes[a]
+        if isinstance(attribute, Numeric):
+            return [[cut] for cut in {lo + 1, (lo + hi) // 2, hi - 1} if lo < cut < hi]
+        tree = attribute.taxonomy
+        below = tree.children[tree.node(lo, hi)]
+        return [[tree.spans[child][0] for child in below[1:]]] if below else []
+
+    def split(self, node: int, a: int, edges: list[int]) -> None:
+        for lo, hi in pairwise([self.lo[node][a], *edges, self.hi[node][a]]):
+            self.lo.append([*self.lo[node][:a], lo, *self.lo[node][a + 1 :]])
+            self.hi.append([*self.hi[node][:a], hi, *self.hi[node][a + 1 :]])
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@given(data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_an_engine_equals_brute_force(name: str, data: st.DataObject) -> None:
+    table = data.draw(tables())
+    before = table.codes.copy()
+    engine, brute = ENGINES[name](table), Brute(table)
+    attributes = len(brute.attributes)
+    nodes = [0]
+    levels = data.draw(st.integers(1, 4))
+    for level in range(levels):
+        # histograms of all nodes, of some attributes
+        wanted = np.array(data.draw(st.lists(
+            st.booleans(), min_size=len(nodes) * attributes, max_size=len(nodes) * attributes,
+        ))).reshape(len(nodes), attributes)  # fmt: skip
+        lo, hi = (
+            np.array([side[n] for n in nodes], dtype=np.int32) for side in (brute.lo, brute.hi)
+        )
+        asked = 0
+        for batch, content in engine.histograms(np.array(nodes), lo, hi, wanted):
+            assert batch.start == asked  # in order, without gaps
+            asked = batch.stop
+            found = opened(content)
+            for i in range(batch.start, batch.stop):
+                for a in range(attributes):
+                    segment = (i - batch.start) * attributes + a
+                    entries = slice(found.start[segment], found.start[segment + 1])
+                    listed = list(zip(
+                        found.code[entries].tolist(), found.counts[entries].tolist(), strict=True,
+                    ))  # fmt: skip
+                    assert listed == (brute.histogram(nodes[i], a) if wanted[i, a] else [])
+        assert asked == len(nodes)
+        # split some of the nodes
+        choices = [
+            (node, a, edges) for node in nodes for a in range(attributes)
+            for edges in brute.ways(node, a)
+        ]  # fmt: skip
+        picked = {}
+        for node, a, edges in data.draw(st.permutations(choices))[:6]:
+            picked[node] = (a, edges)
+        if not picked:
+            break
+        splitting = sorted(picked)
+        first_child = len(brute.lo)
+        for node in splitting:
+            brute.split(node, *picked[node])
+        edges = [picked[node][1] for node in splitting]
+        engine.split(
+            Split(
+                nodes=np.array(splitting),
+                attribute=np.array([picked[node][0] for node in splitting]),
+                edge_start=np.cumsum([0, *map(len, edges)]),
+                edges=np.array(sum(edges, []), dtype=np.int32),
+                first_child=first_child,
+                final=level == levels - 1,
+            )
+        )
+        nodes = list(range(first_child, len(brute.lo)))
+        assert opened(engine.class_counts(np.array(nodes))).tolist() == [
+            brute.counts(node) for node in nodes
+        ]
+    everything = np.arange(len(brute.lo))
+    assert opened(engine.class_counts(everything)).tolist() == [
+        brute.counts(node) for node in everything
+    ]
+    assert np.array_equal(table.codes, before), "the caller's table was changed"
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@given(data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_cells_equal_brute_force(name: str, data: st.DataObject) -> None:
+    table = data.draw(tables())
+    engine = ENGINES[name](table)
+    edges = []
+    for attribute in table.schema.attributes:
+        inner = data.draw(st.sets(st.integers(1, max(1, attribute.size - 1)), max_size=3))
+        ends = sorted({0, attribute.size} | {e for e in inner if e < attribute.size})
+        edges.append(np.array(ends, dtype=np.int32))
+    expected: dict[int, int] = {}
+    classes = max(1, len(table.schema.classes))
+    for row in table.codes.tolist():
+        cell = 0
+        for code, cut in zip(row, edges, strict=False):
+            cell = cell * (len(cut) - 1) + sum(code >= edge for edge in cut.tolist()) - 1
+        cell = cell * classes + row[-1]
+        expected[cell] = expected.get(cell, 0) + 1
+    cells, counts = opened(engine.cell_counts(tuple(edges)))
+    assert list(zip(cells.tolist(), counts.tolist(), strict=True)) == sorted(expected.items())
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_answers_are_sealed(name: str) -> None:
+    schema = Schema("one", (numeric("n", 3),))
+    engine = ENGINES[name](Table(schema, np.zeros((2, 2), dtype=np.uint16)))
+    lo, hi = np.zeros((1, 1), np.int32), np.full((1, 1), 3, np.int32)
+    ((_, histogram),) = engine.histograms(np.array([0]), lo, hi, np.ones((1, 1), np.bool_))
+    answers: list[Any] = [
+        histogram,
+        engine.class_counts(np.array([0])),
+        engine.cell_counts((np.array([0, 3], dtype=np.int32),)),
+    ]
+    for answer in answers:
+        with pytest.raises(LeakError):
+            len(answer)
+
+
+def test_batches_bound_the_entries() -> None:
+    """A batch holds one node at least, and otherwise no more entries than it may."""
+    rng = np.random.default_rng(3)
+    schema = Schema("one", (numeric("n", 50), numeric("m", 50)))
+    codes = np.stack([rng.integers(0, 50, 60), rng.integers(0, 50, 60), np.zeros(60, np.int64)], 1)
+    engine = MemoryEngine(Table(schema, np.ascontiguousarray(codes.astype(np.uint16))), batch=1)
+    engine.split(
+        Split(np.array([0]), np.array([0]), np.array([0, 1]), np.array([25], np.int32), 1, False)
+    )
+    lo = np.array([[0, 0], [25, 0]], dtype=np.int32)
+    hi = np.array([[25, 50], [50, 50]], dtype=np.int32)
+    batches = [b for b, _ in engine.histograms(np.array([1, 2]), lo, hi, np.ones((2, 2), np.bool_))]
+    assert batches == [slice(0, 1), slice(1, 2)]

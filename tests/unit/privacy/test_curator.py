@@ -1,0 +1,135 @@
+"""The curator charges, then opens, then draws, at the rate that the charge buys."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hedgerow.counting.sealed import Sealed
+from hedgerow.errors import LeakError
+from hedgerow.privacy.budget import Pot
+from hedgerow.privacy.chance import Rates
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.ledger import Ledger, Line
+from hedgerow.privacy.selection import Candidates, Choices
+
+ROOT = np.array([0])
+ONE = np.array([1])
+SCORED: Sealed[Candidates] = Sealed(Candidates(np.array([0, 1]), ONE, ONE, ONE, ONE, ONE))
+
+
+class Watcher:
+    """A chance that draws nothing and remembers what it was asked, and what was booked then."""
+
+    def __init__(self) -> None:
+        self.ledger: Ledger
+        self.rates: tuple[Fraction, ...] = ()
+        self.flip: bool | None = None
+        self.left: dict[str, int] = {}
+
+    def _look(self, rates: tuple[Fraction, ...]) -> None:
+        self.rates = rates
+        self.left = {pot: int(self.ledger.left(pot, ROOT)[0]) for pot in self.ledger.pots}
+
+    def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
+        self._look(rates.values)
+        self.flip = flip
+        return Choices(ROOT, ROOT)
+
+    def laplace(self, exact: Any, rates: Rates) -> Any:
+        self._look(rates.values)
+        return exact
+
+    def sparse(self, cells: Any, counts: Any, number: int, rate: Fraction, threshold: int) -> Any:
+        self._look((rate,))
+        return cells, counts
+
+
+def curator() -> tuple[Curator, Watcher]:
+    ledger = Ledger([Pot("epsilon", Fraction(1, 10), 10), Pot("rho", Fraction(1, 50), 10)])
+    ledger.grant(
+        [
+            Line("pure", "epsilon", (3,), 1),
+            Line("zcdp", "rho", (4,), 1),
+            Line("leaf", "epsilon", None, 1),
+            Line("spare", "rho", None, 1),
+        ]
+    )
+    watcher = Watcher()
+    watcher.ledger = ledger
+    return Curator(ledger, watcher), watcher
+
+
+def test_a_pure_selection_has_the_rate_that_its_charge_buys() -> None:
+    made, watcher = curator()
+    made.select("pure", 0, ROOT, SCORED, span=4, flip=True)
+    assert watcher.rates == (Fraction(3, 10) / 4,)
+    assert watcher.flip is True
+    assert watcher.left["epsilon"] == 7  # booked before anything was drawn
+
+
+def test_a_zcdp_selection_is_rounded_down_and_never_flips() -> None:
+    made, watcher = curator()
+    made.select("zcdp", 0, ROOT, SCORED, span=4, flip=True)
+    (rate,) = watcher.rates
+    assert (rate * 4) ** 2 / 8 <= Fraction(4, 50)
+    assert float(rate) == pytest.approx((8 * 4 / 50) ** 0.5 / 4, rel=1e-6)
+    assert watcher.flip is False  # permute-and-flip has no bounded range
+    assert watcher.left["rho"] == 6
+
+
+def test_noise_has_the_rate_that_its_charge_buys() -> None:
+    made, watcher = curator()
+    noisy, units = made.laplace("pure", 0, ROOT, Sealed(np.array([[5]])))
+    assert watcher.rates == (Fraction(3, 10),)
+    assert (noisy.tolist(), units.tolist()) == ([[5]], [3])
+    made.laplace("zcdp", 0, ROOT, Sealed(np.array([[5]])))
+    assert watcher.rates[0] ** 2 / 2 <= Fraction(4, 50)
+    assert float(watcher.rates[0]) == pytest.approx((2 * 4 / 50) ** 0.5, rel=1e-6)
+    _, _, sparse_units = made.sparse("leaf", Sealed((ROOT, ONE)), 9, 2)
+    assert (watcher.rates, sparse_units) == ((Fraction(7, 10),), 7)
+    assert watcher.left == {"epsilon": 0, "rho": 6}
+
+
+@pytest.mark.parametrize("purpose", ["pure", "zcdp"])
+def test_a_refused_charge_draws_nothing(purpose: str) -> None:
+    made, watcher = curator()
+    made.laplace(purpose, 0, ROOT, Sealed(np.array([[5]])))
+    watcher.rates = ()
+    for attempt in (
+        lambda: made.laplace(purpose, 0, ROOT, Sealed(np.array([[5]]))),
+        lambda: made.select(purpose, 0, ROOT, SCORED, span=1, flip=False),
+        lambda: made.sparse(purpose, Sealed((ROOT, ONE)), 9, 2),
+        lambda: made.laplace("other", 0, ROOT, Sealed(np.array([[5]]))),
+    ):
+        with pytest.raises(LeakError):
+            attempt()
+        assert watcher.rates == ()
+
+
+def test_what_crashed_is_spent() -> None:
+    made, watcher = curator()
+
+    def crash(*_: object) -> Choices:
+        raise MemoryError
+
+    watcher.select = crash  # type: ignore[method-assign]
+    with pytest.raises(MemoryError):
+        made.select("pure", 0, ROOT, SCORED, span=1, flip=False)
+    assert made.ledger.left("epsilon", ROOT).tolist() == [7]
+
+
+def test_awkward_fractions_are_rounded_down_to_what_samplers_hold() -> None:
+    unit = Fraction(123457, 10**11)
+    ledger = Ledger([Pot("epsilon", unit, 100_000)])
+    ledger.grant([Line("select", "epsilon", (4847,), 1)])
+    watcher = Watcher()
+    watcher.ledger = ledger
+    Curator(ledger, watcher).select("select", 0, ROOT, SCORED, span=131_074, flip=True)
+    wanted = unit * 4847 / 131_074
+    (rate,) = watcher.rates
+    Rates((rate,), ROOT).terms()
+    assert 0 < wanted - rate < wanted / 10**6
