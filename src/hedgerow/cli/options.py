@@ -73,7 +73,7 @@ ScoreName = Annotated[
     Score | None,
     typer.Option(
         "--score",
-        help="What to look for (infogain: not for diffmulti). By default max with a class, else ncp.",
+        help="What to look for (infogain: not diffmulti). By default max with a class, else ncp.",
     ),
 ]
 ScheduleName = Annotated[

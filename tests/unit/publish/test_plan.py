@@ -1,0 +1,166 @@
+"""Plans are made before any data is seen, and what they grant adds up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+
+from hedgerow.errors import UsageError
+from hedgerow.privacy.budget import Budget, epsilon_of_rho
+from hedgerow.publish.diffgen import DiffGen
+from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.publish.plan import Plan, levels, open_purse
+from hedgerow.publish.publisher import Publisher
+from hedgerow.schema import Schema
+
+
+def schema(**extra: object) -> Schema:
+    return Schema.from_dict(
+        {
+            "name": "people",
+            "attributes": {
+                "age": {"type": "numeric", "low": 0, "high": 99, "step": 1},
+                "pay": {"type": "numeric", "low": 0, "high": 999, "step": 1},
+                "job": {"type": "categorical", "taxonomy": {"L": ["a", "b"], "R": ["c", "d"]}},
+                "ill": {"type": "boolean", "role": "class"},
+                **extra,
+            },
+        }
+    )
+
+
+METHODS: dict[str, Publisher] = {
+    "multi": DiffMulti(specialisations=50, depth=8),
+    "multi even": DiffMulti(specialisations=50, depth=8, distribution="even"),
+    "multi one": DiffMulti(specialisations=1, depth=1),
+    "multi deepest": DiffMulti(specialisations=10**7, depth=1000),
+    "multi paper": DiffMulti(schedule="paper"),
+    "multi paper even": DiffMulti(schedule="paper", depth=5, distribution="even"),
+    "multi paper one": DiffMulti(schedule="paper", depth=1),
+    "gen": DiffGen(specialisations=9),
+    "gen most": DiffGen(specialisations=10_000),
+    "gen paper": DiffGen(schedule="paper"),
+    "gen paper one": DiffGen(schedule="paper", specialisations=1),
+}
+
+
+def costs(plan: Plan) -> dict[str, int]:
+    """The most that one path can be charged in each pot by lines of fixed price."""
+    total = {pot.name: 0 for pot in plan.purse.pots}
+    for line in plan.grants:
+        if line.units is not None:
+            total[line.pot] += sum(line.at(depth) or 0 for depth in range(line.uses))
+    return total
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+def test_the_longest_path_leaves_something_for_its_leaf(name: str, delta: str) -> None:
+    plan = METHODS[name].plan(schema(), "0.7", delta)
+    pots = {pot.name: pot for pot in plan.purse.pots}
+    for pot, units in costs(plan).items():
+        assert units <= pots[pot].units
+    assert costs(plan)["epsilon"] < pots["epsilon"].units
+    leaf = pots["epsilon"].unit * (pots["epsilon"].units - costs(plan)["epsilon"])
+    assert leaf >= Fraction("0.7") / 4
+    assert {line.purpose for line in plan.grants} >= {"leaf", "select"}
+    if "paper" in name:  # the paper gives half of the budget to the leaves
+        assert leaf == Fraction("0.7") / 2
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("rows", [1, 7])
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+def test_the_pots_hold_the_budget_of_one_row(name: str, rows: int, delta: str) -> None:
+    made = schema(who={"role": "person", "max_rows": rows}) if rows > 1 else schema()
+    plan = METHODS[name].plan(made, "1/3", delta)
+    assert plan.budget.rows == rows
+    pots = {pot.name: pot.total for pot in plan.purse.pots}
+    share = Fraction(1, 3) / rows
+    if delta == "0":
+        assert pots == {"epsilon": share}
+        assert plan.purse.accounting == "pure"
+    else:
+        assert pots["epsilon"] + epsilon_of_rho(pots["rho"], plan.budget.row_delta) <= share
+        assert float(epsilon_of_rho(pots["rho"], plan.budget.row_delta)) == pytest.approx(
+            float(share - pots["epsilon"]), rel=1e-6
+        )
+        assert plan.purse.accounting == "zcdp"
+
+
+@pytest.mark.parametrize("make", [DiffMulti, DiffGen])
+def test_a_rule_waits_for_the_noisy_number_of_rows(make: Callable[[], Publisher]) -> None:
+    waiting = make().plan(schema(), 1)
+    assert [line.purpose for line in waiting.grants] == ["rows"]
+    assert waiting.specialisations is None
+    assert any("noisy number of rows" in cost for *_, cost in waiting.lines())
+    guessed = make().plan(schema(), 1, rows=30_000)
+    assert guessed.specialisations
+    assert guessed.depth
+    assert guessed.grants[0] == waiting.grants[0]
+    assert guessed.purse == waiting.purse
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_plan_can_be_told_to_people_and_machines(name: str) -> None:
+    plan = METHODS[name].plan(schema(), "0.5", "1e-6")
+    assert json.loads(json.dumps(plan.to_dict()))["epsilon"] == "1/2"
+    assert all(all(words) for words in plan.lines())
+    assert len(plan.lines()) >= len(plan.grants)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: DiffMulti(score="infogain"),
+        lambda: DiffMulti(score="best"),
+        lambda: DiffMulti(schedule="fast"),  # type: ignore[arg-type]
+        lambda: DiffMulti(distribution="odd"),  # type: ignore[arg-type]
+        lambda: DiffMulti(specialisations=0),
+        lambda: DiffMulti(specialisations=-3),
+        lambda: DiffMulti(specialisations=1.5),  # type: ignore[arg-type]
+        lambda: DiffMulti(specialisations=True),
+        lambda: DiffMulti(depth=0),
+        lambda: DiffMulti(depth=10**9),
+        lambda: DiffGen(specialisations=0),
+        lambda: DiffGen(specialisations=10**9),
+        lambda: DiffGen(max_cells=0),
+        lambda: DiffGen(max_cells=2**62),
+        lambda: DiffGen(score=""),
+    ],
+)
+def test_settings_that_cannot_be_meant_are_refused(make: Callable[[], Publisher]) -> None:
+    with pytest.raises(UsageError) as caught:
+        make()
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("score", ["max", "gini"])
+def test_a_score_of_classes_needs_a_class(score: str) -> None:
+    plain = Schema.from_dict(
+        {"name": "s", "attributes": {"a": {"type": "numeric", "low": 0, "high": 9}}}
+    )
+    with pytest.raises(UsageError, match="needs a class"):
+        DiffMulti(score=score).plan(plain, 1)
+    with pytest.raises(UsageError, match="needs a class"):
+        DiffGen(score=score).plan(plain, 1)
+    assert DiffMulti().plan(plain, 1)  # ncp, by default
+
+
+def test_a_delta_needs_an_epsilon_that_buys_something() -> None:
+    with pytest.raises(UsageError, match="too small to be used with a delta"):
+        open_purse(Budget(Fraction(1, 10**6), Fraction(1, 10**9)), 100_000, 70_000)
+    assert open_purse(Budget(Fraction(1, 10**6)), 100_000, 70_000).growth == "epsilon"
+    assert (
+        open_purse(Budget(Fraction(1, 1000), Fraction(1, 10**9)), 100_000, 70_000).growth == "rho"
+    )
+
+
+def test_levels_share_equally_and_never_more_than_there_is() -> None:
+    for units, depth in ((63_000, 13), (7, 9), (5, 0), (0, 4)):
+        shared = levels(units, depth)
+        assert sum(shared) <= units
+        assert len(shared) == max(1, depth)
