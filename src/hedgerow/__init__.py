@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hedgerow.publish.diffmulti import DiffMulti as DiffMulti
     from hedgerow.release import Release as Release
     from hedgerow.release import verify as verify
+    from hedgerow.schema import Query as Query
     from hedgerow.schema import Schema as Schema
 
 __version__ = "0.1.0"
@@ -30,6 +31,7 @@ __all__ = [
     "CDiffGen",
     "DiffGen",
     "DiffMulti",
+    "Query",
     "Release",
     "Schema",
     "__version__",
@@ -44,6 +46,7 @@ _ROOMS = {
     "CDiffGen": "hedgerow.publish.cdiffgen",
     "DiffGen": "hedgerow.publish.diffgen",
     "DiffMulti": "hedgerow.publish.diffmulti",
+    "Query": "hedgerow.schema",
     "Release": "hedgerow.release",
     "Schema": "hedgerow.schema",
     "verify": "hedgerow.release",

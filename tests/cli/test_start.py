@@ -36,7 +36,7 @@ def test_the_module_runs_as_the_command() -> None:
 
 
 def test_the_commands_are_those_of_the_project() -> None:
-    assert NAMES == ["init", "check", "plan", "publish", "show", "sample", "verify"]
+    assert NAMES == ["init", "check", "plan", "publish", "show", "query", "sample", "verify"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -17,6 +17,7 @@ from hedgerow.cli.check import check
 from hedgerow.cli.init import init
 from hedgerow.cli.plan import plan
 from hedgerow.cli.publish import publish
+from hedgerow.cli.query import query
 from hedgerow.cli.sample import sample
 from hedgerow.cli.show import show
 from hedgerow.cli.terminal import INTERRUPTED, Door, example
@@ -43,6 +44,7 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
         "    --epsilon 1 --out release/",
     ],
     show: ["hedgerow show release/ --top 20 --plot release.png"],
+    query: ['hedgerow query release/ "age in [30, 50] and smoker = yes"'],
     sample: ["hedgerow sample release/ --out rows.csv"],
     verify: ["hedgerow verify release/"],
 }

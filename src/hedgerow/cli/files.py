@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from hedgerow.errors import ReleaseError
+from hedgerow.errors import ReleaseError, UsageError
 
-__all__ = ["refuse_existing", "whole_file", "write_text"]
+__all__ = ["refuse_existing", "table_writer", "whole_file", "write_text"]
 
 
 def refuse_existing(path: Path, overwrite: bool) -> None:
@@ -62,6 +63,26 @@ def write_text(path: Path, text: str, overwrite: bool) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def table_writer(out: Path) -> Callable[[Any, Path], None]:
+    """The function that writes an Arrow table to a file of this kind.
+
+    Args:
+        out: The file; its name says what kind it is.
+
+    Raises:
+        UsageError: If the name says nothing.
+    """
+    name = out.name.lower()
+    if name.endswith(".parquet"):
+        return _write_parquet
+    if name.endswith((".csv", ".csv.gz")):
+        return _write_csv
+    raise UsageError(
+        f"{out} does not say what kind of file to write.",
+        hint="Let it end in .csv, .csv.gz or .parquet.",
+    )
+
+
 def _unwritable(path: Path, error: OSError) -> ReleaseError:
     return ReleaseError(
         f"{path} cannot be written: {error.strerror or 'the disk refused'}.",
@@ -74,3 +95,18 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
+
+
+def _write_parquet(rows: Any, path: Path) -> None:
+    from pyarrow import parquet
+
+    parquet.write_table(rows, path)
+
+
+def _write_csv(rows: Any, path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    kind = "gzip" if path.name.endswith(".gz") else None
+    with pa.output_stream(str(path), compression=kind) as stream:
+        csv.write_csv(rows, stream)

@@ -63,7 +63,7 @@ class _Parameter:
     @property
     def shown(self) -> str:
         if self.is_argument:
-            return self.name.upper()
+            return str(self.info.metavar or self.name.upper())
         # In an annotation the first name stands where a default would.
         names = (self.info.default, *(self.info.param_decls or ()))
         given = [name for name in names if str(name).startswith("--")]
@@ -104,7 +104,8 @@ def reference() -> str:
     parts = [_HEAD, inspect.getdoc(hedgerow), ""]
     for function, examples in COMMANDS.items():
         name, parameters = function.__name__, _parameters(function)
-        needed = [parameter.shown for parameter in parameters if parameter.required]
+        needed = [p.shown for p in parameters if p.required]
+        needed += [f"[{p.shown}]..." for p in parameters if p.is_argument and not p.required]
         parts += [f"## hedgerow {name}", "", inspect.getdoc(function), ""]
         parts += ["```", " ".join(["hedgerow", name, *needed, "[OPTIONS]"]), "```", ""]
         parts += ["| argument or option | meaning |", "| --- | --- |"]

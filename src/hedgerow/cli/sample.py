@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -27,10 +27,10 @@ def sample(
 
     The rows are made from the release alone and cost no further budget. They describe nobody.
     """
-    from hedgerow.cli.files import refuse_existing, whole_file
+    from hedgerow.cli.files import refuse_existing, table_writer, whole_file
     from hedgerow.release import Release
 
-    write = _writer(out)
+    write = table_writer(out)
     refuse_existing(out, overwrite)
     if rows is not None and rows < 0:
         raise UsageError("--rows must not be negative.", hint="Leave it out, or give 0 or more.")
@@ -41,30 +41,3 @@ def sample(
         print_json({"rows": str(out), "columns": list(drawn.column_names)})
         return
     say(f"Wrote synthetic rows to {out}.")
-
-
-def _writer(out: Path) -> Any:
-    name = out.name.lower()
-    if name.endswith(".parquet"):
-        return _write_parquet
-    if name.endswith((".csv", ".csv.gz")):
-        return _write_csv
-    raise UsageError(
-        f"{out} does not say what kind of file to write.",
-        hint="Let it end in .csv, .csv.gz or .parquet.",
-    )
-
-
-def _write_parquet(rows: Any, path: Path) -> None:
-    from pyarrow import parquet
-
-    parquet.write_table(rows, path)
-
-
-def _write_csv(rows: Any, path: Path) -> None:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    kind = "gzip" if path.name.endswith(".gz") else None
-    with pa.output_stream(str(path), compression=kind) as stream:
-        csv.write_csv(rows, stream)

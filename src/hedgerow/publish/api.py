@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.errors import SchemaError
+from hedgerow.errors import SchemaError, UsageError
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.diffmulti import DiffMulti
-from hedgerow.publish.publisher import Outcome, Publisher
+from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress, pick_score
 from hedgerow.release import Release
 from hedgerow.schema import Schema
 from hedgerow.table import Table, read
@@ -29,7 +28,8 @@ def publish(
     delta: Number = 0,
     *,
     seed: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    delimiter: str | None = None,
+    progress: Progress | None = None,
 ) -> Release:
     """Publishes a table under differential privacy.
 
@@ -42,7 +42,8 @@ def publish(
         epsilon: The loss that one person may suffer: a number, or text such as "0.1" or "1/3".
         delta: 0 for pure differential privacy.
         seed: For tests alone: makes the run repeatable and the release NOT private.
-        progress: Called now and then with the share of the input that has been read.
+        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        progress: Called now and then with the share of the work that is done.
 
     Returns:
         The release; nothing has been written yet.
@@ -58,6 +59,13 @@ def publish(
     """
     schema = schema if isinstance(schema, Schema) else Schema.load(schema)
     method = DiffMulti() if method is None else method
+    if not isinstance(method, Publisher):
+        raise UsageError(
+            "method must be a method with its settings.",
+            hint="Write method=hedgerow.DiffMulti() or method=hedgerow.DiffGen(score='max').",
+        )
+    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
+        raise UsageError("seed must be a whole number.", hint="Leave it out for a private release.")
     if schema.draft:
         raise SchemaError(
             f"The schema {schema.name!r} is still a draft made from private data.",
@@ -65,15 +73,21 @@ def publish(
             "`draft: true`.",
         )
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
-    table = read(source, schema, progress=progress)
+    reading, growing = _halves(progress)
+    table = read(source, schema, delimiter=delimiter, progress=reading)
     stream = Keystream(seed)
-    outcome = run(table, method, plan.budget, Dice(stream))
+    outcome = run(table, method, plan.budget, Dice(stream), growing)
+    growing(1.0)
     return Release(
         schema=schema,
         method=method.name,
         settings=method.settings()
         | {
-            "chosen": {"specialisations": outcome.plan.specialisations, "depth": outcome.plan.depth}
+            "chosen": {
+                "score": pick_score(method.score, schema).name,
+                "specialisations": outcome.plan.specialisations,
+                "depth": outcome.plan.depth,
+            }
         },
         guarantee=_guarantee(schema, outcome, private=stream.secure),
         ledger=_ledger(outcome),
@@ -83,9 +97,22 @@ def publish(
     )
 
 
-def run(table: Table, method: Publisher, budget: Budget, chance: Chance) -> Outcome:
+def run(
+    table: Table,
+    method: Publisher,
+    budget: Budget,
+    chance: Chance,
+    progress: Progress = no_progress,
+) -> Outcome:
     """Runs a method on a table in memory; audits call this with a chance of their own."""
-    return method.run(MemoryEngine(table), table.schema, budget, chance)
+    return method.run(MemoryEngine(table), table.schema, budget, chance, progress)
+
+
+def _halves(progress: Progress | None) -> tuple[Progress, Progress]:
+    """Progress of reading and of growing, each as half of the whole."""
+    if progress is None:
+        return no_progress, no_progress
+    return lambda share: progress(share / 2), lambda share: progress((1 + share) / 2)
 
 
 def _guarantee(schema: Schema, outcome: Outcome, *, private: bool) -> dict[str, Any]:

@@ -38,7 +38,15 @@ from hedgerow.privacy.ledger import Line
 from hedgerow.publish.diffgen import grow_cuts, paper_steps
 from hedgerow.publish.measure import measured
 from hedgerow.publish.plan import Plan, levels, open_purse
-from hedgerow.publish.publisher import Outcome, Publisher, check_count, check_word, pick_score
+from hedgerow.publish.publisher import (
+    Outcome,
+    Progress,
+    Publisher,
+    check_count,
+    check_word,
+    no_progress,
+    pick_score,
+)
 from hedgerow.publish.rules import grid_size
 from hedgerow.publish.scores import SCORES
 from hedgerow.publish.tree import tree_of_cuts
@@ -113,7 +121,14 @@ class CDiffGen(Publisher):
                 grants.append(Line("spare", "rho", None, 1))
         return Plan(self.name, self.schedule, budget, purse, tuple(grants), size, size)
 
-    def run(self, engine: Engine, schema: Schema, budget: Budget, chance: Chance) -> Outcome:
+    def run(
+        self,
+        engine: Engine,
+        schema: Schema,
+        budget: Budget,
+        chance: Chance,
+        progress: Progress = no_progress,
+    ) -> Outcome:
         """See `Publisher.run`."""
         score = pick_score(self.score, schema)
         plan, curator, found = self.begin(engine, schema, budget, chance)
@@ -124,6 +139,7 @@ class CDiffGen(Publisher):
             engine, curator, score, self.schedule, plan.specialisations, self.max_cells
         )
         tree = tree_of_cuts(engine.domain, cuts.steps)
+        progress(0.5)
         if ledger.grants("spare") and ledger.left("rho", _ROOT)[0]:
             drawn = (_ROOT, *curator.laplace("spare", 0, _ROOT, engine.class_counts(_ROOT)))
             found.append(measured(curator, "spare", "node", [drawn], by_class=True))

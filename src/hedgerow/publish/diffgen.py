@@ -42,7 +42,15 @@ from hedgerow.privacy.ledger import Line
 from hedgerow.publish.cuts import Cuts
 from hedgerow.publish.measure import class_totals, measured
 from hedgerow.publish.plan import Plan, leaf_lines, levels, open_purse
-from hedgerow.publish.publisher import Outcome, Publisher, check_count, check_word, pick_score
+from hedgerow.publish.publisher import (
+    Outcome,
+    Progress,
+    Publisher,
+    check_count,
+    check_word,
+    no_progress,
+    pick_score,
+)
 from hedgerow.publish.rules import grid_size
 from hedgerow.publish.scores import SCORES, Score
 from hedgerow.release.measurements import Measurement
@@ -110,7 +118,14 @@ class DiffGen(Publisher):
             grants.extend(leaf_lines(purse))
         return Plan(self.name, self.schedule, budget, purse, tuple(grants), size, size)
 
-    def run(self, engine: Engine, schema: Schema, budget: Budget, chance: Chance) -> Outcome:
+    def run(
+        self,
+        engine: Engine,
+        schema: Schema,
+        budget: Budget,
+        chance: Chance,
+        progress: Progress = no_progress,
+    ) -> Outcome:
         """See `Publisher.run`."""
         score = pick_score(self.score, schema)
         plan, curator, found = self.begin(engine, schema, budget, chance)
@@ -118,6 +133,7 @@ class DiffGen(Publisher):
         cuts = grow_cuts(
             engine, curator, score, self.schedule, plan.specialisations, self.max_cells
         )
+        progress(0.5)
         # count
         partition = GridPartition(cuts.edges())
         found.extend(self._count(engine, curator, partition))

@@ -43,7 +43,15 @@ from hedgerow.privacy.ledger import Line
 from hedgerow.privacy.selection import Choices
 from hedgerow.publish.measure import class_totals, count_leaves, measured
 from hedgerow.publish.plan import Plan, leaf_lines, levels, open_purse
-from hedgerow.publish.publisher import Outcome, Publisher, check_count, check_word, pick_score
+from hedgerow.publish.publisher import (
+    Outcome,
+    Progress,
+    Publisher,
+    check_count,
+    check_word,
+    no_progress,
+    pick_score,
+)
 from hedgerow.publish.rules import PAPER_NUMERIC_HEIGHT, tree_size
 from hedgerow.publish.scores import ALL_CUTS, SCORES, SKIP, Score, candidates
 from hedgerow.publish.tree import GrowingTree, share_evenly, share_fairly
@@ -123,7 +131,14 @@ class DiffMulti(Publisher):
             grants.extend(leaf_lines(purse))
         return Plan(self.name, "tuned", budget, purse, tuple(grants), size, depth)
 
-    def run(self, engine: Engine, schema: Schema, budget: Budget, chance: Chance) -> Outcome:
+    def run(
+        self,
+        engine: Engine,
+        schema: Schema,
+        budget: Budget,
+        chance: Chance,
+        progress: Progress = no_progress,
+    ) -> Outcome:
         """See `Publisher.run`."""
         score = pick_score(self.score, schema)
         plan, curator, found = self.begin(engine, schema, budget, chance)
@@ -135,6 +150,7 @@ class DiffMulti(Publisher):
         cuts = np.full((1, engine.domain.attributes), -1, dtype=np.int32)
         bought = []
         for depth in range(plan.depth):
+            progress(depth / plan.depth)
             valid = tree.splittable(nodes)
             growing = (quota > 0) & valid.any(axis=1)
             if not growing.any():

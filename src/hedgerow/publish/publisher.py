@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
@@ -22,7 +23,22 @@ from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import Partition
 from hedgerow.schema import Schema
 
-__all__ = ["Outcome", "Publisher", "check_count", "check_word", "pick_score"]
+__all__ = [
+    "Outcome",
+    "Progress",
+    "Publisher",
+    "check_count",
+    "check_word",
+    "no_progress",
+    "pick_score",
+]
+
+
+Progress = Callable[[float], None]
+
+
+def no_progress(share: float) -> None:
+    """Tells nobody."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +83,23 @@ class Publisher(ABC):
         """The plan for a budget; its first grant is "rows" if the schedule is tuned."""
 
     @abstractmethod
-    def run(self, engine: Engine, schema: Schema, budget: Budget, chance: Chance) -> Outcome:
-        """Publishes, spending by the plan and nothing else."""
+    def run(
+        self,
+        engine: Engine,
+        schema: Schema,
+        budget: Budget,
+        chance: Chance,
+        progress: Progress = no_progress,
+    ) -> Outcome:
+        """Publishes, spending by the plan and nothing else.
+
+        Args:
+            engine: The private data.
+            schema: The public schema.
+            budget: What one person may lose.
+            chance: Where outcomes come from.
+            progress: Called now and then with the share of the work that is done.
+        """
 
     def settings(self) -> dict[str, Any]:
         """The settings in words, for the manifest."""

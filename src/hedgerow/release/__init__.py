@@ -1,5 +1,6 @@
 """What may leave: releases, their public regions and noisy measurements, files and checks."""
 
+from hedgerow.release.answers import Answers
 from hedgerow.release.files import check_target, read_manifest
 from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import GridPartition, Partition, TreePartition
@@ -7,6 +8,7 @@ from hedgerow.release.release import Release
 from hedgerow.release.verify import Check, Verdict, verify
 
 __all__ = [
+    "Answers",
     "Check",
     "GridPartition",
     "Measurement",

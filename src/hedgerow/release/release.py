@@ -11,10 +11,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.errors import UsageError
-from hedgerow.release.estimate import Cells, estimate_cells, whole_counts
+from hedgerow.errors import ReleaseError, UsageError
+from hedgerow.release.answers import Answers, answer, read_many
+from hedgerow.release.censored import answer_listed
+from hedgerow.release.estimate import Cells, estimate_cells, majorities, whole_counts
 from hedgerow.release.files import read_parts, write
+from hedgerow.release.fit import RULES
 from hedgerow.release.generalized import generalized_table
+from hedgerow.release.kinds import as_kind
 from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import Partition
 from hedgerow.release.synthesize import draw_rows, labels_of
@@ -78,7 +82,13 @@ class Release:
     def estimates(self) -> Cells:
         """What the measurements say about each listed region and class, before rounding."""
         classes = max(1, len(self.schema.classes))
-        return estimate_cells(self.partition, self.measurements, classes)
+        rule = self.settings.get("consistency", "least squares")
+        if rule not in RULES:
+            raise ReleaseError(
+                "the setting 'consistency' of this release is not known to this version",
+                hint="Install a later version of hedgerow.",
+            )
+        return estimate_cells(self.partition, self.measurements, classes, rule)
 
     @property
     def regions(self) -> Ints:
@@ -138,7 +148,8 @@ class Release:
     def predict(self, rows: Any) -> Any:
         """The majority class of the region that each row falls into.
 
-        Rows of regions that the release does not list get the majority class of the release.
+        A region without a majority gets that of the nearest region around it, in a tree; rows of
+        regions that the release does not list get the majority class of the release.
 
         Args:
             rows: As for `assign`.
@@ -157,12 +168,52 @@ class Release:
             )
         found, known = self._locate(rows)
         cells = self.estimates
-        overall = int(np.argmax(cells.values.sum(axis=0)))
-        best = np.append(np.argmax(cells.values, axis=1), overall)
+        best = majorities(cells, self.counts)
         place = np.searchsorted(cells.regions, found)
         listed = np.append(cells.regions, -1)[place] == found
         codes = best[np.where(listed, place, len(cells.regions))]
         return self._beside(rows, target.name, labels_of(target, codes, ~known))
+
+    def count(self, queries: Any, level: float = 0.95) -> Answers:
+        """Answers count queries: how many records are there that meet some conditions?
+
+        Args:
+            queries: One query or many: text such as "age in [30, 50] and job in Professional", a
+                mapping such as {"age": (30, 50), "job": "Professional"}, or a `Query`.
+            level: The probability that an interval holds the truth, at least.
+
+        Returns:
+            Estimates with intervals, in the order of the queries. The parts of an interval are
+            told apart: noise, and what it matters where records lie inside regions that the
+            query cuts.
+
+        Raises:
+            UsageError: If a query cannot be understood, or the level is not between 0 and 1.
+
+        Example:
+            >>> from fractions import Fraction
+            >>> from hedgerow.release import GridPartition
+            >>> schema = Schema.from_dict({"name": "ages", "attributes": {
+            ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
+            >>> counted = Measurement("leaf", "region", np.array([0, 1]), np.array([[30], [80]]),
+            ...                       False, np.array([1, 1]), Fraction(1))
+            >>> release = Release(schema, "diffgen", {}, {"epsilon": "1"}, {},
+            ...                   GridPartition((np.array([0, 40, 100]),)), (counted,))
+            >>> answers = release.count(["age < 40", "age < 70"])
+            >>> answers.estimate.tolist(), answers.low.tolist(), answers.high.tolist()
+            ([30.0, 70.0], [27.0, 27.0], [33.0, 114.0])
+        """
+        if not (isinstance(level, (int, float)) and 0 < level < 1):
+            raise UsageError(
+                "the level of an interval must lie between 0 and 1",
+                hint="Use 0.95 for intervals that hold the truth 95 times in 100.",
+            )
+        asked = read_many(queries, self.schema)
+        found = self.estimates.fit
+        if found is not None:
+            return answer(self.partition, found, asked, float(level))
+        classes = max(1, len(self.schema.classes))
+        return answer_listed(self.partition, self.measurements, classes, asked, float(level))
 
     def save(self, path: str | Path, overwrite: bool = False) -> None:
         """Writes the release to a folder, whole or not at all.
@@ -193,20 +244,7 @@ class Release:
         return self.partition.locate(np.where(known[:, None], codes, 0)), known
 
     def _frame(self, table: pa.Table, kind: str | None) -> Any:
-        from hedgerow.table import to_frame
-
-        kind = self.frame_kind if kind is None else kind
-        if kind not in ("arrow", "pandas", "polars"):
-            raise UsageError(
-                f"there is no kind of frame called {kind!r}",
-                hint="Ask for 'arrow', 'pandas' or 'polars'.",
-            )
-        try:
-            return to_frame(table, kind)
-        except ImportError:
-            raise UsageError(
-                f"{kind} is not installed", hint=f"Install it (pip install {kind}), or use 'arrow'."
-            ) from None
+        return as_kind(table, self.frame_kind if kind is None else kind)
 
     def _beside(self, rows: Any, name: str, column: pa.Array) -> Any:
         """A one-column frame of the kind of the rows, aligned with them."""

@@ -1,4 +1,4 @@
-"""Public knowledge about a table: its attributes, their taxonomies and their roles.
+"""Public knowledge about a table: attributes, taxonomies, roles, and the words of queries.
 
 Nothing in this package is computed from private data. The readers of files are loaded when
 they are first used, since they need packages that are slow to import.
@@ -15,16 +15,20 @@ from hedgerow.schema.taxonomy import Taxonomy
 if TYPE_CHECKING:
     from hedgerow.schema.arx import read_arx, write_arx
     from hedgerow.schema.model import json_schema
+    from hedgerow.schema.query import Query, Vocabulary, read_queries
 
 __all__ = [
     "Attribute",
     "Categorical",
     "Numeric",
     "Person",
+    "Query",
     "Schema",
     "Taxonomy",
+    "Vocabulary",
     "json_schema",
     "read_arx",
+    "read_queries",
     "write_arx",
 ]
 
@@ -34,6 +38,10 @@ def __getattr__(name: str) -> Any:
         from hedgerow.schema import arx
 
         return getattr(arx, name)
+    if name in ("Query", "Vocabulary", "read_queries"):
+        from hedgerow.schema import query
+
+        return getattr(query, name)
     if name == "json_schema":
         from hedgerow.schema.model import json_schema
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
-__all__ = ["Grid", "read_grid"]
+__all__ = ["Grid", "Kind", "read_grid", "read_number"]
 
 _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 # At most 40 digits, and a small exponent: a bound of 1e999999999 would fill the memory.
@@ -50,7 +50,7 @@ def read_grid(texts: Mapping[str, str | None]) -> Grid | list[tuple[str, str, st
     for key, text in texts.items():
         if text is None:
             continue
-        number = _read(text.strip())
+        number = read_number(text.strip())
         if number is None:
             hint = "Write a number such as 17 or 0.5, or a date such as 2020-01-31."
             faults.append((key, f"{key} is neither a number nor a date", hint))
@@ -78,7 +78,13 @@ def read_grid(texts: Mapping[str, str | None]) -> Grid | list[tuple[str, str, st
     return Grid(low, high, step, "decimal" if "decimal" in kinds else "integer")
 
 
-def _read(text: str) -> tuple[Fraction, Kind] | None:
+def read_number(text: str) -> tuple[Fraction, Kind] | None:
+    """The number or date in a text, and how it is written; None if it is neither.
+
+    Example:
+        >>> read_number("0.50"), read_number("1970-01-03"), read_number("ten")
+        ((Fraction(1, 2), 'decimal'), (Fraction(2, 1), 'date'), None)
+    """
     if _INTEGER.fullmatch(text):
         return Fraction(int(text)), "integer"
     if _DECIMAL.fullmatch(text):

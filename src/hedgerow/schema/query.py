@@ -1,12 +1,29 @@
-"""Count queries in the schema's words: who is to be counted, told by public vocabulary alone."""
+"""Count queries in the schema's words: who is to be counted, told by public vocabulary alone.
+
+The form is described in `docs/queries.md`, its grammar in `grammar.py`.
+"""
 
 from __future__ import annotations
 
+import datetime
+import math
+import numbers
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
-__all__ = ["Intervals", "Query"]
+from hedgerow.errors import UsageError
+from hedgerow.schema.attributes import Numeric
+from hedgerow.schema.conditions import Intervals, Labels, Numbers, merged, overlap, suggest
+from hedgerow.schema.grammar import Item, Misread, Span, Word, read_condition, split
+from hedgerow.schema.schema import Schema
 
-Intervals = tuple[tuple[float, float], ...]
+__all__ = ["Intervals", "Query", "Vocabulary", "read_queries"]
+
+_AND = " and "
+_SHOWN = 60  # characters of a query that a message shows on either side of a mistake
 
 
 @dataclass(frozen=True)
@@ -18,7 +35,273 @@ class Query:
             attributes and the codes that count: disjoint, increasing, half-open intervals in code
             units that do not touch. Predictors that are not constrained are left out.
         classes: The class codes that count, increasing; None for all.
+
+    Example:
+        >>> schema = Schema.from_dict({"name": "people", "attributes": {
+        ...     "age": {"type": "numeric", "low": 17, "high": 90},
+        ...     "job": {"type": "categorical",
+        ...             "taxonomy": {"Professional": ["Engineer", "Lawyer"], "Artist": None}},
+        ...     "salary": {"type": "categorical", "values": ["<=50K", ">50K"], "role": "class"}}})
+        >>> query = Query.parse("age in [30, 50] and job in Professional and salary = '>50K'",
+        ...                     schema)
+        >>> query
+        Query(where=((0, ((13.0, 34.0),)), (1, ((0.0, 2.0),))), classes=(1,))
+        >>> query.text(schema)
+        'age in [30, 50] and job in Professional and salary = ">50K"'
+        >>> Query.of({"age": (30, 50), "job": "Professional", "salary": ">50K"}, schema) == query
+        True
     """
 
     where: tuple[tuple[int, Intervals], ...] = ()
     classes: tuple[int, ...] | None = None
+
+    @staticmethod
+    def parse(text: str, schema: Schema) -> Query:
+        """Reads a query from text.
+
+        Args:
+            text: Conditions joined by `and`; nothing, or `everybody`, for the whole table.
+            schema: The public description of the table.
+
+        Raises:
+            UsageError: With the place of what is wrong.
+        """
+        return Vocabulary(schema).parse(text)
+
+    @staticmethod
+    def of(conditions: Mapping[str, Any], schema: Schema) -> Query:
+        """Makes a query from a mapping of attributes to what their values may be.
+
+        Args:
+            conditions: A numeric attribute takes a number or date, a pair `(30, 50)` as a closed
+                interval (None or an infinite bound leaves that side open), a `range`, or a list or
+                set of these. A categorical attribute, or the class, takes a label, a truth
+                value, or a list, tuple or set of these.
+            schema: The public description of the table.
+
+        Raises:
+            UsageError: With the attribute that is wrong.
+        """
+        return Vocabulary(schema).of(conditions)
+
+    def text(self, schema: Schema) -> str:
+        """The query in canonical words, which parse back to the same query.
+
+        Raises:
+            UsageError: If it was not made by `parse` or `of` and has no words in this schema.
+        """
+        return Vocabulary(schema).text(self)
+
+
+class Vocabulary:
+    """Reads and writes many queries on one schema; remembers each condition it has met."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        columns = [*schema.attributes, *([] if schema.target is None else [schema.target])]
+        self._columns = [Numbers(a) if isinstance(a, Numeric) else Labels(a) for a in columns]
+        self._places = {attribute.name: place for place, attribute in enumerate(columns)}
+        self._read: dict[str, tuple[int, Intervals]] = {}
+        self._written: dict[tuple[int, Intervals], str] = {}
+
+    def parse(self, text: str) -> Query:
+        """Reads a query; see `Query.parse`."""
+        found: dict[int, Intervals] = {}
+        for start, part in self._met(text) or split(text):
+            known = self._read.get(part)
+            try:
+                if known is None:
+                    condition = read_condition(part)
+                    known = self._resolve(condition.name, condition.items)
+                    self._read[part] = known
+                self._add(found, *known, len(part))
+            except Misread as error:
+                raise _pointing(error, text, start) from None
+        return self._query(found)
+
+    def of(self, conditions: Mapping[str, Any]) -> Query:
+        """Makes a query from a mapping; see `Query.of`."""
+        found: dict[int, Intervals] = {}
+        for name, wanted in conditions.items():
+            try:
+                place = self._place(Word(str(name)))
+                numeric = isinstance(self._columns[place], Numbers)
+                items = tuple(_items(wanted, numeric, name))
+                if not items:
+                    raise Misread(
+                        f"{name!r} is given no value at all", "Give a value, or leave it out."
+                    )
+                self._add(found, *self._resolve(Word(str(name)), items))
+            except Misread as error:
+                message = error.what if repr(name) in error.what else f"{name!r}: {error.what}"
+                raise UsageError(message, hint=error.hint) from None
+        return self._query(found)
+
+    def text(self, query: Query) -> str:
+        """Writes a query; see `Query.text`."""
+        parts = list(query.where)
+        if query.classes is not None:
+            codes = merged((code, code + 1) for code in query.classes)
+            parts.append((len(self.schema.attributes), codes))
+        for part in parts:
+            if part not in self._written:
+                try:
+                    self._written[part] = self._columns[part[0]].words(part[1])
+                except Misread as error:
+                    raise UsageError(error.what, hint=error.hint) from None
+        return " and ".join(self._written[part] for part in parts) or "everybody"
+
+    def _met(self, text: str) -> list[tuple[int, str]]:
+        """What `split` would give, if all conditions were met before; else nothing.
+
+        A condition that was read is whole: no quote or bracket is open where it ends, and it
+        begins with a name and an operator. So an "and" between two such is one that joins them.
+        """
+        parts = []
+        start, part = 0, ""
+        for piece in text.split(_AND):
+            part += piece
+            if part in self._read:
+                parts.append((start, part))
+                start, part = start + len(part) + len(_AND), ""
+            else:
+                part += _AND  # perhaps a label that holds one
+        return [] if part else parts
+
+    def _resolve(self, name: Word, items: tuple[Item, ...]) -> tuple[int, Intervals]:
+        place = self._place(name)
+        return place, self._columns[place].codes(items)
+
+    def _place(self, name: Word) -> int:
+        place = self._places.get(name.text)
+        if place is not None:
+            return place
+        dropped = [*self.schema.identifiers]
+        if self.schema.person is not None:
+            dropped.append(self.schema.person.column)
+        if name.text in dropped:
+            what, hint = (
+                f"{name.text!r} is not in the release",
+                "It tells people apart, so it was dropped.",
+            )
+        else:
+            what = f"there is no attribute {name.text!r}"
+            hint = suggest(name.text, list(self._places), "The attributes")
+        raise Misread(what, hint, name.start, name.end)
+
+    def _add(
+        self, found: dict[int, Intervals], place: int, codes: Intervals, length: int = 0
+    ) -> None:
+        if place in found:
+            codes = overlap(found[place], codes)
+            if not codes:
+                name = self._columns[place].attribute.name
+                raise Misread(
+                    f"the conditions on {name!r} contradict each other, so nobody can meet them",
+                    "Keep one of them.",
+                    end=length,
+                )
+        found[place] = codes
+
+    def _query(self, found: dict[int, Intervals]) -> Query:
+        target = len(self.schema.attributes)
+        classes: tuple[int, ...] | None = None
+        where = []
+        for place, codes in sorted(found.items()):
+            low, high = codes[0]
+            if low == 0 and high == self._columns[place].attribute.size:
+                continue  # everyone meets it
+            if place == target:
+                classes = tuple(code for low, high in codes for code in range(int(low), int(high)))
+            else:
+                where.append((place, codes))
+        return Query(tuple(where), classes)
+
+
+def read_queries(path: str | Path, schema: Schema) -> list[Query]:
+    """Reads a file of queries: one a line; blank lines and lines that begin with # are skipped.
+
+    Args:
+        path: A text file in UTF-8.
+        schema: The public description of the table.
+
+    Raises:
+        UsageError: With the file and line of what is wrong, or if the file cannot be read.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8-sig").split("\n")
+    except OSError as error:
+        why = (error.strerror or "it cannot be opened").lower()
+        raise UsageError(f"{path} cannot be read: {why}", hint="Check the path.") from None
+    except UnicodeDecodeError:
+        raise UsageError(
+            f"{path} is not a text file in UTF-8", hint="Save it as plain text in UTF-8."
+        ) from None
+    vocabulary = Vocabulary(schema)
+    queries = []
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        try:
+            queries.append(vocabulary.parse(text))
+        except UsageError as error:
+            raise UsageError(f"{path}:{number}: {error.message}", hint=error.hint) from None
+    return queries
+
+
+def _pointing(error: Misread, text: str, offset: int) -> UsageError:
+    """The mistake with the query below it and carets below what is to blame."""
+    start, end = offset + error.start, offset + max(error.end, error.start + 1)
+    begin = max(0, start - _SHOWN)
+    shown = text[begin : end + _SHOWN]
+    # One blank for each tab or line break, so that the carets stay below their characters.
+    shown = "".join(" " if character.isspace() else character for character in shown)
+    line = f"    {shown.rstrip()}\n    {' ' * (start - begin)}{'^' * min(end - start, _SHOWN)}"
+    return UsageError(f"{error.what}\n{line}", hint=error.hint)
+
+
+def _items(wanted: Any, numeric: bool, name: str) -> Iterable[Item]:
+    """What a mapping says about an attribute, as the grammar would have read it."""
+    if isinstance(wanted, range) and numeric:
+        if wanted.step == 1 and len(wanted):
+            yield Span(Word(str(wanted.start)), Word(str(wanted.stop)), True, False)
+            return
+        wanted = list(wanted)
+    if isinstance(wanted, tuple) and numeric:
+        if len(wanted) != 2:
+            raise Misread(
+                f"an interval of {name!r} needs two bounds",
+                "Write (30, 50); for several values use a list, such as [30, 40, 50].",
+            )
+        low, high = (None if _is_open(bound) else _word(bound, True) for bound in wanted)
+        yield Span(low, high, True, True)
+    elif isinstance(wanted, (list, tuple, set, frozenset, range)):
+        members = wanted if isinstance(wanted, (list, tuple, range)) else sorted(wanted, key=str)
+        for member in members:
+            yield from _items(member, numeric, name)
+    else:
+        yield _word(wanted, numeric)
+
+
+def _is_open(bound: Any) -> bool:
+    return bound is None or (isinstance(bound, float) and math.isinf(bound))
+
+
+def _word(value: Any, numeric: bool) -> Word:
+    if isinstance(value, str):
+        return Word(value)
+    if isinstance(value, datetime.date):  # a datetime is one too; its time of day does not matter
+        return Word(value.isoformat()[:10])
+    if isinstance(value, bool):  # before numbers, since it passes for one
+        if not numeric:
+            return Word("true" if value else "false")
+    elif isinstance(value, numbers.Integral):
+        return Word(str(int(value)))
+    elif isinstance(value, (Decimal, numbers.Real)) and math.isfinite(value):
+        exact = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
+        return Word(format(exact, "f"))
+    raise Misread(
+        f"a value of type {type(value).__name__} cannot be asked for",
+        "Give a text, a finite number, a date, a pair of bounds, or a list of these.",
+    )

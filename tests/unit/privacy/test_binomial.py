@@ -33,7 +33,7 @@ def tail_probability(rate: float, threshold: int) -> float:
     st.fractions(min_value=Fraction(1, 10**9), max_value=200, max_denominator=10**9),
     st.sampled_from([16, 64, 200]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 def test_the_exponential_is_bracketed_and_tight(x: Fraction, precision: int) -> None:
     low, high = binomial._exp_minus(x, precision)
     true = exact_exp_minus(x) * 2**precision
@@ -46,7 +46,7 @@ def test_the_exponential_is_bracketed_and_tight(x: Fraction, precision: int) -> 
     st.integers(1, 40),
     st.integers(1, 10**6),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 def test_the_tail_and_its_powers_are_bracketed(rate: Fraction, threshold: int, power: int) -> None:
     precision = 160
     one = 1 << precision

@@ -88,6 +88,7 @@ def test_shares_too_fine_to_be_drawn_are_refused(epsilon: str, rows: int) -> Non
     st.integers(1, 100 * 10**3).map(lambda n: Fraction(n, 1000)),
     st.integers(1, 40),
 )
+@settings(derandomize=True)
 def test_deltas_of_rows_add_up_to_no_more_than_a_persons(epsilon: Fraction, rows: int) -> None:
     """Group privacy: d (1 + e^e + ... + e^((k - 1) e)) for k rows that are (e, d)-protected."""
     budget = Budget(epsilon, Fraction(1, 10**6), rows)
@@ -137,7 +138,7 @@ def least_delta(rho: Fraction, epsilon: Fraction) -> Decimal:
     st.integers(1, 8000).map(lambda n: Fraction(n, 1000)),
     st.sampled_from([Fraction(1, 10**3), Fraction(1, 10**6), Fraction(7, 10**12)]),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30, deadline=None, derandomize=True)
 def test_rho_of_epsilon_states_no_less_than_the_truth(epsilon: Fraction, delta: Fraction) -> None:
     rho = rho_of_epsilon(epsilon, delta)
     assert rho > 0
@@ -148,7 +149,7 @@ def test_rho_of_epsilon_states_no_less_than_the_truth(epsilon: Fraction, delta: 
 
 
 @given(st.integers(1, 10**9), st.sampled_from([4, 6, 9, 30]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, derandomize=True)
 def test_epsilon_of_rho_states_no_less_than_the_truth(billionths: int, zeros: int) -> None:
     rho, delta = Fraction(billionths, 10**9), Fraction(1, 10**zeros)
     epsilon = epsilon_of_rho(rho, delta)
@@ -164,7 +165,7 @@ def test_figures_of_the_specification(epsilon: str, rho: float) -> None:
 
 
 @given(st.integers(1, 10**8), st.integers(1, 10**8))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20, deadline=None, derandomize=True)
 def test_more_rho_costs_more(one: int, other: int) -> None:
     low, high = sorted((Fraction(one, 10**9), Fraction(other, 10**9)))
     delta = Fraction(1, 10**6)
@@ -187,6 +188,7 @@ def test_small_epsilons_still_buy_some_rho(epsilon: str) -> None:
 
 
 @given(st.fractions(min_value=Fraction(1, 10**15), max_value=100, max_denominator=10**20))
+@settings(derandomize=True)
 def test_roots_are_rounded_down_and_close(square: Fraction) -> None:
     root = root_below(square)
     assert root > 0
@@ -196,6 +198,7 @@ def test_roots_are_rounded_down_and_close(square: Fraction) -> None:
 
 
 @given(st.fractions(min_value=Fraction(1, 10**12), max_value=10**6, max_denominator=10**40))
+@settings(derandomize=True)
 def test_rates_are_rounded_down_and_fit(rate: Fraction) -> None:
     fitting = rate_below(rate)
     assert 0 < fitting <= rate

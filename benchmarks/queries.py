@@ -1,0 +1,141 @@
+"""Does consistency pay? CDiffGen beside DiffGen on UCI Adult. NOT PRIVATE.
+
+    python benchmarks/queries.py [--data DIR] [--quick] [--csv FILE]
+
+For each epsilon, number of specialisations and score: classification accuracy (2/3 to publish, 1/3
+to test) and average relative error of range counts (sanity bound 0.1% of the rows) over random
+queries that cover at least 50 leaves; once with edges that follow the regions, where only noise
+counts, and once with edges anywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from data import add_data_option, adult
+
+import hedgerow as hr
+from hedgerow.evaluate import NOT_PRIVATE, exact_counts, random_queries
+from hedgerow.schema.query import Query
+from hedgerow.table import Table, read
+
+SCHEMA = Path(__file__).parent / "adult" / "schema.yaml"
+LEAVES = 50
+SANITY = 0.001
+
+
+def aligned_queries(release: hr.Release, number: int, source: np.random.Generator) -> list[Query]:
+    """Random conjunctions of two or three predictors whose edges follow the regions."""
+    lo, hi = release.partition.bounds(np.arange(release.partition.cells))
+    edges = [
+        np.append(np.unique(lo[:, a]), attribute.size)
+        for a, attribute in enumerate(release.schema.attributes)
+    ]
+    cut = [a for a, edge in enumerate(edges) if len(edge) > 2]
+    queries = []
+    for _ in range(number):
+        chosen = sorted(source.choice(cut, min(len(cut), int(source.integers(2, 4))), replace=False))
+        where = []
+        for a in chosen:
+            first, last = np.sort(source.choice(len(edges[a]), 2, replace=False))
+            where.append((int(a), ((float(edges[a][first]), float(edges[a][last])),)))
+        queries.append(Query(tuple(where)))
+    return queries
+
+
+def large(release: hr.Release, queries: list[Query]) -> list[Query]:
+    """The queries that cover at least 50 leaves."""
+    lo, hi = release.partition.bounds(np.arange(release.partition.cells))
+    kept = []
+    for query in queries:
+        met = np.ones(len(lo), dtype=np.bool_)
+        for a, ((low, high),) in query.where:
+            met &= (lo[:, a] < high) & (hi[:, a] > low)
+        if met.sum() >= LEAVES:
+            kept.append(query)
+    return kept
+
+
+def relative_error(release: hr.Release, table: Table, queries: list[Query]) -> float:
+    queries = large(release, queries)
+    if not queries:
+        return float("nan")
+    truth = exact_counts(table, queries)
+    answers = release.count(queries)
+    bound = SANITY * len(table.codes)
+    return float(np.mean(np.abs(answers.estimate - truth) / np.maximum(truth, bound)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    add_data_option(parser)
+    parser.add_argument("--quick", action="store_true", help="two epsilons, two runs")
+    parser.add_argument("--csv", type=Path, help="also write the table here")
+    arguments = parser.parse_args()
+    schema = hr.Schema.load(SCHEMA)
+    rows = adult(arguments.data)
+    runs = 2 if arguments.quick else 5
+    epsilons = ("0.25", "1") if arguments.quick else ("0.1", "0.25", "0.5", "1")
+    sizes = (7, 13) if arguments.quick else (4, 7, 10, 13, 16)
+    print(NOT_PRIVATE)
+    print(f"{'score':>8} {'schedule':>8} {'epsilon':>7} {'h':>3} | accuracy: DiffGen CDiffGen |"
+          " relative error, aligned: DiffGen CDiffGen ratio | anywhere: DiffGen CDiffGen ratio")
+    lines = []
+    for score in ("max", "infogain"):
+        for schedule in ("tuned", "paper"):
+            for epsilon in epsilons:
+                for size in sizes:
+                    found = np.full((2, 3, runs), np.nan)
+                    for which, kind in enumerate((hr.DiffGen, hr.CDiffGen)):
+                        method = kind(score=score, schedule=schedule, specialisations=size)
+                        for seed in range(runs):
+                            found[which, :, seed] = measure(rows, schema, method, epsilon, seed)
+                    plain, consistent = np.nanmean(found, axis=2)
+                    line = [score, schedule, epsilon, size, *plain, *consistent]
+                    lines.append(line)
+                    ratio = consistent[1:] / plain[1:]
+                    print(f"{score:>8} {schedule:>8} {epsilon:>7} {size:>3} | {plain[0]:>17.2f}"
+                          f" {consistent[0]:>8.2f} | {plain[1]:>32.3f} {consistent[1]:>8.3f}"
+                          f" {ratio[0]:>5.2f} | {plain[2]:>17.3f} {consistent[2]:>8.3f}"
+                          f" {ratio[1]:>5.2f}", flush=True)  # fmt: skip
+    if arguments.csv:
+        with arguments.csv.open("w", newline="") as file:
+            writer = csv.writer(file)
+            names = ("accuracy", "error_aligned", "error_anywhere")
+            columns = [f"{method}_{name}" for method in ("diffgen", "cdiffgen") for name in names]
+            writer.writerow(["score", "schedule", "epsilon", "specialisations", *columns])
+            writer.writerows(lines)
+
+
+def measure(rows, schema, method, epsilon: str, seed: int) -> tuple[float, float, float]:
+    """Accuracy, and relative errors of aligned and of random queries."""
+    source = np.random.default_rng(seed)
+    order = source.permutation(rows.num_rows)
+    train, test = order[: len(order) * 2 // 3], order[len(order) * 2 // 3 :]
+    release = hr.publish(rows.take(train), schema, method, epsilon, seed=seed)
+    held_out = rows.take(test)
+    predicted = release.predict(held_out).column(0).to_numpy(zero_copy_only=False)
+    actual = held_out.column(schema.target.name).to_numpy(zero_copy_only=False)
+    table = read(rows.take(train), schema)
+    aligned = aligned_queries(release, 400, source)
+    anywhere = [
+        query
+        for attributes in (2, 3)
+        for query in random_queries(schema, 200, attributes, 0.2, seed=seed)
+    ]
+    return (
+        100 * float(np.mean(predicted == actual)),
+        relative_error(release, table, aligned),
+        relative_error(release, table, anywhere),
+    )
+
+
+if __name__ == "__main__":
+    main()

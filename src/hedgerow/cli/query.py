@@ -1,0 +1,158 @@
+"""`hedgerow query`: counts from a release, and how far off they may be."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hedgerow.cli.options import AsJson, Overwrite
+from hedgerow.cli.terminal import note, print_json, print_table, say
+from hedgerow.errors import UsageError
+
+if TYPE_CHECKING:
+    from hedgerow.release import Release
+    from hedgerow.schema import Query
+
+_IN_WORDS = 5  # up to so many answers are told in sentences, more in a table
+_IN_TABLE = 200  # more rows than this nobody reads in a terminal
+_NUMBERS = ("estimate", "low", "high", "noise", "spread_low", "spread_high")
+
+
+def query(
+    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    queries: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="QUERY", help="Who to count, in quotes; see docs/queries.md."),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="Also ask the queries in this file, one a line.")
+    ] = None,
+    level: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="How often an interval should hold the true count."),
+    ] = 0.95,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write all answers to this file: .csv, .csv.gz or .parquet."),
+    ] = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Ask a release how many records meet some conditions.
+
+    Each answer is an estimate and an interval, with its two parts told apart: the noise that
+    protects people, and regions that the conditions cut through. Needs no private data and costs
+    no further budget.
+    """
+    from hedgerow.cli.files import refuse_existing, table_writer, whole_file
+    from hedgerow.release import Release
+
+    if not 0 < level < 1:
+        raise UsageError(
+            "--level must lie between 0 and 1.", hint="For 95% write --level 0.95, or leave it out."
+        )
+    if not queries and file is None:
+        raise UsageError(
+            "There is no query.",
+            hint='Write one in quotes, such as "age in [30, 50]", or name a file with --file.',
+        )
+    write = None if out is None else table_writer(out)
+    if out is not None:
+        refuse_existing(out, overwrite)
+    opened = Release.load(release)
+    texts, columns = _ask(opened, queries or [], file, level)
+    if out is not None and write is not None:
+        import pyarrow as pa
+
+        with whole_file(out, overwrite) as temporary:
+            write(pa.table({"query": texts, **columns}), temporary)
+    if as_json:
+        answers = [] if out is not None else _records(texts, columns)
+        written = None if out is None else str(out)
+        print_json({"level": level, "answers": answers, "out": written})
+    elif out is not None:
+        say(f"Wrote the answers to {out}.")
+    elif len(texts) <= _IN_WORDS:
+        _tell(texts, columns, level)
+    else:
+        _tabulate(texts, columns, level)
+
+
+def _ask(
+    release: Release, texts: list[str], file: Path | None, level: float
+) -> tuple[list[str], dict[str, list[float]]]:
+    """The queries in canonical words, and the numbers of their answers."""
+    from hedgerow.schema import Vocabulary, read_queries
+
+    vocabulary = Vocabulary(release.schema)
+    asked: list[Query] = [vocabulary.parse(text) for text in texts]
+    if file is not None:
+        asked += read_queries(file, release.schema)
+        if not asked:
+            raise UsageError(f"{file} holds no query.", hint="Write one a line.")
+    answers = release.count(asked, level=level)
+    columns = {name: getattr(answers, name).tolist() for name in _NUMBERS}
+    return [vocabulary.text(one) for one in asked], columns
+
+
+def _records(texts: list[str], columns: dict[str, list[float]]) -> list[dict[str, Any]]:
+    rows = zip(*(columns[name] for name in _NUMBERS), strict=True)
+    return [
+        {
+            "query": text,
+            # JSON has no word for a bound that is not there.
+            **{n: v if math.isfinite(v) else None for n, v in zip(_NUMBERS, row, strict=True)},
+        }
+        for text, row in zip(texts, rows, strict=True)
+    ]
+
+
+def _tell(texts: list[str], columns: dict[str, list[float]], level: float) -> None:
+    for place, text in enumerate(texts):
+        estimate, low, high, noise, below, above = (columns[n][place] for n in _NUMBERS)
+        estimate = max(estimate, 0.0)  # noise may push it below, which nobody wants to read
+        if place:
+            say()
+        say(text)
+        say(f"  about {_whole(estimate)}; {level * 100:g}% sure: {_between(low, high)}")
+        say(f"  noise: give or take {_whole(noise)}, added to protect people")
+        if below > 0 or above > 0:
+            say(
+                f"  cut regions: up to {_whole(below)} fewer or {_whole(above)} more, since "
+                "records may not lie evenly in regions the query cuts"
+            )
+        else:
+            say("  cut regions: none, the query follows the edges of the regions")
+
+
+def _tabulate(texts: list[str], columns: dict[str, list[float]], level: float) -> None:
+    rows = [
+        [text, *(_whole(max(columns[name][place], 0.0)) for name in _NUMBERS)]
+        for place, text in enumerate(texts[:_IN_TABLE])
+    ]
+    headings = ["query", "about", "from", "to", "noise", "cut: fewer", "cut: more"]
+    print_table(headings, rows, set(range(1, len(headings))))
+    say(
+        f"\nThe true count lies between from and to, {level * 100:g}% sure. noise: give or take, "
+        "from the noise alone.\ncut: how many fewer or more there may be besides, since records "
+        "may not lie evenly in regions\nthe query cuts."
+    )
+    if len(texts) > _IN_TABLE:
+        note(f"Only the first {_IN_TABLE} answers are shown; --out FILE writes them all.")
+
+
+def _between(low: float, high: float) -> str:
+    if math.isinf(high):
+        return f"at least {_whole(low)}"
+    return f"between {_whole(low)} and {_whole(high)}"
+
+
+def _whole(number: float) -> str:
+    """A number of records, for people to read."""
+    if math.isinf(number):
+        return "any number"
+    # One digit behind the point where it still matters.
+    return f"{number:,.0f}" if number >= 10 or number.is_integer() else f"{number:.1f}"

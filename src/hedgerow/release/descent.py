@@ -1,0 +1,280 @@
+"""The loops that answer count queries: one descent of the tree per query. Loads numba.
+
+A query weighs each leaf by the share of it that it overlaps. Three sums come out of one descent:
+
+0. inner: leaves that lie wholly inside;
+1. even: every leaf by its share, as if records lay evenly inside it;
+2. touched: every leaf that the query overlaps at all.
+
+A node wholly inside counts as a whole and a node that is disjoint not at all, so the descent follows
+the edges of the query. Beside its estimate, each sum has a variance. Restricted to the subtree of a
+node, the sum is `a` times the node's final count plus something made of first-pass values below it;
+`r` is the variance of that and `c` its covariance with the node's own first-pass value (0 under
+least squares). With the children's a, c and r, their shares b and the variances V of their first
+values, S the sum of all V, and w the node's weight of its own measurement:
+
+    a = sum(a_i b_i)
+    r = sum((a_i - a)^2 V_i + 2 (a_i - a) c_i + r_i)
+    c = (1 - w) sum((a_i - a) V_i + c_i)
+
+since the final count of child i is its first value plus b_i times what the node's final count differs
+from the sum of the children's first values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["descend", "scan"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_DUST = 1e-9  # code units that are rounding errors of the query's bounds
+
+
+@njit(cache=True)
+def _overlap(low: float, high: float, lows: Floats, highs: Floats, begin: int, end: int) -> float:
+    """The share of an interval that some intervals cover; exactly 0 or 1 where it is."""
+    if high <= lows[begin] or low >= highs[end - 1]:
+        return 0.0
+    covered = 0.0
+    for i in range(begin, end):
+        left, right = max(low, lows[i]), min(high, highs[i])
+        if right > left:
+            covered += right - left
+    if covered <= _DUST:
+        return 0.0
+    if covered >= high - low - _DUST:
+        return 1.0
+    return covered / (high - low)
+
+
+@njit(cache=True, inline="always")
+def _give(sums: Floats, at: int, share: float, v: float, a: float, c: float, r: float) -> None:
+    """Adds a child to the sums of its parent."""
+    sums[at] += a * share
+    sums[at + 1] += a * v
+    sums[at + 2] += a * a * v
+    sums[at + 3] += c
+    sums[at + 4] += a * c
+    sums[at + 5] += r
+
+
+@njit(cache=True)
+def descend(
+    first: Ints,
+    many: Ints,
+    split: Ints,
+    low: Ints,
+    high: Ints,
+    sizes: Ints,
+    deepest: int,
+    own: Floats,
+    share: Floats,
+    variance: Floats,
+    below: Floats,
+    estimate: Floats,
+    whole: float,
+    alone: Floats,
+    start: Ints,
+    attribute: Ints,
+    begin: Ints,
+    lows: Floats,
+    highs: Floats,
+    out: Floats,
+) -> None:
+    """Answers queries on a tree.
+
+    Args:
+        first: The first child of each node; children stand side by side.
+        many: The number of children.
+        split: The attribute that divides each node.
+        low: The first code of each node in the attribute that divides its parent.
+        high: One past the last code of it.
+        sizes: The number of codes of each attribute.
+        deepest: The number of levels.
+        own: The weight of each node's own measurement in the first pass.
+        share: The share of each node in what its parent is off by.
+        variance: The variance of each node's first value.
+        below: The sum of the variances of its children's first values.
+        estimate: The count of each node that is asked for.
+        whole: `a` of a node wholly inside.
+        alone: `r` of a node wholly inside.
+        start: Where the conditions of each query begin; one more than there are queries.
+        attribute: The attribute of each condition.
+        begin: Where the intervals of each condition begin; one more than there are conditions.
+        lows: The lower ends of intervals, in code units.
+        highs: The upper ends.
+        out: For each query and sum: the estimate, a, c and r at the root.
+    """
+    attributes = sizes.size
+    condition = np.full(attributes, -1, dtype=np.int64)
+    fraction = np.ones(attributes)
+    node = np.zeros(deepest + 1, dtype=np.int64)
+    child = np.zeros(deepest + 1, dtype=np.int64)
+    last = np.zeros(deepest + 1, dtype=np.int64)
+    cut = np.zeros(deepest + 1, dtype=np.int64)  # attributes that the query cuts, at this depth
+    before = np.ones(deepest + 1)
+    # per depth and sum, over the children seen so far: a b, a V, a^2 V, c, a c, r
+    sums = np.zeros((deepest + 1) * 18)
+    for query in range(start.size - 1):
+        inner, even, touched = 0.0, 0.0, 0.0
+        empty = False
+        cut[0] = 0
+        for i in range(start[query], start[query + 1]):
+            s = attribute[i]
+            part = _overlap(0.0, sizes[s], lows, highs, begin[i], begin[i + 1])
+            condition[s], fraction[s] = i, part
+            empty |= part == 0.0
+            cut[0] += part < 1.0
+        if not empty and (cut[0] == 0 or many[0] == 0):
+            # the root itself: wholly inside, or a single region that the query cuts, which is then
+            # no part of the inner sum
+            weight = 1.0
+            for i in range(start[query], start[query + 1]):
+                weight *= fraction[attribute[i]]
+            for k in range(3):
+                w = 1.0 if k == 2 or cut[0] == 0 else weight * k
+                out[query, k, 0] = w * estimate[0]
+                out[query, k, 1] = w * whole
+                out[query, k, 3] = w * w * alone[0]
+        elif not empty:
+            depth = 0
+            node[0], child[0], last[0] = 0, first[0], first[0] + many[0]
+            sums[:18] = 0.0
+            while True:
+                v = node[depth]
+                s = split[v]
+                i = condition[s]
+                part = fraction[s]
+                crossed = cut[depth]
+                at = depth * 18
+                u = child[depth]
+                end = last[depth]
+                down = False
+                while u < end:
+                    if i >= 0:
+                        part = _overlap(low[u], high[u], lows, highs, begin[i], begin[i + 1])
+                        if part == 0.0:
+                            u += 1
+                            continue
+                        crossed = cut[depth] + (part < 1.0) - (fraction[s] < 1.0)
+                    if crossed == 0:
+                        inner += estimate[u]
+                        even += estimate[u]
+                        touched += estimate[u]
+                        _give(sums, at, share[u], variance[u], whole, 0.0, alone[u])
+                        _give(sums, at + 6, share[u], variance[u], whole, 0.0, alone[u])
+                        _give(sums, at + 12, share[u], variance[u], whole, 0.0, alone[u])
+                    elif many[u] == 0:
+                        weight = part
+                        for j in range(start[query], start[query + 1]):
+                            if attribute[j] != s:
+                                weight *= fraction[attribute[j]]
+                        even += weight * estimate[u]
+                        touched += estimate[u]
+                        r = weight * weight * alone[u]
+                        _give(sums, at + 6, share[u], variance[u], weight * whole, 0.0, r)
+                        _give(sums, at + 12, share[u], variance[u], whole, 0.0, alone[u])
+                    else:
+                        down = True
+                        break
+                    u += 1
+                if down:
+                    child[depth] = u + 1
+                    depth += 1
+                    before[depth] = fraction[s]
+                    fraction[s] = part
+                    node[depth], cut[depth] = u, crossed
+                    child[depth], last[depth] = first[u], first[u] + many[u]
+                    sums[depth * 18 : depth * 18 + 18] = 0.0
+                    continue
+                for k in range(3):
+                    o = at + 6 * k
+                    a = sums[o]
+                    r = sums[o + 2] + a * (a * below[v] - 2 * sums[o + 1])
+                    r = max(0.0, r + 2 * (sums[o + 4] - a * sums[o + 3]) + sums[o + 5])
+                    c = (1 - own[v]) * (sums[o + 1] - a * below[v] + sums[o + 3])
+                    if depth:
+                        _give(sums, o - 18, share[v], variance[v], a, c, r)
+                    else:
+                        out[query, k, 1], out[query, k, 2], out[query, k, 3] = a, c, r
+                if depth == 0:
+                    break
+                fraction[split[node[depth - 1]]] = before[depth]
+                depth -= 1
+            out[query, 0, 0], out[query, 1, 0], out[query, 2, 0] = inner, even, touched
+        for i in range(start[query], start[query + 1]):
+            condition[attribute[i]], fraction[attribute[i]] = -1, 1.0
+
+
+@njit(cache=True)
+def scan(
+    part: NDArray[np.int32],
+    values: Floats,
+    edges: Ints,
+    edge_start: Ints,
+    worst: float,
+    start: Ints,
+    attribute: Ints,
+    begin: Ints,
+    lows: Floats,
+    highs: Floats,
+    out: Floats,
+) -> None:
+    """Answers queries on the listed cells of a grid.
+
+    Args:
+        part: The part of each listed cell in each attribute, shape [cells, attributes].
+        values: The noisy count of each listed cell.
+        edges: The edges of all attributes, one after another.
+        edge_start: Where the edges of each attribute begin; one more than there are attributes.
+        worst: How far the noise of any cell reaches.
+        start: As for `descend`, and so on.
+        attribute: The attribute of each condition.
+        begin: Where the intervals of each condition begin.
+        lows: The lower ends of intervals.
+        highs: The upper ends.
+        out: For each query: the even sum of the values; of what each cell holds at least, the inner,
+            even and touched sum; the even and touched sum of what it holds at most; how many listed
+            cells are even (by share) and touched; and how many cells of the whole grid are.
+    """
+    longest = 0
+    for a in range(edge_start.size - 1):
+        longest = max(longest, edge_start[a + 1] - edge_start[a])
+    for query in range(start.size - 1):
+        first, last = start[query], start[query + 1]
+        shares = np.zeros((last - first, longest))
+        even_cells, touched_cells = 1.0, 1.0
+        for i in range(first, last):
+            a = attribute[i]
+            even, touched = 0.0, 0.0
+            for j in range(edge_start[a + 1] - edge_start[a] - 1):
+                e = edge_start[a] + j
+                share = _overlap(edges[e], edges[e + 1], lows, highs, begin[i], begin[i + 1])
+                shares[i - first, j] = share
+                even += share
+                touched += share > 0.0
+            even_cells *= even
+            touched_cells *= touched
+        out[query, 8], out[query, 9] = even_cells, touched_cells
+        for cell in range(part.shape[0]):
+            share = 1.0
+            for i in range(last - first):
+                share *= shares[i, part[cell, attribute[first + i]]]
+                if share == 0.0:
+                    break
+            if share > 0.0:
+                least = max(0.0, values[cell] - worst)
+                most = values[cell] + worst
+                out[query, 0] += share * values[cell]
+                out[query, 1] += least * (share == 1.0)
+                out[query, 2] += share * least
+                out[query, 3] += least
+                out[query, 4] += share * most
+                out[query, 5] += most
+                out[query, 6] += share
+                out[query, 7] += 1.0

@@ -1,0 +1,268 @@
+"""The grammar of count queries: from text to conditions. Knows no schema.
+
+    query      = "" | "everybody" | condition { "and" condition }
+    condition  = name ( "in" | "=" ) ( item | "{" item { "," item } "}" )
+               | name ( "<" | "<=" | ">" | ">=" ) words
+    item       = words | ( "[" | "(" ) words "," words ( "]" | ")" )
+
+Names and words may hold blanks. Quotes, single or double, allow any character in them. An
+unquoted "and" begins a new condition only if a name and an operator follow, so that `job in
+Health and care and age > 30` has two conditions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple, NoReturn
+
+__all__ = ["Condition", "Item", "Misread", "Span", "Word", "quoted", "read_condition", "split"]
+
+_QUOTED = r'"(?:[^"\\]|\\.|"")*"' + r"|'(?:[^'\\]|\\.|'')*'"
+_OPERATOR = r"<=|>=|==|!=|<>|[=<>≤≥≠]"
+_PLAIN = r"(?:(?!!=)[^\s\[\](){},\"=<>≤≥≠])"  # what an unquoted word is made of
+_NAME = rf"(?!(?:and|in)(?!\S)){_PLAIN}+"
+_TOKEN = re.compile(
+    rf"\s*(?:(?P<quoted>{_QUOTED})|(?P<operator>{_OPERATOR})|(?P<mark>[\[\](){{}},])"
+    rf"|(?P<word>(?!'){_PLAIN}+)|(?P<wrong>\S))",
+    re.S,
+)
+# A quote in the middle of a word, as in Bachelor's, is a plain character.
+_LANDMARK = re.compile(
+    rf"(?<![^\s\[\](){{}},=<>≤≥])(?:{_QUOTED})|[\[\](){{}}]"
+    r"|(?P<and>(?<![^\s\])}\"'])and(?![^\s\"]))",
+    re.I | re.S,
+)
+_NEW_CONDITION = re.compile(
+    rf"\s*(?:(?:{_QUOTED})|{_NAME}(?:\s+{_NAME})*)\s*(?:{_OPERATOR}|(?<![^\s\"'])in(?![^\s\[({{\"]))"
+    r"|\s*\Z",
+    re.I | re.S,
+)
+_BARE = re.compile(rf"(?!')(?!(?:and|in|everybody)\Z){_PLAIN}+", re.I)
+_ESCAPED = re.compile(r"\\([\\\"'])|\"\"|''")
+
+_FORM = (
+    'Write conditions such as  age in [30, 50] and sex = Female  or  job in {"Tech support", Law}.'
+)
+
+
+class Misread(Exception):
+    """What is wrong with a query, and the characters that are to blame if it was a text."""
+
+    def __init__(self, what: str, hint: str, start: int = 0, end: int = 0) -> None:
+        super().__init__(what)
+        self.what, self.hint, self.start, self.end = what, hint, start, end
+
+
+class Word(NamedTuple):
+    """A name, number or label, and where it stands in its condition."""
+
+    text: str
+    start: int = 0
+    end: int = 0
+
+
+class Span(NamedTuple):
+    """An interval; a bound that is None is open to that side."""
+
+    low: Word | None
+    high: Word | None
+    low_closed: bool
+    high_closed: bool
+    start: int = 0
+    end: int = 0
+
+
+Item = Word | Span
+
+
+class Condition(NamedTuple):
+    """An attribute by name, and what its value may be."""
+
+    name: Word
+    items: tuple[Item, ...]
+
+
+def split(text: str) -> list[tuple[int, str]]:
+    """Cuts a query into the texts of its conditions, each with its place.
+
+    Example:
+        >>> split("job in Health and care and age > 30")
+        [(0, 'job in Health and care'), (27, 'age > 30')]
+        >>> split(" Everybody ")
+        []
+    """
+    if text.strip().casefold() in ("", "everybody"):
+        return []
+    parts = []
+    begin = depth = closed = 0
+    for found in _LANDMARK.finditer(text):
+        if found.lastgroup is None:  # a bracket or something quoted
+            depth = max(0, depth + (found[0] in "[({") - (found[0] in "])}"))
+            closed = found.end()
+            continue
+        ended = not text[max(begin, closed) : found.start()].strip()  # no unquoted words are open
+        if depth == 0 and (ended or _NEW_CONDITION.match(text, found.end())):
+            parts.append((begin, text[begin : found.start()]))
+            begin = found.end()
+    parts.append((begin, text[begin:]))
+    return [(place + len(part) - len(part.lstrip()), part.strip()) for place, part in parts]
+
+
+def quoted(text: str) -> str:
+    r"""A name or label as a query may hold it, in quotes if it needs them.
+
+    Example:
+        >>> print(quoted("Female"), quoted(">50K"), quoted('say "x"'))
+        Female ">50K" "say \"x\""
+    """
+    if _BARE.fullmatch(text):
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def read_condition(text: str) -> Condition:
+    """Reads the text of one condition.
+
+    Raises:
+        Misread: If it does not follow the grammar.
+
+    Example:
+        >>> condition = read_condition("job in {Tech support, Law}")
+        >>> condition.name.text, [item.text for item in condition.items]
+        ('job', ['Tech support', 'Law'])
+    """
+    if not text:
+        raise Misread("a condition is missing here", _FORM)
+    return _Reader(text).condition()
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+class _Reader:
+    """Reads tokens from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.next = 0
+        self.tokens = []
+        for found in _TOKEN.finditer(text):
+            kind = str(found.lastgroup)
+            self.tokens.append(_Token(kind, found[kind], found.start(kind), found.end(kind)))
+        last = len(text.rstrip())
+        self.tokens.append(_Token("end", "", last, last + 1))
+
+    @property
+    def token(self) -> _Token:
+        return self.tokens[self.next]
+
+    def take(self, *texts: str) -> _Token | None:
+        """The next token if it is an operator or mark of these."""
+        token = self.token
+        if token.kind in ("operator", "mark") and token.text in texts:
+            self.next += 1
+            return token
+        return None
+
+    def is_word(self, *texts: str) -> bool:
+        return self.token.kind == "word" and self.token.text.casefold() in texts
+
+    def condition(self) -> Condition:
+        name = self.words("the name of an attribute", named=True)
+        if self.is_word("in"):
+            self.next += 1
+            items = self.items()
+        elif self.take("=", "=="):
+            items = self.items()
+        elif operator := self.take("<", "<=", "≤", ">", ">=", "≥"):
+            items = (self.comparison(operator),)
+        elif self.take("!=", "<>", "≠"):
+            self.next -= 1
+            self.fail("'in', '=' or a comparison", "There is no 'not': list what is to count.")
+        else:
+            self.fail(f"'in', '=' or a comparison after {name.text!r}")
+        if self.token.kind != "end":
+            self.fail("'and' or the end of the query")
+        return Condition(name, items)
+
+    def comparison(self, operator: _Token) -> Span:
+        bound = self.words("a number or date")
+        closed = operator.text in ("<=", "≤", ">=", "≥")
+        start, end = operator.start, bound.end
+        if operator.text in ("<", "<=", "≤"):
+            return Span(None, bound, True, closed, start, end)
+        return Span(bound, None, closed, True, start, end)
+
+    def items(self) -> tuple[Item, ...]:
+        if not self.take("{"):
+            return (self.item(),)
+        items = [self.item()]
+        while self.take(","):
+            items.append(self.item())
+        if not self.take("}"):
+            self.fail("',' or '}'")
+        return tuple(items)
+
+    def item(self) -> Item:
+        opening = self.take("[", "(")
+        if opening is None:
+            return self.words("a value")
+        low = self.words("the lower bound")
+        if not self.take(","):
+            self.fail("',' between the two bounds")
+        high = self.words("the upper bound")
+        closing = self.take("]", ")")
+        if closing is None:
+            self.fail("']' or ')'")
+        return Span(low, high, opening.text == "[", closing.text == "]", opening.start, closing.end)
+
+    def words(self, wanted: str, named: bool = False) -> Word:
+        """Something quoted, or all unquoted words up to the next operator or mark."""
+        first = self.token
+        if first.kind == "quoted":
+            self.next += 1
+            inner = _ESCAPED.sub(_unescape(first.text[0]), first.text[1:-1])
+            return Word(inner, first.start, first.end)
+        while self.token.kind == "word" and not (named and self.is_word("in", "and")):
+            self.next += 1
+        if self.token is first:
+            self.fail(wanted)
+        end = self.tokens[self.next - 1].end
+        return Word(self.text[first.start : end], first.start, end)
+
+    def fail(self, wanted: str, hint: str | None = None) -> NoReturn:
+        token = self.token
+        if token.kind == "wrong" and token.text in "\"'":
+            what, hint = "a quote is not closed", 'Close it, or write \\" for a quote in a label.'
+        elif token.kind == "end":
+            what = f"the condition ends where {wanted} should stand"
+        else:
+            what = f"{wanted} should stand here"
+        raise Misread(what, hint or _hint(token), token.start, token.end)
+
+
+def _hint(token: _Token) -> str:
+    if token.text == ",":
+        return "Put several values in braces, such as {Engineer, Lawyer}."
+    if token.kind in ("operator", "quoted"):
+        return (
+            "Join conditions with 'and'. Quote a name or label that holds a special character, "
+            "such as \">50K\". There is no 'or': list values in braces, or ask two queries."
+        )
+    return _FORM
+
+
+def _unescape(quote: str) -> Callable[[re.Match[str]], str]:
+    """Undoes what quoting did; only the quote in use is doubled."""
+
+    def plain(found: re.Match[str]) -> str:
+        if found[1]:
+            return found[1]
+        return quote if found[0][0] == quote else found[0]
+
+    return plain

@@ -1,0 +1,232 @@
+"""`hedgerow query`, and the page for recipients."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+
+import hedgerow
+from hedgerow import sample
+from hedgerow.release import Release
+from hedgerow.schema import Query
+
+Hedge = Callable[..., Any]
+PAGE = (Path(__file__).parents[2] / "docs" / "queries.md").read_text(encoding="utf-8")
+NUMBERS = ["estimate", "low", "high", "noise", "spread_low", "spread_high"]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Known answers in place of real ones; gives what was asked, and at which level."""
+    calls: list[Any] = []
+
+    def count(self: Release, queries: list[Query], level: float = 0.95) -> SimpleNamespace:
+        calls.append((queries, level))
+        rows = np.array([
+            [1234.56, 1100.0, 1400.0, 100.0, 34.5, 65.4],
+            [-2.5, 0.0, 3.25, 5.75, 0.0, 0.0],
+            [7.0, 2.0, np.inf, 3.0, 2.0, np.inf],
+        ])  # fmt: skip
+        found = rows[np.arange(len(queries)) % 3].T
+        return SimpleNamespace(level=level, **dict(zip(NUMBERS, found, strict=True)))
+
+    monkeypatch.setattr(Release, "count", count, raising=False)
+    return calls
+
+
+def test_answers_in_words(hedge: Hedge, published: Path, asked: list[Any]) -> None:
+    done = hedge("query", published, "age in [30,50] and smoker=yes", "", "bmi = other")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.split("\n") == [
+        "age in [30, 50] and smoker = true",
+        "  about 1,235; 95% sure: between 1,100 and 1,400",
+        "  noise: give or take 100, added to protect people",
+        "  cut regions: up to 34 fewer or 65 more, since records may not lie evenly in regions the "
+        "query cuts",
+        "",
+        "everybody",
+        "  about 0; 95% sure: between 0 and 3.2",
+        "  noise: give or take 5.8, added to protect people",
+        "  cut regions: none, the query follows the edges of the regions",
+        "",
+        "bmi = other",
+        "  about 7; 95% sure: at least 2",
+        "  noise: give or take 3, added to protect people",
+        "  cut regions: up to 2 fewer or any number more, since records may not lie evenly in "
+        "regions the query cuts",
+        "",
+    ]
+
+
+def test_queries_and_file_are_asked_in_order(
+    hedge: Hedge, published: Path, asked: list[Any], tmp_path: Path
+) -> None:
+    (tmp_path / "q.txt").write_text("# two\nage > 40\n\nage > 50\n", encoding="utf-8")
+    done = hedge("query", published, "age > 30", "--file", tmp_path / "q.txt", "--level", 0.8)
+    assert done.exit_code == 0, done.stderr
+    schema = Release.load(published).schema
+    wanted = [Query.parse(f"age > {age}", schema) for age in (30, 40, 50)]
+    assert asked == [(wanted, 0.8)]
+    assert "80% sure" in done.stdout
+
+
+def test_json(hedge: Hedge, published: Path, asked: list[Any]) -> None:
+    done = hedge("query", published, "age > 30", "age > 40", "age > 50", "--json")
+    found = json.loads(done.stdout)
+    assert found["level"] == 0.95 and found["out"] is None
+    assert [answer["query"] for answer in found["answers"]] == [
+        "age in [31, 99]", "age in [41, 99]", "age in [51, 99]",
+    ]  # fmt: skip
+    assert found["answers"][1]["estimate"] == -2.5  # for machines as it is
+    assert found["answers"][2]["high"] is None
+
+
+def test_many_answers_come_as_a_table(
+    hedge: Hedge, published: Path, asked: list[Any], tmp_path: Path
+) -> None:
+    file = tmp_path / "q.txt"
+    file.write_text("\n".join(f"stay = {i % 60}" for i in range(250)), encoding="utf-8")
+    done = hedge("query", published, "--file", file)
+    assert "about" in done.stdout.splitlines()[0] and "stay = 7" in done.stdout
+    assert done.stdout.count("stay =") == 200 and "first 200" in done.stderr
+
+
+def test_answers_in_files(hedge: Hedge, published: Path, asked: list[Any], tmp_path: Path) -> None:
+    for name in ("a.csv", "a.parquet"):
+        done = hedge("query", published, "age > 30", "sex = male", "--out", tmp_path / name)
+        assert done.exit_code == 0 and name in done.stdout
+    rows = list(csv.DictReader((tmp_path / "a.csv").read_text("utf-8").splitlines()))
+    assert list(rows[0]) == ["query", *NUMBERS]
+    assert [row["query"] for row in rows] == ["age in [31, 99]", "sex = male"]
+    assert float(rows[0]["estimate"]) == 1234.56
+    assert parquet.read_table(tmp_path / "a.parquet").column_names == list(rows[0])
+    assert hedge("query", published, "", "--out", tmp_path / "a.csv").exit_code == 6
+    done = hedge("query", published, "", "--out", tmp_path / "a.csv", "--overwrite", "--json")
+    assert json.loads(done.stdout)["out"] == str(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ([], "no query"),
+        (["age > 30", "--level", "95"], "--level"),
+        (["age > 30", "--level", "nan"], "--level"),
+        (["agee > 30"], "Did you mean age?"),
+        (["age > 30", "sex = femal"], "Did you mean female"),
+        (["--file", "nowhere.txt"], "nowhere.txt cannot be read"),
+        (["age > 30", "--out", "answers.xls"], "what kind of file"),
+    ],
+)
+def test_mistakes(
+    hedge: Hedge, published: Path, asked: list[Any], words: list[str], what: str
+) -> None:
+    done = hedge("query", published, *words)
+    assert done.exit_code == 2 and what in done.stderr
+    assert asked == []
+
+
+def test_a_broken_line_is_named(
+    hedge: Hedge, published: Path, asked: list[Any], tmp_path: Path
+) -> None:
+    file = tmp_path / "q.txt"
+    file.write_text("age > 30\nage in [50, 30]\n", encoding="utf-8")
+    done = hedge("query", published, "--file", file)
+    assert done.exit_code == 2 and f"{file}:2: " in done.stderr and "^^^^^^^^" in done.stderr
+    file.write_text("# nothing\n", encoding="utf-8")
+    assert "holds no query" in hedge("query", published, "--file", file).stderr
+
+
+def test_real_answers(hedge: Hedge, published: Path) -> None:
+    """The sample has 1,500 rows; the noise on their number is a few, so 200 are ample."""
+    texts = ["", "smoker = yes", "smoker = no", "age in [30, 50] and readmitted = yes"]
+    done = hedge("query", published, *texts, "--json")
+    assert done.exit_code == 0, done.stderr
+    whole, yes, no, some = json.loads(done.stdout)["answers"]
+    assert abs(whole["estimate"] - 1500) < 200 and whole["spread_low"] == 0
+    assert yes["estimate"] + no["estimate"] == pytest.approx(whole["estimate"])
+    assert some["low"] <= max(some["estimate"], 0) <= some["high"] and some["noise"] > 0
+
+
+def test_no_release(hedge: Hedge, tmp_path: Path) -> None:
+    assert hedge("query", tmp_path, "age > 30").exit_code == 6
+
+
+# -- the page --------------------------------------------------------------------------------
+
+
+def overlaps(release: Release, query: Query) -> Any:
+    """The share of each region that a query covers, one plain product at a time."""
+    lo, hi = release.partition.bounds(release.regions)
+    shares = np.ones(len(lo))
+    for place, intervals in query.where:
+        for row in range(len(lo)):
+            low, high = lo[row, place], hi[row, place]
+            length = sum(max(0.0, min(b, high) - max(a, low)) for a, b in intervals)
+            shares[row] *= length / (high - low)
+    return shares
+
+
+def test_the_sql_on_the_page_counts_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    # few attributes and so small regions, of which some lie wholly inside the query
+    whole = sample.schema().to_dict()
+    kept = ["age", "smoker", "readmitted"]
+    schema = hedgerow.Schema.from_dict(
+        whole | {"attributes": {name: whole["attributes"][name] for name in kept}}
+    )
+    people = sample.people(1500, seed=3).select(kept)
+    method = hedgerow.DiffMulti(score="ncp", specialisations=30)
+    release = hedgerow.publish(people, schema, method, epsilon=20, seed=3)
+    release.save(tmp_path / "release")
+    monkeypatch.chdir(tmp_path)
+    inside, estimate = (
+        duckdb.sql(sql).fetchall()[0][0] for sql in re.findall(r"```sql\n(.*?)```", PAGE, re.S)
+    )
+    query = Query.parse("age in [30, 50] and smoker = yes and readmitted = yes", release.schema)
+    assert query.classes == (1,)
+    shares = overlaps(release, query)
+    counts = release.counts[:, 1]
+    assert inside == counts[shares == 1].sum()
+    assert estimate == pytest.approx(counts @ shares)
+    assert 0 < inside < estimate  # or the test would show little
+
+
+def test_the_conditions_on_the_page_are_understood(published: Path) -> None:
+    schema = Release.load(published).schema
+    rows = re.findall(r"^\| (`.*`) \| .* \|$", PAGE, re.M)
+    texts = [text for row in rows for text in re.findall(r"`(.*?)`", row)]
+    assert len(texts) >= 12
+    for text in texts:
+        assert Query.parse(text, schema) != Query()
+
+
+def test_the_python_on_the_page_prints_what_it_says(
+    published: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
+    (tmp_path / "release").symlink_to(published, target_is_directory=True)
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert code.rstrip().endswith(f"# {said}")
+
+
+def test_steps_are_as_the_page_says(published: Path) -> None:
+    schema = Release.load(published).schema
+    assert Query.parse("bmi <= 25.5", schema) == Query.parse("bmi <= 25.7", schema)
+    assert Query.parse("bmi <= 25.7", schema).text(schema) == "bmi in [14, 26)"
+    assert Query.parse("bmi < 25.5", schema).text(schema) == "bmi in [14, 25.5)"

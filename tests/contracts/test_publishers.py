@@ -1,0 +1,208 @@
+"""What every publisher owes, whatever its settings: it publishes anything, spends exactly what was
+granted on every path, covers the domain once, and draws the same from the same seed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hedgerow.counting.memory import MemoryEngine
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.chance import Dice
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.publish.diffgen import DiffGen
+from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.publish.publisher import Outcome, Publisher
+from hedgerow.schema import Schema
+from hedgerow.table import Table
+
+PUBLISHERS: dict[str, Publisher] = {
+    "diffmulti": DiffMulti(),
+    "diffmulti, even": DiffMulti(specialisations=20, depth=5, distribution="even"),
+    "diffmulti, paper": DiffMulti(schedule="paper", specialisations=30),
+    "diffmulti, paper, even": DiffMulti(schedule="paper", depth=3, distribution="even"),
+    "diffmulti, one": DiffMulti(specialisations=1),
+    "diffmulti, shallow": DiffMulti(depth=1),
+    "diffmulti, paper, shallow": DiffMulti(schedule="paper", depth=1),
+    "diffmulti, ncp": DiffMulti(score="ncp", specialisations=15),
+    "diffmulti, discernibility": DiffMulti(score="discernibility", specialisations=15),
+    "diffmulti, gini": DiffMulti(score="gini", specialisations=15),
+    "diffgen": DiffGen(),
+    "diffgen, paper": DiffGen(schedule="paper"),
+    "diffgen, one": DiffGen(specialisations=1),
+    "diffgen, gini": DiffGen(score="gini", specialisations=5),
+    "diffgen, infogain": DiffGen(score="infogain", specialisations=5),
+    "diffgen, discernibility": DiffGen(score="discernibility", specialisations=5),
+    "diffgen, few cells": DiffGen(specialisations=9, max_cells=6),
+}
+BUDGETS = {
+    "pure": Budget(Fraction(1)),
+    "zcdp": Budget(Fraction(1), Fraction(1, 10**6)),
+    "odd": Budget(Fraction(123457, 10**6)),
+    "small": Budget(Fraction(1, 1000)),
+    "small zcdp": Budget(Fraction(1, 1000), Fraction(1, 10**9)),
+    "several rows": Budget(Fraction(1, 3), Fraction(1, 10**6), 7),
+}
+
+
+def schema(attributes: dict[str, Any], *, classed: bool = True) -> Schema:
+    ill = {"ill": {"type": "categorical", "values": ["no", "yes", "maybe"], "role": "class"}}
+    return Schema.from_dict(
+        {"name": "made up", "attributes": attributes | (ill if classed else {})}
+    )
+
+
+MIXED = {
+    "age": {"type": "numeric", "low": 0, "high": 19, "step": 1},
+    "job": {"type": "categorical", "taxonomy": {"L": ["a", "b"], "R": ["c", "d", "e"]}},
+    "only": {"type": "categorical", "values": ["x"]},
+    "dose": {"type": "numeric", "low": 0, "high": 1, "step": 1},
+}
+SCHEMAS = {
+    "mixed": schema(MIXED),
+    "without a class": schema(MIXED, classed=False),
+    "nothing to split": schema({"only": MIXED["only"]}),
+    "numbers alone": schema({"age": MIXED["age"]}),
+    "taxonomies alone": schema({"job": MIXED["job"]}),
+}
+
+
+def table(made: Schema, rows: int, seed: int = 1) -> Table:
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(0, a.size, rows) for a in made.attributes]
+    columns.append(rng.integers(0, max(1, len(made.classes)), rows))
+    return Table(made, np.ascontiguousarray(np.stack(columns, axis=1).astype(np.uint16)))
+
+
+def fitting(publisher: Publisher, made: Schema) -> bool:
+    """Whether a score that needs a class has one."""
+    score = publisher.settings()["score"]
+    return bool(made.target) or score in (None, "ncp", "discernibility")
+
+
+def run(publisher: Publisher, data: Table, budget: Budget, seed: int = 1, **engine: int) -> Outcome:
+    return publisher.run(
+        MemoryEngine(data, **engine), data.schema, budget, Dice(Keystream(seed=seed))
+    )
+
+
+def check(outcome: Outcome, made: Schema) -> None:
+    """The whole contract of one outcome."""
+    # every path spends exactly the grant
+    book = outcome.ledger.book(outcome.published, outcome.sharing)
+    assert sum(path["leaves"] for path in book["paths"]) == outcome.partition.cells
+    for path in book["paths"]:
+        for name, pot in outcome.ledger.pots.items():
+            assert sum(path["spent"][name].values()) == pot.units
+    # the regions cover the domain, each place once
+    rng = np.random.default_rng(0)
+    codes = np.stack([rng.integers(0, a.size, 50) for a in made.attributes], axis=1)
+    regions = outcome.partition.locate(codes)
+    lo, hi = outcome.partition.bounds(regions)
+    assert ((codes >= lo) & (codes < hi)).all()
+    # every region was counted, every class apart, and everything was paid for
+    leaf = next(m for m in outcome.measurements if m.name == "leaf")
+    if leaf.threshold is None:
+        assert leaf.where.tolist() == list(range(outcome.partition.cells))
+        assert leaf.values.shape == (outcome.partition.cells, max(1, len(made.classes)))
+    for measurement in outcome.measurements:
+        assert (measurement.units > 0).all()
+        assert (np.diff(measurement.where) >= 0).all()
+
+
+def same(one: Outcome, other: Outcome) -> bool:
+    book = [o.ledger.book(o.published, o.sharing) for o in (one, other)]
+    return bool(
+        one.partition == other.partition
+        and one.measurements == other.measurements
+        and book[0] == book[1]
+    )
+
+
+@pytest.mark.parametrize("rows", [0, 1, 300], ids=["empty", "one record", "crowd"])
+@pytest.mark.parametrize("shape", SCHEMAS)
+@pytest.mark.parametrize("name", PUBLISHERS)
+def test_anything_can_be_published(name: str, shape: str, rows: int) -> None:
+    publisher, made = PUBLISHERS[name], SCHEMAS[shape]
+    if not fitting(publisher, made):
+        return
+    for budget in ("pure", "zcdp"):
+        outcome = run(publisher, table(made, rows), BUDGETS[budget])
+        check(outcome, made)
+        if shape == "nothing to split":
+            assert outcome.partition.cells == 1
+        else:
+            assert outcome.partition.cells > 1
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("name", PUBLISHERS)
+def test_any_budget_is_spent_exactly(name: str, budget: str) -> None:
+    made = SCHEMAS["mixed"]
+    check(run(PUBLISHERS[name], table(made, 100), BUDGETS[budget]), made)
+
+
+@pytest.mark.parametrize("name", PUBLISHERS)
+def test_the_same_seed_gives_the_same_and_another_another(name: str) -> None:
+    data = table(SCHEMAS["mixed"], 300)
+    one = run(PUBLISHERS[name], data, BUDGETS["pure"])
+    assert same(one, run(PUBLISHERS[name], data, BUDGETS["pure"]))
+    assert not same(one, run(PUBLISHERS[name], data, BUDGETS["pure"], seed=2))
+
+
+@pytest.mark.parametrize("budget", ["pure", "zcdp"])
+@pytest.mark.parametrize("name", PUBLISHERS)
+def test_batches_change_nothing(name: str, budget: str) -> None:
+    """Noise is drawn in a fixed order, however the engine cuts its answers."""
+    data = table(SCHEMAS["mixed"], 300)
+    whole = run(PUBLISHERS[name], data, BUDGETS[budget])
+    for batch in (1, 40):
+        assert same(whole, run(PUBLISHERS[name], data, BUDGETS[budget], batch=batch))
+
+
+@pytest.mark.parametrize("name", PUBLISHERS)
+def test_the_order_of_rows_changes_nothing(name: str) -> None:
+    data = table(SCHEMAS["mixed"], 300)
+    shuffled = Table(data.schema, np.ascontiguousarray(data.codes[::-1]))
+    one, other = (run(PUBLISHERS[name], rows, BUDGETS["pure"]) for rows in (data, shuffled))
+    assert same(one, other)
+
+
+@pytest.mark.parametrize("name", PUBLISHERS)
+def test_the_width_of_codes_changes_nothing(name: str) -> None:
+    data = table(SCHEMAS["mixed"], 300)
+    wide = Table(data.schema, data.codes.astype(np.uint32))
+    assert same(
+        run(PUBLISHERS[name], data, BUDGETS["pure"]), run(PUBLISHERS[name], wide, BUDGETS["pure"])
+    )
+
+
+@pytest.mark.parametrize("name", ["diffmulti", "diffmulti, paper", "diffgen", "diffgen, paper"])
+def test_three_hundred_attributes(name: str) -> None:
+    kinds = [MIXED["job"], MIXED["dose"], MIXED["age"]]
+    made = schema({f"a{i}": kinds[i % 3] for i in range(300)})
+    check(run(PUBLISHERS[name], table(made, 50), BUDGETS["pure"]), made)
+
+
+@pytest.mark.parametrize("name", ["diffmulti", "diffmulti, paper", "diffgen", "diffgen, paper"])
+def test_a_domain_of_ten_to_the_thirty(name: str) -> None:
+    made = schema({f"a{i}": {"type": "numeric", "low": 0, "high": 999} for i in range(10)})
+    check(run(PUBLISHERS[name], table(made, 200), BUDGETS["pure"]), made)
+
+
+@pytest.mark.parametrize("name", PUBLISHERS)
+def test_a_plan_needs_no_data_and_the_run_keeps_to_it(name: str) -> None:
+    made = SCHEMAS["mixed"]
+    plan = PUBLISHERS[name].plan(made, 1)
+    outcome = run(PUBLISHERS[name], table(made, 300), BUDGETS["pure"])
+    assert outcome.plan.purse == plan.purse
+    assert outcome.plan.grants[: len(plan.grants)] == plan.grants
+    if plan.specialisations is not None:
+        assert outcome.plan.specialisations == plan.specialisations
+    granted = {line.purpose: line for line in outcome.plan.grants}
+    for entry in outcome.ledger.book(outcome.published, outcome.sharing)["entries"]:
+        fixed = granted[entry["purpose"]].at(entry["depth"])
+        assert fixed is None or entry["units"] == fixed
