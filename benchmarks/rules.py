@@ -23,12 +23,11 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import hedgerow as hr
 from accuracy import by_estimates, mean_and_error, split
 from data import add_data_option
-from tables import Task, tasks
-
-import hedgerow as hr
 from hedgerow.evaluate import NOT_PRIVATE
+from tables import Task, tasks
 
 Method = hr.DiffMulti | hr.DiffGen
 EPSILONS = ("0.1", "0.3", "1")
@@ -63,7 +62,7 @@ def by_hand(method: str, weight: float) -> list[Method]:
         for size in SIZES
         if size <= max(1, weight / 10)
         for depth in DEPTHS
-        if depth <= size < 2 ** (depth + 2)  # neither a cap that never binds nor one that always does
+        if depth <= size < 2 ** (depth + 2)  # a cap that may bind, but not everywhere
     ]
 
 
@@ -96,9 +95,7 @@ def examine(task: Task, method: str, splits: int) -> Iterator[Finding]:
         tried = np.asarray([scores(task, settings, epsilon, splits) for settings in grid])
         chosen = f"{plan.specialisations}, {plan.depth}"
         largest = float(100 * number.max() / number.sum())
-        yield Finding(
-            task.name, task.fitted, epsilon, largest, *ruled, best_by_hand(tried), chosen
-        )
+        yield Finding(task.name, task.fitted, epsilon, largest, *ruled, best_by_hand(tried), chosen)
 
 
 def show(finding: Finding) -> None:
@@ -132,7 +129,8 @@ def main() -> None:
         regrets = [finding.regret for finding in found if finding.fitted == fitted]
         if regrets:
             words = "fitted" if fitted else "fresh"
-            print(f"mean regret on {words} tables: {np.mean(regrets):.2f} (median {np.median(regrets):.2f})")
+            middle = f"median {np.median(regrets):.2f}"
+            print(f"mean regret on {words} tables: {np.mean(regrets):.2f} ({middle})")
     if given.csv:
         with given.csv.open("w", newline="", encoding="utf-8") as file:
             out = csv.writer(file)

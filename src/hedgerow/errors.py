@@ -9,6 +9,7 @@ from __future__ import annotations
 __all__ = [
     "BudgetError",
     "DataError",
+    "DataWarning",
     "HedgerowError",
     "LeakError",
     "ReleaseError",
@@ -53,6 +54,10 @@ class DataError(HedgerowError):
     """The private input breaks a rule of the schema, or cannot be read."""
 
     exit_code = 4
+
+
+class DataWarning(UserWarning):
+    """Something odd about the private input, for the eyes of whoever holds it alone."""
 
 
 class BudgetError(HedgerowError):

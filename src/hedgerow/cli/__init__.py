@@ -2,7 +2,7 @@
 
 Commands import the library inside their functions: numpy, Arrow and numba would make `--help`
 wait. Exit codes are stable: 0 done, 1 a mistake of ours or of the machine, 2 a wrong option,
-3 the schema, 4 the data, 5 the budget, 6 the release, 130 interrupted.
+3 the schema, 4 the data, 5 the budget, 6 the release, 130 interrupted (143 and 129: by a signal).
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from hedgerow.cli.publish import publish
 from hedgerow.cli.query import query
 from hedgerow.cli.sample import sample
 from hedgerow.cli.show import show
-from hedgerow.cli.terminal import INTERRUPTED, Door, example
+from hedgerow.cli.stop import INTERRUPTED, heed_signals
+from hedgerow.cli.terminal import Door, House, example
 from hedgerow.cli.verify import verify
 
 __all__ = ["COMMANDS", "app", "main"]
 
 app = typer.Typer(
     name="hedgerow",
+    cls=House,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,  # plain help: quick, the same everywhere, and it can be read aloud
@@ -76,7 +78,8 @@ def hedgerow(
 
 def main() -> None:
     """Runs the command line."""
+    heed_signals()
     try:
         app()
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    except KeyboardInterrupt as stop:
+        sys.exit(getattr(stop, "exit_code", INTERRUPTED))

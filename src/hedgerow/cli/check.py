@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hedgerow.cli.options import AsJson
-from hedgerow.cli.terminal import note, print_json, print_table, progress, say
+from hedgerow.cli.options import AsJson, Delimiter, delimiter_of
+from hedgerow.cli.terminal import (
+    data_warnings,
+    note,
+    print_json,
+    print_table,
+    progress,
+    say,
+    warn,
+    warned,
+)
+from hedgerow.cli.words import many
 
 if TYPE_CHECKING:
     from hedgerow.schema import Attribute, Schema
@@ -19,6 +29,7 @@ def check(
     data: Annotated[
         Path | None, typer.Option(help="Also look whether this private table follows it.")
     ] = None,
+    delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a schema and, if asked, a table against it.
@@ -29,11 +40,13 @@ def check(
     from hedgerow.schema import Schema
 
     known = Schema.load(schema)
+    for warning in known.warnings:
+        warn(warning, as_json)
     if data is not None:
         from hedgerow.table import read
 
-        with progress("Checking the table") as bar:
-            read(data, known, progress=bar)
+        with progress("Checking the table") as bar, data_warnings(as_json):
+            read(data, known, delimiter=delimiter_of(delimiter), progress=bar)
     if as_json:
         print_json(_facts(known, data))
         return
@@ -45,8 +58,6 @@ def check(
     if known.identifiers:
         say(f"dropped: {', '.join(known.identifiers)}")
     say(_unit(known))
-    for warning in known.warnings:
-        note(f"Warning: {warning}")
     if known.draft:
         note("This is a draft: remove the line `draft: true` when all of it is public knowledge.")
     if data is not None:
@@ -57,8 +68,9 @@ def _unit(schema: Schema) -> str:
     if schema.person is None:
         return "one row is one person"
     return (
-        f"people are told apart by {schema.person.column}; at most {schema.person.max_rows} rows "
-        "of each count"
+        f"people are told apart by {schema.person.column}; at most "
+        f"{many(schema.person.max_rows, 'row')} of each "
+        f"{'counts' if schema.person.max_rows == 1 else 'count'}"
     )
 
 
@@ -70,15 +82,16 @@ def _row(attribute: Attribute) -> list[str]:
         domain = f"{attribute.edge(0)} to {attribute.edge(attribute.grid)} by {_step(attribute)}"
         kind = attribute.kind
     else:
-        levels = attribute.taxonomy.height
-        domain = f"{attribute.size} values, {levels} {'level' if levels == 1 else 'levels'}"
+        levels = many(attribute.taxonomy.height, "level")
+        domain = f"{many(attribute.size, 'value')}, {levels}"
         kind = "boolean" if attribute.boolean else "categorical"
     return [attribute.name, kind, domain, attribute.missing, attribute.outside]
 
 
 def _step(attribute: Any) -> str:
-    days = " days" if attribute.kind == "date" else ""
-    return f"{float(attribute.step):g}{days}"
+    if attribute.kind == "date":
+        return many(int(attribute.step), "day")
+    return f"{float(attribute.step):g}"
 
 
 def _facts(schema: Schema, data: Path | None) -> dict[str, Any]:
@@ -93,6 +106,6 @@ def _facts(schema: Schema, data: Path | None) -> dict[str, Any]:
         "classes": list(schema.classes),
         "identifiers": list(schema.identifiers),
         "unit_of_protection": _unit(schema),
-        "warnings": list(schema.warnings),
+        "warnings": warned(),
         "data_follows_schema": True if data is not None else None,
     }

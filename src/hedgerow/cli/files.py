@@ -14,36 +14,38 @@ from hedgerow.errors import ReleaseError, UsageError
 __all__ = ["refuse_existing", "table_writer", "whole_file", "write_text"]
 
 
-def refuse_existing(path: Path, overwrite: bool) -> None:
+def refuse_existing(path: Path, overwrite: bool, option: str = "--out") -> None:
     """Raises if something is there already, so that long work is not begun in vain.
 
     Args:
         path: The file that would be written.
         overwrite: Whether the user asked for it to be replaced.
+        option: The option that names it.
     """
     if path.is_dir():
-        raise ReleaseError(f"{path} is a folder, not a file.", hint="Name a file with --out.")
+        raise ReleaseError(f"{path} is a folder, not a file.", hint=f"Name a file with {option}.")
     if not overwrite and (path.exists() or path.is_symlink()):
         raise ReleaseError(
-            f"{path} is there already.", hint="Choose another --out, or add --overwrite."
+            f"{path} is there already.", hint=f"Choose another {option}, or add --overwrite."
         )
 
 
 @contextmanager
-def whole_file(path: Path, overwrite: bool) -> Iterator[Path]:
+def whole_file(path: Path, overwrite: bool, option: str = "--out") -> Iterator[Path]:
     """Gives a temporary path beside the target and moves it there once the block has ended well.
 
     Args:
         path: The file to write.
         overwrite: Whether to replace it if it is there.
+        option: The option that names it.
     """
-    refuse_existing(path, overwrite)
+    refuse_existing(path, overwrite, option)
     try:
         handle, name = tempfile.mkstemp(
             dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix
         )
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _unwritable(path, error, option) from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -51,7 +53,7 @@ def whole_file(path: Path, overwrite: bool) -> Iterator[Path]:
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _unwritable(path, error, option) from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -83,10 +85,10 @@ def table_writer(out: Path) -> Callable[[Any, Path], None]:
     )
 
 
-def _unwritable(path: Path, error: OSError) -> ReleaseError:
+def _unwritable(path: Path, error: OSError, option: str) -> ReleaseError:
     return ReleaseError(
         f"{path} cannot be written: {error.strerror or 'the disk refused'}.",
-        hint="Choose another place with --out, or free some space; nothing was left behind.",
+        hint=f"Choose another place with {option}, or free some space; nothing was left behind.",
     )
 
 

@@ -7,14 +7,21 @@ from typing import Annotated
 
 import typer
 
-from hedgerow.cli.options import AsJson, Overwrite
-from hedgerow.cli.terminal import note, print_json, say
+from hedgerow.cli.options import AsJson, Delimiter, Overwrite, delimiter_of
+from hedgerow.cli.terminal import note, print_json, say, telling
 
 
 def init(
     data: Annotated[Path, typer.Argument(help="The private table: CSV (also .gz) or Parquet.")],
     out: Annotated[Path, typer.Option(help="The schema file to write.")] = Path("schema.yaml"),
     overwrite: Overwrite = False,
+    delimiter: Delimiter = None,
+    trust_header: Annotated[
+        bool,
+        typer.Option(
+            "--trust-header", help="The first line holds names, even if it looks like a record."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Draft a schema from a table, for a person to finish.
@@ -27,14 +34,19 @@ def init(
     from hedgerow.table import draft_schema
 
     refuse_existing(out, overwrite)
-    write_text(out, draft_schema(data), overwrite)
-    if as_json:
-        print_json({"schema": str(out), "draft": True, "read_private_data": True})
-        return
-    say(f"Wrote a draft to {out}.")
-    note(
-        "This draft was read off PRIVATE data. Before you use it:\n"
-        "  1. replace bounds and values by what is publicly known about each column;\n"
-        "  2. write taxonomies for long lists of values; choose the class and the identifiers;\n"
-        "  3. remove the line `draft: true`, then run `hedgerow check`."
-    )
+    text = draft_schema(data, delimiter=delimiter_of(delimiter), trust_header=trust_header)
+    write_text(out, text, overwrite)
+    with telling(out):
+        if as_json:
+            print_json({"schema": str(out), "draft": True, "read_private_data": True})
+            return
+        say(f"Wrote a draft to {out}.")
+        note(
+            "This draft was read off PRIVATE data. Before you use it:\n"
+            "  1. replace bounds and values by what is publicly known about each column;\n"
+            "  2. write taxonomies for long lists of values; choose the class and the "
+            "identifiers;\n"
+            "  3. if a person can have several rows, give the column that tells people apart\n"
+            "     `role: person, max_rows: ...`;\n"
+            "  4. remove the line `draft: true`, then run `hedgerow check`."
+        )

@@ -51,6 +51,14 @@ AsJson = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON, for other programs.")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace it if it is there.")]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        "--delimiter",
+        metavar="CHAR",
+        help="What stands between the values of a CSV file, if not to be guessed; or: tab.",
+    ),
+]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.")]
 MethodName = Annotated[Method, typer.Option("--method", help="How to publish.")]
 Epsilon = Annotated[
@@ -102,6 +110,16 @@ MaxCells = Annotated[
     int | None,
     typer.Option("--max-cells", metavar="N", help="diffgen, cdiffgen: at most this many regions."),
 ]
+
+
+def delimiter_of(given: str | None) -> str | None:
+    r"""The delimiter that was meant: a tab is hard to type.
+
+    Example:
+        >>> delimiter_of("tab"), delimiter_of(";")
+        ('\\t', ';')
+    """
+    return "\t" if given in ("tab", "TAB", "\\t") else given
 
 
 def method_of(

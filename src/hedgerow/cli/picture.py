@@ -7,27 +7,35 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from hedgerow.cli.files import whole_file
 from hedgerow.cli.words import strength
-from hedgerow.errors import ReleaseError, UsageError
+from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     from hedgerow.cli.regions import ShownRegion
     from hedgerow.release import Release
 
-__all__ = ["draw"]
+__all__ = ["check_picture", "draw"]
 
 
-def draw(release: Release, regions: list[ShownRegion], path: Path) -> None:
+def check_picture(path: Path) -> None:
+    """Refuses a file that is no picture, before anything else is done."""
+    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise UsageError(f"{path} is no picture.", hint="Let it end in .png, .svg or .pdf.")
+
+
+def draw(release: Release, regions: list[ShownRegion], path: Path, overwrite: bool = False) -> None:
     """Draws one bar per region, split by class, and writes it to a file.
 
     Args:
         release: The release.
         regions: The regions to draw, the largest first.
         path: The file; its ending says which kind.
+        overwrite: Whether to replace it if it is there.
     """
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise UsageError(f"{path} is no picture.", hint="Let it end in .png, .svg or .pdf.")
+    check_picture(path)
     try:
+        from matplotlib import colormaps
         from matplotlib.figure import Figure
     except ImportError:
         raise UsageError(
@@ -38,30 +46,39 @@ def draw(release: Release, regions: list[ShownRegion], path: Path) -> None:
     figure = Figure(figsize=(9, 1.6 + 0.55 * max(len(regions), 2)), layout="constrained")
     axes = figure.subplots()
     places = range(len(regions))
+    # Ten colours that are told apart easily; beyond, a scale on which none comes twice.
+    few, many = colormaps["tab10"], colormaps["turbo"].resampled(len(classes))
     left = [0] * len(regions)
-    for name in classes:
+    for place, name in enumerate(classes):
         lengths = [region.counts.get(name, 0) for region in regions]
-        axes.barh(places, lengths, left=left, label=name)
+        colour = few(place) if len(classes) <= 10 else many(place)
+        axes.barh(places, lengths, left=left, label=_plain(name), color=colour)
         left = [so_far + length for so_far, length in zip(left, lengths, strict=True)]
     axes.set_yticks(places, [_label(region) for region in regions], fontsize=8)
     axes.invert_yaxis()
+    axes.set_xlim(0, 1.05 * max([1, *left]))  # also when every count is zero
     axes.set_xlabel("published count (noisy)")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(_title(release), fontsize=10, loc="left", parse_math=False)
+    axes.set_title(fill(_title(release), 90), fontsize=10, loc="left", parse_math=False)
     if release.schema.target is not None:
-        axes.legend(title=release.schema.target.name, frameon=False)
-    try:
-        figure.savefig(path, dpi=130)
-    except OSError as error:
-        raise ReleaseError(
-            f"{path} cannot be written: {error.strerror or 'the disk refused'}.",
-            hint="Choose another place with --plot.",
-        ) from error
+        axes.legend(
+            title=_plain(release.schema.target.name),
+            frameon=False,
+            fontsize=8,
+            ncols=1 + (len(classes) - 1) // 12,
+        )
+    with whole_file(path, overwrite, "--plot") as temporary:
+        figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
+
+
+def _plain(text: str) -> str:
+    # A dollar sign would begin a formula, and a leading underline hide an entry of the legend.
+    return text.replace("$", r"\$") if not text.startswith("_") else " " + text.replace("$", r"\$")
 
 
 def _label(region: ShownRegion) -> str:
-    # A dollar sign would begin a formula.
-    return fill(region.words, 52, max_lines=2, placeholder=" ...").replace("$", r"\$")
+    words = f"{region.number}: {region.words}"
+    return _plain(fill(words, 52, max_lines=2, placeholder=" ..."))
 
 
 def _title(release: Release) -> str:

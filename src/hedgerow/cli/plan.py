@@ -22,7 +22,7 @@ from hedgerow.cli.options import (
     Specialisations,
     method_of,
 )
-from hedgerow.cli.terminal import note, print_json, print_table, say
+from hedgerow.cli.terminal import note, print_json, print_table, say, warn, warned
 
 
 def plan(
@@ -38,7 +38,9 @@ def plan(
     max_cells: MaxCells = None,
     rows: Annotated[
         int | None,
-        typer.Option(metavar="N", help="About how many rows the table has, as anyone may know."),
+        typer.Option(
+            metavar="N", min=1, help="About how many rows the table has, as anyone may know."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -47,7 +49,7 @@ def plan(
     The number of specialisations usually follows from a noisy count of the rows, which is only
     known when data is published; --rows gives a public guess to plan with.
     """
-    from hedgerow.cli.words import purpose_words, strength
+    from hedgerow.cli.words import caution, many, purpose_words, strength
     from hedgerow.schema import Schema
 
     settings = method_of(
@@ -60,9 +62,11 @@ def plan(
         max_cells=max_cells,
     )
     known = Schema.load(schema)
+    for warning in known.warnings:
+        warn(warning, as_json)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
     if as_json:
-        print_json({"schema": known.name, **planned.to_dict()})
+        print_json({"schema": known.name, **planned.to_dict(), "warnings": warned()})
         return
     amount = strength(planned.budget.epsilon, planned.budget.delta)
     say(f"{method.value} on {known.name}, {amount}. No data was read.")
@@ -71,8 +75,11 @@ def plan(
     if planned.specialisations is not None and planned.depth is not None:
         # The steps of DiffGen see everyone, so there is one path only.
         path = f", {planned.depth} on any path" if method is Method.diffmulti else ""
-        say(f"At most {planned.specialisations} specialisations{path}.")
+        say(f"At most {many(planned.specialisations, 'specialisation')}{path}.")
     lines = [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()]
     print_table(["would be spent on", "how often", "each"], lines)
+    weak = caution(planned.budget.epsilon)
+    if weak is not None:
+        note(weak)
     if planned.depth is None:
         note("The rest follows from the noisy number of rows; add --rows N to see it for a guess.")

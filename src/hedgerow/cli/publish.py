@@ -9,6 +9,7 @@ import typer
 
 from hedgerow.cli.options import (
     AsJson,
+    Delimiter,
     Delta,
     Depth,
     DistributionName,
@@ -22,9 +23,20 @@ from hedgerow.cli.options import (
     SchemaFile,
     ScoreName,
     Specialisations,
+    delimiter_of,
     method_of,
 )
-from hedgerow.cli.terminal import note, print_json, print_table, progress, say
+from hedgerow.cli.terminal import (
+    data_warnings,
+    print_json,
+    print_table,
+    progress,
+    say,
+    telling,
+    warn,
+    warned,
+)
+from hedgerow.errors import UsageError
 
 
 def publish(
@@ -41,6 +53,7 @@ def publish(
     distribution: DistributionName = None,
     max_cells: MaxCells = None,
     overwrite: Overwrite = False,
+    delimiter: Delimiter = None,
     seed: Annotated[
         int | None,
         typer.Option(help="For tests: repeatable noise. The release is then NOT private."),
@@ -54,10 +67,18 @@ def publish(
     """
     import hedgerow
     from hedgerow.cli import words
-    from hedgerow.release.files import check_target
+    from hedgerow.release.files import check_target, leftovers
     from hedgerow.schema import Schema
 
+    if out == Path():
+        raise UsageError("--out names no folder.", hint="Name one, such as --out release/.")
     check_target(out, overwrite)  # before the data is read, and long before anything is spent
+    for path in leftovers(out):
+        warn(
+            f"{path} is left of a run that was killed. It may hold noisy counts that nobody was "
+            "to see: delete it, unless such a run is still going on.",
+            as_json,
+        )
     settings = method_of(
         method,
         score=score,
@@ -69,17 +90,26 @@ def publish(
     )
     known = Schema.load(schema)
     for warning in known.warnings:
-        note(f"Warning: {warning}")
-    with progress("Publishing") as bar:
+        warn(warning, as_json)
+    with progress("Publishing") as bar, data_warnings(as_json):
         release = hedgerow.publish(
-            data, known, method=settings, epsilon=epsilon, delta=delta, seed=seed, progress=bar
+            data,
+            known,
+            method=settings,
+            epsilon=epsilon,
+            delta=delta,
+            seed=seed,
+            delimiter=delimiter_of(delimiter),
+            progress=bar,
         )
         release.save(out, overwrite=overwrite)
-    if as_json:
-        print_json({"release": str(out), **words.facts(release)})
-        return
-    say(f"Published to {out}: {release.partition.cells} regions by {release.method}.")
-    for line in words.guarantee(release):
-        say(line)
-    spent = [list(row) for row in words.spending(release.ledger)]
-    print_table(["spent on", "of", "on any one path"], spent)
+    with telling(out):
+        if as_json:
+            print_json({"release": str(out), **words.facts(release), "warnings": warned()})
+            return
+        regions = words.many(release.partition.cells, "region")
+        say(f"Published to {out}: {regions} by {release.method}.")
+        for line in words.guarantee(release):
+            say(line)
+        spent = [list(row) for row in words.spending(release.ledger)]
+        print_table(["spent on", "of", words.on_path(known)], spent)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hedgerow.cli.options import AsJson, Overwrite
-from hedgerow.cli.terminal import note, print_json, print_table, say
+from hedgerow.cli.terminal import note, print_json, print_table, say, telling
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
@@ -69,12 +69,13 @@ def query(
 
         with whole_file(out, overwrite) as temporary:
             write(pa.table({"query": texts, **columns}), temporary)
-    if as_json:
-        answers = [] if out is not None else _records(texts, columns)
-        written = None if out is None else str(out)
-        print_json({"level": level, "answers": answers, "out": written})
-    elif out is not None:
-        say(f"Wrote the answers to {out}.")
+        with telling(out):
+            if as_json:
+                print_json({"level": level, "answers": [], "out": str(out)})
+            else:
+                say(f"Wrote the answers to {out}.")
+    elif as_json:
+        print_json({"level": level, "answers": _records(texts, columns), "out": None})
     elif len(texts) <= _IN_WORDS:
         _tell(texts, columns, level)
     else:

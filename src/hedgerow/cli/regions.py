@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hedgerow.release import Release, TreePartition
 
-__all__ = ["ShownRegion", "branches", "cuts", "largest"]
+__all__ = ["ShownRegion", "branches", "cuts", "largest", "nested"]
 
 
 @dataclass(frozen=True)
@@ -63,42 +63,67 @@ def largest(release: Release, most: int) -> list[ShownRegion]:
     return shown
 
 
-def branches(release: Release, tree: TreePartition, deepest: int) -> Any:
-    """The upper part of a release's tree, drawn with lines.
+def nested(release: Release, tree: TreePartition, deepest: int) -> dict[str, Any]:
+    """The upper part of a release's tree, as nested objects.
 
     Args:
         release: The release.
         tree: Its partition.
         deepest: Nodes below this depth are left out.
+
+    Returns:
+        The root: `where` it lies in its parent, its `count`, whether it is `divided`, and the
+        nodes `below` it that are not left out.
     """
     import numpy as np
-    from rich.text import Text
-    from rich.tree import Tree
 
     totals = np.zeros(len(tree.parent), np.int64)
     totals[tree.leaves[release.regions]] = release.counts.sum(axis=1)
     for node in range(len(totals) - 1, 0, -1):  # children stand after their parents
         totals[tree.parent[node]] += totals[node]
-    drawn = {0: Tree(Text(f"everyone: {totals[0]}"))}
-    for node in range(1, len(totals)):
+    made: dict[int, dict[str, Any]] = {}
+    for node in range(len(totals)):
         if tree.depth[node] > deepest:
             break
+        where = "everyone"
         above = int(tree.parent[node])
-        axis = int(tree.split[above])
-        attribute = release.schema.attributes[axis]
-        label = attribute.label(int(tree.lo[node, axis]), int(tree.hi[node, axis]))
-        more = " ..." if tree.depth[node] == deepest and tree.split[node] >= 0 else ""
-        words = f"{attribute.name} {label}: {totals[node]}{more}"
-        drawn[node] = drawn[above].add(Text(words))
-    return drawn[0]
+        if above >= 0:
+            axis = int(tree.split[above])
+            attribute = release.schema.attributes[axis]
+            label = attribute.label(int(tree.lo[node, axis]), int(tree.hi[node, axis]))
+            where = f"{attribute.name} {label}"
+        made[node] = {
+            "where": where,
+            "count": int(totals[node]),
+            "divided": bool(tree.split[node] >= 0),
+            "below": [],
+        }
+        if above >= 0:
+            made[above]["below"].append(made[node])
+    return made[0]
 
 
-def cuts(release: Release, edges: tuple[Any, ...]) -> list[list[str]]:
-    """The parts of each attribute of a grid: name and labels."""
-    rows = []
-    for attribute, cut in zip(release.schema.attributes, edges, strict=True):
-        parts = [
-            attribute.label(int(low), int(high)) for low, high in zip(cut, cut[1:], strict=False)
-        ]
-        rows.append([attribute.name, str(len(parts)), "; ".join(parts)])
-    return rows
+def branches(release: Release, tree: TreePartition, deepest: int) -> Any:
+    """The same, drawn with lines."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    root = nested(release, tree, deepest)
+    drawing = Tree(Text(f"{root['where']}: {root['count']}"))
+    waiting = [(root, drawing)]
+    while waiting:
+        node, drawn = waiting.pop()
+        for child in node["below"]:
+            more = " ..." if child["divided"] and not child["below"] else ""
+            words = Text(f"{child['where']}: {child['count']}{more}")
+            waiting.append((child, drawn.add(words)))
+    return drawing
+
+
+def cuts(release: Release) -> dict[str, list[str]]:
+    """The parts of each attribute of a grid, as labels."""
+    parts = {}
+    for attribute, cut in zip(release.schema.attributes, release.partition.edges, strict=True):
+        pairs = zip(cut, cut[1:], strict=False)
+        parts[attribute.name] = [attribute.label(int(low), int(high)) for low, high in pairs]
+    return parts

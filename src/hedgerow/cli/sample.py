@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hedgerow.cli.options import AsJson, Overwrite
-from hedgerow.cli.terminal import print_json, say
+from hedgerow.cli.terminal import print_json, say, telling
 from hedgerow.errors import UsageError
 
 
@@ -37,7 +37,8 @@ def sample(
     drawn = Release.load(release).synthesize(rows, seed=seed, kind="arrow")
     with whole_file(out, overwrite) as temporary:
         write(drawn, temporary)
-    if as_json:
-        print_json({"rows": str(out), "columns": list(drawn.column_names)})
-        return
-    say(f"Wrote synthetic rows to {out}.")
+    with telling(out):
+        if as_json:
+            print_json({"rows": str(out), "columns": list(drawn.column_names)})
+            return
+        say(f"Wrote synthetic rows to {out}.")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hedgerow.cli.options import AsJson
-from hedgerow.cli.terminal import print_json, print_table, say
+from hedgerow.cli.options import AsJson, Overwrite
+from hedgerow.cli.terminal import print_drawing, print_json, print_table, say
 
 if TYPE_CHECKING:
     from hedgerow.cli.regions import ShownRegion
@@ -28,8 +28,9 @@ def show(
     ] = 3,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also draw the largest regions to this PNG or SVG."),
+        typer.Option(metavar="FILE", help="Also draw the largest regions to this PNG, SVG or PDF."),
     ] = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the guarantee and the largest regions of a release.
@@ -40,23 +41,34 @@ def show(
     from hedgerow.cli.regions import largest
     from hedgerow.release import Release
 
+    if plot is not None:
+        from hedgerow.cli.files import refuse_existing
+        from hedgerow.cli.picture import check_picture, draw
+
+        check_picture(plot)
+        refuse_existing(plot, overwrite, "--plot")
     opened = Release.load(release)
     regions = largest(opened, top)
     if plot is not None:
-        from hedgerow.cli.picture import draw
-
-        draw(opened, regions or largest(opened, 12), plot)
+        draw(opened, regions or largest(opened, 12), plot, overwrite)
     if as_json:
         listed = [
             {"region": r.number, "where": r.where, "count": r.total, "classes": _classes(r)}
             for r in regions
         ]
         drawn = str(plot) if plot is not None else None
-        print_json({**words.facts(opened), "largest": listed, "plot": drawn})
+        thresholds = {m.threshold for m in opened.measurements if m.threshold is not None}
+        more = {"threshold": min(thresholds, default=None), "largest": listed, "plot": drawn}
+        grown = {"tree": _tree_facts(opened, depth)} if tree else {}
+        print_json({**words.facts(opened), **more, **grown})
         return
-    say(f"{opened.schema.name}: {opened.partition.cells} regions by {opened.method}.")
+    regions_in_words = words.many(opened.partition.cells, "region")
+    say(f"{opened.schema.name}: {regions_in_words} by {opened.method}.")
     for line in words.guarantee(opened):
         say(line)
+    small = words.left_out(opened)
+    if small is not None:
+        say(small)
     say()
     if tree:
         _show_tree(opened, depth)
@@ -81,7 +93,8 @@ def _show_regions(release: Release, regions: list[ShownRegion]) -> None:
     right = {0, *range(2, 3 + len(classes))}
     print_table(["region", "who", "count", *headings], rows, right)
     if len(regions) < release.partition.cells:
-        say(f"(the {len(regions)} largest; --top N for more, or open table.csv)")
+        shown = "the largest" if len(regions) == 1 else f"the {len(regions)} largest"
+        say(f"({shown}; --top N for more, or open table.csv)")
 
 
 def _share(region: ShownRegion, name: str) -> str:
@@ -89,13 +102,22 @@ def _share(region: ShownRegion, name: str) -> str:
 
 
 def _show_tree(release: Release, depth: int) -> None:
-    from rich.console import Console
-
     from hedgerow.cli.regions import branches, cuts
     from hedgerow.release import TreePartition
 
     if isinstance(release.partition, TreePartition):
-        Console().print(branches(release, release.partition, depth))
+        print_drawing(branches(release, release.partition, depth))
         return
     say("Every region is a combination of these parts:")
-    print_table(["attribute", "parts", "which"], cuts(release, release.partition.edges), {1})
+    rows = [[name, str(len(parts)), "; ".join(parts)] for name, parts in cuts(release).items()]
+    print_table(["attribute", "parts", "which"], rows, {1})
+
+
+def _tree_facts(release: Release, depth: int) -> Any:
+    """The tree as nested objects, or the parts of a grid by attribute."""
+    from hedgerow.cli.regions import cuts, nested
+    from hedgerow.release import TreePartition
+
+    if isinstance(release.partition, TreePartition):
+        return nested(release, release.partition, depth)
+    return cuts(release)

@@ -9,39 +9,93 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
-from hedgerow.errors import HedgerowError
+from hedgerow.cli.stop import INTERRUPTED
+from hedgerow.errors import DataWarning, HedgerowError, UsageError
 
-__all__ = ["Door", "example", "note", "print_json", "print_table", "progress", "say"]
+__all__ = [
+    "Door",
+    "House",
+    "data_warnings",
+    "example",
+    "note",
+    "print_drawing",
+    "print_json",
+    "print_table",
+    "progress",
+    "say",
+    "telling",
+    "warn",
+    "warned",
+]
 
-INTERRUPTED = 130  # what a shell reports for a command that was stopped with Ctrl-C
+# Warnings of this run that are kept for its JSON: printed as text, they would spoil it.
+_kept: list[str] = []
+
+
+@contextmanager
+def _parsing(as_json: bool) -> Iterator[None]:
+    """Where the parser refuses its arguments, JSON stays JSON."""
+    try:
+        yield
+    except Exception as error:
+        if not as_json or not hasattr(error, "format_message"):
+            raise
+        words = str(error.format_message())
+        code = int(getattr(error, "exit_code", UsageError.exit_code))
+        _complain(UsageError.__name__, words, "Look at --help for what there is.", code, True)
+        raise typer.Exit(code) from None
+
+
+class House(TyperGroup):
+    """The command with all its commands."""
+
+    def make_context(self, info_name: Any, args: list[str], *rest: Any, **more: Any) -> Any:
+        """Parses what stands before the command's name."""
+        with _parsing("--json" in args):
+            return super().make_context(info_name, args, *rest, **more)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Finds the command."""
+        with _parsing("--json" in args):
+            return super().resolve_command(ctx, args)
 
 
 class Door(TyperCommand):
     """A command whose errors leave as a message and a stable exit code, never as a traceback."""
 
+    def make_context(self, info_name: Any, args: list[str], *rest: Any, **more: Any) -> Any:
+        """Parses the command's arguments."""
+        with _parsing("--json" in args):
+            return super().make_context(info_name, args, *rest, **more)
+
     def invoke(self, ctx: Any) -> Any:
         """Runs the command."""
         as_json = bool(ctx.params.get("as_json"))
+        _kept.clear()
         try:
             return super().invoke(ctx)
         except HedgerowError as error:
             _debug()
             _complain(type(error).__name__, error.message, error.hint, error.exit_code, as_json)
             raise typer.Exit(error.exit_code) from None
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             _debug()
-            _complain("Interrupted", "Interrupted.", None, INTERRUPTED, as_json)
-            raise typer.Exit(INTERRUPTED) from None
+            code = getattr(stop, "exit_code", INTERRUPTED)
+            with suppress(OSError):  # the terminal may be gone
+                _complain("Interrupted", "Interrupted.", None, code, as_json)
+            raise typer.Exit(code) from None
         except BrokenPipeError:
             # The reader of our output went away (`hedgerow show r | head`): nobody to tell.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _silence_stdout()
             raise typer.Exit(1) from None
         except Exception as error:
             # The parser's own exceptions (a bad option, --help) know how to leave.
@@ -49,7 +103,32 @@ class Door(TyperCommand):
                 raise
             _debug()
             _complain(*_unforeseen(error), 1, as_json)
+            try:
+                sys.stdout.flush()
+            except OSError:  # what cannot be printed now cannot be at the end either
+                _silence_stdout()
             raise typer.Exit(1) from None
+
+
+def _silence_stdout() -> None:
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def telling(written: Path) -> Iterator[None]:
+    """For what is said after a file was written: the work is done even if nobody can read it.
+
+    Args:
+        written: The file or folder.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError:
+        _silence_stdout()
+        with suppress(OSError):
+            note(f"{written} was written, but what there was to say about it was not printed.")
 
 
 def _unforeseen(error: Exception) -> tuple[str, str, str]:
@@ -76,7 +155,9 @@ def _unforeseen(error: Exception) -> tuple[str, str, str]:
 
 def _complain(kind: str, message: str, hint: str | None, code: int, as_json: bool) -> None:
     if as_json:
-        error = {"kind": kind, "message": message, "hint": hint, "exit_code": code}
+        error: dict[str, Any] = {"kind": kind, "message": message, "hint": hint, "exit_code": code}
+        if _kept:
+            error["warnings"] = warned()
         typer.echo(json.dumps({"error": error}, ensure_ascii=False), err=True)
         return
     typer.echo(f"Error: {message}" if kind != "Interrupted" else message, err=True)
@@ -107,6 +188,36 @@ def note(text: str) -> None:
     typer.echo(text, err=True)
 
 
+def warn(text: str, as_json: bool = False) -> None:
+    """Prints a warning, or keeps it for the JSON that comes later."""
+    if as_json:
+        _kept.append(text)
+    else:
+        note(f"Warning: {text}")
+
+
+def warned() -> list[str]:
+    """The warnings of this run that were kept for its JSON."""
+    return list(_kept)
+
+
+@contextmanager
+def data_warnings(as_json: bool = False) -> Iterator[None]:
+    """Tells the steward, who sits at this terminal, what the library finds odd about the data."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DataWarning)
+        usual = warnings.showwarning
+
+        def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
+            if issubclass(category, DataWarning):
+                warn(str(message), as_json)
+            else:
+                usual(message, category, *rest, **more)
+
+        warnings.showwarning = show
+        yield
+
+
 def print_json(value: Any) -> None:
     """Prints a result for machines."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
@@ -120,7 +231,6 @@ def print_table(columns: list[str], rows: list[list[str]], right: set[int] | Non
         rows: The cells, as text.
         right: The columns that are aligned to the right.
     """
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -129,7 +239,18 @@ def print_table(columns: list[str], rows: list[list[str]], right: set[int] | Non
         table.add_column(Text(name), justify="right" if place in (right or ()) else "left")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))  # Text: labels such as [a] are no markup
-    Console().print(table)
+    print_drawing(table)
+
+
+def print_drawing(drawing: Any) -> None:
+    """Prints a table or a tree of rich."""
+    from rich.console import Console
+
+    # By way of a text: rich ends the process itself when a pipe breaks, whatever is left to do.
+    console = Console()
+    with console.capture() as text:
+        console.print(drawing)
+    typer.echo(text.get(), nl=False)
 
 
 @contextmanager

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
+    from hedgerow.schema import Schema
 
-__all__ = ["decimal", "facts", "guarantee", "purpose_words", "spending", "strength"]
+__all__ = [
+    "caution",
+    "decimal",
+    "facts",
+    "guarantee",
+    "left_out",
+    "many",
+    "on_path",
+    "purpose_words",
+    "spending",
+    "strength",
+    "times",
+]
+
+_WEAK = 5  # above this epsilon a suspicion can become a near certainty
 
 # What the purposes of the ledger mean to a reader.
 _PURPOSES = {
@@ -59,20 +75,81 @@ def guarantee(release: Release) -> list[str]:
         return [
             "NOT PRIVATE: this run was seeded, so its noise can be guessed. Use it for tests only."
         ]
-    amount = strength(Fraction(promise["epsilon"]), Fraction(promise.get("delta", 0)))
+    epsilon, delta = Fraction(promise["epsilon"]), Fraction(promise.get("delta", 0))
+    beyond = ", but for a chance of about delta" if delta else ""
     lines = [
-        f"Differential privacy with {amount}: whether or not {_who(release)} is in the table, "
-        "what is published would look almost the same."
+        f"Differential privacy with {strength(epsilon, delta)}: whatever a release shows is at "
+        f"most {times(epsilon)} times as likely if {_who(release)} is in the table as if not, and "
+        f"the other way round{beyond}."
     ]
+    weak = caution(epsilon)
+    if weak is not None:
+        lines.append(weak)
     if promise.get("began_as_draft"):
         lines.append("The schema began as a draft that was read off the private data.")
     return lines
 
 
+def times(epsilon: Fraction) -> str:
+    """By how much a chance can grow, rounded up.
+
+    Example:
+        >>> times(Fraction(1)), times(Fraction(1, 10)), times(Fraction(8)), times(Fraction(100))
+        ('e^epsilon = 2.72', 'e^epsilon = 1.11', 'e^epsilon = 2,981', 'e^epsilon')
+    """
+    if epsilon > 20:
+        return "e^epsilon"
+    factor = math.exp(float(epsilon))
+    shown = f"{math.ceil(factor):,}" if factor >= 100 else f"{math.ceil(factor * 100) / 100:g}"
+    return f"e^epsilon = {shown}"
+
+
+def caution(epsilon: Fraction) -> str | None:
+    """A warning, if so large an epsilon promises little.
+
+    Example:
+        >>> caution(Fraction(1)) is None, caution(Fraction(6)) is None
+        (True, False)
+    """
+    if epsilon <= _WEAK:
+        return None
+    return (
+        f"Warning: an epsilon above {_WEAK} protects weakly. A mere suspicion about a person can "
+        "become a near certainty; see docs/choosing.md."
+    )
+
+
+def left_out(release: Release) -> str | None:
+    """What a release that leaves small cells out should say about it."""
+    thresholds = {m.threshold for m in release.measurements if m.threshold is not None}
+    if not thresholds:
+        return None
+    return (
+        f"Only cells with a noisy count of at least {min(thresholds)} are listed. A cell that is "
+        "missing was below that, not zero; a listed count near it is mostly noise."
+    )
+
+
+def many(number: int, word: str) -> str:
+    """A number of things.
+
+    Example:
+        >>> many(1, "region"), many(2, "region")
+        ('1 region', '2 regions')
+    """
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def on_path(schema: Schema) -> str:
+    """The heading above what was spent; a person with several rows may lose it for each."""
+    return "on any one path" if schema.person is None else "on any one path, per row"
+
+
 def _who(release: Release) -> str:
     if release.schema.person is None:
         return "any one row (one row is one person)"
-    return f"any one person (at most {release.schema.person.max_rows} rows each)"
+    rows = many(release.schema.person.max_rows, "row")
+    return f"any one person (with at most {rows})"
 
 
 def spending(ledger: dict[str, Any]) -> list[tuple[str, str, str]]:
@@ -104,6 +181,7 @@ def facts(release: Release) -> dict[str, Any]:
         "schema": release.schema.name,
         "guarantee": release.guarantee,
         "regions": release.partition.cells,
+        "spent_per": "person" if release.schema.person is None else "row",
         "spent": [
             {"purpose": purpose, "pot": pot, "amount": amount}
             for purpose, pot, amount in spending(release.ledger)

@@ -11,12 +11,14 @@ from hedgerow.counting import kernels
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms, Split
 from hedgerow.counting.sealed import Sealed
+from hedgerow.errors import DataError
 from hedgerow.table import CodeMatrix, Table
 
 __all__ = ["MemoryEngine"]
 
 Ints = NDArray[np.int64]
 
+MOST_ROWS = 1 << 31  # histograms count in 32 bits
 BATCH = 1 << 21  # histogram entries in one batch
 
 
@@ -29,6 +31,11 @@ class MemoryEngine:
     """
 
     def __init__(self, table: Table, batch: int = BATCH) -> None:
+        if table.codes.shape[0] >= MOST_ROWS:
+            raise DataError(
+                "the table has more rows than the in-memory engine can count",
+                hint="Publish a part of it.",
+            )
         self.domain = Domain.of(table.schema)
         self._batch = batch
         self._table = table.codes

@@ -100,6 +100,9 @@ class Dice:
         a, b = rates.terms()
         c = candidates
         scratch = np.empty(int(np.diff(c.start).max(initial=0)), dtype=np.int64)
+        mass = np.add.reduceat(c.weight * c.count, c.start[:-1])
+        if int(mass.max(initial=0)) << samplers.ENVELOPE >= 1 << 62:
+            raise OverflowError("so many candidates do not fit the samplers")
         flips = flat(c) if flip else np.zeros(nodes, dtype=np.bool_)
         # stretches of nodes that are served by the same mechanism
         ends = np.append(np.flatnonzero(np.diff(flips)) + 1, nodes)

@@ -108,10 +108,12 @@ class Ledger:
             raise LeakError(f"the plan grants nothing for {purpose}")
         left = self.left(line.pot, accounts)
         fixed = line.at(depth)
-        if fixed is not None:
-            units = np.full(len(accounts), fixed, dtype=np.int64)
+        if units is None:
+            units = left if fixed is None else np.full(len(accounts), fixed, dtype=np.int64)
+        elif fixed is not None or (units != units[first][shared]).any() or (units <= 0).any():
+            raise LeakError(f"{purpose} was charged at a price that the plan does not allow")
         else:
-            units = left if units is None else units[first]
+            units = units[first]
         if (units > left).any() or (self._uses[purpose][accounts] >= line.uses).any():
             raise LeakError(f"{purpose} asks for more than the plan granted")
         self._spent[purpose][accounts] += units

@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.counting.engine import Engine
+from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
@@ -101,6 +102,11 @@ class DiffGen(Publisher):
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
         """See `Publisher.plan_for`."""
+        if self.max_cells * max(1, len(schema.classes)) > MOST_CELLS:
+            raise UsageError(
+                "max_cells times the number of classes is more than can be numbered.",
+                hint=f"Take at most {MOST_CELLS // max(1, len(schema.classes))}.",
+            )
         size = self.specialisations
         if self.schedule == "paper":
             size = size or 10
@@ -111,7 +117,8 @@ class DiffGen(Publisher):
         else:
             purse = open_purse(budget, UNITS, GROWTH_UNITS)
             grants = [Line("rows", "epsilon", (ROWS_UNITS,), 1)]
-            size = size if rows is None else grid_size(budget.row_epsilon, rows, size)
+            if rows is not None:
+                size = grid_size(budget.row_epsilon, rows, size, len(schema.classes))
             if size:
                 grants.append(Line("select", purse.growth, levels(GROWTH_UNITS, size), size))
         if size:

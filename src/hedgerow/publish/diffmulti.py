@@ -124,7 +124,7 @@ class DiffMulti(Publisher):
         grants = [Line("rows", "epsilon", (ROWS_UNITS,), 1)]
         size, depth = self.specialisations, self.depth
         if rows is not None or (size and depth):
-            size, depth = tree_size(budget.row_epsilon, rows or 0, size, depth)
+            size, depth = tree_size(budget.row_epsilon, rows or 0, size, depth, len(schema.classes))
             share = ALLOCATE_UNITS if self.distribution == "fair" else 0
             grants.append(Line("select", purse.growth, levels(GROWTH_UNITS - share, depth), depth))
             grants.append(Line("allocate", purse.growth, levels(share, depth - 1), depth - 1))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from hedgerow.errors import UsageError
-from hedgerow.privacy.budget import Budget, Pot, rho_of_epsilon
+from hedgerow.privacy.budget import Budget, Pot, rate_below, rho_of_epsilon, root_below
 from hedgerow.privacy.ledger import Line
 
 __all__ = ["Plan", "Purse", "leaf_lines", "levels", "open_purse"]
@@ -97,6 +97,24 @@ class Plan:
     grants: tuple[Line, ...]
     specialisations: int | None
     depth: int | None
+
+    def check_rates(self, span: int) -> None:
+        """Refuses a plan whose shares are too small to be drawn with, before any is spent.
+
+        Args:
+            span: The largest span that a score may have.
+        """
+        pots: dict[str, Pot] = {pot.name: pot for pot in self.purse.pots}
+        for line in self.grants:
+            share = min((units for units in line.units or () if units), default=None)
+            if share is None or not line.uses:
+                continue
+            amount = pots[line.pot].unit * share
+            if not rate_below((amount if line.pot == "epsilon" else root_below(amount)) / span):
+                raise UsageError(
+                    "epsilon is too small for so many specialisations.",
+                    hint="Take a larger epsilon, or fewer specialisations.",
+                )
 
     def lines(self) -> list[tuple[str, str, str]]:
         """The plan in words: purpose, where, and what one use costs one row."""

@@ -34,6 +34,9 @@ __all__ = [
 ]
 
 
+MOST_ATTRIBUTES = 10_000
+MOST_ROWS = 10**12  # more than any table, for limits that depend on the noisy number of rows
+
 Progress = Callable[[float], None]
 
 
@@ -74,9 +77,14 @@ class Publisher(ABC):
             delta: 0 for pure differential privacy.
             rows: A public guess at the number of rows, where a rule would use the noisy one.
         """
-        pick_score(self.score, schema)
+        score = pick_score(self.score, schema)
         cap = schema.person.max_rows if schema.person else 1
-        return self.plan_for(schema, Budget.of(epsilon, delta, cap), rows)
+        budget = Budget.of(epsilon, delta, cap)
+        if len(schema.attributes) > MOST_ATTRIBUTES:
+            raise UsageError(f"A schema may have at most {MOST_ATTRIBUTES} predictors.")
+        for most in (self.plan_for(schema, budget, 0), self.plan_for(schema, budget, MOST_ROWS)):
+            most.check_rates(2 * max(score.sensitivity, score.span_apart))
+        return self.plan_for(schema, budget, rows)
 
     @abstractmethod
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:

@@ -13,7 +13,9 @@ the tails of any such combination (`hedgerow.release.noise`).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +40,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 INNER, EVEN, TOUCHED = range(3)
+
+_BATCH = 1000  # queries that a thread answers at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +113,7 @@ def read_many(
     words = Vocabulary(schema)
     single = isinstance(queries, (Query, str, Mapping))
     found: list[Query] = []
-    for query in [queries] if single else queries:  # type: ignore[list-item, union-attr]
+    for query in [queries] if single else queries:  # type: ignore[union-attr]
         if isinstance(query, str):
             query = words.parse(query)
         elif isinstance(query, Mapping):
@@ -253,11 +257,18 @@ def _sums(
         whole = 0.0
     out = np.zeros((len(packed.start) - 1, 3, 4))
     place = np.searchsorted(attributes, packed.attribute) if attributes else packed.attribute
-    descend(
-        index.first, index.many, index.split, index.low, index.high, index.sizes, index.deepest,
-        index.own, index.share, index.variance, index.below, estimate, whole, alone,
-        packed.start, place, packed.begin, packed.lows, packed.highs, out,
-    )  # fmt: skip
+
+    def some(begin: int) -> None:
+        descend(
+            index.first, index.many, index.split, index.low, index.high, index.divided, index.sizes,
+            index.deepest, index.own, index.share, index.variance, index.below, estimate, whole,
+            alone, packed.start[begin : begin + _BATCH + 1], place, packed.begin, packed.lows,
+            packed.highs, out[begin : begin + _BATCH],
+        )  # fmt: skip
+
+    # the loops run without Python's lock, so threads share the work
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(some, range(0, len(out), _BATCH)))
     found, a, c, r = np.moveaxis(out, 2, 0)
     root = index.variance[0]
     if on_top and not by_cover:

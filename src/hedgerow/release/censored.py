@@ -111,9 +111,7 @@ def answer_listed(
     with np.errstate(invalid="ignore"):
         hidden = np.where(absent > 0, absent * (threshold - 1 + worst), 0.0)
     estimate, least, even_least, touched_least = found[:, 0], found[:, 1], found[:, 2], found[:, 3]
-    even_most = np.minimum(
-        found[:, 4] + hidden[:, 0], most_of_all - (least_of_all - even_least)
-    )
+    even_most = np.minimum(found[:, 4] + hidden[:, 0], most_of_all - (least_of_all - even_least))
     most = np.minimum(found[:, 5] + hidden[:, 1], most_of_all - (least_of_all - touched_least))
     high = np.maximum(np.floor(np.maximum(most, even_most) + 1e-9), least)
     noise = np.maximum(np.maximum(estimate - even_least, even_most - estimate), 0.0)

@@ -6,19 +6,23 @@ A query weighs each leaf by the share of it that it overlaps. Three sums come ou
 1. even: every leaf by its share, as if records lay evenly inside it;
 2. touched: every leaf that the query overlaps at all.
 
-A node wholly inside counts as a whole and a node that is disjoint not at all, so the descent follows
-the edges of the query. Beside its estimate, each sum has a variance. Restricted to the subtree of a
-node, the sum is `a` times the node's final count plus something made of first-pass values below it;
-`r` is the variance of that and `c` its covariance with the node's own first-pass value (0 under
-least squares). With the children's a, c and r, their shares b and the variances V of their first
-values, S the sum of all V, and w the node's weight of its own measurement:
+A node wholly inside counts as a whole and a node that is disjoint not at all, so the descent
+follows the edges of the query. It also ends at a node below which no attribute is divided that the
+query cuts: all leaves there have the same share.
+
+Beside its estimate, each sum has a variance. Restricted to the subtree of a node, the sum is `a`
+times the node's final count plus something made of first-pass values below it; `r` is the variance
+of that and `c` its covariance with the node's own first-pass value (0 under least squares). With
+the children's a, c and r, their shares b, the variances V of their first values, and w the node's
+weight of its own measurement:
 
     a = sum(a_i b_i)
     r = sum((a_i - a)^2 V_i + 2 (a_i - a) c_i + r_i)
     c = (1 - w) sum((a_i - a) V_i + c_i)
 
-since the final count of child i is its first value plus b_i times what the node's final count differs
-from the sum of the children's first values.
+since the final count of child i is its first value plus b_i times what the node's final count
+differs from the sum of the children's first values. Children that are disjoint have a = c = r = 0
+and are not visited: sums over them follow from the sum of all V.
 """
 
 from __future__ import annotations
@@ -27,12 +31,20 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["descend", "scan"]
+from hedgerow.release.index import BITS
+
+__all__ = ["bit_of", "descend", "scan"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _DUST = 1e-9  # code units that are rounding errors of the query's bounds
+
+
+@njit(cache=True, inline="always")
+def bit_of(attribute: int) -> np.int64:
+    """The bit that stands for an attribute."""
+    return np.int64(1) << np.int64(attribute % BITS)
 
 
 @njit(cache=True)
@@ -63,13 +75,14 @@ def _give(sums: Floats, at: int, share: float, v: float, a: float, c: float, r: 
     sums[at + 5] += r
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def descend(
     first: Ints,
     many: Ints,
     split: Ints,
     low: Ints,
     high: Ints,
+    divided: Ints,
     sizes: Ints,
     deepest: int,
     own: Floats,
@@ -94,6 +107,7 @@ def descend(
         split: The attribute that divides each node.
         low: The first code of each node in the attribute that divides its parent.
         high: One past the last code of it.
+        divided: Which attributes are divided in and below each node, as bits (see `bit_of`).
         sizes: The number of codes of each attribute.
         deepest: The number of levels.
         own: The weight of each node's own measurement in the first pass.
@@ -116,23 +130,27 @@ def descend(
     node = np.zeros(deepest + 1, dtype=np.int64)
     child = np.zeros(deepest + 1, dtype=np.int64)
     last = np.zeros(deepest + 1, dtype=np.int64)
-    cut = np.zeros(deepest + 1, dtype=np.int64)  # attributes that the query cuts, at this depth
+    cut = np.zeros(deepest + 1, dtype=np.int64)  # how many attributes the query cuts, at this depth
+    bits = np.zeros(deepest + 1, dtype=np.int64)  # which they are
+    alike = attributes > BITS  # several attributes have the same bit
     before = np.ones(deepest + 1)
     # per depth and sum, over the children seen so far: a b, a V, a^2 V, c, a c, r
     sums = np.zeros((deepest + 1) * 18)
     for query in range(start.size - 1):
         inner, even, touched = 0.0, 0.0, 0.0
         empty = False
-        cut[0] = 0
+        cut[0], bits[0] = 0, 0
         for i in range(start[query], start[query + 1]):
             s = attribute[i]
             part = _overlap(0.0, sizes[s], lows, highs, begin[i], begin[i + 1])
             condition[s], fraction[s] = i, part
             empty |= part == 0.0
-            cut[0] += part < 1.0
-        if not empty and (cut[0] == 0 or many[0] == 0):
-            # the root itself: wholly inside, or a single region that the query cuts, which is then
-            # no part of the inner sum
+            if part < 1.0:
+                cut[0] += 1
+                bits[0] |= bit_of(s)
+        if not empty and (cut[0] == 0 or bits[0] & divided[0] == 0):
+            # the root itself: wholly inside, or all leaves are cut alike, which are then no part
+            # of the inner sum
             weight = 1.0
             for i in range(start[query], start[query + 1]):
                 weight *= fraction[attribute[i]]
@@ -150,7 +168,7 @@ def descend(
                 s = split[v]
                 i = condition[s]
                 part = fraction[s]
-                crossed = cut[depth]
+                crossed, crossed_bits = cut[depth], bits[depth]
                 at = depth * 18
                 u = child[depth]
                 end = last[depth]
@@ -162,6 +180,11 @@ def descend(
                             u += 1
                             continue
                         crossed = cut[depth] + (part < 1.0) - (fraction[s] < 1.0)
+                        crossed_bits = bits[depth]
+                        if part < 1.0:
+                            crossed_bits |= bit_of(s)
+                        elif not alike:
+                            crossed_bits &= ~bit_of(s)
                     if crossed == 0:
                         inner += estimate[u]
                         even += estimate[u]
@@ -169,7 +192,7 @@ def descend(
                         _give(sums, at, share[u], variance[u], whole, 0.0, alone[u])
                         _give(sums, at + 6, share[u], variance[u], whole, 0.0, alone[u])
                         _give(sums, at + 12, share[u], variance[u], whole, 0.0, alone[u])
-                    elif many[u] == 0:
+                    elif crossed_bits & divided[u] == 0:
                         weight = part
                         for j in range(start[query], start[query + 1]):
                             if attribute[j] != s:
@@ -188,7 +211,7 @@ def descend(
                     depth += 1
                     before[depth] = fraction[s]
                     fraction[s] = part
-                    node[depth], cut[depth] = u, crossed
+                    node[depth], cut[depth], bits[depth] = u, crossed, crossed_bits
                     child[depth], last[depth] = first[u], first[u] + many[u]
                     sums[depth * 18 : depth * 18 + 18] = 0.0
                     continue
@@ -211,7 +234,7 @@ def descend(
             condition[attribute[i]], fraction[attribute[i]] = -1, 1.0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def scan(
     part: NDArray[np.int32],
     values: Floats,
@@ -238,9 +261,9 @@ def scan(
         begin: Where the intervals of each condition begin.
         lows: The lower ends of intervals.
         highs: The upper ends.
-        out: For each query: the even sum of the values; of what each cell holds at least, the inner,
-            even and touched sum; the even and touched sum of what it holds at most; how many listed
-            cells are even (by share) and touched; and how many cells of the whole grid are.
+        out: For each query: the even sum of the values; of what each cell holds at least, the
+            inner, even and touched sum; the even and touched sum of what it holds at most; how
+            many listed cells there are, by share and touched; and how many cells of the grid.
     """
     longest = 0
     for a in range(edge_start.size - 1):

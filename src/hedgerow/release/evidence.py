@@ -5,8 +5,8 @@ A cell is a class of a region. Class counts and totals make one tree in one of t
 - classes below: a tree of totals, whose leaves divide by class. So for DiffMulti, which measures
   totals of nodes on its way down and classes of leaves, and for DiffGen, whose tree is a root with
   all regions below it.
-- classes on top: the total divides by class, and each class has a copy of the tree. So for CDiffGen,
-  which measures the classes of every node.
+- classes on top: the total divides by class, and each class has a copy of the tree. So for
+  CDiffGen, which measures the classes of every node.
 
 Several measurements of the same thing are merged by the inverse of their variances.
 """
@@ -91,7 +91,8 @@ def gather(partition: Partition, measurements: Sequence[Measurement], classes: i
         leaves = np.arange(1, partition.cells + 1)
     region = np.full(len(parent), -1, np.int64)
     region[leaves] = np.arange(len(leaves))
-    totals, classed = [], []
+    totals: list[tuple[Ints, Measurement]] = []
+    classed: list[tuple[Ints, Measurement]] = []
     for measurement in measurements:
         nodes = measurement.where if measurement.at == "node" else leaves[measurement.where]
         by_class = measurement.by_class and classes > 1

@@ -11,6 +11,7 @@ import hashlib
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,12 +36,28 @@ from hedgerow.release.generalized import (
     generalized_table,
     typed_table,
 )
-from hedgerow.release.manifest import MANIFEST, make_manifest, parse_manifest, schema_of, to_text
+from hedgerow.release.manifest import (
+    MANIFEST,
+    check_guarantee,
+    make_manifest,
+    parse_manifest,
+    schema_of,
+    to_text,
+)
 
 if TYPE_CHECKING:
     from hedgerow.release.release import Release
 
-__all__ = ["DATA_FILES", "check_target", "read_file", "read_manifest", "read_parts", "write"]
+__all__ = [
+    "DATA_FILES",
+    "check_target",
+    "leftovers",
+    "other_files",
+    "read_file",
+    "read_manifest",
+    "read_parts",
+    "write",
+]
 
 REGIONS = "regions.parquet"
 TABLE = "table.csv"
@@ -57,11 +74,59 @@ def check_target(path: str | Path, overwrite: bool = False) -> Path:
     Call it before any budget is spent: a release that cannot be saved is a loss.
 
     Raises:
-        ReleaseError: If something is there already that must not be replaced.
+        ReleaseError: If something is there already that must not be replaced, or nothing can be
+            written there.
+    """
+    if not os.fspath(path):
+        raise ReleaseError("the release has no folder to go to", hint="Name a new folder.")
+    target = Path(os.path.realpath(path))
+    _refuse(path, target, overwrite)
+    _try_out(path, target)
+    return target
+
+
+def _try_out(path: str | Path, target: Path) -> None:
+    """Makes and removes a folder where the release would be prepared."""
+    above = target.parent
+    try:
+        while not above.exists():  # writing makes the folders that are not there
+            above = above.parent
+        if not above.is_dir():
+            raise ReleaseError(
+                f"cannot write the release at {path}: {above} is a file, not a folder",
+                hint="Name a folder in another place.",
+            )
+        os.rmdir(tempfile.mkdtemp(prefix=f".{target.name[:50]}.try-", dir=above))
+    except OSError as error:
+        raise _cannot("write", path, error) from None
+
+
+def leftovers(path: str | Path) -> list[Path]:
+    """Folders beside a release that a run was killed over while it wrote or replaced it.
+
+    A run that is interrupted clears up after itself; one that is killed outright, or stopped by
+    a power cut, cannot.
     """
     target = Path(os.path.realpath(path))
+    marks = tuple(f".{target.name}.{kind}-" for kind in ("new", "old"))
+    try:
+        return sorted(entry for entry in target.parent.iterdir() if entry.name.startswith(marks))
+    except OSError:
+        return []
+
+
+def other_files(path: str | Path) -> list[str]:
+    """What lies in the folder of a release and is no part of it."""
+    try:
+        return sorted({entry.name for entry in Path(path).iterdir()} - {MANIFEST, *DATA_FILES})
+    except OSError as error:
+        raise _cannot("read", path, error) from None
+
+
+def _refuse(path: str | Path, target: Path, overwrite: bool) -> None:
+    """Raises if something is at the target that must not be replaced."""
     if not target.exists():
-        return target
+        return
     if not target.is_dir():
         raise ReleaseError(
             f"{path} is a file, not a folder", hint="Name a folder that does not exist yet."
@@ -71,18 +136,17 @@ def check_target(path: str | Path, overwrite: bool = False) -> Path:
     except OSError as error:
         raise _cannot("read", path, error) from None
     if not inside:
-        return target
+        return
     if MANIFEST not in inside or inside - {MANIFEST, *DATA_FILES}:
         raise ReleaseError(
-            f"{path} exists and is not just a release, so it is left alone",
-            hint="Name a folder that does not exist yet.",
+            f"{path} is there already and holds other files than a release's, so it is left alone",
+            hint="Name a folder that does not exist yet, such as a new one inside it.",
         )
     if not overwrite:
         raise ReleaseError(
             f"{path} already holds a release",
             hint="Name another folder, or ask to overwrite it (overwrite=True, --overwrite).",
         )
-    return target
 
 
 def write(release: Release, path: str | Path, overwrite: bool = False) -> None:
@@ -256,6 +320,7 @@ def read_parts(path: str | Path, manifest: dict[str, Any] | None = None) -> dict
         ReleaseError: Names the file and what is wrong with it.
     """
     manifest = read_manifest(path) if manifest is None else manifest
+    check_guarantee(manifest["guarantee"])
     schema = schema_of(manifest)
     partition = partition_from(manifest["partition"], read_table(path, PARTITION, manifest), schema)
     check_against(schema, partition)

@@ -111,7 +111,9 @@ def _with_classes(evidence: Evidence, cells: Merged, *, raw: bool) -> tuple[Merg
         result = total.copy()
         with np.errstate(invalid="ignore"):
             both = own**2 * total[leaves] + rest**2 * classes * parts
-        result[leaves] = np.where(own == 0, classes * parts, np.where(own == 1, total[leaves], both))
+        result[leaves] = np.where(
+            own == 0, classes * parts, np.where(own == 1, total[leaves], both)
+        )
         return result
 
     values = nodes.values.copy()

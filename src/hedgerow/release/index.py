@@ -9,13 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.release.consistency import Levels
 from hedgerow.release.fit import Fit
 from hedgerow.release.partition import GridPartition, TreePartition
 
-__all__ = ["Index", "grid_index", "tree_index"]
+__all__ = ["BITS", "Index", "grid_index", "tree_index"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+BITS = 62
+"""How many attributes have a bit of their own; beyond, they share them, which is slower only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +32,7 @@ class Index:
         split: The attribute that divides it.
         low: Its first code in the attribute that divides its parent.
         high: One past its last code in that attribute.
+        divided: Which attributes are divided in and below it, as bits.
         sizes: The number of codes of each attribute.
         deepest: The number of levels.
         own: The weight of its own measurement in its first value.
@@ -44,6 +49,7 @@ class Index:
     split: Ints
     low: Ints
     high: Ints
+    divided: Ints
     sizes: Ints
     deepest: int
     own: Floats
@@ -74,6 +80,7 @@ def tree_index(partition: TreePartition, fit: Fit) -> Index:
         split,
         partition.lo[everyone, along].astype(np.int64),
         partition.hi[everyone, along].astype(np.int64),
+        _divided(split, fit.passes.levels),
         partition.hi[0].astype(np.int64),
         len(fit.passes.levels.nodes),
         fit.passes.own,
@@ -83,6 +90,14 @@ def tree_index(partition: TreePartition, fit: Fit) -> Index:
         apart,
         fit.counts,
     )
+
+
+def _divided(split: Ints, levels: Levels) -> Ints:
+    """The attributes that are divided in and below each node, as bits."""
+    bits = np.where(split < 0, 0, np.int64(1) << (split % BITS))
+    for nodes in levels.nodes[:0:-1]:
+        np.bitwise_or.at(bits, levels.parent[nodes], bits[nodes])
+    return bits
 
 
 def grid_index(partition: GridPartition, fit: Fit, attributes: Sequence[int]) -> Index:
@@ -142,6 +157,7 @@ def grid_index(partition: GridPartition, fit: Fit, attributes: Sequence[int]) ->
         split,
         low,
         high,
+        _divided(split, Levels(np.append(-1, parent[1:]))),
         np.array([partition.edges[a][-1] for a in attributes], np.int64),
         len(shape) + 1,
         own,

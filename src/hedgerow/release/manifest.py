@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import HedgerowError, ReleaseError
 from hedgerow.release.codec import broken, measurement_heads, partition_kind
+from hedgerow.release.conversion import exact
 from hedgerow.schema import Schema
 
 if TYPE_CHECKING:
     from hedgerow.release.release import Release
 
-__all__ = ["FORMAT", "FORMAT_VERSION", "MANIFEST", "make_manifest", "parse_manifest", "to_text"]
+__all__ = [
+    "FORMAT",
+    "FORMAT_VERSION",
+    "MANIFEST",
+    "check_guarantee",
+    "make_manifest",
+    "parse_manifest",
+    "to_text",
+]
 
 MANIFEST = "manifest.json"
 FORMAT = "hedgerow-release"
@@ -116,6 +125,31 @@ def parse_manifest(text: bytes) -> dict[str, Any]:
     if manifest["partition"] not in ("tree", "grid"):
         raise broken(MANIFEST, "the shape of the regions is neither tree nor grid")
     return manifest
+
+
+def check_guarantee(guarantee: dict[str, Any]) -> None:
+    """Sees that a promise can be read; whether it is kept is for `verify` to say.
+
+    Raises:
+        ReleaseError: If a number in it is none.
+
+    Example:
+        >>> check_guarantee({"epsilon": "1/2", "delta": "0", "private": True})
+        >>> check_guarantee({"epsilon": "much", "delta": "0", "private": True})
+        Traceback (most recent call last):
+        ...
+        hedgerow.errors.ReleaseError: manifest.json: the epsilon of the guarantee is no number ...
+    """
+    for key, low, high in (("epsilon", False, None), ("delta", True, 1)):
+        try:
+            number = exact(guarantee.get(key))
+        except ValueError:
+            number = None
+        if number is None or (number == 0 and not low) or (high is not None and number >= high):
+            span = "from 0 and below 1" if high else "above 0"
+            raise broken(MANIFEST, f"the {key} of the guarantee is no number {span}")
+    if not isinstance(guarantee.get("private"), bool):
+        raise broken(MANIFEST, "the guarantee does not say whether the release is private")
 
 
 def schema_of(manifest: dict[str, Any]) -> Schema:

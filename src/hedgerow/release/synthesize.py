@@ -43,8 +43,11 @@ def draw_rows(
         seed: For the same rows again.
 
     Raises:
-        UsageError: If n is negative, or the release counts nobody to draw from.
+        UsageError: If n or the seed is no whole number from 0, or the release counts nobody to
+            draw from.
     """
+    _check_whole("the number of rows", n, "Ask for 0 rows or more.")
+    _check_whole("the seed", seed, "Leave the seed out, or give 0 or more.")
     random = np.random.default_rng(seed)
     weights = counts.ravel()
     if n is not None:
@@ -63,9 +66,16 @@ def draw_rows(
     return pa.table(columns)
 
 
+def _check_whole(what: str, number: object, hint: str) -> None:
+    if number is None:
+        return
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+        raise UsageError(f"{what} is no whole number", hint=hint)
+    if number < 0:
+        raise UsageError(f"{what} is negative", hint=hint)
+
+
 def _share_out(n: int, weights: Ints, random: np.random.Generator) -> Ints:
-    if n < 0:
-        raise UsageError("the number of rows is negative", hint="Ask for 0 rows or more.")
     total = int(weights.sum())
     if n and not total:
         raise UsageError(

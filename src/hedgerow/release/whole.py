@@ -1,9 +1,9 @@
 """Whole numbers that are not negative and add up.
 
-From the top down, counts add up exactly at every node and class. The total is rounded; then at every node the children's counts become the nearest whole numbers
-that are not negative and add up to what their parent was given. Near is meant in least squares,
-with each child weighed by the inverse of the variance that its count has once its parent's is
-fixed.
+From the top down they add up exactly at every node and class. The total is rounded; then at every
+node the children's counts become the nearest whole numbers that are not negative and add up to what
+their parent was given. Near is meant in least squares, with each child weighed by the inverse of
+the variance that its count has once its parent's is fixed.
 """
 
 from __future__ import annotations

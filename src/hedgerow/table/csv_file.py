@@ -241,7 +241,7 @@ def _ragged(path: Path, gzipped: bool, delimiter: str, width: int) -> DataError:
     return DataError(
         f"{path}{where}: the record has more or fewer fields than the first line has names",
         hint="Put a value that holds the delimiter in quotes, look for a quote that is not "
-        "closed, or name the delimiter if it was guessed wrongly.",
+        "closed, or name the delimiter if it was guessed wrongly (--delimiter, delimiter=).",
     )
 
 

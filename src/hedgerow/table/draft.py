@@ -17,6 +17,7 @@ from typing import Any
 from hedgerow.errors import DataError
 from hedgerow.schema.lint import column_fault
 from hedgerow.table.guess import Guess, guess_column
+from hedgerow.table.header import check_header
 from hedgerow.table.readers import open_source
 
 __all__ = ["draft_schema"]
@@ -50,18 +51,20 @@ class _Column:
     role: str | None = None
 
 
-def draft_schema(source: Any, *, delimiter: str | None = None) -> str:
+def draft_schema(source: Any, *, delimiter: str | None = None, trust_header: bool = False) -> str:
     """Drafts the text of a schema file from private data.
 
     Args:
         source: Whatever `read` takes.
         delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        trust_header: Whether the first line holds names even if it looks like a record.
 
     Returns:
         YAML text, marked as a draft, which `Schema.load` reads.
 
     Raises:
-        DataError: If the data cannot be read, or has no column to publish.
+        DataError: If the data cannot be read, has no column to publish, or seems to have no
+            header.
 
     Example:
         >>> import pyarrow as pa
@@ -77,6 +80,8 @@ def draft_schema(source: Any, *, delimiter: str | None = None) -> str:
     for batch in opened.batches(range(len(opened.names))):
         for place, part in enumerate(parts):
             part.append(batch.column(place))
+    if not trust_header:
+        check_header(opened.names, parts, opened.what)
     columns = []
     for name, part in zip(opened.names, parts, strict=True):
         classlike = name.casefold() in _CLASS_NAMES

@@ -25,6 +25,7 @@ from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 __all__ = [
     "ABOVE",
     "BELOW",
+    "COMMA",
     "MISSING",
     "MISSING_WORDS",
     "STRANGE",
@@ -36,7 +37,8 @@ __all__ = [
 
 Codes = NDArray[np.int64]
 
-MISSING, BELOW, ABOVE, STRANGE = -1, -2, -3, -4
+# COMMA is strange too, but of a shape that a person should hear about.
+MISSING, BELOW, ABOVE, STRANGE, COMMA = -1, -2, -3, -4, -5
 
 # How files write "nothing is known"; a taxonomy that has one of them as a leaf takes it back.
 MISSING_WORDS = frozenset({"", "?", "na", "nan", "null", "none"})
@@ -44,6 +46,7 @@ MISSING_WORDS = frozenset({"", "?", "na", "nan", "null", "none"})
 _YES = frozenset({"true", "t", "yes", "y", "1"})
 _NO = frozenset({"false", "f", "no", "n", "0"})
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.A | re.I)
+_COMMA = re.compile(r"[+-]?\d*,\d+", re.A)  # as half of Europe writes numbers
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})([T ].*)?", re.A)
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
@@ -147,7 +150,7 @@ def text_of(value: object) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        if math.isnan(value):
+        if not math.isfinite(value):  # no name for a category
             return None
         # A column of whole numbers with gaps comes as floats from many libraries.
         return str(int(value)) if value.is_integer() else repr(value)
@@ -191,19 +194,18 @@ def _number_texts(attribute: Numeric, values: Any) -> Codes:
     missing = pc.is_in(pc.utf8_lower(texts), value_set=words)
     texts = pc.if_else(missing, pa.scalar(None, pa.string()), texts)
     dates = attribute.kind == "date"
-    try:
-        return _numbers(attribute, texts.cast(pa.date32() if dates else pa.float64()))
-    except pa.ArrowException:
-        pass  # some text is no number: go through them one by one
+    # What becomes of a text must follow from that text alone, or one record could change how all
+    # others are read. So there is one parser for each kind, whatever else the column holds.
     parse = _day if dates else _number
     parsed = [None if text is None else parse(text) for text in texts.to_pylist()]
-    strange = np.array(
-        [text is not None and number is None
-         for text, number in zip(texts.to_pylist(), parsed, strict=True)], bool
-    )  # fmt: skip
     numbers = pa.array(parsed, pa.int32() if dates else pa.float64())
+    strange = pc.and_(numbers.is_null(), texts.is_valid()).to_numpy(zero_copy_only=False)
     codes = _numbers(attribute, numbers.cast(pa.date32()) if dates else numbers)
     codes[strange] = STRANGE
+    if not dates:
+        for place in np.flatnonzero(strange).tolist():
+            if _COMMA.fullmatch(texts[place].as_py()):
+                codes[place] = COMMA
     return codes
 
 

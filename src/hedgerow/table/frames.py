@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
 
 from hedgerow.errors import DataError, UsageError
+from hedgerow.table.encode import text_of
 from hedgerow.table.source import BATCH_ROWS, Source, check_names
 
 __all__ = ["FrameKind", "frame_kind", "open_frame", "to_frame"]
@@ -71,6 +74,11 @@ def open_frame(source: Any) -> Source:
     import narwhals as nw
 
     native = nw.to_native(source, pass_through=True)
+    if nw.dependencies.is_into_series(native):
+        raise DataError(
+            "this is a single column, not a table",
+            hint="Give a table, such as column.to_frame().",
+        )
     if frame_kind(native) == "pandas":
         return _open_pandas(native)
     frame: Any = nw.from_native(native, pass_through=True)
@@ -152,11 +160,20 @@ def _open_pandas(frame: Any) -> Source:
 
 
 def _pandas_column(series: Any, name: str, what: str) -> Any:
-    try:
-        return pa.array(series, from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        pass
-    # A column of Python objects of several types: read it the way a CSV file would hold it.
+    """A pandas column in Arrow's form, value by value where pandas itself has no one type.
+
+    A column of Python objects is never given a type by its content: one odd value would change
+    how all others are read. Each value becomes the text that a CSV file would hold.
+    """
+    kind = getattr(series.dtype, "categories", series).dtype
+    if kind != np.dtype(object):
+        try:
+            return pa.array(series, from_pandas=True)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            raise DataError(
+                f"{what}: column {name!r} has a type that cannot be read",
+                hint="Give the column one plain type: text, number, true/false or date.",
+            ) from None
     missing = series.isna().to_numpy(dtype=bool)
     values = series.to_numpy(dtype=object)
     if any(isinstance(value, (list, tuple, dict, set)) for value in values):
@@ -165,6 +182,14 @@ def _pandas_column(series: Any, name: str, what: str) -> Any:
             hint="Give the column one plain type: text, number, true/false or date.",
         )
     return pa.array(
-        [None if gone else str(value) for value, gone in zip(values, missing, strict=True)],
+        [None if gone else _plain_text(v) for v, gone in zip(values, missing, strict=True)],
         pa.string(),
     )
+
+
+def _plain_text(value: Any) -> str | None:
+    """The text of one Python object, as a CSV file would hold it."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return text_of(value)

@@ -26,6 +26,20 @@ _IDENTIFYING = re.compile(
     r"(^|[\W_])(id|uuid|guid|key|ssn|name|surname|forename|email|e-mail|mail|phone|telephone|"
     r"passport|address|street|iban|account)([\W_]|$)|[a-z]Id$|ID$"
 )
+# Words for people. Alone, or with a word for a number, they name who the row is about; in
+# `patient_age` they do not.
+_PERSON = re.compile(
+    r"(patient|person|people|subject|participant|respondent|member|client|customer|user|employee|"
+    r"student|pupil|citizen|resident|donor|owner|voter|insured|login|username|household|case)s?"
+    r"([\W_]*(no|nr|num|number|code|ref|hash|token|pseudonym))?",
+    re.IGNORECASE,
+)
+# What numbered people look like: P000123, AB-1234, 00042.
+_NUMBERED = r"^[A-Za-z]{0,4}[-_ ]?\d{3,}$"
+_ASK = (
+    "it seems to tell people apart; if a person can have several rows, write "
+    "{role: person, max_rows: 3} (or another cap) instead, or only single rows are protected"
+)
 
 
 @dataclass(frozen=True)
@@ -69,11 +83,9 @@ def guess_column(name: str, parts: Sequence[Any], *, prefer_values: bool = False
     rules = {"missing": "other"} if array.null_count else {}
     distinct = pc.unique(present)
     unique = len(distinct) == len(present) and len(present) >= _UNIQUE
-    if _IDENTIFYING.search(name) and (unique or not pa.types.is_floating(present.type)):
-        return Guess(
-            None,
-            comment="it seems to identify people; if they have several rows, see `role: person`",
-        )
+    named = _IDENTIFYING.search(name) or _PERSON.fullmatch(name)
+    if named and (unique or not pa.types.is_floating(present.type)):
+        return Guess(None, comment=_ASK)
     labels = sorted({text_of(value) or "" for value in distinct.to_pylist()[: _VALUES * 4]})
     folded = {label.casefold() for label in labels}
     if len(folded) <= 2 and any(folded <= pair for pair in _BOOLEANS):
@@ -82,10 +94,13 @@ def guess_column(name: str, parts: Sequence[Any], *, prefer_values: bool = False
         return _numeric(present, rules)
     if unique:
         return Guess(None, comment="every value is different; it seems to identify people")
+    if _like_ids(distinct, len(present)):
+        return Guess(None, comment=_ASK)
     if len(distinct) > _VALUES:
         return Guess(
             None,
-            comment="too many values to list; to publish it, write a taxonomy of its values",
+            comment="too many values to list; to publish it, write a taxonomy of its values. If "
+            "it tells people apart, write {role: person, max_rows: 3} (or another cap)",
         )
     if any(label_fault(label) is not None for label in labels):
         return Guess(None, comment="some value holds a line break or another unseen character")
@@ -93,6 +108,14 @@ def guess_column(name: str, parts: Sequence[Any], *, prefer_values: bool = False
     if "Any" in labels:  # the root of the taxonomy needs a name that no leaf has
         settings["root"] = '"Any value"' if "Any value" not in labels else '"Any value at all"'
     return Guess(settings, labels)
+
+
+def _like_ids(distinct: Any, rows: int) -> bool:
+    """Whether texts look like numbered people, or are nearly as many as the rows."""
+    if not pa.types.is_string(distinct.type) or len(distinct) < _UNIQUE:
+        return False
+    numbered = pc.all(pc.match_substring_regex(distinct, _NUMBERED)).as_py()
+    return bool(numbered) or 3 * len(distinct) >= rows
 
 
 def _tidy(name: str, parts: Sequence[Any]) -> Any:

@@ -27,6 +27,8 @@ def person_ids(array: Any, column: str) -> tuple[Any, NDArray[np.bool_]]:
         ('ann', [True, False, False, True])
     """
     array = plain_array(array, column)
+    if pa.types.is_null(array.type):  # what Arrow makes of a column that is empty throughout
+        return array.cast(pa.string()), np.zeros(len(array), bool)
     if pa.types.is_dictionary(array.type):
         array = pc.take(array.dictionary, array.indices)
     if pa.types.is_string(array.type):

@@ -13,20 +13,44 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import DataError
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
-from hedgerow.table.encode import ABOVE, BELOW, MISSING, STRANGE, Codes
+from hedgerow.table.encode import ABOVE, BELOW, COMMA, MISSING, STRANGE, Codes
 from hedgerow.table.source import Source
 
 __all__ = ["Report", "apply_rules"]
 
 _PLACES = 3  # named for each column and rule; more would begin to count records
 _COMPLAINTS = 10
+_KINDS = _MISSING, _STRANGE, _OUTSIDE, _FINE = ("missing", "strange", "outside", "fine")
+_POINT = "Numbers there have a decimal comma: write a point instead, 1.5 and not 1,5."
 
 
 @dataclass
 class Report:
-    """Collects where a rule says "error", to be raised when all of the input has been seen."""
+    """What was odd about the input: to be raised or told when all of it has been seen.
+
+    Args:
+        places: The first rows at which a column broke a rule that says "error".
+        commas: Columns with numbers that have a decimal comma.
+        useful: For each column that was seen, the least odd kind of value in it.
+    """
 
     places: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    commas: set[str] = field(default_factory=set)
+    useful: dict[str, str] = field(default_factory=dict)
+
+    def look(self, column: str, codes: Codes) -> None:
+        """Remembers what kinds of values a column has, before a rule changes them."""
+        if not codes.size or self.useful.get(column) == _FINE:
+            return
+        if (codes >= 0).any():
+            kind = _FINE
+        elif (codes == BELOW).any() or (codes == ABOVE).any():
+            kind = _OUTSIDE
+        elif (codes <= STRANGE).any():
+            kind = _STRANGE
+        else:
+            kind = _MISSING
+        self.useful[column] = max(kind, self.useful.get(column, kind), key=_KINDS.index)
 
     def note(self, column: str, what: str, rows: NDArray[np.int64]) -> None:
         """Remembers the first few rows at which a column broke a rule."""
@@ -53,11 +77,38 @@ class Report:
             lines.append(f"\n  column {column!r}, {where}: {_complaint(attribute, what)}")
             ways.append(f"`{what}: {_way(attribute, what)}`")
         choices = " or ".join(dict.fromkeys(ways))
+        comma = f" {_POINT}" if self.commas.intersection(column for (column, _), _ in shown) else ""
         raise DataError(
             f"{source.what} breaks the schema (the first places are named):{''.join(lines)}",
             hint="Mend the data or the domain, or let the schema say what is to happen there, "
-            f"such as {choices} (`drop` leaves the record out).",
+            f"such as {choices} (`drop` leaves the record out).{comma}",
         )
+
+    def warnings(self, source: Source, attributes: dict[str, Attribute]) -> list[str]:
+        """What a steward should hear although no rule forbids it: columns that say nothing.
+
+        These sentences depend on private data. They are for whoever holds the data, and must
+        not become part of a release.
+        """
+        found = []
+        for column, kind in self.useful.items():
+            if kind == _FINE:
+                continue
+            what = _nothing(attributes[column], kind)
+            point = f" {_POINT}" if column in self.commas else ""
+            found.append(
+                f"{source.what}, column {column!r}: {what}, so a release will say nothing about "
+                f"it. Check the data and the schema.{point}"
+            )
+        return found
+
+
+def _nothing(attribute: Attribute, kind: str) -> str:
+    if kind == _MISSING:
+        return "every value is missing"
+    if kind == _STRANGE and isinstance(attribute, Numeric):
+        return f"no value can be read as a {'date' if attribute.kind == 'date' else 'number'}"
+    return "no value lies in the domain that the schema gives"
 
 
 def _complaint(attribute: Attribute, what: str) -> str:
@@ -94,8 +145,12 @@ def apply_rules(
     Returns:
         Which records must go, or None if all may stay.
     """
+    report.look(attribute.name, codes)
     if not codes.size or codes.min() >= 0:
         return None
+    if (codes == COMMA).any():
+        report.commas.add(attribute.name)
+        codes[codes == COMMA] = STRANGE
     if isinstance(attribute, Numeric) and attribute.outside == "clip":
         codes[codes == BELOW] = 0
         codes[codes == ABOVE] = attribute.grid - 1

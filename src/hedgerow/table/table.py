@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -10,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.errors import DataError, LeakError
+from hedgerow.errors import DataError, DataWarning, LeakError
 from hedgerow.schema.attributes import Attribute
 from hedgerow.table.encode import encode_array
 from hedgerow.table.frames import FrameKind, frame_kind
@@ -83,7 +84,8 @@ def read(
     """Reads private data and encodes it against the schema.
 
     The whole input is looked at before anything is refused, and a refusal names columns, lines
-    and rules but no value.
+    and rules but no value. A column of which no value at all can be used gives a `DataWarning`,
+    for the eyes of whoever holds the data.
 
     Args:
         source: The path of a CSV (also gzipped) or Parquet file, or an Arrow, pandas or Polars
@@ -122,7 +124,10 @@ def read(
         rows.add(block if ok is None else block[ok])
         if progress is not None and opened.share is not None:
             progress(min(1.0, opened.share()))
-    report.check(opened, {attribute.name: attribute for attribute in attributes})
+    by_name = {attribute.name: attribute for attribute in attributes}
+    report.check(opened, by_name)
+    for sentence in report.warnings(opened, by_name):
+        warnings.warn(sentence, DataWarning, stacklevel=2)
 
     codes = rows.finish()
     if schema.person is not None and people:
@@ -199,7 +204,7 @@ def _columns(
         raise DataError(
             f"{source.what}: none of the schema's columns is there",
             hint="The first line of a CSV file must hold the names of the columns, spelt as in "
-            "the schema. If the delimiter is an unusual one, name it.",
+            "the schema. If the delimiter is an unusual one, name it (--delimiter, delimiter=).",
         )
     if absent:
         spare = [name for name in source.names if name not in known]

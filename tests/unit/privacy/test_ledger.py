@@ -153,3 +153,17 @@ def test_no_path_ever_spends_more_than_the_pot(steps: list[tuple[int, int]], uni
     spent = np.array(own)
     assert (spent <= units).all()
     assert made.left("epsilon", np.arange(len(parents))).tolist() == (units - spent).tolist()
+
+
+def test_a_price_of_ones_own_is_refused_where_the_plan_has_one_or_where_it_is_none():
+    ledger = Ledger([Pot("epsilon", Fraction(1, 10), 10)])
+    ledger.grant([Line("select", "epsilon", (4,), 9), Line("count", "epsilon", None, 9)])
+    root = np.zeros(1, dtype=np.int64)
+    for purpose, units in (("count", -5), ("count", 0), ("select", 4), ("count", 11)):
+        with pytest.raises(LeakError):
+            ledger.charge(purpose, 0, root, np.array([units]))
+    both = np.zeros(2, dtype=np.int64)
+    with pytest.raises(LeakError):
+        ledger.charge("count", 0, both, np.array([1, 2]))
+    assert ledger.left("epsilon", root).tolist() == [10]
+    assert ledger.charge("count", 0, root, np.array([3])).tolist() == [3]

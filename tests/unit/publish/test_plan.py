@@ -164,3 +164,9 @@ def test_levels_share_equally_and_never_more_than_there_is() -> None:
         shared = levels(units, depth)
         assert sum(shared) <= units
         assert len(shared) == max(1, depth)
+
+
+def test_shares_too_small_to_draw_with_are_refused_before_anything_is_spent():
+    method = DiffGen(score="infogain", specialisations=10_000)
+    with pytest.raises(UsageError, match="too small"):
+        method.plan(schema(), "0.000001")

@@ -39,7 +39,9 @@ def random_tree(random, steps: int) -> TreePartition:
             steps -= 1
             a = int(random.choice(wide))
             inside = np.arange(lo[a] + 1, hi[a])
-            cuts = sorted(random.choice(inside, min(len(inside), int(random.integers(1, 3))), False))
+            cuts = sorted(
+                random.choice(inside, min(len(inside), int(random.integers(1, 3))), False)
+            )
             nodes[node] = (parent, a, lo, hi)
             for low, high in itertools.pairwise([lo[a], *map(int, cuts), hi[a]]):
                 below.append(len(nodes))
@@ -68,7 +70,9 @@ def random_query(random, classes: int) -> Query:
             where.append((a, intervals))
     chosen = None
     if classes > 1 and random.random() < 0.6:
-        chosen = tuple(sorted(random.choice(classes, random.integers(1, classes + 1), False).tolist()))
+        chosen = tuple(
+            sorted(random.choice(classes, random.integers(1, classes + 1), False).tolist())
+        )
     return Query(tuple(where), chosen)
 
 
@@ -156,7 +160,7 @@ def test_sums_and_variances_equal_brute_force(seed, kind, classes, rule):
 
 
 def test_without_adjustment_the_smallest_cover_is_counted():
-    """C5: whole nodes by their own counts, disjoint ones not at all."""
+    """C5: whole nodes by their own counts, disjoint ones not at all; cut alike is whole enough."""
     random = np.random.default_rng(5)
     partition = random_tree(random, 12)
     counted = counts_of(random, "count", "node", np.arange(len(partition.parent)), 2, True)
@@ -164,15 +168,20 @@ def test_without_adjustment_the_smallest_cover_is_counted():
     queries = [random_query(random, 2) for _ in range(50)]
     estimate, variance = sums(partition, found, queries)
 
+    def splits_below(node):
+        children = np.flatnonzero(partition.parent == node)
+        return {int(partition.split[node])}.union(*map(splits_below, children))
+
     def cover(node, query):
-        share = 1.0
+        share, cut = 1.0, set()
         for a, intervals in query.where:
             low, high = partition.lo[node, a], partition.hi[node, a]
             inside = sum(max(0.0, min(high, q) - max(low, p)) for p, q in intervals)
             share *= inside / (high - low)
-        children = np.flatnonzero(partition.parent == node)
-        if share in (0.0, 1.0) or not len(children):
+            cut |= {a} if inside < high - low else set()
+        if share == 0 or not cut & splits_below(node):
             return [(node, share)] if share else []
+        children = np.flatnonzero(partition.parent == node)
         return [part for child in children for part in cover(child, query)]
 
     tail = 2 / (counted.units * float(UNIT)) ** 2
@@ -185,6 +194,41 @@ def test_without_adjustment_the_smallest_cover_is_counted():
         assert variance[place, 1] == pytest.approx(
             sum(w * w * len(chosen) * tail[node] for node, w in parts)
         )
+
+
+def test_attributes_beyond_the_bits_are_not_mixed_up():
+    """Attributes 0 and 62 share a bit: the query cuts one of them, the tree divides both."""
+    wide = 70
+
+    def box(**narrow):
+        lo, hi = [0] * wide, [4] * wide
+        for name, (low, high) in narrow.items():
+            lo[int(name[1:])], hi[int(name[1:])] = low, high
+        return lo, hi
+
+    tree = TreePartition.of(
+        [
+            (-1, 0, *box()),
+            (0, 62, *box(a0=(0, 2))),
+            (0, -1, *box(a0=(2, 4))),
+            (1, -1, *box(a0=(0, 2), a62=(0, 1))),
+            (1, -1, *box(a0=(0, 2), a62=(1, 4))),
+        ]
+    )
+    random = np.random.default_rng(8)
+    leaf = counts_of(random, "leaf", "region", np.arange(3), 1, True)
+    queries = [
+        Query(((a, ((low, low + width),)), *more))
+        for a in (0, 62)
+        for low in (0.0, 0.5, 1.0)
+        for width in (0.5, 1.0, 2.0)
+        for more in ((), ((63, ((1.0, 3.0),)),))
+    ]
+    estimate, variance = sums(tree, fit(gather(tree, [leaf], 1)), queries)
+    for place, query in enumerate(queries):
+        expected, spread = brute(tree, [leaf], 1, "least squares", query)
+        assert estimate[place] == pytest.approx(expected)
+        assert variance[place] == pytest.approx(spread)
 
 
 @pytest.fixture
@@ -229,9 +273,10 @@ def test_a_higher_level_is_a_wider_interval(tree_release, asked):
 
 
 def test_queries_come_as_words_mappings_or_one_alone(tree_release):
+    by_hand = Query(((0, ((0.0, 23.0),)),), (1,))
     many = tree_release.count(
-        ["age < 40 and pay = high", {"age": (17, 39), "pay": "high"}, Query(((0, ((0.0, 23.0),)),), (1,))]
-    )  # fmt: skip
+        ["age < 40 and pay = high", {"age": (17, 39), "pay": "high"}, by_hand]
+    )
     assert len(many) == 3
     assert len(set(many.estimate.tolist())) == 1
     alone = tree_release.count("age < 40 and pay = high")
@@ -279,7 +324,9 @@ def test_an_unknown_rule_of_consistency_is_refused(tree_release):
 
 def test_a_release_of_one_region_can_be_asked(schema):
     lo, hi = [0] * 5, [attribute.size for attribute in schema.attributes]
-    leaf = Measurement("leaf", "region", np.array([0]), np.array([[40, 60]]), True, np.array([1]), UNIT)
+    leaf = Measurement(
+        "leaf", "region", np.array([0]), np.array([[40, 60]]), True, np.array([1]), UNIT
+    )
     release = Release(
         schema, "diffmulti", {}, {}, {}, TreePartition.of([(-1, -1, lo, hi)]), (leaf,)
     )

@@ -76,7 +76,7 @@ def truth(rows, query):
 
 @pytest.mark.parametrize("total", [True, False])
 def test_intervals_hold_for_all_queries_at_once(total):
-    """At 0.99 each of 40 releases fails with a chance of 1%: more than 4 have one of 6e-4 less."""
+    """A release fails with a chance of at most 1%, so more than 4 of 40 with at most 5e-5."""
     random = np.random.default_rng(11)
     failed = 0
     for _ in range(40):

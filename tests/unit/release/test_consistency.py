@@ -76,10 +76,10 @@ def dense(parent, values, variances):
         [sum(rows[n][i] * rows[n][j] / variances[n] for n in used) for j in range(leaves)]
         for i in range(leaves)
     ]
+    unit = [[int(i == j) for j in range(leaves)] for i in range(leaves)]
     right = [
-        [sum(rows[n][i] * values[n] / variances[n] for n in used), *(int(i == j) for j in range(leaves))]
-        for i in range(leaves)
-    ]  # fmt: skip
+        [sum(rows[n][i] * values[n] / variances[n] for n in used), *unit[i]] for i in range(leaves)
+    ]
     solved = solve(normal, right)
     best, covariance = [row[0] for row in solved], [row[1:] for row in solved]
     counts = [sum(r * b for r, b in zip(row, best, strict=True)) for row in rows]
@@ -125,7 +125,9 @@ def test_floats_agree_with_dense_least_squares(seed):
     rows = rows[:, leaf]
     used = np.isfinite(variance)
     scale = 1 / np.sqrt(variance[used])
-    best, *_ = np.linalg.lstsq(rows[used] * scale[:, None], values[used] * scale[:, None], rcond=None)
+    best, *_ = np.linalg.lstsq(
+        rows[used] * scale[:, None], values[used] * scale[:, None], rcond=None
+    )
     inverse = np.linalg.inv((rows[used] / variance[used, None]).T @ rows[used])
     counts, spread = least_squares(parent, values, variance)
     assert np.abs(counts - rows @ best).max() <= 1e-9 * np.abs(values).max()
@@ -184,7 +186,9 @@ def test_spread_is_the_variance_of_what_the_passes_compute(tree, rule):
 @given(trees(), st.data())
 def test_averaging_follows_the_repaired_algorithm(parent, data):
     values = [Fraction(data.draw(st.integers(-20, 60))) for _ in parent]
-    children = [[c for c, above in enumerate(parent) if above == node] for node in range(len(parent))]
+    children = [
+        [c for c, above in enumerate(parent) if above == node] for node in range(len(parent))
+    ]
 
     def size(node):
         return 1 + sum(size(child) for child in children[node])

@@ -6,7 +6,6 @@ import math
 from statistics import NormalDist
 
 import numpy as np
-import pytest
 
 from hedgerow.release.noise import factor, half_width, tail
 

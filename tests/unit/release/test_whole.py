@@ -70,7 +70,9 @@ def test_counts_add_up_at_every_node_and_class(seed):
     whole = np.zeros((nodes, 3))
     whole[partition.leaves] = truth
     whole = found.passes.levels.gathered(whole).astype(np.int64)
-    exact = Measurement("count", "node", np.arange(nodes), whole, True, counted.units, Fraction(1, 9))
+    exact = Measurement(
+        "count", "node", np.arange(nodes), whole, True, counted.units, Fraction(1, 9)
+    )
     assert np.array_equal(whole_cells(fit(gather(partition, [exact], 3))), truth)
 
 
@@ -83,7 +85,9 @@ def chain(random) -> TreePartition:
         if high - low < 4:
             break
         nodes[open_node] = (nodes[open_node][0], 0, [low], [high])
-        cuts = sorted(random.choice(np.arange(low + 1, high), random.integers(1, 3), False).tolist())
+        cuts = sorted(
+            random.choice(np.arange(low + 1, high), random.integers(1, 3), False).tolist()
+        )
         ends = [low, *cuts, high]
         first = len(nodes)
         nodes += [(open_node, -1, [a], [b]) for a, b in zip(ends, ends[1:], strict=False)]
@@ -117,4 +121,6 @@ def test_top_down_beats_a_flat_projection_where_nodes_were_counted():
 
 @pytest.mark.parametrize("total", [0, 1, 5])
 def test_a_group_of_one_takes_all(total):
-    assert share_out(np.array([-3.0]), np.ones(1), np.zeros(1, np.int64), np.array([total])) == total
+    assert (
+        share_out(np.array([-3.0]), np.ones(1), np.zeros(1, np.int64), np.array([total])) == total
+    )

@@ -123,3 +123,25 @@ def test_a_draft_loads_and_takes_the_data_it_came_from(draft, one, two):
     table = pa.table({"always": [1, 2, 3, 4], "one": pa.array(one), "class": pa.array(two)})
     _, schema = draft(table)
     read(table, schema)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"patient": [f"x{i % 9}" for i in range(60)]},
+        {"Patient No": [i // 2 for i in range(60)]},
+        {"who": [f"P{i // 2:06d}" for i in range(120)]},  # numbered people, twice each
+        {"who": [f"{i % 25} Elm Grove" for i in range(60)]},  # nearly as many as rows
+    ],
+)
+def test_what_tells_people_apart_is_dropped_and_asked_about(draft, values):
+    (name,) = values
+    text, schema = draft({**values, "age": list(range(len(values[name])))})
+    assert schema.identifiers == (name,)
+    line = next(line for line in text.splitlines() if "role: identifier" in line and name in line)
+    assert "role: person, max_rows" in line
+
+
+def test_words_about_people_do_not_make_ids(draft):
+    _, schema = draft({"patient_age": [40, 50, 60], "case type": ["a", "b", "a"]})
+    assert [attribute.name for attribute in schema.attributes] == ["patient_age", "case type"]

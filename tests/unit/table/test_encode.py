@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import DataError
 from hedgerow.schema import Categorical, Numeric, Taxonomy
-from hedgerow.table.encode import ABOVE, BELOW, MISSING, STRANGE, encode_array
+from hedgerow.table.encode import ABOVE, BELOW, COMMA, MISSING, STRANGE, encode_array
 
 AGE = Numeric("age", Fraction(17), Fraction(90), Fraction(1), "integer")
 DOSE = Numeric("dose", Fraction(-1), Fraction(2), Fraction(1, 10), "decimal")
@@ -50,7 +50,9 @@ def test_huge_integers_do_not_wrap_around():
 def test_numbers_as_text():
     values = [" 17 ", "+18", "1.9e1", "20.0", "NaN", "?", "na", "None", "", "inf", "-inf", "x1"]
     assert codes(AGE, values) == [0, 1, 2, 3] + [MISSING] * 5 + [ABOVE, BELOW, STRANGE]
-    assert codes(AGE, ["1_8", "18,5", "٢٠", "0x14"]) == [STRANGE] * 4
+    assert codes(AGE, ["1_8", "18,5,5", "٢٠", "0x14"]) == [STRANGE] * 4
+    assert codes(AGE, ["18,5", "-1,25", ",5", "18", "18,"]) == [COMMA] * 3 + [1, STRANGE]
+    assert codes(DAY, ["18,5"]) == [STRANGE]
 
 
 def test_nan_is_missing_and_infinities_are_outside():

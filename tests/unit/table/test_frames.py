@@ -90,3 +90,9 @@ def test_lists_are_refused_without_being_shown():
 def test_other_objects_are_refused():
     with pytest.raises(UsageError, match="object of type int"):
         read(3, SCHEMA)
+
+
+@pytest.mark.parametrize("column", [pd.Series([1, 2], name="age"), pl.Series("age", [1, 2])])
+def test_a_single_column_is_no_table(column):
+    with pytest.raises(DataError, match="single column"):
+        read(column, SCHEMA)

@@ -71,3 +71,9 @@ def test_dropped_records_do_not_use_up_the_cap():
 def test_people_meet_across_batches(monkeypatch):
     monkeypatch.setattr("hedgerow.table.frames.BATCH_ROWS", 2)
     assert kept(list("abababab"), range(8), 3).total() == 6
+
+
+def test_a_column_without_any_id_drops_every_row():
+    for empty in (pa.nulls(3), pa.array(["", "?", None])):
+        table = pa.table({"who": empty, "age": [1, 2, 3]})
+        assert read(table, schema(2)).codes.shape == (0, 2)

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hedgerow.errors import DataError, LeakError
+from hedgerow.errors import DataError, DataWarning, LeakError
 from hedgerow.schema import Schema
 from hedgerow.table import encode_rows, read
 from hedgerow.table import source as source_module
@@ -131,7 +131,8 @@ def test_empty_one_row_and_all_missing(tmp_path):
     person = {"role": "person", "max_rows": 1}
     assert read(path, schema(age=AGE, job=person)).codes.shape == (0, 2)
     assert codes({"age": [1]}, age=AGE) == [[1, 0]]
-    assert codes({"age": [None, None]}, age=AGE | {"missing": "drop"}) == []
+    with pytest.warns(DataWarning, match="'age': every value is missing"):
+        assert codes({"age": [None, None]}, age=AGE | {"missing": "drop"}) == []
     assert codes({"age": pa.array([], pa.int8())}, age=AGE) == []
 
 
@@ -176,3 +177,48 @@ def test_new_rows_keep_their_order_and_are_marked():
         encode_rows(rows.drop_columns(["job"]), rules)
     nothing, ok = encode_rows(rows.slice(0, 0), rules)
     assert nothing.shape == (0, 2) and ok.shape == (0,)
+
+
+RULES = {"missing": "other", "outside": "other"}
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (["1,5", "2,5", ""], "no value can be read as a number.*decimal comma"),
+        (["old", "new"], "no value can be read as a number, so"),
+        ([-5, 700], "no value lies in the domain"),
+        (["", "?"], "every value is missing"),
+    ],
+)
+def test_a_column_that_says_nothing_is_told_to_the_steward(values, words):
+    with pytest.warns(DataWarning, match=words) as caught:
+        read(
+            pa.table({"age": values, "job": ["a"] * len(values)}), schema(age=AGE | RULES, job=JOB)
+        )
+    text = str(caught[0].message)
+    assert len(caught) == 1 and "'age'" in text
+    assert not any(str(value) in text for value in ["1,5,", "old", "700"])
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_column_with_one_use_is_quiet(monkeypatch):
+    monkeypatch.setattr("hedgerow.table.frames.BATCH_ROWS", 1)  # the good value comes late
+    table = pa.table({"age": ["x", "1,5", "7", "y"]})
+    read(table, schema(age=AGE | RULES))
+    read(table.slice(0, 0), schema(age=AGE | RULES))
+    read(pa.table({"age": [-1, 700, 4]}), schema(age=AGE | {"outside": "clip"}))
+
+
+def test_clipping_everything_is_told():
+    with pytest.warns(DataWarning, match="no value lies in the domain"):
+        assert codes({"age": [-1, 700]}, age=AGE | {"outside": "clip"}) == [[0, 0], [99, 0]]
+
+
+def test_decimal_commas_are_named_where_they_break_a_rule():
+    with pytest.raises(DataError, match="decimal comma") as caught:
+        codes({"age": ["1", "2,5"]}, age=AGE)
+    assert "2,5" not in str(caught.value)
+    with pytest.raises(DataError) as caught:
+        codes({"age": ["1", "x"]}, age=AGE)
+    assert "comma" not in str(caught.value)
