@@ -46,13 +46,13 @@ $(VENV)/bench: $(VENV)/demo
 	@touch $@
 
 demo: $(VENV)/demo  ## Publish the embedded sample.
-	$(BIN)/python -m hedgerow.sample $(DEMO)
+	$(BIN)/python -m hedgerow.sample $(DEMO) --overwrite
 	$(BIN)/hedgerow publish $(DEMO)/people.csv --schema $(DEMO)/schema.yaml \
 	  --method diffmulti --epsilon 1 --out $(DEMO)/release --overwrite
-	$(BIN)/hedgerow show $(DEMO)/release --plot $(DEMO)/release.png
+	$(BIN)/hedgerow show $(DEMO)/release --plot $(DEMO)/release.png --overwrite
 	@echo
 	@echo "The release lies in $(DEMO)/release (open $(DEMO)/release/table.csv in a spreadsheet),"
-	@echo "its picture in $(DEMO)/release.png."
+	@echo "its picture in $(DEMO)/release.png. To use the command yourself: source $(BIN)/activate"
 
 lint: $(VENV)/test  ## Check style and types.
 	$(BIN)/ruff check .

@@ -41,7 +41,9 @@ def aligned_queries(release: hr.Release, number: int, source: np.random.Generato
     cut = [a for a, edge in enumerate(edges) if len(edge) > 2]
     queries = []
     for _ in range(number):
-        chosen = sorted(source.choice(cut, min(len(cut), int(source.integers(2, 4))), replace=False))
+        chosen = sorted(
+            source.choice(cut, min(len(cut), int(source.integers(2, 4))), replace=False)
+        )
         where = []
         for a in chosen:
             first, last = np.sort(source.choice(len(edges[a]), 2, replace=False))
@@ -85,8 +87,10 @@ def main() -> None:
     epsilons = ("0.25", "1") if arguments.quick else ("0.1", "0.25", "0.5", "1")
     sizes = (7, 13) if arguments.quick else (4, 7, 10, 13, 16)
     print(NOT_PRIVATE)
-    print(f"{'score':>8} {'schedule':>8} {'epsilon':>7} {'h':>3} | accuracy: DiffGen CDiffGen |"
-          " relative error, aligned: DiffGen CDiffGen ratio | anywhere: DiffGen CDiffGen ratio")
+    print(
+        f"{'score':>8} {'schedule':>8} {'epsilon':>7} {'h':>3} | accuracy: DiffGen CDiffGen |"
+        " relative error, aligned: DiffGen CDiffGen ratio | anywhere: DiffGen CDiffGen ratio"
+    )
     lines = []
     for score in ("max", "infogain"):
         for schedule in ("tuned", "paper"):

@@ -147,7 +147,9 @@ def main() -> None:
         publish += ["--overwrite"]
         found = [command([*publish, "--out", f"{folder}/release"]) for _ in range(times)]
         seconds, _, peak = min(found)
-        show("the whole command, 1M rows in Parquet to a release", f"{seconds:.2f} s", "at most 4 s")
+        show(
+            "the whole command, 1M rows in Parquet to a release", f"{seconds:.2f} s", "at most 4 s"
+        )
         show("  its peak memory", f"{peak:.0f} MB", "at most 700 MB")
         subprocess.run([sys.executable, "-m", "hedgerow.sample", folder], check=True, stdout=-3)
         demo = [*hedgerow, "publish", f"{folder}/people.csv", "--schema", f"{folder}/schema.yaml"]

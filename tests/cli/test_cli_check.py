@@ -71,3 +71,24 @@ def test_warnings_and_drafts_are_told(hedge: Hedge, ages: Path) -> None:
 def test_a_missing_schema(hedge: Hedge, tmp_path: Path) -> None:
     done = hedge("check", tmp_path / "none.yaml")
     assert done.exit_code == 3 and "none.yaml" in done.stderr
+
+
+def test_columns_that_say_nothing_are_told_to_the_steward(hedge: Hedge, tmp_path: Path) -> None:
+    schema, data = tmp_path / "s.yaml", tmp_path / "d.csv"
+    schema.write_text(
+        "name: t\nattributes:\n"
+        "  dose: {type: numeric, low: 0.0, high: 9.0, step: 0.1, outside: other}\n"
+        "  age: {type: numeric, low: 0, high: 99}\n",
+        encoding="utf-8",
+    )
+    data.write_text("dose;age\n1,5;4\n2,5;5\n", encoding="utf-8")
+    done = hedge("check", schema, "--data", data)
+    assert done.exit_code == 0, done.stderr
+    assert "Warning:" in done.stderr and "'dose'" in done.stderr and "comma" in done.stderr
+    assert "'age'" not in done.stderr and "2,5" not in done.stderr
+    done = hedge("check", schema, "--data", data, "--json")
+    assert done.stderr == "" and "decimal comma" in json.loads(done.stdout)["warnings"][0]
+    out = tmp_path / "r"
+    done = hedge("publish", data, "--schema", schema, "--epsilon", 1, "--out", out)
+    assert done.exit_code == 0 and "'dose'" in done.stderr and "comma" not in done.stdout
+    assert not any(b"comma" in path.read_bytes() for path in out.iterdir())

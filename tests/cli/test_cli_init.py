@@ -52,3 +52,23 @@ def test_json(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
     done = hedge("init", survey / "people.csv", "--out", tmp_path / "nowhere" / "s.yaml")
     assert done.exit_code == 6 and "cannot be written" in done.stderr
+
+
+def test_a_table_without_a_header_is_refused(hedge: Hedge, tmp_path: Path) -> None:
+    data, out = tmp_path / "d.csv", tmp_path / "s.yaml"
+    data.write_text("39;Male\n40;Female\n41;Male\n", encoding="utf-8")
+    done = hedge("init", data, "--out", out)
+    assert done.exit_code == 4 and not out.exists()
+    assert "--trust-header" in done.stderr and "Male" not in done.stderr
+    assert hedge("init", data, "--out", out, "--trust-header").exit_code == 0
+
+
+def test_a_delimiter(hedge: Hedge, tmp_path: Path) -> None:
+    data, out = tmp_path / "d.csv", tmp_path / "s.yaml"
+    data.write_text("a,b^c\n1^2\n3^4\n", encoding="utf-8")
+    assert hedge("init", data, "--out", out, "--delimiter", "^").exit_code == 0
+    assert [a.name for a in Schema.load(out).attributes] == ["a,b", "c"]
+    assert hedge("check", out, "--data", data, "--delimiter", "^").exit_code == 0
+    assert hedge("init", data, "--out", tmp_path / "t", "--delimiter", "^^").exit_code == 2
+    data.write_text("a,b\tc\n1\t2\n", encoding="utf-8")
+    assert hedge("check", out, "--data", data, "--delimiter", "tab").exit_code == 0

@@ -34,3 +34,15 @@ def test_without_a_guess_of_the_rows(hedge: Hedge, survey: Path) -> None:
 def test_a_bad_budget(hedge: Hedge, survey: Path) -> None:
     done = hedge("plan", "--schema", survey / "schema.yaml", "--epsilon", "0")
     assert done.exit_code == 2 and "epsilon" in done.stderr
+
+
+@pytest.mark.parametrize("rows", ["0", "-5"])
+def test_a_plan_needs_rows(hedge: Hedge, survey: Path, rows: str) -> None:
+    done = hedge("plan", "--schema", survey / "schema.yaml", "--epsilon", 1, "--rows", rows)
+    assert done.exit_code == 2 and "--rows" in done.stderr
+
+
+def test_a_weak_promise_is_called_weak(hedge: Hedge, survey: Path) -> None:
+    for epsilon, weak in ((5, False), (6, True)):
+        done = hedge("plan", "--schema", survey / "schema.yaml", "--epsilon", epsilon)
+        assert done.exit_code == 0 and ("protects weakly" in done.stderr) == weak

@@ -165,3 +165,133 @@ def test_nothing_is_drawn_on_a_pipe(survey: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert json.loads(done.stdout)["release"] == str(tmp_path / "r")
+
+
+def real(survey: Path, out: Path, *more: str, code: str = "") -> list[str]:
+    """The real command, as it is started from a shell, perhaps with something changed first."""
+    start = ["-c", f"{code}\nimport hedgerow.cli; hedgerow.cli.main()"]
+    return [
+        sys.executable, *start, "publish", str(survey / "people.csv"), "--schema",
+        str(survey / "schema.yaml"), "--out", str(out), "--epsilon", "1", *more,
+    ]  # fmt: skip
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
+@pytest.mark.parametrize(("name", "number"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
+def test_a_signal_while_files_are_written(
+    survey: Path, tmp_path: Path, name: str, number: int
+) -> None:
+    code = (
+        "import os, signal, hedgerow.release.files as files\n"
+        f"files.make_manifest = lambda *_: os.kill(os.getpid(), signal.{name})"
+    )
+    done = subprocess.run(real(survey, tmp_path / "r", code=code), capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (number, "", "Interrupted.\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
+def test_ctrl_c_while_the_command_is_loaded() -> None:
+    code = (
+        "import os, signal, sys\n"
+        "class Stop:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Stop())\n"
+        "from hedgerow.__main__ import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "Interrupted.\n")
+
+
+def test_leftovers_of_a_killed_run_are_told(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    (tmp_path / ".r.new-0a1b2c3d").mkdir()
+    (tmp_path / ".rr.new-0a1b2c3d").mkdir()
+    done = publish(hedge, survey, tmp_path / "r", "--epsilon", 1)
+    assert done.exit_code == 0 and ".r.new-0a1b2c3d" in done.stderr
+    assert ".rr.new" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize("form", ["", "--json"])
+def test_a_release_that_was_written_is_a_success_whoever_listens(
+    survey: Path, tmp_path: Path, form: str
+) -> None:
+    words = real(survey, tmp_path / "r", "--overwrite", *form.split())
+    if Path("/dev/full").exists():
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "was written" in done.stderr and "Traceback" not in done.stderr
+    read, write = os.pipe()
+    os.close(read)  # nobody will ever read
+    with os.fdopen(write, "w") as pipe:
+        done = subprocess.run(words, stdout=pipe, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "was written" in done.stderr and "Traceback" not in done.stderr
+    Release.load(tmp_path / "r")
+
+
+@pytest.mark.parametrize("out", ["", "."])
+def test_no_folder(hedge: Hedge, survey: Path, out: str) -> None:
+    done = publish(hedge, survey, out, "--epsilon", 1)  # type: ignore[arg-type]
+    assert done.exit_code == 2 and "--out" in done.stderr
+
+
+@pytest.mark.parametrize("place", ["file/r", "locked/r", "locked/new/r", "null"])
+def test_a_place_that_cannot_be_written_is_noticed_before_data_is_read(
+    hedge: Hedge, survey: Path, tmp_path: Path, place: str
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "locked").mkdir()
+    (tmp_path / "locked").chmod(0o500)
+    out = Path("/dev/null/r") if place == "null" else tmp_path / place
+    if place.startswith("locked") and os.access(tmp_path / "locked", os.W_OK):
+        pytest.skip("this user may write everywhere")
+    done = hedge(
+        "publish", survey / "no-such.csv", "--schema", survey / "schema.yaml", "--epsilon", 1,
+        "--out", out,
+    )  # fmt: skip
+    assert done.exit_code == 6 and "cannot write the release" in done.stderr
+
+
+def test_json_errors_are_json_alone(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    warned = tmp_path / "s.yaml"
+    warned.write_text(
+        "name: t\nattributes:\n  a: {type: numeric, low: 0, high: 1, step: 9}\n", encoding="utf-8"
+    )
+    words = ["--schema", warned, "--epsilon", 1, "--out", tmp_path / "r", "--json"]
+    done = hedge("publish", tmp_path / "none.csv", *words)
+    error = json.loads(done.stderr)["error"]
+    assert done.exit_code == error["exit_code"] == 4 and "step" in error["warnings"][0]
+    for wrong in (["--wrong"], ["--seed", "x"]):
+        done = hedge("publish", survey / "people.csv", *words, *wrong)
+        assert json.loads(done.stderr)["error"]["kind"] == "UsageError" and done.exit_code == 2
+    for wrong in (["publish", "--json"], ["nothing", "--json"], ["--json"]):
+        done = hedge(*wrong)
+        assert json.loads(done.stderr)["error"]["exit_code"] == done.exit_code == 2
+
+
+def test_with_several_rows_per_person_amounts_are_per_row(hedge: Hedge, tmp_path: Path) -> None:
+    schema, data = tmp_path / "s.yaml", tmp_path / "d.csv"
+    schema.write_text(
+        "name: t\nattributes:\n  who: {role: person, max_rows: 3}\n"
+        "  age: {type: numeric, low: 0, high: 99}\n",
+        encoding="utf-8",
+    )
+    data.write_text("who,age\na,4\na,5\nb,6\n", encoding="utf-8")
+    words = ["publish", data, "--schema", schema, "--epsilon", 1, "--out", tmp_path / "r"]
+    done = hedge(*words)
+    assert done.exit_code == 0 and "per row" in done.stdout, done.stderr
+    assert "any one person (with at most 3 rows)" in done.stdout
+    assert json.loads(hedge(*words, "--json", "--overwrite").stdout)["spent_per"] == "row"
+    done = hedge("verify", tmp_path / "r")
+    assert done.exit_code == 0, done.stdout
+
+
+@pytest.mark.parametrize(("epsilon", "words"), [("1/2", "= 1.65 times"), ("8", "= 2,981 times")])
+def test_the_promise_says_how_much(
+    hedge: Hedge, survey: Path, tmp_path: Path, epsilon: str, words: str
+) -> None:
+    done = publish(hedge, survey, tmp_path / "r", "--epsilon", epsilon)
+    assert words in done.stdout and ("protects weakly" in done.stdout) == (epsilon == "8")

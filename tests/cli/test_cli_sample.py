@@ -55,3 +55,8 @@ def test_an_existing_file_is_kept(hedge: Hedge, published: Path, tmp_path: Path)
 def test_negative_rows(hedge: Hedge, published: Path, tmp_path: Path) -> None:
     done = hedge("sample", published, "--out", tmp_path / "r.csv", "--rows", -1)
     assert done.exit_code == 2
+
+
+def test_a_negative_seed(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    done = hedge("sample", published, "--out", tmp_path / "a.csv", "--seed", "-3")
+    assert done.exit_code == 2 and "seed" in done.stderr

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,3 +103,64 @@ def test_a_reader_that_goes_away(published: Path) -> None:
     command = f'"{sys.executable}" -m hedgerow show "{published}" --json | head -c 1'
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
     assert done.stdout == "{" and "Traceback" not in done.stderr
+
+
+def test_a_picture_is_not_replaced_unasked(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "a.svg"
+    path.write_text("mine", encoding="utf-8")
+    done = hedge("show", published, "--plot", path)
+    assert done.exit_code == 6 and "--overwrite" in done.stderr
+    assert path.read_text(encoding="utf-8") == "mine"
+    assert hedge("show", published, "--plot", path, "--overwrite").exit_code == 0
+    assert "<svg" in path.read_text(encoding="utf-8")
+    assert [p.name for p in tmp_path.iterdir()] == ["a.svg"]
+
+
+def test_json_holds_the_tree_when_asked(hedge: Hedge, survey: Path, published: Path) -> None:
+    root = json.loads(hedge("show", published, "--json", "--tree", "--depth", 1).stdout)["tree"]
+    assert root["where"] == "everyone" and root["count"] == Release.load(published).counts.sum()
+    assert sum(node["count"] for node in root["below"]) == root["count"]
+    assert all(node["below"] == [] for node in root["below"])
+    assert "tree" not in json.loads(hedge("show", published, "--json").stdout)
+
+
+@pytest.mark.parametrize("epsilon", ["much", "-1", None, 0, "1/0", 1.5])
+def test_a_manifest_with_a_bad_epsilon(
+    hedge: Hedge, published: Path, tmp_path: Path, epsilon: object
+) -> None:
+    shutil.copytree(published, tmp_path / "r")
+    path = tmp_path / "r" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["guarantee"]["epsilon"] = epsilon
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    done = hedge("show", tmp_path / "r")
+    assert done.exit_code == 6 and "epsilon" in done.stderr
+
+
+def test_a_sparse_release_tells_its_threshold(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    release = sparse(survey)
+    release.save(tmp_path / "r")
+    done = hedge("show", tmp_path / "r")
+    assert done.exit_code == 0, done.stderr
+    assert "at least 7" in done.stdout and "mostly noise" in done.stdout
+    assert json.loads(hedge("show", tmp_path / "r", "--json").stdout)["threshold"] == 7
+
+
+def sparse(survey: Path) -> Release:
+    """A grid of which one cell passed a threshold of 7."""
+    import numpy as np
+
+    schema = hedgerow.Schema.load(survey / "schema.yaml")
+    method = hedgerow.DiffGen(specialisations=2)
+    whole = hedgerow.publish(survey / "people.csv", schema, method, epsilon=1)
+    leaf = next(m for m in whole.measurements if m.name == "leaf")
+    few = replace(
+        leaf,
+        where=np.array([0]),
+        values=np.array([[9]]),
+        units=leaf.units[:1],
+        threshold=7,
+        klass=np.array([0]),
+    )
+    return replace(whole, measurements=(few,))

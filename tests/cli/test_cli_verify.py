@@ -6,6 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+import hedgerow
+
 Hedge = Callable[..., Any]
 
 
@@ -38,3 +42,22 @@ def test_a_file_that_was_changed(hedge: Hedge, published: Path, tmp_path: Path) 
     with (copy / "table.csv").open("a", encoding="utf-8") as table:
         table.write("9,9\n")
     assert hedge("verify", copy).exit_code == 6
+
+
+@pytest.mark.parametrize("method", [hedgerow.DiffMulti, hedgerow.DiffGen, hedgerow.CDiffGen])
+@pytest.mark.parametrize("delta", ["0", "1e-9"])
+def test_releases_of_every_method_are_verified(
+    hedge: Hedge, survey: Path, tmp_path: Path, method: Any, delta: str
+) -> None:
+    schema = hedgerow.Schema.load(survey / "schema.yaml")
+    release = hedgerow.publish(survey / "people.csv", schema, method(), epsilon=1, delta=delta)
+    release.save(tmp_path / "r")
+    done = hedge("verify", tmp_path / "r")
+    assert done.exit_code == 0, done.stdout
+
+
+def test_other_files_are_named(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    shutil.copytree(published, tmp_path / "r")
+    (tmp_path / "r" / "people.csv").touch()
+    done = hedge("verify", tmp_path / "r")
+    assert done.exit_code == 6 and "other files" in done.stderr and "people.csv" in done.stdout

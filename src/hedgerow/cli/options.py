@@ -40,6 +40,7 @@ class Distribution(StrEnum):
 class Score(StrEnum):
     """What a method looks for when it specialises."""
 
+    purity = "purity"
     max = "max"
     infogain = "infogain"
     gini = "gini"
@@ -117,7 +118,7 @@ def delimiter_of(given: str | None) -> str | None:
 
     Example:
         >>> delimiter_of("tab"), delimiter_of(";")
-        ('\\t', ';')
+        ('\t', ';')
     """
     return "\t" if given in ("tab", "TAB", "\\t") else given
 

@@ -22,7 +22,9 @@ _HEAD = """\
 
 Results go to standard output, everything else to standard error. Every command takes `--json`, and
 then prints one JSON object; an error is then `{"error": {"kind", "message", "hint",
-"exit_code"}}` on standard error. Progress is shown on a terminal only, as a share of the work.
+"exit_code"}}` on standard error, with `warnings` in it if there were any. Progress is shown on a
+terminal only, as a share of the work. Warnings and errors about private data are for whoever holds
+the data, not for recipients of a release.
 
 | exit code | means |
 | --- | --- |
@@ -33,7 +35,11 @@ then prints one JSON object; an error is then `{"error": {"kind", "message", "hi
 | 4 | the data cannot be read, or breaks a rule of the schema |
 | 5 | more budget was asked for than there is |
 | 6 | a file or release cannot be written, read or trusted |
-| 130 | interrupted |
+| 130 | interrupted with Ctrl-C |
+| 143, 129 | stopped by a signal (SIGTERM), or the terminal was closed (SIGHUP) |
+
+Whoever stops a command finds nothing half-written. Once a file or release is written, a command ends
+with 0 even if what it has to say about it cannot be printed.
 
 An error never shows a traceback, since that could quote private data; `HEDGEROW_DEBUG=1` in the
 environment shows it.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hedgerow.release import Release, TreePartition
+    from hedgerow.release import GridPartition, Release, TreePartition
 
 __all__ = ["ShownRegion", "branches", "cuts", "largest", "nested"]
 
@@ -120,10 +120,10 @@ def branches(release: Release, tree: TreePartition, deepest: int) -> Any:
     return drawing
 
 
-def cuts(release: Release) -> dict[str, list[str]]:
+def cuts(release: Release, grid: GridPartition) -> dict[str, list[str]]:
     """The parts of each attribute of a grid, as labels."""
     parts = {}
-    for attribute, cut in zip(release.schema.attributes, release.partition.edges, strict=True):
+    for attribute, cut in zip(release.schema.attributes, grid.edges, strict=True):
         pairs = zip(cut, cut[1:], strict=False)
         parts[attribute.name] = [attribute.label(int(low), int(high)) for low, high in pairs]
     return parts

@@ -109,7 +109,8 @@ def _show_tree(release: Release, depth: int) -> None:
         print_drawing(branches(release, release.partition, depth))
         return
     say("Every region is a combination of these parts:")
-    rows = [[name, str(len(parts)), "; ".join(parts)] for name, parts in cuts(release).items()]
+    parts = cuts(release, release.partition)
+    rows = [[name, str(len(labels)), "; ".join(labels)] for name, labels in parts.items()]
     print_table(["attribute", "parts", "which"], rows, {1})
 
 
@@ -120,4 +121,4 @@ def _tree_facts(release: Release, depth: int) -> Any:
 
     if isinstance(release.partition, TreePartition):
         return nested(release, release.partition, depth)
-    return cuts(release)
+    return cuts(release, release.partition)

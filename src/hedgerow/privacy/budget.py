@@ -129,6 +129,12 @@ class Budget:
         return self.delta / (self.rows * bound)
 
 
+_WRITTEN = {
+    "epsilon": "Write it like 1, 0.5 or 1/3.",
+    "delta": "Write 0, or a tiny number such as 1e-9.",
+}
+
+
 def _exact(name: str, value: Number) -> Fraction:
     try:
         # a float means the decimal that it is written as (numpy's write their type as well)
@@ -138,9 +144,7 @@ def _exact(name: str, value: Number) -> Fraction:
         top, slash, bottom = written.partition("/")
         return _decimal(top) / (_decimal(bottom) if slash else 1)
     except (ValueError, ArithmeticError):
-        raise UsageError(
-            f"{name} must be a finite number.", hint=f"Write it like {name} 0.5."
-        ) from None
+        raise UsageError(f"{name} must be a finite number.", hint=_WRITTEN[name]) from None
 
 
 def _decimal(text: str) -> Fraction:

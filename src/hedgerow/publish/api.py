@@ -12,7 +12,7 @@ from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.diffmulti import DiffMulti
-from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress, pick_score
+from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.release import Release
 from hedgerow.schema import Schema
 from hedgerow.table import Table, read
@@ -84,7 +84,7 @@ def publish(
         settings=method.settings()
         | {
             "chosen": {
-                "score": pick_score(method.score, schema).name,
+                "score": method.scoring(schema).name,
                 "specialisations": outcome.plan.specialisations,
                 "depth": outcome.plan.depth,
             }

@@ -60,7 +60,7 @@ Ints = NDArray[np.int64]
 UNITS, ROWS_UNITS, GROWTH_UNITS = 100_000, 1_000, 40_000
 PAPER_STEP = 1_000  # units of one step of the paper's schedule, so that levels divide finely
 MOST_SPECIALISATIONS, MOST_CELLS = 10_000, 1_000_000
-_GROWTH = 2 ** (1 / 3)  # how much more a level's counts get than the level above
+_GROWTH = 4  # how much more the counts of a level get than those of the level above
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
@@ -112,7 +112,8 @@ class CDiffGen(Publisher):
         else:
             purse = open_purse(budget, UNITS, GROWTH_UNITS)
             grants = [Line("rows", "epsilon", (ROWS_UNITS,), 1)]
-            size = size if rows is None else grid_size(budget.row_epsilon, rows, size)
+            if rows is not None:
+                size = grid_size(budget.row_epsilon, rows, size, len(schema.classes))
             if size:
                 grants.append(Line("select", purse.growth, levels(GROWTH_UNITS, size), size))
         if size:
@@ -161,8 +162,8 @@ def _shares(tree: TreePartition, units: int, schedule: str) -> Ints:
     """The units of each node's counts: on every path they add up to all units, exactly.
 
     A node with so many levels below it takes its part of what its path has left; a leaf takes all.
-    `paper` gives all levels of the longest path the same. `tuned` gives each level 2^(1/3) of the
-    one above, which minimises the error of a sum over a cover that doubles with every level.
+    `paper` gives all levels of the longest path the same. `tuned` gives each level four times the
+    one above: most queries cut most subtrees, so that it is the lower levels that answer them.
     """
     inner = tree.split >= 0
     height = np.zeros(len(tree.parent), dtype=np.int64)

@@ -70,7 +70,8 @@ class DiffMulti(Publisher):
     """Settings of DiffMulti.
 
     Args:
-        score: "max", "gini", "ncp" or "discernibility"; by default "max" with a class, else "ncp".
+        score: "purity", "max", "gini", "ncp" or "discernibility"; by default "purity" with a class
+            ("paper": "max"), else "ncp".
         schedule: "tuned", or "paper" for the published split of the budget.
         specialisations: How often a region may be specialised in all; by default by a public rule
             from epsilon and a noisy number of rows ("paper": 1000).
@@ -99,6 +100,11 @@ class DiffMulti(Publisher):
         check_word("distribution", self.distribution, ("fair", "even"))
         check_count("specialisations", self.specialisations, MOST_SPECIALISATIONS)
         check_count("depth", self.depth, MOST_DEPTH)
+
+    def scoring(self, schema: Schema) -> Score:
+        """See `Publisher.scoring`."""
+        purity = self.score is None and self.schedule == "tuned" and schema.target
+        return pick_score("purity" if purity else self.score, schema)
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
         """See `Publisher.plan_for`."""
@@ -140,7 +146,7 @@ class DiffMulti(Publisher):
         progress: Progress = no_progress,
     ) -> Outcome:
         """See `Publisher.run`."""
-        score = pick_score(self.score, schema)
+        score = self.scoring(schema)
         plan, curator, found = self.begin(engine, schema, budget, chance)
         assert plan.depth is not None and plan.specialisations is not None
 

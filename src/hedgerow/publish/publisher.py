@@ -77,7 +77,7 @@ class Publisher(ABC):
             delta: 0 for pure differential privacy.
             rows: A public guess at the number of rows, where a rule would use the noisy one.
         """
-        score = pick_score(self.score, schema)
+        score = self.scoring(schema)
         cap = schema.person.max_rows if schema.person else 1
         budget = Budget.of(epsilon, delta, cap)
         if len(schema.attributes) > MOST_ATTRIBUTES:
@@ -85,6 +85,10 @@ class Publisher(ABC):
         for most in (self.plan_for(schema, budget, 0), self.plan_for(schema, budget, MOST_ROWS)):
             most.check_rates(2 * max(score.sensitivity, score.span_apart))
         return self.plan_for(schema, budget, rows)
+
+    def scoring(self, schema: Schema) -> Score:
+        """The score that guides this method on tables of this schema."""
+        return pick_score(self.score, schema)
 
     @abstractmethod
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:

@@ -20,9 +20,9 @@ __all__ = ["PAPER_NUMERIC_HEIGHT", "grid_size", "tree_size"]
 PAPER_NUMERIC_HEIGHT = 7
 """The height that DiffMulti's authors assume for a numeric attribute."""
 
-_PER_SPECIALISATION = 100
-_ENTRANCE = 4  # specialisations' worth of records that must be there before a second one pays
-_LEVELS_PER_HALVING = 1.5
+_PER_SPECIALISATION = 200
+_ENTRANCE = 2  # specialisations' worth of records that must be there before a second one pays
+_LEVELS_PER_HALVING = 1.2
 _PER_CELL = 200
 _MOST, _MOST_STEPS = 1_000_000, 64
 
@@ -36,10 +36,10 @@ def tree_size(
 ) -> tuple[int, int]:
     """The number of specialisations and the depth cap of a tuned tree.
 
-    A specialisation is worth its noise once it serves about 100/epsilon records, beyond the first
+    A specialisation is worth its noise once it serves about 200/epsilon records, beyond the first
     400/epsilon: in a small tree a wrong choice near the root costs more than a further level wins.
     With fewer than `classes - 1` specialisations some class could not have a region of its own.
-    Halving such a tree evenly would take log2(h) levels; half as many again leave room for
+    Halving such a tree evenly would take log2(h) levels; some more leave room for
     uneven data. No path is longer than the number of specialisations.
 
     Args:
@@ -51,7 +51,7 @@ def tree_size(
 
     Example:
         >>> tree_size(Fraction(1), 30_000)
-        (296, 13)
+        (148, 9)
         >>> tree_size(Fraction(1, 10), 3_000)
         (1, 1)
     """

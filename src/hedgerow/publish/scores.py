@@ -23,7 +23,7 @@ __all__ = ["ALL_CUTS", "SCORES", "SKIP", "Score", "candidates"]
 
 Ints = NDArray[np.int64]
 
-_MAX, _NCP, _DISCERNIBILITY, _GINI, _INFOGAIN = range(5)
+_MAX, _NCP, _DISCERNIBILITY, _GINI, _INFOGAIN, _PURITY = range(6)
 _NCP_BITS, _RATIO_BITS, _GAIN_BITS, _LOG_BITS = 16, 8, 16, 24
 _WEIGHT = 1 << 24  # the base weight of one attribute, shared among its cuts
 
@@ -64,6 +64,8 @@ SCORES = {
         # information gain in bits: sensitivity 1 for any number of classes, plus the rounding
         Score("infogain", _INFOGAIN, (1 << _GAIN_BITS) + 1, 2 * ((1 << _GAIN_BITS) + 1),
               2 * ((1 << _GAIN_BITS) + 1), True),
+        # twice the majority count plus the length of the class counts: a new record adds 0 to 3
+        Score("purity", _PURITY, 3 << _RATIO_BITS, 3 << _RATIO_BITS, 6 << _RATIO_BITS, True),
     )
 }  # fmt: skip
 
@@ -108,6 +110,24 @@ def _ratio(top: Any, bottom: Any) -> Any:
 
 
 @njit(cache=True)
+def root_fixed(square: Any) -> Any:
+    """floor(2^8 sqrt(square)), exactly, for a square below 2^62."""
+    root = np.int64(np.sqrt(np.float64(square)))  # a first guess, put right in integers
+    while root * root > square:
+        root -= 1
+    while (root + 1) * (root + 1) <= square:
+        root += 1
+    rest = square - root * root
+    for _ in range(_RATIO_BITS):  # one binary digit at a time
+        rest <<= 2
+        root <<= 1
+        if rest >= 2 * root + 1:
+            rest -= 2 * root + 1
+            root += 1
+    return root
+
+
+@njit(cache=True)
 def _child(kind: int, counts: Ints, width: Any, size: Any) -> Any:
     """What one child adds to a score."""
     total = np.int64(0)
@@ -127,6 +147,8 @@ def _child(kind: int, counts: Ints, width: Any, size: Any) -> Any:
         return total * total
     if kind == _GINI:
         return _ratio(squares, total)
+    if kind == _PURITY:
+        return (largest << (_RATIO_BITS + 1)) + root_fixed(squares)
     entropy = _n_log_n(total)
     for count in counts:
         entropy -= _n_log_n(count)
@@ -140,6 +162,8 @@ def _finish(kind: int, children: Any, parent: Any, total: Any, apart: bool) -> A
         return children
     if kind == _NCP:
         return -children
+    if kind == _PURITY:
+        return children - parent if apart else children
     if total == 0:
         return np.int64(0)
     if kind == _DISCERNIBILITY:

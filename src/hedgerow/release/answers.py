@@ -255,20 +255,26 @@ def _sums(
         # without adjustment a node wholly inside is counted by its own measurement alone
         estimate, alone = _cover(fit, chosen)
         whole = 0.0
+    weights = np.column_stack(
+        [estimate, index.share, index.variance, alone, index.own, index.below]
+    )
     out = np.zeros((len(packed.start) - 1, 3, 4))
     place = np.searchsorted(attributes, packed.attribute) if attributes else packed.attribute
 
     def some(begin: int) -> None:
         descend(
-            index.first, index.many, index.split, index.low, index.high, index.divided, index.sizes,
-            index.deepest, index.own, index.share, index.variance, index.below, estimate, whole,
-            alone, packed.start[begin : begin + _BATCH + 1], place, packed.begin, packed.lows,
+            index.shape, weights, index.sizes, index.deepest, whole,
+            packed.start[begin : begin + _BATCH + 1], place, packed.begin, packed.lows,
             packed.highs, out[begin : begin + _BATCH],
         )  # fmt: skip
 
-    # the loops run without Python's lock, so threads share the work
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(some, range(0, len(out), _BATCH)))
+    batches = range(0, len(out), _BATCH)
+    if len(batches) == 1:
+        some(0)
+    else:
+        # the loops run without Python's lock, so threads share the work
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(some, batches))
     found, a, c, r = np.moveaxis(out, 2, 0)
     root = index.variance[0]
     if on_top and not by_cover:

@@ -38,6 +38,9 @@ __all__ = ["bit_of", "descend", "scan"]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+FIRST, END, SPLIT, LOW, HIGH, DIVIDED = range(6)
+COUNT, SHARE, VARIANCE, ALONE, OWN, BELOW = range(6)
+
 _DUST = 1e-9  # code units that are rounding errors of the query's bounds
 
 
@@ -77,21 +80,11 @@ def _give(sums: Floats, at: int, share: float, v: float, a: float, c: float, r: 
 
 @njit(cache=True, nogil=True)
 def descend(
-    first: Ints,
-    many: Ints,
-    split: Ints,
-    low: Ints,
-    high: Ints,
-    divided: Ints,
+    shape: Ints,
+    weights: Floats,
     sizes: Ints,
     deepest: int,
-    own: Floats,
-    share: Floats,
-    variance: Floats,
-    below: Floats,
-    estimate: Floats,
     whole: float,
-    alone: Floats,
     start: Ints,
     attribute: Ints,
     begin: Ints,
@@ -102,21 +95,16 @@ def descend(
     """Answers queries on a tree.
 
     Args:
-        first: The first child of each node; children stand side by side.
-        many: The number of children.
-        split: The attribute that divides each node.
-        low: The first code of each node in the attribute that divides its parent.
-        high: One past the last code of it.
-        divided: Which attributes are divided in and below each node, as bits (see `bit_of`).
+        shape: Of each node, side by side to be near in memory: its first child, one past its last
+            (children stand side by side), the attribute that divides it, its first code and one
+            past its last in the attribute that divides its parent, and which attributes are
+            divided in and below it, as bits (see `bit_of`).
+        weights: Likewise: the count that is asked for, its share in what its parent is off by, the
+            variance of its first value, `r` of it when wholly inside, the weight of its own
+            measurement, and the sum of the variances of its children's first values.
         sizes: The number of codes of each attribute.
         deepest: The number of levels.
-        own: The weight of each node's own measurement in the first pass.
-        share: The share of each node in what its parent is off by.
-        variance: The variance of each node's first value.
-        below: The sum of the variances of its children's first values.
-        estimate: The count of each node that is asked for.
         whole: `a` of a node wholly inside.
-        alone: `r` of a node wholly inside.
         start: Where the conditions of each query begin; one more than there are queries.
         attribute: The attribute of each condition.
         begin: Where the intervals of each condition begin; one more than there are conditions.
@@ -148,7 +136,7 @@ def descend(
             if part < 1.0:
                 cut[0] += 1
                 bits[0] |= bit_of(s)
-        if not empty and (cut[0] == 0 or bits[0] & divided[0] == 0):
+        if not empty and (cut[0] == 0 or bits[0] & shape[0, DIVIDED] == 0):
             # the root itself: wholly inside, or all leaves are cut alike, which are then no part
             # of the inner sum
             weight = 1.0
@@ -156,16 +144,16 @@ def descend(
                 weight *= fraction[attribute[i]]
             for k in range(3):
                 w = 1.0 if k == 2 or cut[0] == 0 else weight * k
-                out[query, k, 0] = w * estimate[0]
+                out[query, k, 0] = w * weights[0, COUNT]
                 out[query, k, 1] = w * whole
-                out[query, k, 3] = w * w * alone[0]
+                out[query, k, 3] = w * w * weights[0, ALONE]
         elif not empty:
             depth = 0
-            node[0], child[0], last[0] = 0, first[0], first[0] + many[0]
+            node[0], child[0], last[0] = 0, shape[0, FIRST], shape[0, END]
             sums[:18] = 0.0
             while True:
-                v = node[depth]
-                s = split[v]
+                here = node[depth]
+                s = shape[here, SPLIT]
                 i = condition[s]
                 part = fraction[s]
                 crossed, crossed_bits = cut[depth], bits[depth]
@@ -175,7 +163,8 @@ def descend(
                 down = False
                 while u < end:
                     if i >= 0:
-                        part = _overlap(low[u], high[u], lows, highs, begin[i], begin[i + 1])
+                        low, high = shape[u, LOW], shape[u, HIGH]
+                        part = _overlap(low, high, lows, highs, begin[i], begin[i + 1])
                         if part == 0.0:
                             u += 1
                             continue
@@ -185,26 +174,28 @@ def descend(
                             crossed_bits |= bit_of(s)
                         elif not alike:
                             crossed_bits &= ~bit_of(s)
+                    if crossed > 0 and crossed_bits & shape[u, DIVIDED] != 0:
+                        down = True
+                        break
+                    count, share = weights[u, COUNT], weights[u, SHARE]
+                    v, alone = weights[u, VARIANCE], weights[u, ALONE]
                     if crossed == 0:
-                        inner += estimate[u]
-                        even += estimate[u]
-                        touched += estimate[u]
-                        _give(sums, at, share[u], variance[u], whole, 0.0, alone[u])
-                        _give(sums, at + 6, share[u], variance[u], whole, 0.0, alone[u])
-                        _give(sums, at + 12, share[u], variance[u], whole, 0.0, alone[u])
-                    elif crossed_bits & divided[u] == 0:
+                        inner += count
+                        even += count
+                        touched += count
+                        _give(sums, at, share, v, whole, 0.0, alone)
+                        _give(sums, at + 6, share, v, whole, 0.0, alone)
+                        _give(sums, at + 12, share, v, whole, 0.0, alone)
+                    else:
                         weight = part
                         for j in range(start[query], start[query + 1]):
                             if attribute[j] != s:
                                 weight *= fraction[attribute[j]]
-                        even += weight * estimate[u]
-                        touched += estimate[u]
-                        r = weight * weight * alone[u]
-                        _give(sums, at + 6, share[u], variance[u], weight * whole, 0.0, r)
-                        _give(sums, at + 12, share[u], variance[u], whole, 0.0, alone[u])
-                    else:
-                        down = True
-                        break
+                        even += weight * count
+                        touched += count
+                        r = weight * weight * alone
+                        _give(sums, at + 6, share, v, weight * whole, 0.0, r)
+                        _give(sums, at + 12, share, v, whole, 0.0, alone)
                     u += 1
                 if down:
                     child[depth] = u + 1
@@ -212,22 +203,23 @@ def descend(
                     before[depth] = fraction[s]
                     fraction[s] = part
                     node[depth], cut[depth], bits[depth] = u, crossed, crossed_bits
-                    child[depth], last[depth] = first[u], first[u] + many[u]
+                    child[depth], last[depth] = shape[u, FIRST], shape[u, END]
                     sums[depth * 18 : depth * 18 + 18] = 0.0
                     continue
+                own, below = weights[here, OWN], weights[here, BELOW]
                 for k in range(3):
                     o = at + 6 * k
                     a = sums[o]
-                    r = sums[o + 2] + a * (a * below[v] - 2 * sums[o + 1])
+                    r = sums[o + 2] + a * (a * below - 2 * sums[o + 1])
                     r = max(0.0, r + 2 * (sums[o + 4] - a * sums[o + 3]) + sums[o + 5])
-                    c = (1 - own[v]) * (sums[o + 1] - a * below[v] + sums[o + 3])
+                    c = (1 - own) * (sums[o + 1] - a * below + sums[o + 3])
                     if depth:
-                        _give(sums, o - 18, share[v], variance[v], a, c, r)
+                        _give(sums, o - 18, weights[here, SHARE], weights[here, VARIANCE], a, c, r)
                     else:
                         out[query, k, 1], out[query, k, 2], out[query, k, 3] = a, c, r
                 if depth == 0:
                     break
-                fraction[split[node[depth - 1]]] = before[depth]
+                fraction[shape[node[depth - 1], SPLIT]] = before[depth]
                 depth -= 1
             out[query, 0, 0], out[query, 1, 0], out[query, 2, 0] = inner, even, touched
         for i in range(start[query], start[query + 1]):

@@ -29,7 +29,7 @@ from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import Partition
 from hedgerow.release.whole import project, round_to_total, whole_cells
 
-__all__ = ["Cells", "estimate_cells", "majorities", "noisy_total", "whole_counts"]
+__all__ = ["Cells", "estimate_cells", "noisy_total", "whole_counts"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -143,35 +143,3 @@ def whole_counts(cells: Cells) -> Ints:
         return np.zeros(cells.values.shape, np.int64)
     known = np.minimum(cells.variance, _UNKNOWN)
     return round_to_total(project(cells.values, known, goal), goal)
-
-
-def majorities(cells: Cells, counts: Ints) -> Ints:
-    """The class to expect in each listed region, and last the one to expect anywhere else.
-
-    It is the largest of the whole counts, which are less noisy than what they were made from: the
-    counts of a tree know that nothing is below 0. Where several are largest (in an empty region
-    all are), the nearest region around it that knows better decides, and without a tree the
-    estimates do. On Adult with CDiffGen this is worth about one per cent.
-
-    Args:
-        cells: The estimates.
-        counts: The whole counts made of them.
-    """
-    overall = int(np.argmax(cells.values.sum(axis=0)))
-    best = np.argmax(counts, axis=1)
-    tied = (counts == counts.max(axis=1, keepdims=True)).sum(axis=1) > 1
-    best[tied] = np.argmax(cells.values[tied], axis=1)
-    found = cells.fit
-    if found is not None and len(found.passes.levels.nodes) > 2:
-        levels, leaves = found.passes.levels, found.evidence.leaves
-        around = np.zeros((len(levels.parent), counts.shape[1]))
-        around[leaves] = counts
-        around = levels.gathered(around)
-        tied = (around == around.max(axis=1, keepdims=True)).sum(axis=1) > 1
-        decided = np.argmax(around, axis=1)
-        decided[0] = overall if tied[0] else decided[0]
-        for nodes in levels.nodes[1:]:
-            asking = nodes[tied[nodes]]
-            decided[asking] = decided[levels.parent[asking]]
-        best = decided[leaves]
-    return np.append(best, overall)

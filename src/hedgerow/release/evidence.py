@@ -114,9 +114,11 @@ def _merge(parts: Sequence[tuple[Ints, Measurement]], places: int, columns: int)
     for where, measurement in parts:
         share = 1 / measurement.variance
         epsilon = measurement.units * float(measurement.unit)
-        np.add.at(weight, where, share)
-        np.add.at(weighted, where, share[:, None] * measurement.values)
-        np.add.at(spread, where, 2 * (share / epsilon) ** 2)
+        weight += np.bincount(where, share, places)
+        spread += np.bincount(where, 2 * (share / epsilon) ** 2, places)
+        for column in range(columns):
+            values = share * measurement.values[:, column]
+            weighted[:, column] += np.bincount(where, values, places)
     known = weight > 0
     weight[~known] = 1
     return Merged(

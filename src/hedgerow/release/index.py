@@ -27,15 +27,12 @@ class Index:
     """A tree of boxes with the weights and variances of its counts.
 
     Args:
-        first: The first child of each node.
-        many: The number of its children, which stand side by side.
-        split: The attribute that divides it.
-        low: Its first code in the attribute that divides its parent.
-        high: One past its last code in that attribute.
-        divided: Which attributes are divided in and below it, as bits.
+        shape: Of each node its first child, one past its last child, the attribute that divides
+            it, its first code and one past its last in the attribute that divides its parent, and
+            which attributes are divided in and below it, as bits. Shape [nodes, 6].
         sizes: The number of codes of each attribute.
         deepest: The number of levels.
-        own: The weight of its own measurement in its first value.
+        own: The weight of each node's own measurement in its first value.
         share: Its share in what its parent is off by.
         variance: The variance of its first value, by the tails of the noise.
         below: The sum of its children's.
@@ -44,12 +41,7 @@ class Index:
         counts: The consistent counts of its classes, shape [nodes, classes].
     """
 
-    first: Ints
-    many: Ints
-    split: Ints
-    low: Ints
-    high: Ints
-    divided: Ints
+    shape: Ints
     sizes: Ints
     deepest: int
     own: Floats
@@ -74,13 +66,10 @@ def tree_index(partition: TreePartition, fit: Fit) -> Index:
     if fit.evidence.cells is not None:
         apart[fit.evidence.leaves] = fit.evidence.cells.tail
         apart = fit.passes.levels.gathered(apart)
+    low, high = partition.lo[everyone, along], partition.hi[everyone, along]
+    divided = _divided(split, fit.passes.levels)
     return Index(
-        first,
-        many,
-        split,
-        partition.lo[everyone, along].astype(np.int64),
-        partition.hi[everyone, along].astype(np.int64),
-        _divided(split, fit.passes.levels),
+        np.column_stack([first, first + many, split, low, high, divided]).astype(np.int64),
         partition.hi[0].astype(np.int64),
         len(fit.passes.levels.nodes),
         fit.passes.own,
@@ -151,13 +140,9 @@ def grid_index(partition: GridPartition, fit: Fit, attributes: Sequence[int]) ->
     variance[0] = spread.first[0]
     own = np.zeros(nodes)
     own[0] = fit.passes.own[0]
+    bits = _divided(split, Levels(np.append(-1, parent[1:])))
     return Index(
-        first,
-        many,
-        split,
-        low,
-        high,
-        _divided(split, Levels(np.append(-1, parent[1:]))),
+        np.column_stack([first, first + many, split, low, high, bits]),
         np.array([partition.edges[a][-1] for a in attributes], np.int64),
         len(shape) + 1,
         own,

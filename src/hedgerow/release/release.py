@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.release.answers import Answers, answer, read_many
 from hedgerow.release.censored import answer_listed
-from hedgerow.release.estimate import Cells, estimate_cells, majorities, whole_counts
+from hedgerow.release.classify import class_shares
+from hedgerow.release.estimate import Cells, estimate_cells, whole_counts
 from hedgerow.release.files import read_parts, write
 from hedgerow.release.fit import RULES
 from hedgerow.release.generalized import generalized_table
@@ -146,10 +147,11 @@ class Release:
         return self._beside(rows, "region", pa.array(found, mask=~known))
 
     def predict(self, rows: Any) -> Any:
-        """The majority class of the region that each row falls into.
+        """The class that the region of each row mostly holds.
 
-        A region without a majority gets that of the nearest region around it, in a tree; rows of
-        regions that the release does not list get the majority class of the release.
+        In a tree, a region whose counts are mostly noise leans on the regions around it
+        (`hedgerow.release.classify`). Rows of regions that the release does not list get the
+        majority class of the release.
 
         Args:
             rows: As for `assign`.
@@ -168,7 +170,9 @@ class Release:
             )
         found, known = self._locate(rows)
         cells = self.estimates
-        best = majorities(cells, self.counts)
+        shares = cells.values if cells.fit is None else class_shares(self.partition, cells.fit)
+        overall = np.argmax(cells.values.sum(axis=0))
+        best = np.append(np.argmax(shares, axis=1), overall)
         place = np.searchsorted(cells.regions, found)
         listed = np.append(cells.regions, -1)[place] == found
         codes = best[np.where(listed, place, len(cells.regions))]

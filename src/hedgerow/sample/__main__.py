@@ -1,8 +1,11 @@
 """`python -m hedgerow.sample FOLDER` writes the sample, its schema and its taxonomies."""
 
 import argparse
+import sys
 from pathlib import Path
+from typing import NoReturn
 
+from hedgerow.errors import UsageError
 from hedgerow.sample import write
 
 
@@ -15,11 +18,23 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where to write; made if it is not there")
     parser.add_argument("--rows", type=int, default=8000, help="how many people (default 8000)")
     parser.add_argument("--seed", type=int, default=1, help="another seed, other people")
+    parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
     given = parser.parse_args()
-    if given.rows < 0:
-        parser.error("--rows must not be negative")
-    write(given.folder, rows=given.rows, seed=given.seed)
+    try:
+        write(given.folder, rows=given.rows, seed=given.seed, overwrite=given.overwrite)
+    except UsageError as error:
+        _leave(str(error), error.exit_code)
+    except OSError as error:
+        reason = error.strerror or "the system refused"
+        _leave(f"{given.folder} cannot be written: {reason}\n  Name another folder.", 1)
+    except KeyboardInterrupt:
+        sys.exit(130)
     print(f"Wrote a made-up table to {given.folder / 'people.csv'} and its schema beside it.")
+
+
+def _leave(words: str, code: int) -> NoReturn:
+    print(f"Error: {words}", file=sys.stderr)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

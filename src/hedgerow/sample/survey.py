@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import os
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,17 +103,29 @@ def people(rows: int = 8000, seed: int = 1) -> pa.Table:
     )
 
 
-def write(folder: str | Path, rows: int = 8000, seed: int = 1) -> None:
+def write(folder: str | Path, rows: int = 8000, seed: int = 1, *, overwrite: bool = False) -> None:
     """Writes `people.csv`, `schema.yaml` and `taxonomies/` into a folder.
 
     Args:
         folder: Made if it is not there.
         rows: How many people.
         seed: The same seed gives the same people.
+        overwrite: Whether to replace files that are there already.
+
+    Raises:
+        UsageError: If a file is there already, or there cannot be so many people.
     """
     from pyarrow import csv
 
+    if rows < 0 or seed < 0:
+        raise UsageError("rows and seed must not be negative", hint="Give 0 or more.")
     folder = Path(folder)
+    there = [name for name in ("people.csv", *_FILES) if os.path.lexists(folder / name)]
+    if there and not overwrite:
+        raise UsageError(
+            f"{folder / there[0]} is there already, and may be yours",
+            hint="Name another folder, or add --overwrite (overwrite=True) to replace it.",
+        )
     for name in _FILES:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)

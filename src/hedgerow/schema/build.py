@@ -30,7 +30,7 @@ from hedgerow.schema.model import (
 from hedgerow.schema.nodes import Items, Node, Text, from_python
 from hedgerow.schema.schema import Person, Schema
 from hedgerow.schema.taxonomy import Taxonomy
-from hedgerow.schema.trees import DEFAULT_ROOT, Branch, branch_from_node, grow
+from hedgerow.schema.trees import DEFAULT_ROOT, Branch, branch_from_node, grow, has_leaf
 from hedgerow.schema.yaml_reader import parse_yaml, read_text
 
 __all__ = ["load_schema", "schema_from_dict"]
@@ -216,6 +216,15 @@ class _Builder:
             found.fault("it has neither values nor a taxonomy", hint, file, line)
         if branch is None or found.faults:
             return None
+        if other and has_leaf(branch, OTHER):
+            rule = "missing" if column.missing == OTHER else "outside"
+            found.warn(
+                f"{OTHER!r} is one of its values, so records that the rule `{rule}: {OTHER}` "
+                "catches are counted with those that really have this value",
+                "Nothing to do if that is meant; else choose another rule, or rename the value.",
+                self.file,
+                self.lines.get(("attributes", name)),
+            )
         taxonomy = grow(branch, file, found, other=other)
         known = set(taxonomy.leaves)
         for text in listed:

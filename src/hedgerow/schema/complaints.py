@@ -32,7 +32,11 @@ def report_complaints(
         report: Takes the faults.
     """
     found: list[Fault] = []
-    for complaint in error.errors(include_url=False):
+    complaints = error.errors(include_url=False)
+    misspelt = _misspelt([dict(complaint) for complaint in complaints])
+    for complaint in complaints:
+        if complaint["type"] == "missing" and complaint["loc"] in misspelt:
+            continue  # the fault about the wrong spelling says it better
         place = tuple(str(part) for part in complaint["loc"])
         kind = None
         if place[:1] == ("attributes",) and len(place) > 2:
@@ -44,6 +48,21 @@ def report_complaints(
         line = lines[known[0]] if known else None
         found.append(Fault(subject + what, hint, file, line))
     report.faults += sorted(found, key=lambda fault: fault.line or 0)
+
+
+def _misspelt(complaints: list[dict[str, Any]]) -> set[tuple[int | str, ...]]:
+    """The places of keys that are there under another spelling."""
+    found = set()
+    for complaint in complaints:
+        if complaint["type"] == "extra_forbidden":
+            *above, key = complaint["loc"]
+            missing = [
+                str(other["loc"][-1])
+                for other in complaints
+                if other["type"] == "missing" and list(other["loc"][:-1]) == above
+            ]
+            found |= {(*above, near) for near in get_close_matches(str(key), missing, 1)}
+    return found
 
 
 def _explain(
@@ -109,6 +128,10 @@ def _no_kind(value: Any) -> tuple[str, str]:
         return f"type is {_shown(value['type'])}", _choose(value["type"], _TYPES)
     if "role" in value and value["role"] not in _ROLES:
         return f"role is {_shown(value['role'])}", _choose(value["role"], _ROLES)
+    for key in value:
+        near = get_close_matches(str(key), ("type", "role"), 1)
+        if near:
+            return f"unknown key {key!r}", f"Did you mean {near[0]!r}?"
     return "the key 'type' is missing", f"Add one: type can be {', '.join(_TYPES)}."
 
 

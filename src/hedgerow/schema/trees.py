@@ -9,7 +9,7 @@ from hedgerow.schema.lint import MAX_DEPTH, Report, label_fault
 from hedgerow.schema.nodes import Entries, Items, Node, Text
 from hedgerow.schema.taxonomy import Taxonomy
 
-__all__ = ["DEFAULT_ROOT", "Branch", "branch_from_node", "grow"]
+__all__ = ["DEFAULT_ROOT", "Branch", "branch_from_node", "grow", "has_leaf"]
 
 DEFAULT_ROOT = "Any"
 
@@ -92,32 +92,31 @@ def grow(root: Branch, file: str | None, report: Report, *, other: bool = False)
         >>> print(report.warnings[0])
         country.yaml:2: the group 'Europe' has a single member. Such groups are left out.
     """
-    if other and not _has_leaf(root, OTHER):
+    if other and not has_leaf(root, OTHER):
         known = root if root.below else Branch(DEFAULT_ROOT, root.line, [root])
         root = Branch(known.label, known.line, [*known.below, Branch(OTHER, known.line)])
     labels: list[str] = []
     parents: list[int] = []
-    seen: dict[str, tuple[Branch, int]] = {}
+    seen: dict[str, tuple[Branch, Branch]] = {}
     chains: list[Branch] = []
     spaced: list[Branch] = []
-    stack = [(root, -1, 0)]
+    stack = [(root, root, -1, 0)]
     while stack:
-        branch, parent, depth = stack.pop()
+        branch, above, parent, depth = stack.pop()
         label, top = branch.label, branch
         while len(branch.below) == 1:  # a unary chain
             (only,) = branch.below
             if only.label != branch.label:  # the same label again is only padding
                 chains.append(branch)
             label = label if only.below else only.label
-            branch = only
+            above, branch = branch, only
         wrong = label_fault(label)
         if wrong is not None:
             report.fault(*wrong, file, top.line)
         elif label in seen:
-            before, old = seen[label]
-            _repeated(label, branch, before, (old, parent), labels, file, report)
+            _repeated(label, seen[label], (branch, above), file, report)
         else:
-            seen[label] = (branch, parent)
+            seen[label] = (branch, above)
             if label != label.strip():
                 spaced.append(branch)
         if depth > MAX_DEPTH:
@@ -127,7 +126,7 @@ def grow(root: Branch, file: str | None, report: Report, *, other: bool = False)
         node = len(labels)
         labels.append(label)
         parents.append(parent)
-        stack += [(child, node, depth + 1) for child in reversed(branch.below)]
+        stack += [(child, branch, node, depth + 1) for child in reversed(branch.below)]
     if len(labels) == 1:
         what = "the taxonomy is a single value, so it can never be split"
         report.warn(what, "Remove the attribute if it says nothing.", file, root.line)
@@ -141,7 +140,8 @@ def grow(root: Branch, file: str | None, report: Report, *, other: bool = False)
     return Taxonomy(tuple(labels), tuple(parents))
 
 
-def _has_leaf(root: Branch, label: str) -> bool:
+def has_leaf(root: Branch, label: str) -> bool:
+    """Whether a tree has a leaf of this label."""
     stack = [root]
     while stack:
         branch = stack.pop()
@@ -153,18 +153,18 @@ def _has_leaf(root: Branch, label: str) -> bool:
 
 def _repeated(
     label: str,
-    branch: Branch,
-    before: Branch,
-    parents: tuple[int, int],
-    labels: list[str],
+    old: tuple[Branch, Branch],
+    new: tuple[Branch, Branch],
     file: str | None,
     report: Report,
 ) -> None:
+    """Complains about a label that comes twice; both times with what it was written below."""
+    (before, first_parent), (branch, parent) = old, new
     first = "" if before.line is None else f" (first on line {before.line})"
-    if branch.below or before.below or parents[0] == parents[1]:
+    if branch.below or before.below or first_parent is parent:
         hint = "Give every value and group a name of its own, the root included."
         report.fault(f"the name {label!r} is repeated{first}", hint, file, branch.line)
         return
-    old, new = (labels[parent] for parent in parents)
-    what = f"the leaf {label!r} is under two parents, {old!r} and {new!r}{first}"
+    parents = f"{first_parent.label!r} and {parent.label!r}"
+    what = f"the leaf {label!r} is under two parents, {parents}{first}"
     report.fault(what, "Keep it under one of them.", file, branch.line)

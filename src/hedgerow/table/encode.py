@@ -150,7 +150,7 @@ def text_of(value: object) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        if not math.isfinite(value):  # no name for a category
+        if math.isnan(value):
             return None
         # A column of whole numbers with gaps comes as floats from many libraries.
         return str(int(value)) if value.is_integer() else repr(value)

@@ -81,6 +81,8 @@ def guess_column(name: str, parts: Sequence[Any], *, prefer_values: bool = False
     if not len(present):
         return Guess(None, comment="it has no values")
     rules = {"missing": "other"} if array.null_count else {}
+    # An infinite number names no category.
+    odd = {"outside": "other"} if any(_infinite(part) for part in parts) else {}
     distinct = pc.unique(present)
     unique = len(distinct) == len(present) and len(present) >= _UNIQUE
     named = _IDENTIFYING.search(name) or _PERSON.fullmatch(name)
@@ -89,7 +91,7 @@ def guess_column(name: str, parts: Sequence[Any], *, prefer_values: bool = False
     labels = sorted({text_of(value) or "" for value in distinct.to_pylist()[: _VALUES * 4]})
     folded = {label.casefold() for label in labels}
     if len(folded) <= 2 and any(folded <= pair for pair in _BOOLEANS):
-        return Guess({"type": "boolean", **rules}, ("false", "true"))
+        return Guess({"type": "boolean", **rules, **odd}, ("false", "true"))
     if not pa.types.is_string(present.type) and not (prefer_values and len(distinct) <= _VALUES):
         return _numeric(present, rules)
     if unique:
@@ -104,7 +106,7 @@ def guess_column(name: str, parts: Sequence[Any], *, prefer_values: bool = False
         )
     if any(label_fault(label) is not None for label in labels):
         return Guess(None, comment="some value holds a line break or another unseen character")
-    settings = {"type": "categorical", **rules}
+    settings = {"type": "categorical", **rules, **odd}
     if "Any" in labels:  # the root of the taxonomy needs a name that no leaf has
         settings["root"] = '"Any value"' if "Any value" not in labels else '"Any value at all"'
     return Guess(settings, labels)
@@ -153,6 +155,11 @@ def _tidy(name: str, parts: Sequence[Any]) -> Any:
             continue
         return cast
     return texts
+
+
+def _infinite(part: Any) -> bool:
+    kind = part.type
+    return bool(pa.types.is_floating(kind) and pc.any(pc.is_inf(part.cast(pa.float64()))).as_py())
 
 
 def _whole_if_possible(array: Any) -> Any:

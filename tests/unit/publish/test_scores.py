@@ -113,6 +113,12 @@ def brute(
     whole = [sum(row[-1] == k for row in rows) for k in range(classes)]
     if name == "max":
         return sum(max(table) for table in tables)
+    if name == "purity":
+
+        def pure(table: list[int]) -> int:
+            return 2**9 * max(table) + math.isqrt(sum(n * n for n in table) << 16)
+
+        return sum(map(pure, tables)) - pure(whole) * apart
     if name == "ncp":
         penalty = [
             int(Fraction(hi - lo, attribute.size) * 2**16) * (hi - lo > 1) for lo, hi in parts
@@ -227,6 +233,7 @@ def test_large_counts_do_not_overflow() -> None:
     assert value("discernibility") == -int(Fraction(squares, total) * 2**8)
     assert value("gini") == total * 2**8 - int(Fraction(squares, total) * 2**8)
     assert abs(value("infogain") - 2**16) <= 2
+    assert value("purity") == 3 * 2**8 * total - 2**9 * half - math.isqrt(squares << 16)
 
 
 # --- sensitivity, on all tables ------------------------------------------------------------
@@ -356,6 +363,7 @@ def test_the_stated_bounds() -> None:
         "discernibility": (256, 512, 512),
         "gini": (512, 512, 1024),
         "infogain": (65537, 131074, 131074),
+        "purity": (768, 768, 1536),
     }
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from hedgerow.release import GridPartition, Measurement, TreePartition
-from hedgerow.release.estimate import estimate_cells, majorities, whole_counts
 from hedgerow.release.evidence import gather
 from hedgerow.release.fit import RULES, fit
 
@@ -95,24 +94,3 @@ def test_totals_of_inner_nodes_that_fit_no_tree_are_left_aside():
     odd = measurement("allocate", "node", [1], [[999]], False, [3])
     alone, both = (fit(gather(TREE, some, 2)) for some in ([count], [count, odd]))
     assert np.array_equal(alone.counts, both.counts)
-
-
-def test_an_empty_region_is_expected_to_be_like_the_regions_around_it():
-    """Regions: 0 to 2 below one node, 3 beside it. Region 1 counts nobody."""
-    count = measurement(
-        "count", "node", range(6),
-        [[70, 50], [20, 40], [50, 10], [18, 10], [0, 0], [2, 30]], True, [30] * 6,
-    )  # fmt: skip
-    cells = estimate_cells(TREE, [count], 2)
-    counts = whole_counts(cells)
-    assert counts.tolist() == [[18, 10], [0, 0], [2, 30], [50, 10]]
-    assert majorities(cells, counts).tolist() == [0, 1, 1, 0, 0]  # last: anywhere else
-
-
-def test_without_a_tree_the_estimates_break_ties():
-    grid = GridPartition((np.array([0, 2, 5, 7]),))
-    leaf = measurement("leaf", "region", range(3), [[5, 1], [-4, -3], [9, 30]], True, [4] * 3)
-    cells = estimate_cells(grid, [leaf], 2)
-    counts = whole_counts(cells)
-    assert counts[1].tolist() == [0, 0]
-    assert majorities(cells, counts).tolist() == [0, 1, 1, 1]

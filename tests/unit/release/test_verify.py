@@ -97,14 +97,69 @@ def test_a_promise_may_be_modest(tree_release):
     assert verify(replace(tree_release, guarantee=tree_release.guarantee | {"epsilon": "2"})).ok
 
 
+def with_person(release, rows):
+    words = {
+        "unit_of_protection": f"one person, with at most {rows} rows",
+        "neighbours": "add or remove one person",
+    }
+    schema = replace(release.schema, person=Person("id", rows))
+    return replace(release, schema=schema, guarantee=release.guarantee | words)
+
+
 def test_per_person_the_rows_add_up(tree_release):
-    schema = replace(tree_release.schema, person=Person("id", 5))
-    release = ledger_with(replace(tree_release, schema=schema), lambda m: m.update(person_rows=5))
+    release = ledger_with(with_person(tree_release, 5), lambda m: m.update(person_rows=5))
     assert failing(verify(release)) == {"guarantee"}
     kept = replace(release, guarantee=release.guarantee | {"epsilon": "5"})
     verdict = verify(kept)
     assert verdict.ok
     assert verdict.epsilon == 5
+    said = {check.name: check.words for check in verdict.checks}
+    assert "epsilon 1 for a row and epsilon 5, delta 0 for a person" in said["spending"]
+    assert said["guarantee"] == "stated are epsilon 5 and delta 0, just what was recomputed"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"unit_of_protection": "one person, with at most 1 rows"},
+        {"unit_of_protection": "the whole village"},
+        {"neighbours": "add or remove one person"},
+        {"neighbours": None},
+        {"began_as_draft": "no"},
+        {"began_as_draft": 0},
+    ],
+)
+def test_words_about_who_is_protected_must_be_those_of_the_schema(tree_release, change):
+    verdict = verify(replace(tree_release, guarantee=tree_release.guarantee | change))
+    assert failing(verdict) == {"unit of protection"}
+
+
+def test_a_person_cannot_be_hidden_behind_rows(tree_release):
+    schema = replace(tree_release.schema, person=Person("id", 1))
+    assert failing(verify(replace(tree_release, schema=schema))) == {"unit of protection"}
+
+
+def test_regions_must_have_the_shape_of_their_method(tree_release, grid_release):
+    assert failing(verify(replace(tree_release, method="diffgen"))) == {"regions"}
+    assert failing(verify(replace(grid_release, method="diffmulti"))) == {"regions"}
+    assert verify(replace(grid_release, method="a method of somebody's own")).ok
+
+
+def test_what_lies_beside_the_release_is_told(tree_release, tmp_path):
+    tree_release.save(tmp_path / "r")
+    (tmp_path / "r" / "people.csv").write_text("age\n")
+    verdict = verify(tmp_path / "r")
+    assert failing(verdict) == {"other files"}
+    assert any("'people.csv'" in check.words for check in verdict.checks)
+
+
+def test_the_manifest_lists_the_files_of_a_release(tree_release, tmp_path):
+    tree_release.save(tmp_path / "r")
+    path = tmp_path / "r" / "manifest.json"
+    manifest = json.loads(path.read_text("utf-8"))
+    manifest["files"]["people.csv"] = "0" * 64
+    path.write_text(json.dumps(manifest), "utf-8")
+    assert failing(verify(tmp_path / "r")) == {"other files"}
 
 
 def zcdp(release, rho="1/100", epsilon="1", delta="1/1000000", stated="2", rows=1):
@@ -149,9 +204,7 @@ def test_zcdp_is_converted_anew(grid_release):
 
 
 def test_zcdp_per_person_grows_delta_too(grid_release):
-    grid_release = replace(
-        grid_release, schema=replace(grid_release.schema, person=Person("id", 2))
-    )
+    grid_release = with_person(grid_release, 2)
     assert failing(verify(zcdp(grid_release, stated="4", rows=2))) == {"guarantee"}
     verdict = verify(zcdp(grid_release, delta="1/10000000", stated="4", rows=2))
     assert verdict.ok, failing(verdict)

@@ -253,3 +253,31 @@ def test_whatever_is_written_only_a_schema_error_can_come_of_it(columns: Any) ->
             assert error.hint
         else:
             assert Schema.from_dict(schema.to_dict()) == schema
+
+
+@pytest.mark.parametrize(
+    ("columns", "top", "wrong", "meant", "missing"),
+    [
+        ("  a: {typ: numeric, low: 0, high: 9}\n", "name: t\n", "typ", "type", "'type' is missing"),
+        ("  a: {type: numeric, lo: 0, high: 9}\n", "name: t\n", "lo", "low", "'low' is missing"),
+        ("  a: {type: boolean}\n", "nam: t\n", "nam", "name", "'name' is missing"),
+        ("  a: {rol: identifier}\n" + GOOD, "name: t\n", "rol", "role", "'type' is missing"),
+    ],
+)
+def test_a_misspelt_key_is_named_rather_than_the_one_it_stands_for(
+    tmp_path: Path, columns: str, top: str, wrong: str, meant: str, missing: str
+) -> None:
+    with pytest.raises(SchemaError) as caught:
+        load(tmp_path, columns, top)
+    text = str(caught.value)
+    assert f"unknown key {wrong!r}" in text and f"Did you mean {meant!r}?" in text
+    assert missing not in text
+
+
+def test_other_as_a_real_value_is_warned_about(tmp_path: Path) -> None:
+    for values in ("values: [a, other]", "taxonomy: {X: [a, other], Y: [b, c]}"):
+        schema = load(tmp_path, f"  k: {{type: categorical, {values}, missing: other}}\n")
+        (warning,) = schema.warnings
+        assert "s.yaml:3:" in warning and "'other' is one of its values" in warning
+        assert not load(tmp_path, f"  k: {{type: categorical, {values}}}\n").warnings
+    assert not load(tmp_path, "  k: {type: categorical, values: [a, b], missing: other}\n").warnings

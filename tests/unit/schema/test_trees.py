@@ -40,6 +40,9 @@ def test_lists_mappings_and_lists_of_mappings_mean_the_same() -> None:
     ("text", "line", "rule"),
     [
         ("E: [x, y]\nA:\n  - z\n  - x\n", 4, "leaf 'x' is under two parents, 'E' and 'A'"),
+        # what was written, though groups of one member are left out
+        ("E: {S: [x]}\nA: [z, x]\n", 2, "leaf 'x' is under two parents, 'S' and 'A'"),
+        ("E: [x]\nA: {B: {C: [x]}}\nO: [y]\n", 2, "leaf 'x' is under two parents, 'E' and 'C'"),
         ("E:\n  - x\n  - x\n", 3, "'x' is repeated (first on line 2)"),
         ("E: [x, y]\nE: [z]\n", 2, "'E' is repeated (first on line 1)"),
         ("E: [x, A]\nA: [z, w]\n", 2, "'A' is repeated (first on line 1)"),
