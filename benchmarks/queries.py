@@ -19,9 +19,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from data import add_data_option, adult
-
 import hedgerow as hr
+from data import add_data_option, adult
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts, random_queries
 from hedgerow.schema.query import Query
 from hedgerow.table import Table, read

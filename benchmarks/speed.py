@@ -25,7 +25,6 @@ import pyarrow.parquet as pq
 sys.path.insert(0, str(Path(__file__).parent))
 
 from data import add_data_option, adult
-
 from hedgerow import DiffGen, DiffMulti, Schema
 from hedgerow.counting.domain import Domain
 from hedgerow.privacy.budget import Budget

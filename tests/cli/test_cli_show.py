@@ -164,3 +164,29 @@ def sparse(survey: Path) -> Release:
         klass=np.array([0]),
     )
     return replace(whole, measurements=(few,))
+
+
+def test_many_classes_fit_a_narrow_terminal(
+    hedge: Hedge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyarrow as pa
+
+    pytest.importorskip("matplotlib")
+    monkeypatch.setenv("COLUMNS", "40")
+    names = [f"_c{place}$" for place in range(14)]
+    klass = {"type": "categorical", "values": names, "role": "class"}
+    schema = hedgerow.Schema.from_dict(
+        {
+            "name": "a long name " * 20,
+            "attributes": {"age": {"type": "numeric", "low": 0, "high": 99}, "k": klass},
+        }
+    )
+    table = pa.table({"age": list(range(98)) * 20, "k": names * 140})
+    hedgerow.publish(table, schema, epsilon=3).save(tmp_path / "r")
+    done = hedge("show", tmp_path / "r", "--plot", tmp_path / "r.svg")
+    assert done.exit_code == 0, done.stderr
+    first = largest(Release.load(tmp_path / "r"), 1)[0]
+    assert f"count: {first.total}\n" in done.stdout and "…" not in done.stdout
+    monkeypatch.setenv("COLUMNS", "80")
+    done = hedge("show", tmp_path / "r")
+    assert f" {first.total} " in done.stdout and "…" not in done.stdout

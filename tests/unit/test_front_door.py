@@ -51,3 +51,9 @@ def test_a_recipient_needs_no_engine() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_is_listed_is_what_is_meant_to_be_used() -> None:
+    assert {name for name in dir(hedgerow) if not name.startswith("_")} == set(hedgerow.__all__) - {
+        "__version__"
+    }

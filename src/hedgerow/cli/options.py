@@ -82,7 +82,7 @@ ScoreName = Annotated[
     Score | None,
     typer.Option(
         "--score",
-        help="What to look for (infogain: not diffmulti). By default max with a class, else ncp.",
+        help="What to look for (see docs/choosing.md); without it, a good choice for the schema.",
     ),
 ]
 ScheduleName = Annotated[

@@ -38,8 +38,8 @@ the data, not for recipients of a release.
 | 130 | interrupted with Ctrl-C |
 | 143, 129 | stopped by a signal (SIGTERM), or the terminal was closed (SIGHUP) |
 
-Whoever stops a command finds nothing half-written. Once a file or release is written, a command ends
-with 0 even if what it has to say about it cannot be printed.
+A command that is stopped leaves nothing half-written. Once a file or release is written, a command
+ends with 0 even if what it has to say about it cannot be printed.
 
 An error never shows a traceback, since that could quote private data; `HEDGEROW_DEBUG=1` in the
 environment shows it.

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from hedgerow.cli.regions import ShownRegion
     from hedgerow.release import Release
 
+_COLUMNS = 4  # more classes than this do not fit beside each other on a terminal
+
 
 def show(
     release: Annotated[Path, typer.Argument(help="The folder of a release.")],
@@ -84,6 +86,11 @@ def _classes(region: ShownRegion) -> dict[str, int] | None:
 
 def _show_regions(release: Release, regions: list[ShownRegion]) -> None:
     classes = list(release.schema.classes)
+    if len(classes) > _COLUMNS:
+        rows = [[str(r.number), r.words, str(r.total), _mostly(r)] for r in regions]
+        print_table(["region", "who", "count", "mostly"], rows, {0, 2})
+        _tell_rest(release, regions)
+        return
     rows = [
         [str(r.number), r.words, str(r.total), *(_share(r, name) for name in classes)]
         for r in regions
@@ -92,9 +99,19 @@ def _show_regions(release: Release, regions: list[ShownRegion]) -> None:
     headings = [f"{target.name} {name}" for name in classes] if target else []
     right = {0, *range(2, 3 + len(classes))}
     print_table(["region", "who", "count", *headings], rows, right)
+    _tell_rest(release, regions)
+
+
+def _tell_rest(release: Release, regions: list[ShownRegion]) -> None:
     if len(regions) < release.partition.cells:
         shown = "the largest" if len(regions) == 1 else f"the {len(regions)} largest"
         say(f"({shown}; --top N for more, or open table.csv)")
+
+
+def _mostly(region: ShownRegion) -> str:
+    """The most frequent classes, where there are too many for columns of their own."""
+    first = sorted(region.counts, key=lambda name: -region.counts[name])[:3]
+    return ", ".join(f"{name} {_share(region, name)}" for name in first) if region.total else "-"
 
 
 def _share(region: ShownRegion, name: str) -> str:

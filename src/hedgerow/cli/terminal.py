@@ -40,6 +40,8 @@ __all__ = [
 # Warnings of this run that are kept for its JSON: printed as text, they would spoil it.
 _kept: list[str] = []
 
+_WORD = 12  # the narrowest column in which words can still be read
+
 
 @contextmanager
 def _parsing(as_json: bool) -> Iterator[None]:
@@ -129,6 +131,10 @@ def telling(written: Path) -> Iterator[None]:
         _silence_stdout()
         with suppress(OSError):
             note(f"{written} was written, but what there was to say about it was not printed.")
+    except KeyboardInterrupt:  # nobody should think that the work has to be done again
+        with suppress(OSError):
+            note(f"{written} was written already.")
+        raise
 
 
 def _unforeseen(error: Exception) -> tuple[str, str, str]:
@@ -231,12 +237,27 @@ def print_table(columns: list[str], rows: list[list[str]], right: set[int] | Non
         rows: The cells, as text.
         right: The columns that are aligned to the right.
     """
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    needed = 0
     for place, name in enumerate(columns):
-        table.add_column(Text(name), justify="right" if place in (right or ()) else "left")
+        longest = max((len(row[place]) for row in rows), default=0)
+        numbers = place in (right or ())
+        # Half a number would be a wrong one; words can be read in pieces.
+        least = longest if numbers else min(longest, _WORD)
+        least = max(least, *(len(word) for word in name.split()))
+        needed += least + 2
+        justify: Any = "right" if numbers else "left"
+        table.add_column(Text(name), justify=justify, overflow="fold", min_width=least)
+    if needed - 2 > Console().width:  # too narrow for a table: one line for each cell
+        for row in rows:
+            for name, cell in zip(columns, row, strict=True):
+                say(f"{name}: {cell}")
+            say()
+        return
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))  # Text: labels such as [a] are no markup
     print_drawing(table)

@@ -206,3 +206,10 @@ def test_rates_are_rounded_down_and_fit(rate: Fraction) -> None:
     assert float(fitting) >= float(rate) * (1 - 1e-2)
     if max(rate.numerator, rate.denominator) < LARGEST_TERM:
         assert fitting == rate
+
+
+def test_hints_fit_what_is_asked_for():
+    with pytest.raises(UsageError, match="delta must be a finite number(.|\n)*1e-9"):
+        Budget.of(1, "nan")
+    with pytest.raises(UsageError, match="epsilon must be a finite number(.|\n)*1/3"):
+        Budget.of("nan")

@@ -376,3 +376,34 @@ def test_a_folder_that_is_no_release_says_so(tmp_path):
 def test_the_manifest_text_is_stable():
     shuffled = {"b": {"y": 1, "x": [{"q": 1, "p": 2}]}, "a": 1}
     assert to_text(shuffled) == to_text({"a": 1, "b": {"x": [{"p": 2, "q": 1}], "y": 1}})
+
+
+def test_a_place_is_tried_out_and_left_as_it_was(tmp_path):
+    check_target(tmp_path / "new" / "r")
+    check_target(tmp_path / "r")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").touch()
+    with pytest.raises(ReleaseError, match="is a file, not a folder"):
+        check_target(tmp_path / "file" / "r")
+    with pytest.raises(ReleaseError, match="no folder to go to"):
+        check_target("")
+
+
+def test_leftovers_are_found_by_their_release(tmp_path):
+    for name in (".r.new-12", ".r.old-34", ".rr.new-56", "r.new-78"):
+        (tmp_path / name).mkdir()
+    assert [path.name for path in files.leftovers(tmp_path / "r")] == [".r.new-12", ".r.old-34"]
+    assert files.leftovers(tmp_path / "none" / "r") == []
+
+
+@pytest.mark.parametrize(
+    "change", [{"epsilon": "x"}, {"epsilon": "0"}, {"delta": "1"}, {"delta": None}, {"private": 1}]
+)
+def test_a_promise_that_cannot_be_read_is_refused(tree_release, tmp_path, change):
+    tree_release.save(tmp_path / "r")
+    path = tmp_path / "r" / "manifest.json"
+    manifest = json.loads(path.read_text("utf-8"))
+    manifest["guarantee"].update(change)
+    path.write_text(json.dumps(manifest), "utf-8")
+    with pytest.raises(ReleaseError, match="guarantee"):
+        Release.load(tmp_path / "r")

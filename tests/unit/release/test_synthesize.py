@@ -91,3 +91,19 @@ def test_wide_integer_steps_are_filled():
     grid = GridPartition((np.array([0, 3], np.int32),))
     rows = draw_rows(schema, grid, np.arange(1), np.array([[3000]]), seed=1)
     assert sorted(set(rows["w"].to_pylist())) == list(range(11))
+
+
+@pytest.mark.parametrize("rows", ["x", 1.5, True, -1])
+def test_rows_that_are_no_number(tree_release, rows):
+    with pytest.raises(UsageError, match="number of rows"):
+        tree_release.synthesize(rows)
+
+
+@pytest.mark.parametrize("seed", ["x", 1.5, -3, [1]])
+def test_seeds_that_are_no_number(tree_release, seed):
+    with pytest.raises(UsageError, match="seed"):
+        tree_release.synthesize(3, seed=seed)
+
+
+def test_numbers_of_numpy_are_numbers(tree_release):
+    assert tree_release.synthesize(np.int64(3), seed=np.int64(1), kind="arrow").num_rows == 3
