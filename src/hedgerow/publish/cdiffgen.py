@@ -12,7 +12,10 @@ Spent on each record: growing as in DiffGen, then its counts, one on each level 
 | step                            | mechanism        | `paper`            | `tuned`              |
 |---------------------------------|------------------|--------------------|----------------------|
 | rows, cut, select: the tree     | as in DiffGen    | half               | 1% + 40%             |
-| count: the classes of each node | discrete Laplace | half, levels alike | the rest, more below |
+| count: the classes of each node | discrete Laplace | half, levels alike | the rest, see below  |
+
+Of what `tuned` leaves for counts, the middle level gets 15%, other inner levels a token, leaves the
+rest (`_shares`).
 
 Departures from the paper (C.. as in docs/algorithms/cdiffgen.md): the tree is paid for (C2); the
 sensitivity is the number of levels, not of edges (C1); a path that is shorter than the longest has
@@ -60,7 +63,6 @@ Ints = NDArray[np.int64]
 UNITS, ROWS_UNITS, GROWTH_UNITS = 100_000, 1_000, 40_000
 PAPER_STEP = 1_000  # units of one step of the paper's schedule, so that levels divide finely
 MOST_SPECIALISATIONS, MOST_CELLS = 10_000, 1_000_000
-_GROWTH = 4  # how much more the counts of a level get than those of the level above
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
@@ -161,25 +163,23 @@ class CDiffGen(Publisher):
 def _shares(tree: TreePartition, units: int, schedule: str) -> Ints:
     """The units of each node's counts: on every path they add up to all units, exactly.
 
-    A node with so many levels below it takes its part of what its path has left; a leaf takes all.
-    `paper` gives all levels of the longest path the same. `tuned` gives each level four times the
-    one above: most queries cut most subtrees, so that it is the lower levels that answer them.
+    `paper` gives all levels of the longest path the same, and a leaf what its path has left.
+    `tuned` gives the middle level 15%, all other inner levels a token of 0.1%, and a leaf the
+    rest. Most conditions cut most subtrees, so that leaves must answer them; one level of about
+    the square root as many nodes answers the others, and further levels cost more than they win.
     """
-    inner = tree.split >= 0
-    height = np.zeros(len(tree.parent), dtype=np.int64)
-    for depth in range(int(tree.depth.max()), 0, -1):
-        nodes = np.flatnonzero(tree.depth == depth)
-        np.maximum.at(height, tree.parent[nodes], height[nodes] + 1)
-    equal = units // (int(height[0]) + 1)
-    left = np.full(len(height), units, dtype=np.int64)
-    share = np.zeros(len(height), dtype=np.int64)
-    for depth in range(int(tree.depth.max()) + 1):
+    deepest = int(tree.depth.max())
+    prices = np.full(deepest + 1, units // (deepest + 1), dtype=np.int64)
+    if schedule == "tuned":
+        prices[:] = max(1, units // 1000)
+        prices[deepest // 2] = max(1, units * 15 // 100)
+    left = np.full(len(tree.parent), units, dtype=np.int64)
+    share = np.zeros(len(tree.parent), dtype=np.int64)
+    for depth in range(deepest + 1):
         nodes = np.flatnonzero(tree.depth == depth)
         if depth:
             left[nodes] = (left - share)[tree.parent[nodes]]
-        part = left[nodes] * (_GROWTH - 1) / (_GROWTH ** (height[nodes] + 1.0) - 1)
-        wanted = np.full(len(nodes), equal) if schedule == "paper" else np.maximum(1, part)
-        share[nodes] = np.where(inner[nodes], wanted.astype(np.int64), left[nodes])
+        share[nodes] = np.where(tree.split[nodes] >= 0, prices[depth], left[nodes])
     return share
 
 
