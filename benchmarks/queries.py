@@ -89,8 +89,9 @@ def main() -> None:
     sizes = (7, 13) if arguments.quick else (4, 7, 10, 13, 16)
     print(NOT_PRIVATE)
     print("Relative errors are CDiffGen's over DiffGen's; in brackets DiffGen's own.")
-    print(f"{'score':>8} {'schedule':>8} {'epsilon':>7} {'h':>3} | accuracy: DiffGen CDiffGen   |"
-          f" {'1 attribute':>17} {'2 attributes':>17} {'3 attributes':>17} {'anywhere':>17}")  # fmt: skip
+    heads = "".join(f" {head:>17}" for head in ("1 attribute", "2", "3", "anywhere"))
+    print(f"{'score':>8} {'schedule':>8} {'epsilon':>7} {'h':>3} |", end="")
+    print(f" accuracy: DiffGen CDiffGen   |{heads}")
     lines = []
     for score in ("max", "infogain"):
         for schedule in ("tuned", "paper"):

@@ -1,11 +1,11 @@
-"""What the counts of a release cost, by its ledger: the part of `verify` about measurements.
+"""What a ledger booked for each purpose, and whether a count's noise was paid by it.
 
-Like `verify`, this shares no code with the ledger that wrote the numbers.
+A part of `verify`: like it, this shares no code with the ledger that wrote the numbers.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from hedgerow.release.conversion import exact
 from hedgerow.release.measurements import Measurement
-from hedgerow.release.partition import Partition, TreePartition
-from hedgerow.release.release import Release
 
-__all__ = ["Failed", "measured", "pots", "whole"]
+__all__ = ["Book", "Failed", "afford", "books", "pots", "prices", "whole"]
+
+Ints = NDArray[np.int64]
+
+_MOST_UNITS = 1 << 40  # so that no sum over the steps of a path leaves 64 bits and starts anew
 
 
 class Failed(Exception):
@@ -41,62 +43,126 @@ def pots(ledger: dict[str, Any]) -> dict[str, tuple[Fraction, int]]:
         raise Failed("the ledger's accounting and its currencies do not fit each other")
     if any(unit <= 0 for unit, _ in found.values()):
         raise Failed("a unit of the budget is not above 0")
+    if any(units > _MOST_UNITS for _, units in found.values()):
+        raise Failed("the budget is cut into more units than any plan needs")
     return found
 
 
-def measured(release: Release) -> str:
-    """Every region was counted, at the price that its path paid for it."""
-    unit = pots(release.ledger)["epsilon"][0]
-    name = "leaf"  # the counts of the regions, or those of every node on the way to them
-    if not any(measurement.name == name for measurement in release.measurements):
-        name = "count"
-    counts = [measurement for measurement in release.measurements if measurement.name == name]
-    if not counts:
-        raise Failed("no measurement of the regions is there")
-    expected: Counter[int] = Counter()
-    for path in release.ledger["paths"]:
-        expected[int(path["spent"]["epsilon"].get(name, 0))] += int(path["leaves"])
-    if any(measurement.threshold is not None for measurement in counts):
-        if not all(set(_prices(m, unit).tolist()) <= expected.keys() for m in counts):
-            raise Failed("a region was counted at a price that no path paid")
-        return "every listed region was counted at a price that its path paid"
-    if sum(len(measurement.where) for measurement in counts) < release.partition.cells:
-        raise Failed("a region was not counted")
-    units = _paid(release.partition, counts, unit, whole_path=name == "count")
-    prices, regions = np.unique(units, return_counts=True)
-    if dict(zip(prices.tolist(), regions.tolist(), strict=True)) != dict(expected):
-        raise Failed("regions were counted at other prices than their paths paid")
-    return "every region was counted, at the price that its path paid"
+@dataclass(frozen=True)
+class Book:
+    """What was booked for one purpose.
+
+    Args:
+        purpose: What was bought.
+        pot: Who paid: "epsilon" or "rho".
+        unit: What one unit of the pot is worth.
+        granted: The units that the pot holds.
+        entries: How many charges there were of so many units at a depth, by (depth, units).
+
+    Example:
+        >>> Book("select", "epsilon", Fraction(1, 10), 10, {(0, 2): 1, (1, 1): 2}).total
+        4
+    """
+
+    purpose: str
+    pot: str
+    unit: Fraction
+    granted: int
+    entries: dict[tuple[int, int], int]
+
+    @property
+    def total(self) -> int:
+        """The units of all charges together."""
+        return sum(units * nodes for (_, units), nodes in self.entries.items())
+
+    def once(self) -> int:
+        """The units of the only charge."""
+        if list(self.entries.values()) != [1]:
+            raise Failed(f"{self.purpose} was not booked once, as what is charged to everyone is")
+        return self.total
+
+    def by_depth(self, depths: int) -> Ints:
+        """The units of a charge at each depth, 0 where nothing was booked."""
+        found = np.zeros(depths, np.int64)
+        for depth, units in self.entries:
+            if depth < depths:
+                found[depth] = units
+        return found
+
+    def hold(self, depth: Ints, units: Ints, draws: Ints | None = None) -> None:
+        """Sees that just these charges were booked.
+
+        Args:
+            depth: The depth of each charge.
+            units: The units of each charge.
+            draws: How often each was made; once if it is not given.
+        """
+        size = self.granted + 1  # no charge is larger, so that a pair becomes one number
+        keys, index = np.unique(depth.astype(np.int64) * size + units, return_inverse=True)
+        number = np.zeros(len(keys), np.int64)
+        np.add.at(number, index, 1 if draws is None else draws)
+        made = zip(keys.tolist(), number.tolist(), strict=True)
+        if {divmod(key, size): times for key, times in made if times} != self.entries:
+            raise Failed(f"other charges for {self.purpose} were booked than the regions show")
 
 
-def _paid(
-    partition: Partition, counts: list[Measurement], unit: Fraction, whole_path: bool
-) -> NDArray[np.int64]:
-    """What the counts of each region cost; with a whole path, those of the nodes above it too."""
-    tree = partition if isinstance(partition, TreePartition) else None
-    regions = np.zeros(partition.cells, np.int64)
-    nodes = np.zeros(len(tree.parent) if tree is not None else 0, np.int64)
-    for measurement in counts:
-        on_nodes = measurement.at == "node" and tree is not None
-        np.add.at(nodes if on_nodes else regions, measurement.where, _prices(measurement, unit))
-    if tree is not None:
-        inside = tree.region_of_node < 0
-        if nodes[inside].any() and not whole_path:
-            raise Failed("a node that is no region was counted as one")
-        regions += nodes[tree.leaves]
-    if not regions.all():
-        raise Failed("a region was not counted")
-    if tree is not None and whole_path:
-        for node in range(1, len(nodes)):  # children stand after their parents
-            nodes[node] += nodes[tree.parent[node]]
-        regions = nodes[tree.leaves]
-    return regions
+def books(ledger: dict[str, Any]) -> dict[str, Book]:
+    """The entries of a ledger by purpose."""
+    known = pots(ledger)
+    found: dict[str, Book] = {}
+    for entry in ledger["entries"]:
+        purpose, pot = entry["purpose"], entry["pot"]
+        if not isinstance(purpose, str):
+            raise ValueError
+        book = found.setdefault(purpose, Book(purpose, pot, *known[pot], {}))
+        key = whole(entry["depth"]), whole(entry["units"])
+        nodes = whole(entry["nodes"], 1)
+        if book.pot != pot:
+            raise Failed(f"{purpose} is paid from two pots")
+        if key[1] > book.granted:
+            raise Failed(f"a charge for {purpose} is larger than the pot that it is paid from")
+        if key[1]:
+            book.entries[key] = book.entries.get(key, 0) + nodes
+    return found
 
 
-def _prices(measurement: Measurement, unit: Fraction) -> NDArray[np.int64]:
-    """What each place of a measurement cost, in the ledger's units."""
+def prices(measurement: Measurement, book: Book) -> Ints:
+    """What each place of a measurement cost, in units of epsilon, by the rate of its noise."""
+    if book.pot != "epsilon":
+        raise Failed(f"{measurement.name} is not paid from the pot of epsilon")
     distinct, index = np.unique(measurement.units, return_inverse=True)
-    prices = [price * measurement.unit / unit for price in distinct.tolist()]
-    if any(price.denominator != 1 or price >= 2**62 for price in prices):
-        raise Failed("a region was counted at a price that no path paid")
-    return np.array([int(price) for price in prices], np.int64)[index]
+    _few(len(distinct), book)
+    ratio = measurement.unit / book.unit
+    booked = {units for _, units in book.entries}
+    found = []
+    for units in distinct.tolist():
+        price, rest = divmod(units * ratio.numerator, ratio.denominator)
+        if rest or price not in booked:
+            raise Failed(f"{measurement.name} was counted at a price that was not booked for it")
+        found.append(price)
+    return np.array(found, np.int64)[index]
+
+
+def afford(measurement: Measurement, book: Book, units: Ints) -> None:
+    """Sees that the noise on each place is just what its charge buys.
+
+    Noise of rate e is e-DP and e^2/2-zCDP: epsilon buys exactly its rate, and rho, of which roots
+    are rounded down, at most that of its root.
+
+    Args:
+        measurement: The noisy counts.
+        book: What was booked for them.
+        units: The units that were charged for each place.
+    """
+    pairs = np.unique(np.stack([measurement.units, units]), axis=1)
+    _few(pairs.shape[1], book)
+    for rate_units, price in pairs.T.tolist():
+        rate, paid = rate_units * measurement.unit, price * book.unit
+        if (rate != paid) if book.pot == "epsilon" else (rate * rate > 2 * paid):
+            raise Failed(f"{measurement.name} was counted at a price that was not booked for it")
+
+
+def _few(number: int, book: Book) -> None:
+    """Each price was booked, so that many prices in few entries need no closer look."""
+    if number > len(book.entries):
+        raise Failed(f"{book.purpose} was counted at a price that was not booked for it")

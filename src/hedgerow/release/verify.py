@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.errors import ReleaseError
+from hedgerow.release.charges import accounted, measured
 from hedgerow.release.conversion import epsilon_from_rho, exact, group_delta, in_words
 from hedgerow.release.files import (
     DATA_FILES,
@@ -27,10 +28,15 @@ from hedgerow.release.files import (
     read_parts,
     read_table,
 )
-from hedgerow.release.generalized import csv_blocks, generalized_table, typed_table
+from hedgerow.release.generalized import (
+    check_against,
+    csv_blocks,
+    generalized_table,
+    typed_table,
+)
 from hedgerow.release.manifest import package_version, schema_of
 from hedgerow.release.partition import GridPartition, TreePartition
-from hedgerow.release.prices import Failed, measured, pots, whole
+from hedgerow.release.prices import Failed, pots, whole
 from hedgerow.release.release import Release
 from hedgerow.schema import Person
 
@@ -92,7 +98,7 @@ def verify(source: str | Path | Release) -> Verdict:
             checks.append(Check(name, False, str(failure)))
         except ReleaseError as error:
             checks.append(Check(name, False, error.message))
-        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
             checks.append(Check(name, False, "an entry that is needed is missing or malformed"))
 
     release: Release | None = None
@@ -121,6 +127,7 @@ def verify(source: str | Path | Release) -> Verdict:
         check("unit of protection", lambda: _protection(opened))
         check("regions", lambda: _regions(opened))
         check("measurements", lambda: measured(opened))
+        check("accounts", lambda: accounted(opened))
         check("order", lambda: _order(opened))
         if not isinstance(source, Release) and manifest["package_version"] == package_version():
             check("counts", lambda: _counts(opened, source, manifest))
@@ -273,6 +280,7 @@ def _regions(release: Release) -> str:
     # Whoever writes a method of their own may give it regions of either shape.
     if not isinstance(release.partition, _SHAPES.get(release.method, object)):
         raise Failed("regions of this shape do not come from the method that is named")
+    check_against(release.schema, release.partition)  # those in memory were not read and checked
     leaves = sum(whole(path["leaves"]) for path in release.ledger["paths"])
     if leaves != release.partition.cells:
         raise Failed("the ledger accounts for another number of regions than there are")
