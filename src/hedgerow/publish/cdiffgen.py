@@ -38,9 +38,9 @@ from hedgerow.counting.engine import Engine
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.ledger import Line
-from hedgerow.publish.diffgen import grow_cuts, paper_steps
+from hedgerow.publish.diffgen import grid_growth, grow_cuts
 from hedgerow.publish.measure import measured
-from hedgerow.publish.plan import Plan, levels, open_purse
+from hedgerow.publish.plan import Plan
 from hedgerow.publish.publisher import (
     Outcome,
     Progress,
@@ -50,7 +50,6 @@ from hedgerow.publish.publisher import (
     no_progress,
     pick_score,
 )
-from hedgerow.publish.rules import grid_size
 from hedgerow.publish.scores import SCORES
 from hedgerow.publish.tree import tree_of_cuts
 from hedgerow.release.partition import GridPartition, TreePartition
@@ -60,7 +59,7 @@ __all__ = ["CDiffGen"]
 
 Ints = NDArray[np.int64]
 
-UNITS, ROWS_UNITS, GROWTH_UNITS = 100_000, 1_000, 40_000
+GROWTH_UNITS = 40_000  # of DiffGen's units
 PAPER_STEP = 1_000  # units of one step of the paper's schedule, so that levels divide finely
 MOST_SPECIALISATIONS, MOST_CELLS = 10_000, 1_000_000
 _ROOT = np.zeros(1, dtype=np.int64)
@@ -104,20 +103,9 @@ class CDiffGen(Publisher):
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
         """See `Publisher.plan_for`."""
-        size = self.specialisations
-        if self.schedule == "paper":
-            size = size or 10
-            uses = paper_steps(schema, size)
-            growth = PAPER_STEP * sum(uses.values())
-            purse = open_purse(budget, 2 * growth, growth)
-            grants = [Line(step, purse.growth, (PAPER_STEP,), most) for step, most in uses.items()]
-        else:
-            purse = open_purse(budget, UNITS, GROWTH_UNITS)
-            grants = [Line("rows", "epsilon", (ROWS_UNITS,), 1)]
-            if rows is not None:
-                size = grid_size(budget.row_epsilon, rows, size, len(schema.classes))
-            if size:
-                grants.append(Line("select", purse.growth, levels(GROWTH_UNITS, size), size))
+        purse, grants, size = grid_growth(
+            schema, budget, self.schedule, self.specialisations, rows, GROWTH_UNITS, PAPER_STEP
+        )
         if size:
             grants.append(Line("count", "epsilon", None, size + 1))
             if purse.growth == "rho":

@@ -42,7 +42,7 @@ from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Line
 from hedgerow.publish.cuts import Cuts
 from hedgerow.publish.measure import class_totals, measured
-from hedgerow.publish.plan import Plan, leaf_lines, levels, open_purse
+from hedgerow.publish.plan import Plan, Purse, leaf_lines, levels, open_purse
 from hedgerow.publish.publisher import (
     Outcome,
     Progress,
@@ -58,7 +58,7 @@ from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import MOST_CELLS, GridPartition
 from hedgerow.schema import Numeric, Schema
 
-__all__ = ["DiffGen", "grow_cuts", "paper_steps"]
+__all__ = ["DiffGen", "grid_growth", "grow_cuts"]
 
 Ints = NDArray[np.int64]
 
@@ -107,20 +107,9 @@ class DiffGen(Publisher):
                 "max_cells times the number of classes is more than can be numbered.",
                 hint=f"Take at most {MOST_CELLS // max(1, len(schema.classes))}.",
             )
-        size = self.specialisations
-        if self.schedule == "paper":
-            size = size or 10
-            uses = paper_steps(schema, size)
-            steps = sum(uses.values())
-            purse = open_purse(budget, 2 * steps, steps)
-            grants = [Line(purpose, purse.growth, (1,), most) for purpose, most in uses.items()]
-        else:
-            purse = open_purse(budget, UNITS, GROWTH_UNITS)
-            grants = [Line("rows", "epsilon", (ROWS_UNITS,), 1)]
-            if rows is not None:
-                size = grid_size(budget.row_epsilon, rows, size, len(schema.classes))
-            if size:
-                grants.append(Line("select", purse.growth, levels(GROWTH_UNITS, size), size))
+        purse, grants, size = grid_growth(
+            schema, budget, self.schedule, self.specialisations, rows, GROWTH_UNITS, 1
+        )
         if size:
             grants.extend(leaf_lines(purse))
         return Plan(self.name, self.schedule, budget, purse, tuple(grants), size, size)
@@ -191,10 +180,40 @@ class DiffGen(Publisher):
         return found
 
 
-def paper_steps(schema: Schema, size: int) -> dict[str, int]:
-    """The most cut draws and selections that a record meets in so many specialisations."""
-    numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
-    return {"cut": numeric + size - 1 if numeric else 0, "select": size}
+def grid_growth(
+    schema: Schema,
+    budget: Budget,
+    schedule: str,
+    size: int | None,
+    rows: int | None,
+    growth_units: int,
+    step_units: int,
+) -> tuple[Purse, list[Line], int | None]:
+    """The purse and the grants for growing by cuts, and the number of steps if it is known.
+
+    Args:
+        schema: The public schema.
+        budget: What one person may lose.
+        schedule: "tuned" or "paper".
+        size: The number of specialisations, if it was set by hand.
+        rows: The noisy number of rows, or a public guess, or None.
+        growth_units: What a tuned schedule spends on growing, of `UNITS`.
+        step_units: How many units the paper's schedule cuts one step into.
+    """
+    if schedule == "paper":
+        size = size or 10
+        numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
+        uses = {"cut": numeric + size - 1 if numeric else 0, "select": size}
+        growth = step_units * sum(uses.values())
+        purse = open_purse(budget, 2 * growth, growth)
+        return purse, [Line(k, purse.growth, (step_units,), n) for k, n in uses.items()], size
+    purse = open_purse(budget, UNITS, growth_units)
+    grants = [Line("rows", "epsilon", (ROWS_UNITS,), 1)]
+    if rows is not None:
+        size = grid_size(budget.row_epsilon, rows, size, len(schema.classes))
+    if size:
+        grants.append(Line("select", purse.growth, levels(growth_units, size), size))
+    return purse, grants, size
 
 
 def grow_cuts(
