@@ -245,6 +245,8 @@ def _profiles(
         return Counter({_profile(names, list(everyone.values())): tree.cells})
     spent = [_down(tree, charges)[tree.leaves] for charges in charged.values()]
     rows, numbers = np.unique(np.stack(spent, axis=1), axis=0, return_counts=True)
+    if len(rows) > len(release.ledger["paths"]):  # a stranger's may be very many
+        raise Failed(_ELSEWHERE)
     found: Counter[Profile] = Counter()
     for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
         found[_profile(names, [*everyone.values(), *row])] += number

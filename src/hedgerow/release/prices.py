@@ -20,6 +20,7 @@ __all__ = ["Book", "Failed", "afford", "books", "pots", "prices", "whole"]
 Ints = NDArray[np.int64]
 
 _MOST_UNITS = 1 << 40  # so that no sum over the steps of a path leaves 64 bits and starts anew
+_MOST_PURPOSES = 100
 
 
 class Failed(Exception):
@@ -89,20 +90,24 @@ class Book:
                 found[depth] = units
         return found
 
-    def hold(self, depth: Ints, units: Ints, draws: Ints | None = None) -> None:
+    def hold(self, depth: Ints, units: Ints, draws: Ints) -> None:
         """Sees that just these charges were booked.
 
         Args:
             depth: The depth of each charge.
             units: The units of each charge.
-            draws: How often each was made; once if it is not given.
+            draws: How often each was made.
         """
         size = self.granted + 1  # no charge is larger, so that a pair becomes one number
-        keys, index = np.unique(depth.astype(np.int64) * size + units, return_inverse=True)
+        made = draws > 0
+        keys, index = np.unique(depth[made] * size + units[made], return_inverse=True)
         number = np.zeros(len(keys), np.int64)
-        np.add.at(number, index, 1 if draws is None else draws)
-        made = zip(keys.tolist(), number.tolist(), strict=True)
-        if {divmod(key, size): times for key, times in made if times} != self.entries:
+        np.add.at(number, index, draws[made])
+        # the sizes first: a stranger's prices may be very many
+        if len(keys) != len(self.entries) or self.entries != {
+            divmod(key, size): times
+            for key, times in zip(keys.tolist(), number.tolist(), strict=True)
+        }:
             raise Failed(f"other charges for {self.purpose} were booked than the regions show")
 
 
@@ -123,6 +128,8 @@ def books(ledger: dict[str, Any]) -> dict[str, Book]:
             raise Failed(f"a charge for {purpose} is larger than the pot that it is paid from")
         if key[1]:
             book.entries[key] = book.entries.get(key, 0) + nodes
+        if len(found) > _MOST_PURPOSES:
+            raise Failed("more purposes were paid for than any method has")
     return found
 
 

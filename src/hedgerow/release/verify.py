@@ -28,12 +28,7 @@ from hedgerow.release.files import (
     read_parts,
     read_table,
 )
-from hedgerow.release.generalized import (
-    check_against,
-    csv_blocks,
-    generalized_table,
-    typed_table,
-)
+from hedgerow.release.generalized import csv_blocks, generalized_table, typed_table
 from hedgerow.release.manifest import package_version, schema_of
 from hedgerow.release.partition import GridPartition, TreePartition
 from hedgerow.release.prices import Failed, pots, whole
@@ -280,7 +275,8 @@ def _regions(release: Release) -> str:
     # Whoever writes a method of their own may give it regions of either shape.
     if not isinstance(release.partition, _SHAPES.get(release.method, object)):
         raise Failed("regions of this shape do not come from the method that is named")
-    check_against(release.schema, release.partition)  # those in memory were not read and checked
+    # a release in memory was not checked when it was read
+    release.partition.check(tuple(attribute.size for attribute in release.schema.attributes))
     leaves = sum(whole(path["leaves"]) for path in release.ledger["paths"])
     if leaves != release.partition.cells:
         raise Failed("the ledger accounts for another number of regions than there are")
