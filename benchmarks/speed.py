@@ -9,8 +9,8 @@ redrawn at random from the domain.
 from __future__ import annotations
 
 import argparse
+import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -92,14 +92,24 @@ def histogram_pass(table: Table) -> Callable[[], object]:
 
 
 def command(arguments: list[str], **environment: str) -> tuple[float, float, float]:
-    """CPU seconds, wall seconds and peak MB of one command."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    start = time.perf_counter()
-    subprocess.run(arguments, check=True, capture_output=True, env=os.environ | environment)
-    wall = time.perf_counter() - start
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return seconds, wall, after.ru_maxrss / 1024
+    """CPU seconds, wall seconds and peak MB of one command.
+
+    A small process in between starts it: a child's peak memory begins at its parent's.
+    """
+    script = (
+        "import json, resource, subprocess, sys, time\n"
+        "start = time.perf_counter()\n"
+        "subprocess.run(sys.argv[1:], check=True, capture_output=True)\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "wall = time.perf_counter() - start\n"
+        "print(json.dumps([used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        check=True, capture_output=True, text=True, env=os.environ | environment,
+    )  # fmt: skip
+    seconds, wall, peak = json.loads(done.stdout)
+    return seconds, wall, peak
 
 
 def show(what: str, value: str, goal: str) -> None:

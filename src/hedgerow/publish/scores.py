@@ -110,13 +110,22 @@ def _ratio(top: Any, bottom: Any) -> Any:
 
 
 @njit(cache=True)
-def root_fixed(square: Any) -> Any:
-    """floor(2^8 sqrt(square)), exactly, for a square below 2^62."""
-    root = np.int64(np.sqrt(np.float64(square)))  # a first guess, put right in integers
+def _root(square: Any) -> Any:
+    """floor(sqrt(square)), exactly, for a square below 2^62: a float's guess, put right."""
+    root = np.int64(np.sqrt(np.float64(square)))
     while root * root > square:
         root -= 1
     while (root + 1) * (root + 1) <= square:
         root += 1
+    return root
+
+
+@njit(cache=True)
+def root_fixed(square: Any) -> Any:
+    """floor(2^8 sqrt(square)), exactly, for a square below 2^62."""
+    if square < 1 << 46:
+        return _root(square << 2 * _RATIO_BITS)
+    root = _root(square)
     rest = square - root * root
     for _ in range(_RATIO_BITS):  # one binary digit at a time
         rest <<= 2
