@@ -36,6 +36,7 @@ _PURPOSES = {
     "allocate": "sharing out specialisations",
     "leaf": "the counts that are published",
     "count": "the counts of every node",
+    "counts": "the counts that are published",
     "spare": "a second look at these counts",
 }
 

@@ -11,8 +11,8 @@ Spent on each record: growing as in DiffGen, then its counts, one on each level 
 
 | step                            | mechanism        | `paper`            | `tuned`              |
 |---------------------------------|------------------|--------------------|----------------------|
-| rows, cut, select: the tree     | as in DiffGen    | half               | 1% + 40%             |
-| count: the classes of each node | discrete Laplace | half, levels alike | the rest, see below  |
+| rows, cut, select: the tree     | as in DiffGen    | half at most       | 1% + 40%             |
+| count: the classes of each node | discrete Laplace | rest, levels alike | the rest, see below  |
 
 Of what `tuned` leaves for counts, the middle level gets 15%, other inner levels a token, leaves the
 rest (`_shares`).
@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.counting.engine import Engine
+from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.ledger import Line
@@ -61,7 +62,7 @@ Ints = NDArray[np.int64]
 
 GROWTH_UNITS = 40_000  # of DiffGen's units
 PAPER_STEP = 1_000  # units of one step of the paper's schedule, so that levels divide finely
-MOST_SPECIALISATIONS, MOST_CELLS = 10_000, 1_000_000
+MOST_SPECIALISATIONS, MOST_CELLS, MOST_COUNTS = 10_000, 1_000_000, 10_000_000
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
@@ -103,6 +104,11 @@ class CDiffGen(Publisher):
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
         """See `Publisher.plan_for`."""
+        if self.max_cells * max(1, len(schema.classes)) > MOST_COUNTS:
+            raise UsageError(
+                "max_cells times the number of classes is more than can be counted node by node.",
+                hint=f"Take at most {MOST_COUNTS // max(1, len(schema.classes))}.",
+            )
         purse, grants, size = grid_growth(
             schema, budget, self.schedule, self.specialisations, rows, GROWTH_UNITS, PAPER_STEP
         )
@@ -152,14 +158,15 @@ def _shares(tree: TreePartition, units: int, schedule: str) -> Ints:
     """The units of each node's counts: on every path they add up to all units, exactly.
 
     `paper` gives all levels of the longest path the same, and a leaf what its path has left.
-    `tuned` gives the middle level 15%, all other inner levels a token of 0.1%, and a leaf the
-    rest. Most conditions cut most subtrees, so that leaves must answer them; one level of about
+    `tuned` gives the middle level 15%, all other inner levels a token of at most 0.1%, and a leaf
+    the rest. Most conditions cut most subtrees, so that leaves must answer them; one level of about
     the square root as many nodes answers the others, and further levels cost more than they win.
     """
     deepest = int(tree.depth.max())
     prices = np.full(deepest + 1, units // (deepest + 1), dtype=np.int64)
     if schedule == "tuned":
-        prices[:] = max(1, units // 1000)
+        # tokens together take 10% at most, however deep the tree is
+        prices[:] = max(1, min(units // 1000, units // (10 * (deepest + 1))))
         prices[deepest // 2] = max(1, units * 15 // 100)
     left = np.full(len(tree.parent), units, dtype=np.int64)
     share = np.zeros(len(tree.parent), dtype=np.int64)

@@ -7,7 +7,14 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from hedgerow.errors import UsageError
-from hedgerow.privacy.budget import Budget, Pot, rate_below, rho_of_epsilon, root_below
+from hedgerow.privacy.budget import (
+    LARGEST_TERM,
+    Budget,
+    Pot,
+    rate_below,
+    rho_of_epsilon,
+    root_below,
+)
 from hedgerow.privacy.ledger import Line
 
 __all__ = ["Plan", "Purse", "leaf_lines", "levels", "open_purse"]
@@ -105,6 +112,13 @@ class Plan:
             span: The largest span that a score may have.
         """
         pots: dict[str, Pot] = {pot.name: pot for pot in self.purse.pots}
+        if any(
+            pot.name == "epsilon" and pot.unit.denominator >= LARGEST_TERM for pot in pots.values()
+        ):
+            raise UsageError(
+                "epsilon cannot be divided so finely.",
+                hint="Take an epsilon with fewer digits, or fewer specialisations.",
+            )
         for line in self.grants:
             share = min((units for units in line.units or () if units), default=None)
             if share is None or not line.uses:
@@ -133,7 +147,7 @@ class Plan:
             words.append((line.purpose, times, cost))
         if self.depth is None or self.specialisations is None:
             words.append(("grow", "over all levels of a path together", self._growth()))
-            words.append(("leaf", "once", "whatever its path has left of epsilon"))
+            words.append(("counts", "the rest", "whatever a path has left of epsilon"))
         return words
 
     def _growth(self) -> str:

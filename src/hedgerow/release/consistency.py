@@ -9,8 +9,8 @@ from the sum of its children's values is shared out among them. A rule fixes bot
   (Gauss and Markov), node by node and for every sum of nodes, since a value of the first pass is
   the inverse-variance mean of independent estimates, and what a child keeps of its own in the
   second is uncorrelated with all that its parent's count rests on.
-- averaging: by numbers of nodes, as CDiffGen's paper does. It is unbiased too, and best only for
-  full trees with one variance.
+- averaging: by numbers of nodes, as CDiffGen's paper does. If every leaf is measured
+  it is unbiased too; it is best only for full trees with one variance.
 - leaves only: measurements of inner nodes are passed over.
 
 All arithmetic is generic: arrays of floats, or arrays of exact fractions for small trees.

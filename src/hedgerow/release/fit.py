@@ -134,6 +134,8 @@ def _on_top(evidence: Evidence, rule: str) -> Fit:
     measured = float(total.variance[0])
     own = 0.0 if math.isinf(measured) or rule == "none" else classes * root
     own = own / (own + measured) if own else 0.0
+    if passes.blind[0] and math.isfinite(measured) and rule != "none":
+        own = 1.0  # the tree alone cannot tell the total
     apart = own * (float(total.values[0, 0]) - first[0].sum())
     counts = passes.second(first, first[0] + apart / classes)
     noise = measured if own else 0.0

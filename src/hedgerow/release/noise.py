@@ -21,6 +21,10 @@ of all windows with 2m + 1 of them the one around 0 is the likeliest, and P(|A| 
 P(|X| <= m + 1/2). So half a step more than t is enough, with s^2 made of 2 / epsilon^2, the
 variance of the continuous law. For weights other than 1 the same rule is used; there the half step
 is checked numerically, against exact convolutions (`tests/unit/release/test_noise.py`), not proved.
+
+The law is that of a fixed tree. The size of a tuned tree depends on the noise of the number of
+rows, and DiffMulti's shape on that of the sizes it shares by; these numbers are then used again. No
+effect on coverage was seen (`benchmarks/coverage.py` checks DiffMulti apart).
 """
 
 from __future__ import annotations

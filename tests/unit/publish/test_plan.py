@@ -10,6 +10,7 @@ import pytest
 
 from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget, epsilon_of_rho
+from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.plan import Plan, levels, open_purse
@@ -170,3 +171,17 @@ def test_shares_too_small_to_draw_with_are_refused_before_anything_is_spent():
     method = DiffGen(score="infogain", specialisations=10_000)
     with pytest.raises(UsageError, match="too small"):
         method.plan(schema(), "0.000001")
+
+
+def test_units_too_fine_for_the_samplers_are_refused_before_anything_is_spent():
+    person = {"who": {"role": "person", "max_rows": 997}}
+    method = CDiffGen(schedule="paper", specialisations=300)
+    with pytest.raises(UsageError, match="so finely"):
+        method.plan(schema(**person), "0.999983")
+
+
+def test_a_tree_with_too_many_counts_is_refused():
+    classes = {"kind": {"type": "categorical", "values": [str(k) for k in range(1000)]}}
+    many = schema(ill={**classes["kind"], "role": "class"})
+    with pytest.raises(UsageError, match="node by node"):
+        CDiffGen().plan(many, 1)

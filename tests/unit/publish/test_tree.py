@@ -154,3 +154,31 @@ def test_children_of_a_taxonomy_node_and_of_an_interval() -> None:
     assert tree.hi[3:, 0].tolist() == [5, 5, 3, 5]
     assert not tree.splittable(np.array([3]))[0, 1]  # a leaf of the taxonomy
     assert tree.splittable(np.array([5]))[0].tolist() == [True, True, False, True]
+
+
+def test_counts_of_a_long_path_never_run_out_of_budget():
+    """Every path adds up to all units, and every node has some, however deep the tree is."""
+    from hedgerow.publish.cdiffgen import _shares
+    from hedgerow.release.partition import TreePartition
+
+    for depth in (0, 1, 2, 9, 99, 900, 9000):
+        # a chain: every split cuts off one leaf
+        parent = np.concatenate([[-1], np.repeat(np.arange(0, 2 * depth, 2), 2)]).astype(np.int64)
+        split = np.full(len(parent), -1)
+        split[parent[1:]] = 0
+        zeros = np.zeros((len(parent), 1), dtype=np.int32)
+        levels = np.concatenate([[0], np.repeat(np.arange(1, depth + 1), 2)])
+        tree = TreePartition(
+            parent.astype(np.int32),
+            levels.astype(np.int16),
+            split.astype(np.int16),
+            zeros,
+            zeros + 1,
+        )
+        for schedule in ("tuned", "paper"):
+            shares = _shares(tree, 59_000, schedule)
+            assert (shares > 0).all()
+            total = np.zeros(len(parent), dtype=np.int64)
+            for node in range(len(parent)):
+                total[node] = shares[node] + (total[parent[node]] if node else 0)
+            assert (total[split < 0] == 59_000).all()
