@@ -11,7 +11,14 @@ from typing import Any
 
 from hedgerow.errors import ReleaseError, UsageError
 
-__all__ = ["refuse_existing", "table_writer", "whole_file", "write_text"]
+__all__ = [
+    "is_same",
+    "refuse_existing",
+    "refuse_inside",
+    "table_writer",
+    "whole_file",
+    "write_text",
+]
 
 
 def refuse_existing(path: Path, overwrite: bool, option: str = "--out") -> None:
@@ -28,6 +35,33 @@ def refuse_existing(path: Path, overwrite: bool, option: str = "--out") -> None:
         raise ReleaseError(
             f"{path} is there already.", hint=f"Choose another {option}, or add --overwrite."
         )
+
+
+def refuse_inside(path: Path, release: Path, option: str = "--out") -> None:
+    """Raises if a file would be written into the folder of a release, or below it.
+
+    A release with other files than its own no longer passes `hedgerow verify`.
+
+    Args:
+        path: The file that would be written.
+        release: The folder of the release.
+        option: The option that names the file.
+    """
+    folder = path.parent.resolve()
+    for above in (folder, *folder.parents):
+        if is_same(above, release):
+            raise UsageError(
+                f"{path} lies in the folder of the release, which must hold nothing else.",
+                hint=f"Name a file in another folder with {option}.",
+            )
+
+
+def is_same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file or folder that is there, however they are spelled."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 @contextmanager

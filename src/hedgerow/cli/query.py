@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _IN_WORDS = 5  # up to so many answers are told in sentences, more in a table
 _IN_TABLE = 200  # more rows than this nobody reads in a terminal
+_SWAMPED = 0.5  # a cut part beyond this share of the estimate says more than the estimate
 _NUMBERS = ("estimate", "low", "high", "noise", "spread_low", "spread_high")
 
 
@@ -31,9 +33,9 @@ def query(
         Path | None, typer.Option(help="Also ask the queries in this file, one a line.")
     ] = None,
     level: Annotated[
-        float,
+        str,
         typer.Option(metavar="SHARE", help="How often an interval should hold the true count."),
-    ] = 0.95,
+    ] = "0.95",
     out: Annotated[
         Path | None,
         typer.Option(help="Write all answers to this file: .csv, .csv.gz or .parquet."),
@@ -47,13 +49,10 @@ def query(
     protects people, and regions that the conditions cut through. Needs no private data and costs
     no further budget.
     """
-    from hedgerow.cli.files import refuse_existing, table_writer, whole_file
+    from hedgerow.cli.files import is_same, refuse_existing, refuse_inside, table_writer, whole_file
     from hedgerow.release import Release
 
-    if not 0 < level < 1:
-        raise UsageError(
-            "--level must lie between 0 and 1.", hint="For 95% write --level 0.95, or leave it out."
-        )
+    share = _share(level)
     if not queries and file is None:
         raise UsageError(
             "There is no query.",
@@ -61,9 +60,15 @@ def query(
         )
     write = None if out is None else table_writer(out)
     if out is not None:
+        refuse_inside(out, release)
+        if file is not None and is_same(out, file):
+            raise UsageError(
+                "--out and --file name the same file, so the answers would replace the queries.",
+                hint="Choose another --out.",
+            )
         refuse_existing(out, overwrite)
     opened = Release.load(release)
-    texts, columns = _ask(opened, queries or [], file, level)
+    texts, columns = _ask(opened, queries or [], file, share)
     if out is not None and write is not None:
         import pyarrow as pa
 
@@ -71,15 +76,29 @@ def query(
             write(pa.table({"query": texts, **columns}), temporary)
         with telling(out):
             if as_json:
-                print_json({"level": level, "answers": [], "out": str(out)})
+                print_json(_facts(texts, columns, share, str(out)))
             else:
                 say(f"Wrote the answers to {out}.")
     elif as_json:
-        print_json({"level": level, "answers": _records(texts, columns), "out": None})
+        print_json(_facts(texts, columns, share, None))
     elif len(texts) <= _IN_WORDS:
-        _tell(texts, columns, level)
+        _tell(texts, columns, share)
     else:
-        _tabulate(texts, columns, level)
+        _tabulate(texts, columns, share)
+
+
+def _share(level: str) -> float:
+    """The level of the intervals as a number."""
+    try:
+        share = float(level)
+    except ValueError:
+        share = math.nan  # such as 95%, which gets the same hint
+    if not 0 < share < 1:
+        raise UsageError(
+            "--level must be a number between 0 and 1.",
+            hint="For 95% write --level 0.95, or leave it out.",
+        )
+    return share
 
 
 def _ask(
@@ -99,9 +118,11 @@ def _ask(
     return [vocabulary.text(one) for one in asked], columns
 
 
-def _records(texts: list[str], columns: dict[str, list[float]]) -> list[dict[str, Any]]:
+def _facts(
+    texts: list[str], columns: dict[str, list[float]], level: float, out: str | None
+) -> dict[str, Any]:
     rows = zip(*(columns[name] for name in _NUMBERS), strict=True)
-    return [
+    answers = [
         {
             "query": text,
             # JSON has no word for a bound that is not there.
@@ -109,6 +130,7 @@ def _records(texts: list[str], columns: dict[str, list[float]]) -> list[dict[str
         }
         for text, row in zip(texts, rows, strict=True)
     ]
+    return {"level": level, "answers": answers, "out": out}
 
 
 def _tell(texts: list[str], columns: dict[str, list[float]], level: float) -> None:
@@ -118,7 +140,14 @@ def _tell(texts: list[str], columns: dict[str, list[float]], level: float) -> No
         if place:
             say()
         say(text)
-        say(f"  about {_whole(estimate)}; {level * 100:g}% sure: {_between(low, high)}")
+        if max(below, above) > _SWAMPED * estimate:
+            # A number up front would be taken for the answer, and it is hardly more than a guess.
+            say(
+                f"  {_percent(level)} sure: {_between(low, high)} (about {_whole(estimate)} if "
+                "people are spread evenly inside the regions that the query cuts)"
+            )
+        else:
+            say(f"  about {_whole(estimate)}; {_percent(level)} sure: {_between(low, high)}")
         say(f"  noise: give or take {_whole(noise)}, added to protect people")
         if below > 0 or above > 0:
             say(
@@ -130,19 +159,28 @@ def _tell(texts: list[str], columns: dict[str, list[float]], level: float) -> No
 
 
 def _tabulate(texts: list[str], columns: dict[str, list[float]], level: float) -> None:
+    # The interval comes first: with cut regions the estimate may be hardly more than a guess.
+    shown = ("low", "high", "estimate", "noise", "spread_low", "spread_high")
     rows = [
-        [text, *(_whole(max(columns[name][place], 0.0)) for name in _NUMBERS)]
+        [text, *(_whole(max(columns[name][place], 0.0)) for name in shown)]
         for place, text in enumerate(texts[:_IN_TABLE])
     ]
-    headings = ["query", "about", "from", "to", "noise", "cut: fewer", "cut: more"]
+    headings = ["query", "from", "to", "about", "noise", "cut: fewer", "cut: more"]
     print_table(headings, rows, set(range(1, len(headings))))
     say(
-        f"\nThe true count lies between from and to, {level * 100:g}% sure. noise: give or take, "
-        "from the noise alone.\ncut: how many fewer or more there may be besides, since records "
-        "may not lie evenly in regions\nthe query cuts."
+        f"\nThe true count lies between from and to, {_percent(level)} sure. about: the estimate "
+        "if people are\nspread evenly inside the regions that the query cuts. noise: give or take, "
+        "from the noise alone.\ncut: how many fewer or more there may be besides, since they may "
+        "not be spread evenly."
     )
     if len(texts) > _IN_TABLE:
         note(f"Only the first {_IN_TABLE} answers are shown; --out FILE writes them all.")
+
+
+def _percent(level: float) -> str:
+    """A level in percent with all its digits: rounded, one just below 1 would be certainty."""
+    digits = f"{Decimal(repr(level)) * 100:f}"
+    return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + "%"
 
 
 def _between(low: float, high: float) -> str:

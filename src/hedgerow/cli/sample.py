@@ -27,10 +27,11 @@ def sample(
 
     The rows are made from the release alone and cost no further budget. They describe nobody.
     """
-    from hedgerow.cli.files import refuse_existing, table_writer, whole_file
+    from hedgerow.cli.files import refuse_existing, refuse_inside, table_writer, whole_file
     from hedgerow.release import Release
 
     write = table_writer(out)
+    refuse_inside(out, release)
     refuse_existing(out, overwrite)
     if rows is not None and rows < 0:
         raise UsageError("--rows must not be negative.", hint="Leave it out, or give 0 or more.")

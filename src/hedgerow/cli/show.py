@@ -44,10 +44,11 @@ def show(
     from hedgerow.release import Release
 
     if plot is not None:
-        from hedgerow.cli.files import refuse_existing
+        from hedgerow.cli.files import refuse_existing, refuse_inside
         from hedgerow.cli.picture import check_picture, draw
 
         check_picture(plot)
+        refuse_inside(plot, release, "--plot")
         refuse_existing(plot, overwrite, "--plot")
     opened = Release.load(release)
     regions = largest(opened, top)

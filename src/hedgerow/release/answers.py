@@ -112,6 +112,8 @@ def read_many(
 
     words = Vocabulary(schema)
     single = isinstance(queries, (Query, str, Mapping))
+    if isinstance(queries, (bytes, bytearray)) or not isinstance(queries, Iterable) and not single:
+        raise _unreadable(queries)
     found: list[Query] = []
     for query in [queries] if single else queries:  # type: ignore[union-attr]
         if isinstance(query, str):
@@ -119,13 +121,19 @@ def read_many(
         elif isinstance(query, Mapping):
             query = words.of(query)
         elif not isinstance(query, Query):
-            raise UsageError(
-                f"a query cannot be read from a {type(query).__name__}",
-                hint="Give text, a mapping from attributes to values, or a Query.",
-            )
+            raise _unreadable(query)
         found.append(query)
     _check(found, schema)
     return found
+
+
+def _unreadable(query: object) -> UsageError:
+    hint = "Give text, a mapping from attributes to values, or a Query."
+    if query is None:
+        hint += ' For the whole table give "everybody".'
+    elif isinstance(query, (bytes, bytearray)):
+        hint = 'Make it text first, such as query.decode("utf-8").'
+    return UsageError(f"a query cannot be read from type {type(query).__name__}", hint=hint)
 
 
 def _check(queries: Sequence[Query], schema: Schema) -> None:

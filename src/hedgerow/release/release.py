@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -207,7 +208,9 @@ class Release:
             >>> answers.estimate.tolist(), answers.low.tolist(), answers.high.tolist()
             ([30.0, 70.0], [27.0, 27.0], [33.0, 114.0])
         """
-        if not (isinstance(level, (int, float)) and 0 < level < 1):
+        # a number of NumPy will do; it is made a float first, since that may round it to 1
+        share = float(level) if isinstance(level, numbers.Real) else 0.0
+        if not 0 < share < 1:
             raise UsageError(
                 "the level of an interval must lie between 0 and 1",
                 hint="Use 0.95 for intervals that hold the truth 95 times in 100.",
@@ -215,9 +218,9 @@ class Release:
         asked = read_many(queries, self.schema)
         found = self.estimates.fit
         if found is not None:
-            return answer(self.partition, found, asked, float(level))
+            return answer(self.partition, found, asked, share)
         classes = max(1, len(self.schema.classes))
-        return answer_listed(self.partition, self.measurements, classes, asked, float(level))
+        return answer_listed(self.partition, self.measurements, classes, asked, share)
 
     def save(self, path: str | Path, overwrite: bool = False) -> None:
         """Writes the release to a folder, whole or not at all.

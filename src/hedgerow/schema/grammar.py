@@ -16,7 +16,17 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
-__all__ = ["Condition", "Item", "Misread", "Span", "Word", "quoted", "read_condition", "split"]
+__all__ = [
+    "Condition",
+    "Item",
+    "Misread",
+    "Span",
+    "Word",
+    "no_logic",
+    "quoted",
+    "read_condition",
+    "split",
+]
 
 _QUOTED = r'"(?:[^"\\]|\\.|"")*"' + r"|'(?:[^'\\]|\\.|'')*'"
 _OPERATOR = r"<=|>=|==|!=|<>|[=<>≤≥≠]"
@@ -109,6 +119,20 @@ def split(text: str) -> list[tuple[int, str]]:
     return [(place + len(part) - len(part.lstrip()), part.strip()) for place, part in parts]
 
 
+def no_logic(name: str) -> str | None:
+    """A hint where the name of an attribute begins or ends like a `not` or `or`.
+
+    Example:
+        >>> no_logic("not smoker")
+        "There is no 'not' and no 'or': list what is to count, or ask several queries."
+        >>> no_logic("knot")
+    """
+    words = name.casefold().split()
+    if not {"not", "or"} & {*words[:1], *words[-1:]}:
+        return None
+    return "There is no 'not' and no 'or': list what is to count, or ask several queries."
+
+
 def quoted(text: str) -> str:
     r"""A name or label as a query may hold it, in quotes if it needs them.
 
@@ -185,7 +209,7 @@ class _Reader:
             self.next -= 1
             self.fail("'in', '=' or a comparison", "There is no 'not': list what is to count.")
         else:
-            self.fail(f"'in', '=' or a comparison after {name.text!r}")
+            self.fail(f"'in', '=' or a comparison after {name.text!r}", no_logic(name.text))
         if self.token.kind != "end":
             self.fail("'and' or the end of the query")
         return Condition(name, items)

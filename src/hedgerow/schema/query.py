@@ -17,7 +17,7 @@ from typing import Any
 from hedgerow.errors import UsageError
 from hedgerow.schema.attributes import Numeric
 from hedgerow.schema.conditions import Intervals, Labels, Numbers, merged, overlap, suggest
-from hedgerow.schema.grammar import Item, Misread, Span, Word, read_condition, split
+from hedgerow.schema.grammar import Item, Misread, Span, Word, no_logic, read_condition, split
 from hedgerow.schema.schema import Schema
 
 __all__ = ["Intervals", "Query", "Vocabulary", "read_queries"]
@@ -76,7 +76,8 @@ class Query:
             conditions: A numeric attribute takes a number or date, a pair `(30, 50)` as a closed
                 interval (None or an infinite bound leaves that side open), a `range`, or a list or
                 set of these. A categorical attribute, or the class, takes a label, a truth
-                value, or a list, tuple or set of these.
+                value, or a list, tuple or set of these. Numbers, dates and arrays may be those of
+                NumPy; an array is taken as a list.
             schema: The public description of the table.
 
         Raises:
@@ -186,7 +187,7 @@ class Vocabulary:
             )
         else:
             what = f"there is no attribute {name.text!r}"
-            hint = suggest(name.text, list(self._places), "The attributes")
+            hint = no_logic(name.text) or suggest(name.text, list(self._places), "The attributes")
         raise Misread(what, hint, name.start, name.end)
 
     def _add(
@@ -263,6 +264,8 @@ def _pointing(error: Misread, text: str, offset: int) -> UsageError:
 
 def _items(wanted: Any, numeric: bool, name: str) -> Iterable[Item]:
     """What a mapping says about an attribute, as the grammar would have read it."""
+    if getattr(wanted, "ndim", 0) == 1:  # an array of NumPy, or a column of a frame
+        wanted = list(wanted)
     if isinstance(wanted, range) and numeric:
         if wanted.step == 1 and len(wanted):
             yield Span(Word(str(wanted.start)), Word(str(wanted.stop)), True, False)
@@ -293,6 +296,11 @@ def _word(value: Any, numeric: bool) -> Word:
         return Word(value)
     if isinstance(value, datetime.date):  # a datetime is one too; its time of day does not matter
         return Word(value.isoformat()[:10])
+    kind = getattr(getattr(value, "dtype", None), "kind", "")  # of a value of NumPy
+    if kind == "M" and value.ndim == 0:
+        return Word(str(value)[:10])  # a mere year or month stays short, and so is no date
+    if kind == "b" and value.ndim == 0:
+        value = bool(value)
     if isinstance(value, bool):  # before numbers, since it passes for one
         if not numeric:
             return Word("true" if value else "false")
@@ -301,6 +309,10 @@ def _word(value: Any, numeric: bool) -> Word:
     elif isinstance(value, (Decimal, numbers.Real)) and math.isfinite(value):
         exact = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
         return Word(format(exact, "f"))
+    if isinstance(value, (bytes, bytearray)):
+        raise Misread(
+            "bytes cannot be asked for", 'Make them text first, such as value.decode("utf-8").'
+        )
     raise Misread(
         f"a value of type {type(value).__name__} cannot be asked for",
         "Give a text, a finite number, a date, a pair of bounds, or a list of these.",
