@@ -59,7 +59,8 @@ def test_answers_in_words(hedge: Hedge, published: Path, asked: list[Any]) -> No
         "  cut regions: none, the query follows the edges of the regions",
         "",
         "bmi = other",
-        "  about 7; 95% sure: at least 2",
+        "  95% sure: at least 2 (about 7 if people are spread evenly inside the regions that the "
+        "query cuts)",
         "  noise: give or take 3, added to protect people",
         "  cut regions: up to 2 fewer or any number more, since records may not lie evenly in "
         "regions the query cuts",
@@ -111,7 +112,42 @@ def test_answers_in_files(hedge: Hedge, published: Path, asked: list[Any], tmp_p
     assert parquet.read_table(tmp_path / "a.parquet").column_names == list(rows[0])
     assert hedge("query", published, "", "--out", tmp_path / "a.csv").exit_code == 6
     done = hedge("query", published, "", "--out", tmp_path / "a.csv", "--overwrite", "--json")
-    assert json.loads(done.stdout)["out"] == str(tmp_path / "a.csv")
+    found = json.loads(done.stdout)
+    assert found["out"] == str(tmp_path / "a.csv")
+    assert [answer["query"] for answer in found["answers"]] == ["everybody"]
+
+
+def test_nothing_is_written_into_the_release(
+    hedge: Hedge, published: Path, asked: list[Any], tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(published, target_is_directory=True)
+    before = {path: path.read_bytes() for path in published.iterdir()}
+    for out in (published / "a.csv", published / "table.csv", tmp_path / "link" / "a.csv"):
+        for command in (["query", published, "age > 30"], ["sample", published]):
+            done = hedge(*command, "--out", out, "--overwrite")
+            assert done.exit_code == 2 and "folder of the release" in done.stderr
+    done = hedge("show", published, "--plot", published / "a.png")
+    assert done.exit_code == 2 and "--plot" in done.stderr
+    assert {path: path.read_bytes() for path in published.iterdir()} == before
+
+
+def test_answers_never_replace_the_queries(
+    hedge: Hedge, published: Path, asked: list[Any], tmp_path: Path
+) -> None:
+    file = tmp_path / "q.csv"
+    file.write_text("age > 30\n", encoding="utf-8")
+    done = hedge("query", published, "--file", file, "--out", file, "--overwrite")
+    assert done.exit_code == 2 and "same file" in done.stderr
+    assert file.read_text(encoding="utf-8") == "age > 30\n"
+
+
+@pytest.mark.parametrize("level", ["0.9999999999", "0.8", "0.07", "0.999"])
+def test_levels_are_shown_with_all_their_digits(
+    hedge: Hedge, published: Path, asked: list[Any], level: str
+) -> None:
+    done = hedge("query", published, "age > 30", "--level", level)
+    shown = {"0.9999999999": "99.99999999", "0.8": "80", "0.07": "7", "0.999": "99.9"}[level]
+    assert f"; {shown}% sure: " in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -120,6 +156,8 @@ def test_answers_in_files(hedge: Hedge, published: Path, asked: list[Any], tmp_p
         ([], "no query"),
         (["age > 30", "--level", "95"], "--level"),
         (["age > 30", "--level", "nan"], "--level"),
+        (["age > 30", "--level", "95%"], "write --level 0.95"),
+        (["not smoker = yes"], "There is no 'not'"),
         (["agee > 30"], "Did you mean age?"),
         (["age > 30", "sex = femal"], "Did you mean female"),
         (["--file", "nowhere.txt"], "nowhere.txt cannot be read"),
@@ -223,6 +261,39 @@ def test_the_python_on_the_page_prints_what_it_says(
     exec(code, {})
     said = capsys.readouterr().out.splitlines()[-1]
     assert code.rstrip().endswith(f"# {said}")
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("age < 30 and age > 50", None),
+        ("age in [50, 30]", None),
+        ("age in (30, 31)", None),
+        ("age = 30.5", None),
+        ("age > 99", None),
+        ("age in [80, 120]", "age in [80, 99]"),
+    ],
+)
+def test_bounds_are_as_the_page_says(published: Path, text: str, same: str | None) -> None:
+    schema = Release.load(published).schema
+    assert f"`{text}`" in PAGE
+    if same is not None:
+        assert Query.parse(text, schema) == Query.parse(same, schema) and f"`{same}`" in PAGE
+        return
+    with pytest.raises(hedgerow.errors.UsageError):
+        Query.parse(text, schema)
+
+
+def test_one_bad_line_writes_nothing(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    (tmp_path / "q.txt").write_text("age > 30\nagee > 30\n", encoding="utf-8")
+    out = tmp_path / "a.csv"
+    done = hedge("query", published, "--file", tmp_path / "q.txt", "--out", out)
+    assert done.exit_code == 2 and not out.exists() and done.stdout == ""
+
+
+def test_other_of_an_unsplit_attribute_is_as_the_page_says(published: Path) -> None:
+    bmi = next(a for a in Release.load(published).schema.attributes if a.name == "bmi")
+    assert bmi.size == 70 and "one seventieth" in PAGE
 
 
 def test_steps_are_as_the_page_says(published: Path) -> None:

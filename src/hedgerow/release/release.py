@@ -209,7 +209,8 @@ class Release:
             ([30.0, 70.0], [27.0, 27.0], [33.0, 114.0])
         """
         # a number of NumPy will do; it is made a float first, since that may round it to 1
-        share = float(level) if isinstance(level, numbers.Real) else 0.0
+        given: Any = level
+        share = float(given) if isinstance(given, numbers.Real) else 0.0
         if not 0 < share < 1:
             raise UsageError(
                 "the level of an interval must lie between 0 and 1",

@@ -300,6 +300,17 @@ def test_what_is_no_query_of_this_schema_is_refused(tree_release, query):
         tree_release.count([query])
 
 
+@pytest.mark.parametrize("queries", [None, 5, b"age < 40", [b"age < 40"], [None]])
+def test_what_is_no_query_at_all_is_refused(tree_release, queries):
+    with pytest.raises(UsageError, match="a query cannot be read from type"):
+        tree_release.count(queries)
+
+
+@pytest.mark.parametrize("level", [np.float32(0.75), np.float64(0.75)])
+def test_a_level_may_be_a_number_of_numpy(tree_release, level):
+    assert tree_release.count("", level).high == tree_release.count("", 0.75).high
+
+
 def test_answers_are_frames(tree_release, asked):
     answers = tree_release.count(asked)
     table = answers.to_arrow()
