@@ -46,8 +46,8 @@ from hedgerow.publish.publisher import (
     Outcome,
     Progress,
     Publisher,
+    check_common,
     check_count,
-    check_word,
     no_progress,
     pick_score,
 )
@@ -91,10 +91,7 @@ class CDiffGen(Publisher):
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
-        if self.score is not None:
-            check_word("score", self.score, tuple(SCORES))
-        check_word("schedule", self.schedule, ("tuned", "paper"))
-        check_count("specialisations", self.specialisations, MOST_SPECIALISATIONS)
+        check_common(self.score, self.schedule, self.specialisations, SCORES, MOST_SPECIALISATIONS)
         check_count("max_cells", self.max_cells, MOST_CELLS)
 
     def settings(self) -> dict[str, Any]:

@@ -47,8 +47,8 @@ from hedgerow.publish.publisher import (
     Outcome,
     Progress,
     Publisher,
+    check_common,
     check_count,
-    check_word,
     no_progress,
     pick_score,
 )
@@ -94,10 +94,7 @@ class DiffGen(Publisher):
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
-        if self.score is not None:
-            check_word("score", self.score, tuple(SCORES))
-        check_word("schedule", self.schedule, ("tuned", "paper"))
-        check_count("specialisations", self.specialisations, MOST_SPECIALISATIONS)
+        check_common(self.score, self.schedule, self.specialisations, SCORES, MOST_SPECIALISATIONS)
         check_count("max_cells", self.max_cells, MOST_CELLS // 1024)
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:

@@ -47,6 +47,7 @@ from hedgerow.publish.publisher import (
     Outcome,
     Progress,
     Publisher,
+    check_common,
     check_count,
     check_word,
     no_progress,
@@ -94,11 +95,9 @@ class DiffMulti(Publisher):
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
-        if self.score is not None:
-            check_word("score", self.score, tuple(name for name in SCORES if name != "infogain"))
-        check_word("schedule", self.schedule, ("tuned", "paper"))
+        scores = (name for name in SCORES if name != "infogain")
+        check_common(self.score, self.schedule, self.specialisations, scores, MOST_SPECIALISATIONS)
         check_word("distribution", self.distribution, ("fair", "even"))
-        check_count("specialisations", self.specialisations, MOST_SPECIALISATIONS)
         check_count("depth", self.depth, MOST_DEPTH)
 
     def scoring(self, schema: Schema) -> Score:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
@@ -27,6 +27,7 @@ __all__ = [
     "Outcome",
     "Progress",
     "Publisher",
+    "check_common",
     "check_count",
     "check_word",
     "no_progress",
@@ -135,6 +136,16 @@ class Publisher(ABC):
         plan = self.plan_for(schema, budget, max(0, int(rows.values[0, 0])))
         ledger.grant(plan.grants[1:])
         return plan, curator, [rows]
+
+
+def check_common(
+    score: str | None, schedule: str, specialisations: int | None, scores: Iterable[str], most: int
+) -> None:
+    """Checks the settings that all methods share."""
+    if score is not None:
+        check_word("score", score, tuple(scores))
+    check_word("schedule", schedule, ("tuned", "paper"))
+    check_count("specialisations", specialisations, most)
 
 
 def check_word(setting: str, value: object, allowed: tuple[str, ...]) -> None:
