@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -186,12 +188,27 @@ def example(*lines: str) -> str:
 
 def say(text: str = "") -> None:
     """Prints a line of the result."""
-    typer.echo(text)
+    typer.echo(_fitted(text, sys.stdout))
 
 
 def note(text: str) -> None:
     """Prints a line that is not part of the result, such as a warning."""
-    typer.echo(text, err=True)
+    typer.echo(_fitted(text, sys.stderr), err=True)
+
+
+def _fitted(text: str, stream: TextIO) -> str:
+    """The text with lines broken between words where they are too long for a terminal."""
+    if not stream.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    lines = []
+    for line in text.split("\n"):
+        indent = line[: len(line) - len(line.lstrip())]
+        lines += textwrap.wrap(
+            line, max(20, width), subsequent_indent=indent, break_long_words=False,
+            break_on_hyphens=False, replace_whitespace=False, drop_whitespace=True,
+        ) or [""]  # fmt: skip
+    return "\n".join(lines)
 
 
 def warn(text: str, as_json: bool = False) -> None:
