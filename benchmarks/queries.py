@@ -22,6 +22,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 import hedgerow as hr
 from data import add_data_option, adult
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts, random_queries
+from hedgerow.publish.cdiffgen import GROWTH_UNITS
+from hedgerow.publish.diffgen import ROWS_UNITS, UNITS
+from hedgerow.release.noise import half_width
 from hedgerow.schema.query import Query
 from hedgerow.table import Table, read
 
@@ -80,11 +83,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add_data_option(parser)
     parser.add_argument("--quick", action="store_true", help="two epsilons, two runs")
+    parser.add_argument(
+        "--same-tree", action="store_true",
+        help="instead: the noise of CDiffGen's answers over that of leaves alone, on one tree",
+    )  # fmt: skip
     parser.add_argument("--csv", type=Path, help="also write the table here")
     arguments = parser.parse_args()
     schema = hr.Schema.load(SCHEMA)
     rows = adult(arguments.data)
     runs = 2 if arguments.quick else 5
+    if arguments.same_tree:
+        same_tree(rows, schema, runs)
+        return
     epsilons = ("0.25", "1") if arguments.quick else ("0.1", "0.25", "0.5", "1")
     sizes = (7, 13) if arguments.quick else (4, 7, 10, 13, 16)
     print(NOT_PRIVATE)
@@ -119,6 +129,35 @@ def main() -> None:
             columns = [f"{method}_{name}" for method in ("diffgen", "cdiffgen") for name in names]
             writer.writerow(["score", "schedule", "epsilon", "specialisations", *columns])
             writer.writerows(lines)
+
+
+def same_tree(rows, schema, runs: int) -> None:
+    """How much noise the counts of inner nodes save, all else being equal.
+
+    Leaves alone would get all of the counts' budget; their noise is known without drawing it.
+    """
+    counts = 1 - (GROWTH_UNITS + ROWS_UNITS) / UNITS  # of epsilon
+    print(NOT_PRIVATE)
+    print(f"{'epsilon':>7} {'h':>3} {'1 attribute':>12} {'2':>6} {'3':>6}")
+    for epsilon in ("0.25", "1"):
+        variance = 2 / (float(epsilon) * counts) ** 2 * len(schema.classes)
+        for size in (10, 13, 16):
+            ratios = {1: [], 2: [], 3: []}
+            for seed in range(runs):
+                method = hr.CDiffGen(score="max", specialisations=size)
+                release = hr.publish(rows, schema, method, epsilon, seed=seed)
+                lo, hi = release.partition.bounds(np.arange(release.partition.cells))
+                source = np.random.default_rng(seed)
+                for attributes, found in ratios.items():
+                    for query in aligned_queries(release, 100, attributes, source):
+                        inside = np.ones(len(lo), dtype=np.bool_)
+                        for a, ((low, high),) in query.where:
+                            inside &= (lo[:, a] >= low) & (hi[:, a] <= high)
+                        if inside.sum() >= LEAVES:
+                            alone = half_width(np.sqrt(inside.sum() * variance), 0.95)
+                            found.append(float(release.count(query).noise[0] / alone))
+            means = " ".join(f"{np.mean(found):>6.2f}" for found in ratios.values())
+            print(f"{epsilon:>7} {size:>3} {' ' * 5} {means}", flush=True)
 
 
 def mean_of_known(values: np.ndarray) -> list[float]:

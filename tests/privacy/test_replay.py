@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from dataclasses import replace
 from fractions import Fraction
 
@@ -26,6 +27,7 @@ from hedgerow.schema import Schema
 from hedgerow.table import Table
 
 ROUNDING = 1e-9
+EXAMPLES = int(os.environ.get("HEDGEROW_EXAMPLES", "60"))  # more for a long audit
 RHO = ("cut", "select", "allocate", "spare")
 
 SCHEMA = Schema.from_dict(
@@ -182,7 +184,7 @@ def neighbours(draw):
 
 
 @seed(20)
-@settings(max_examples=60, deadline=None, database=None,
+@settings(max_examples=EXAMPLES, deadline=None, database=None,
           suppress_health_check=list(HealthCheck))  # fmt: skip
 @given(neighbours(), st.sampled_from(METHODS), st.sampled_from([0, "1e-9"]), st.integers(0, 99))
 def test_random_schemas(pair, method, delta, number):
@@ -191,7 +193,7 @@ def test_random_schemas(pair, method, delta, number):
 
 
 @seed(21)
-@settings(max_examples=60, deadline=None, database=None,
+@settings(max_examples=EXAMPLES, deadline=None, database=None,
           suppress_health_check=list(HealthCheck))  # fmt: skip
 @given(neighbours(), st.sampled_from(METHODS), st.sampled_from([0, "1e-9"]), st.integers(0, 99))
 def test_every_published_path_spends_exactly_the_grant(pair, method, delta, number):

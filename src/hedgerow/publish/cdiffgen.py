@@ -37,19 +37,16 @@ from numpy.typing import NDArray
 from hedgerow.counting.engine import Engine
 from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.ledger import Line
 from hedgerow.publish.diffgen import grid_growth, grow_cuts
 from hedgerow.publish.measure import measured
 from hedgerow.publish.plan import Plan
 from hedgerow.publish.publisher import (
+    Job,
     Outcome,
-    Progress,
     Publisher,
     check_common,
     check_count,
-    no_progress,
-    pick_score,
 )
 from hedgerow.publish.scores import SCORES
 from hedgerow.publish.tree import tree_of_cuts
@@ -115,28 +112,16 @@ class CDiffGen(Publisher):
                 grants.append(Line("spare", "rho", None, 1))
         return Plan(self.name, self.schedule, budget, purse, tuple(grants), size, size)
 
-    def run(
-        self,
-        engine: Engine,
-        schema: Schema,
-        budget: Budget,
-        chance: Chance,
-        progress: Progress = no_progress,
-    ) -> Outcome:
-        """See `Publisher.run`."""
-        score = pick_score(self.score, schema)
-        plan, curator, found = self.begin(engine, schema, budget, chance)
-        ledger = curator.ledger
-        assert plan.specialisations is not None
+    def publish(self, job: Job) -> Outcome:
+        """See `Publisher.publish`."""
+        engine, curator, ledger = job.engine, job.curator, job.curator.ledger
         # grow
-        cuts = grow_cuts(
-            engine, curator, score, self.schedule, plan.specialisations, self.max_cells
-        )
+        cuts = grow_cuts(job, self.schedule, self.max_cells)
         tree = tree_of_cuts(engine.domain, cuts.steps)
-        progress(0.5)
+        job.progress(0.5)
         if ledger.grants("spare") and ledger.left("rho", _ROOT)[0]:
             drawn = (_ROOT, *curator.laplace("spare", 0, _ROOT, engine.class_counts(_ROOT)))
-            found.append(measured(curator, "spare", "node", [drawn], by_class=True))
+            job.found.append(measured(curator, "spare", "node", [drawn], by_class=True))
         # count
         exact = engine.cell_counts(cuts.edges()).map(_node_counts(engine, tree, cuts.edges()))
         shares = _shares(tree, int(ledger.left("epsilon", _ROOT)[0]), self.schedule)
@@ -147,8 +132,8 @@ class CDiffGen(Publisher):
                 ledger.open(tree.parent[nodes].astype(np.int64))
             here = exact.map(partial(np.take, indices=nodes, axis=0))
             counted.append((nodes, *curator.laplace("count", depth, nodes, here, shares[nodes])))
-        found.append(measured(curator, "count", "node", counted, by_class=True))
-        return Outcome(plan, tree, tuple(found), ledger, tree.leaves, 1)
+        job.found.append(measured(curator, "count", "node", counted, by_class=True))
+        return job.finish(tree, tree.leaves, 1)
 
 
 def _shares(tree: TreePartition, units: int, schedule: str) -> Ints:

@@ -37,23 +37,20 @@ from numpy.typing import NDArray
 from hedgerow.counting.engine import Engine
 from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Line
 from hedgerow.publish.cuts import Cuts
 from hedgerow.publish.measure import class_totals, measured
 from hedgerow.publish.plan import Plan, Purse, leaf_lines, levels, open_purse
 from hedgerow.publish.publisher import (
+    Job,
     Outcome,
-    Progress,
     Publisher,
     check_common,
     check_count,
-    no_progress,
-    pick_score,
 )
 from hedgerow.publish.rules import grid_size
-from hedgerow.publish.scores import SCORES, Score
+from hedgerow.publish.scores import SCORES
 from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import MOST_CELLS, GridPartition
 from hedgerow.schema import Numeric, Schema
@@ -111,26 +108,14 @@ class DiffGen(Publisher):
             grants.extend(leaf_lines(purse))
         return Plan(self.name, self.schedule, budget, purse, tuple(grants), size, size)
 
-    def run(
-        self,
-        engine: Engine,
-        schema: Schema,
-        budget: Budget,
-        chance: Chance,
-        progress: Progress = no_progress,
-    ) -> Outcome:
-        """See `Publisher.run`."""
-        score = pick_score(self.score, schema)
-        plan, curator, found = self.begin(engine, schema, budget, chance)
-        assert plan.specialisations is not None
-        cuts = grow_cuts(
-            engine, curator, score, self.schedule, plan.specialisations, self.max_cells
-        )
-        progress(0.5)
+    def publish(self, job: Job) -> Outcome:
+        """See `Publisher.publish`."""
+        cuts = grow_cuts(job, self.schedule, self.max_cells)
+        job.progress(0.5)
         # count
         partition = GridPartition(cuts.edges())
-        found.extend(self._count(engine, curator, partition))
-        return Outcome(plan, partition, tuple(found), curator.ledger, _ROOT, partition.cells)
+        job.found.extend(self._count(job.engine, job.curator, partition))
+        return job.finish(partition, _ROOT, partition.cells)
 
     def _count(
         self, engine: Engine, curator: Curator, partition: GridPartition
@@ -213,10 +198,9 @@ def grid_growth(
     return purse, grants, size
 
 
-def grow_cuts(
-    engine: Engine, curator: Curator, score: Score, schedule: str, steps: int, max_cells: int
-) -> Cuts:
+def grow_cuts(job: Job, schedule: str, max_cells: int) -> Cuts:
     """Specialises values one after another, as far as steps and the cap on regions allow."""
+    engine, curator, score = job.engine, job.curator, job.score
     paper = schedule == "paper"
     # a value's score needs the marginal counts of its own attribute alone: one pass serves all
     whole = engine.domain.sizes[None, :]
@@ -224,7 +208,7 @@ def grow_cuts(
     ((_, marginals),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
     cuts = Cuts(engine.domain, max_cells)
     span = 2 * score.sensitivity if paper else score.span_apart
-    for step in range(steps):
+    for step in range(job.specialisations):
         if not cuts.open_values().any():
             break
         if paper:

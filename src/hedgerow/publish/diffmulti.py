@@ -35,22 +35,18 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.counting.engine import Engine
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Chance
-from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Line
 from hedgerow.privacy.selection import Choices
 from hedgerow.publish.measure import class_totals, count_leaves, measured
 from hedgerow.publish.plan import Plan, leaf_lines, levels, open_purse
 from hedgerow.publish.publisher import (
+    Job,
     Outcome,
-    Progress,
     Publisher,
     check_common,
     check_count,
     check_word,
-    no_progress,
     pick_score,
 )
 from hedgerow.publish.rules import PAPER_NUMERIC_HEIGHT, tree_size
@@ -136,26 +132,16 @@ class DiffMulti(Publisher):
             grants.extend(leaf_lines(purse))
         return Plan(self.name, "tuned", budget, purse, tuple(grants), size, depth)
 
-    def run(
-        self,
-        engine: Engine,
-        schema: Schema,
-        budget: Budget,
-        chance: Chance,
-        progress: Progress = no_progress,
-    ) -> Outcome:
-        """See `Publisher.run`."""
-        score = self.scoring(schema)
-        plan, curator, found = self.begin(engine, schema, budget, chance)
-        assert plan.depth is not None and plan.specialisations is not None
-
+    def publish(self, job: Job) -> Outcome:
+        """See `Publisher.publish`."""
+        engine, curator = job.engine, job.curator
         tree = GrowingTree(engine.domain)
         nodes = np.zeros(1, dtype=np.int64)
-        quota = np.full(1, plan.specialisations, dtype=np.int64)
+        quota = np.full(1, job.specialisations, dtype=np.int64)
         cuts = np.full((1, engine.domain.attributes), -1, dtype=np.int32)
         bought = []
-        for depth in range(plan.depth):
-            progress(depth / plan.depth)
+        for depth in range(job.depth):
+            job.progress(depth / job.depth)
             valid = tree.splittable(nodes)
             growing = (quota > 0) & valid.any(axis=1)
             if not growing.any():
@@ -167,16 +153,16 @@ class DiffMulti(Publisher):
                 cuts[growing],
             )
             # choose
-            choices, cuts = self._choose(engine, curator, tree, score, depth, nodes, valid, cuts)
+            choices, cuts = self._choose(job, tree, depth, nodes, valid, cuts)
             # split
-            split, place = tree.specialise(nodes, choices, final=depth + 1 == plan.depth)
+            split, place = tree.specialise(nodes, choices, final=depth + 1 == job.depth)
             engine.split(split)
             curator.ledger.open(nodes[place])
             children = split.first_child + np.arange(len(place))
             cuts = cuts[place]
             cuts[np.arange(len(place)), choices.part[place]] = -1  # its interval has changed
             # allocate
-            open_ = tree.open_nodes(children) & (depth + 1 < plan.depth)
+            open_ = tree.open_nodes(children) & (depth + 1 < job.depth)
             quota = quota - 1
             if self.distribution == "even":
                 quota = share_evenly(quota, place, open_)
@@ -193,17 +179,15 @@ class DiffMulti(Publisher):
             nodes = children
         # count
         if bought:
-            found.append(measured(curator, "allocate", "node", bought))
+            job.found.append(measured(curator, "allocate", "node", bought))
         partition = tree.partition()
-        found.extend(count_leaves(curator, engine, tree.depth, partition.leaves))
-        return Outcome(plan, partition, tuple(found), curator.ledger, partition.leaves, 1)
+        job.found.extend(count_leaves(curator, engine, tree.depth, partition.leaves))
+        return job.finish(partition, partition.leaves, 1)
 
     def _choose(
         self,
-        engine: Engine,
-        curator: Curator,
+        job: Job,
         tree: GrowingTree,
-        score: Score,
         depth: int,
         nodes: Ints,
         valid: NDArray[np.bool_],
@@ -211,6 +195,7 @@ class DiffMulti(Publisher):
     ) -> tuple[Choices, NDArray[np.int32]]:
         """Chooses what each node is specialised on; the scores see that node's records alone."""
         paper = self.schedule == "paper"
+        engine, score = job.engine, job.score
         span = 2 * score.sensitivity if paper else score.span
         cuts = cuts.copy()
 
@@ -220,7 +205,7 @@ class DiffMulti(Publisher):
                 here = at[batch]
                 region = (tree.lo[here], tree.hi[here], tree.taxon[here], ask[batch])
                 scored = sealed.map(candidates(engine.domain, *region, score, apart=False))
-                drawn = curator.select(purpose, depth, here, scored, span=span, flip=not paper)
+                drawn = job.curator.select(purpose, depth, here, scored, span=span, flip=not paper)
                 parts.append(drawn.part)
                 points.append(drawn.cut)
             return Choices(np.concatenate(parts), np.concatenate(points))

@@ -24,6 +24,7 @@ from hedgerow.release.partition import Partition
 from hedgerow.schema import Schema
 
 __all__ = [
+    "Job",
     "Outcome",
     "Progress",
     "Publisher",
@@ -55,6 +56,44 @@ class Outcome:
     ledger: Ledger
     published: NDArray[np.int64]  # the ledger's accounts of the published regions
     sharing: int  # how many regions share each of these accounts
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a method works with.
+
+    Args:
+        engine: The private data.
+        plan: What may be spent on what; its sizes are settled.
+        curator: Who charges and draws.
+        score: By what values are chosen.
+        found: The measurements made so far; the method adds its own.
+        progress: Whom to tell the share of the work that is done.
+    """
+
+    engine: Engine
+    plan: Plan
+    curator: Curator
+    score: Score
+    found: list[Measurement]
+    progress: Progress
+
+    @property
+    def specialisations(self) -> int:
+        """How many there may be."""
+        assert self.plan.specialisations is not None
+        return self.plan.specialisations
+
+    @property
+    def depth(self) -> int:
+        """How many there may be on one path."""
+        assert self.plan.depth is not None
+        return self.plan.depth
+
+    def finish(self, partition: Partition, published: NDArray[np.int64], sharing: int) -> Outcome:
+        """Hands over what was found."""
+        found = tuple(self.found)
+        return Outcome(self.plan, partition, found, self.curator.ledger, published, sharing)
 
 
 class Publisher(ABC):
@@ -96,6 +135,9 @@ class Publisher(ABC):
         """The plan for a budget; its first grant is "rows" if the schedule is tuned."""
 
     @abstractmethod
+    def publish(self, job: Job) -> Outcome:
+        """Publishes, spending by the job's plan and nothing else."""
+
     def run(
         self,
         engine: Engine,
@@ -104,7 +146,10 @@ class Publisher(ABC):
         chance: Chance,
         progress: Progress = no_progress,
     ) -> Outcome:
-        """Publishes, spending by the plan and nothing else.
+        """Opens the ledger, buys what the rules want to know, and publishes.
+
+        For a tuned schedule that is the noisy number of rows: what is granted after it is a
+        function of it.
 
         Args:
             engine: The private data.
@@ -113,29 +158,22 @@ class Publisher(ABC):
             chance: Where outcomes come from.
             progress: Called now and then with the share of the work that is done.
         """
+        plan = self.plan_for(schema, budget, 0)
+        ledger = Ledger(plan.purse.pots)
+        curator = Curator(ledger, chance)
+        found = []
+        if self.schedule == "paper":
+            ledger.grant(plan.grants)
+        else:
+            ledger.grant(plan.grants[:1])
+            found.append(buy_rows(curator, engine))
+            plan = self.plan_for(schema, budget, max(0, int(found[0].values[0, 0])))
+            ledger.grant(plan.grants[1:])
+        return self.publish(Job(engine, plan, curator, self.scoring(schema), found, progress))
 
     def settings(self) -> dict[str, Any]:
         """The settings in words, for the manifest."""
         return asdict(self)  # type: ignore[call-overload, no-any-return]
-
-    def begin(
-        self, engine: Engine, schema: Schema, budget: Budget, chance: Chance
-    ) -> tuple[Plan, Curator, list[Measurement]]:
-        """Opens the ledger and, for a tuned schedule, buys the noisy number of rows.
-
-        The rules that choose a size may know it; what is granted after it is a function of it.
-        """
-        plan = self.plan_for(schema, budget, 0)
-        ledger = Ledger(plan.purse.pots)
-        curator = Curator(ledger, chance)
-        if self.schedule == "paper":
-            ledger.grant(plan.grants)
-            return plan, curator, []
-        ledger.grant(plan.grants[:1])
-        rows = buy_rows(curator, engine)
-        plan = self.plan_for(schema, budget, max(0, int(rows.values[0, 0])))
-        ledger.grant(plan.grants[1:])
-        return plan, curator, [rows]
 
 
 def check_common(

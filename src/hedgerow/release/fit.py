@@ -41,7 +41,6 @@ class Fit:
         passes: The weights of that rule.
         measured: What each node itself was taken to measure; with classes below, a leaf's total
             merged with the sum of its classes.
-        cell_own: With classes below, how much of a leaf's merged total is its measured total.
         total_own: With classes on top, how much of the total was measured as such.
         counts: The counts, shape [nodes, classes], not rounded.
         variance: The variance of the counts of each region's classes, shape [regions].
@@ -51,7 +50,6 @@ class Fit:
     rule: str
     passes: Passes
     measured: Merged
-    cell_own: Floats
     total_own: float
     counts: Floats
     variance: Floats
@@ -83,7 +81,7 @@ def _below(evidence: Evidence, rule: str) -> Fit:
     spread = passes.spread(nodes.variance)
     at_leaves = spread.final[leaves]
     if cells is None:
-        return Fit(evidence, rule, passes, nodes, own, 0.0, totals, at_leaves)
+        return Fit(evidence, rule, passes, nodes, 0.0, totals, at_leaves)
     counted = cells.values + (totals[leaves] - cells.values.sum(1, keepdims=True)) / classes
     counts = np.zeros((len(evidence.parent), classes))
     counts[leaves] = counted
@@ -95,7 +93,7 @@ def _below(evidence: Evidence, rule: str) -> Fit:
         variance = known + (at_leaves + classes * known * (1 - 2 * pull)) / classes**2
         variance += 2 * known * (pull - 1) / classes
     variance = np.where(np.isfinite(known), variance, math.inf)
-    return Fit(evidence, rule, passes, nodes, own, 0.0, counts, variance)
+    return Fit(evidence, rule, passes, nodes, 0.0, counts, variance)
 
 
 def _with_classes(evidence: Evidence, cells: Merged, *, raw: bool) -> tuple[Merged, Floats]:
@@ -142,4 +140,4 @@ def _on_top(evidence: Evidence, rule: str) -> Fit:
     rest = (own / classes) ** 2 * (noise + (classes - 1) * root)
     spread = passes.spread(nodes.variance, 1 - own / classes, rest)
     at_leaves = spread.final[evidence.leaves]
-    return Fit(evidence, rule, passes, nodes, np.ones(len(at_leaves)), own, counts, at_leaves)
+    return Fit(evidence, rule, passes, nodes, own, counts, at_leaves)
