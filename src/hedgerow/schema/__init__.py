@@ -1,4 +1,4 @@
-"""Public knowledge about a table: attributes, taxonomies, roles, and the words of queries.
+"""Public knowledge: attributes, items, taxonomies, roles, and the words of queries.
 
 Nothing in this package is computed from private data. The readers of files are loaded when
 they are first used, since they need packages that are slow to import.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
+from hedgerow.schema.items import Items
 from hedgerow.schema.schema import Person, Schema
 from hedgerow.schema.taxonomy import Taxonomy
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Attribute",
     "Categorical",
+    "Items",
     "Numeric",
     "Person",
     "Query",

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hedgerow.schema.arx import branch_from_arx
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
+from hedgerow.schema.build_items import ItemsSource, build_items
 from hedgerow.schema.complaints import report_complaints
 from hedgerow.schema.grid import read_grid
 from hedgerow.schema.lint import (
@@ -28,8 +28,9 @@ from hedgerow.schema.model import (
     SchemaModel,
 )
 from hedgerow.schema.nodes import Items, Node, Text, from_python
-from hedgerow.schema.schema import Person, Schema
+from hedgerow.schema.schema import BOTH, Person, Schema
 from hedgerow.schema.taxonomy import Taxonomy
+from hedgerow.schema.taxonomy_file import read_taxonomy_file
 from hedgerow.schema.trees import DEFAULT_ROOT, Branch, branch_from_node, grow, has_leaf
 from hedgerow.schema.yaml_reader import parse_yaml, read_text
 
@@ -68,6 +69,19 @@ class _Builder:
             report_complaints(error, self.lines, self.file, self.report)
             raise_faults(self.report.faults)
             raise AssertionError from error  # every complaint is a fault
+        self._attributes_or_items(model)
+        if model.items is not None:
+            source = ItemsSource(self.file, self.folder, self.lines, self.report)
+            items = build_items(model.items, source)
+            self._name(model)
+            raise_faults(self.report.faults)
+            return Schema(
+                name=model.name,
+                draft=model.draft,
+                began_as_draft=model.began_as_draft,
+                items=items,
+                warnings=tuple(map(str, self.report.warnings)),
+            )
         attributes: list[Attribute] = []
         targets: list[Categorical] = []
         identifiers: list[str] = []
@@ -92,9 +106,7 @@ class _Builder:
                 identifiers.append(name)
         self._one_of("class", [target.name for target in targets])
         self._one_of("person", [person.column for person in people])
-        if not model.name.strip():
-            line = self.lines.get(("name",))
-            self.report.fault("the name is blank", "Give the table a name.", self.file, line)
+        self._name(model)
         raise_faults(self.report.faults)
         if not attributes:
             hint = "Describe at least one column that is not the class, a person or an identifier."
@@ -112,6 +124,23 @@ class _Builder:
             warnings=tuple(map(str, self.report.warnings)),
         )
 
+    def _name(self, model: SchemaModel) -> None:
+        if not model.name.strip():
+            line = self.lines.get(("name",))
+            self.report.fault("the name is blank", "Give the table a name.", self.file, line)
+
+    def _attributes_or_items(self, model: SchemaModel) -> None:
+        given = model.model_fields_set
+        if {"attributes", "items"} <= given:
+            self.report.fault(*BOTH, self.file, self.lines.get(("items",)))
+        elif "items" in given and model.items is None:
+            hint = "Write, for example, items: {universe: {range: [1, 99]}}."
+            self.report.fault("items says nothing", hint, self.file, self.lines.get(("items",)))
+        elif not {"attributes", "items"} & given:
+            hint = "Add the columns below a line  attributes:, or for transactions a line  items:."
+            self.report.fault("the key 'attributes' is missing", hint, self.file)
+        raise_faults(self.report.faults)
+
     def _plain(self, node: Node, place: tuple[str, ...]) -> Any:
         """What pydantic sees of the document; remembers the line of each key."""
         if isinstance(node, Text):
@@ -123,6 +152,7 @@ class _Builder:
             inner = (*place, key.value)
             self.lines[inner] = key.line
             raw = len(place) == 2 and place[0] == "attributes" and key.value in _AS_WRITTEN
+            raw = raw or (place == ("items",) and key.value in ("universe", "taxonomy"))
             document[key.value] = below if raw else self._plain(below, inner)
         return document
 
@@ -204,7 +234,7 @@ class _Builder:
         listed = [] if values is None else self._values(values, line, found)
         file, branch = self.file, None
         if isinstance(tree, Text):
-            file, branch = self._read_taxonomy(tree, root, found)
+            file, branch = read_taxonomy_file(tree, root, file, self.folder, found)
         elif tree is not None:
             branch = branch_from_node(tree, root, file, found)
         elif values is not None:
@@ -241,38 +271,3 @@ class _Builder:
             hint = "Write values: [a, b, c]."
             found.fault("values is not a list of texts", hint, self.file, line)
         return texts
-
-    def _read_taxonomy(
-        self, written: Text, root: str | None, found: Report
-    ) -> tuple[str | None, Branch | None]:
-        """The file's name and the tree in it, if it has one."""
-        if written.is_nothing or not written.value.strip():
-            hint = "Name a file, or write the tree itself."
-            found.fault("taxonomy is blank", hint, self.file, written.line)
-            return None, None
-        if self.folder is None:
-            what = "taxonomy names a file, but no folder to look in was given"
-            hint = "Pass folder=, or put the taxonomy itself there as nested dictionaries."
-            found.fault(what, hint, self.file, written.line)
-            return None, None
-        path = self.folder / written.value
-        suffix, file = path.suffix.lower(), str(path)
-        if not path.is_file():
-            hint = "Check the path; it is looked for beside the schema file."
-            found.fault(f"there is no taxonomy file {file!r}", hint, self.file, written.line)
-            return file, None
-        if suffix not in (".yaml", ".yml", ".json", ".csv", ".txt"):
-            what = f"the kind of the taxonomy file {file!r} is unknown"
-            hint = "Name it .yaml if it is nested, or .csv if it is an ARX hierarchy."
-            found.fault(what, hint, self.file, written.line)
-            return file, None
-        text = read_text(path, found)
-        if text is None:
-            return file, None
-        if suffix in (".csv", ".txt"):
-            branch = branch_from_arx(text, file, found)
-            if branch is not None and root is not None and branch.below:
-                branch.label = root
-            return file, branch
-        node = parse_yaml(text, file, found)
-        return file, None if node is None else branch_from_node(node, root, file, found)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from hedgerow.schema.lint import Fault, Report
-from hedgerow.schema.model import ATTRIBUTE_MODELS, SchemaModel
+from hedgerow.schema.model import ATTRIBUTE_MODELS, ItemsModel, SchemaModel
 
 __all__ = ["Lines", "report_complaints"]
 
@@ -17,6 +17,7 @@ Lines = Mapping[tuple[str, ...], int | None]
 
 _TYPES = ("numeric", "categorical", "boolean")
 _ROLES = ("predictor", "class", "identifier", "person")
+_ITEMS = "items"
 _ARTICLES = {"identifier": "an identifier"}
 
 
@@ -43,6 +44,8 @@ def report_complaints(
             kind = place[2]  # the tag of the union's member, which is no key of the file
             place = (*place[:2], *place[3:])
         subject = f"attribute {place[1]!r}: " if place[:1] == ("attributes",) and place[1:] else ""
+        if place[:1] == ("items",) and place[1:]:
+            kind, subject = _ITEMS, "items: "
         what, hint = _explain(dict(complaint), place, kind)
         known = [place[:n] for n in range(len(place), 0, -1) if place[:n] in lines]
         line = lines[known[0]] if known else None
@@ -83,17 +86,24 @@ def _explain(
             )
         if key == "outside" and value == "clip":
             return "only numbers can be clipped to their bounds", "Use error, other or drop."
-        model = SchemaModel if kind is None else ATTRIBUTE_MODELS[kind]
-        allowed = model.model_fields[key].annotation.__args__  # type: ignore[union-attr]
+        if key == "separator":
+            return "items cannot be separated by this", 'Write " ", ",", ";", "|" or "\\t".'
+        allowed = _model(kind).model_fields[key].annotation.__args__  # type: ignore[union-attr]
         return f"{key} is {_shown(value)}", _choose(value, allowed)
     if rule.startswith(("int", "greater_than")):
-        return f"{key} is not a whole number of at least 1", f"Write, for example, {key}: 1."
+        least, usual = (2, 10) if key == "fan_out" else (1, 1)
+        return (
+            f"{key} is not a whole number of at least {least}",
+            f"Write, for example, {key}: {usual}.",
+        )
     if rule.startswith("bool"):
         return f"{key} is neither true nor false", f"Write {key}: true, or remove the line."
     if rule.startswith(("dict", "model")):
         return (
             f"{key or 'the schema'} is not a mapping of keys to values",
-            "Write one column a line, such as  age: {type: numeric, low: 0, high: 120}.",
+            "Write, for example, items: {universe: {range: [1, 99]}}."
+            if key == "items"
+            else "Write one column a line, such as  age: {type: numeric, low: 0, high: 120}.",
         )
     return f"{key} is not a single text or number", f"Write one value after {key}:."
 
@@ -135,15 +145,20 @@ def _no_kind(value: Any) -> tuple[str, str]:
     return "the key 'type' is missing", f"Add one: type can be {', '.join(_TYPES)}."
 
 
+def _model(kind: str | None) -> type[BaseModel]:
+    if kind is None:
+        return SchemaModel
+    return ItemsModel if kind == _ITEMS else ATTRIBUTE_MODELS[kind]
+
+
 def _unknown_key(key: str, kind: str | None) -> tuple[str, str]:
-    model = SchemaModel if kind is None else ATTRIBUTE_MODELS[kind]
-    keys = list(model.model_fields)
+    keys = list(_model(kind).model_fields)
     close = get_close_matches(key, keys, 1)
     if close:
         return f"unknown key {key!r}", f"Did you mean {close[0]!r}?"
     if kind is None:
         return f"unknown key {key!r}", f"The keys at the top are {', '.join(keys)}."
-    if any(key in other.model_fields for other in ATTRIBUTE_MODELS.values()):
+    if kind != _ITEMS and any(key in other.model_fields for other in ATTRIBUTE_MODELS.values()):
         owner = _ARTICLES.get(kind, f"a {kind} column")
         return f"the key {key!r} is not for {owner}", f"Remove it; the keys are {', '.join(keys)}."
     return f"unknown key {key!r}", f"The keys here are {', '.join(keys)}."

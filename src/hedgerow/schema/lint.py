@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
+from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY, SEPARATORS, Items
 from hedgerow.schema.taxonomy import Taxonomy
 
 __all__ = [
@@ -24,7 +25,10 @@ __all__ = [
     "Report",
     "column_fault",
     "grid_faults",
+    "items_faults",
     "label_fault",
+    "labels_fault",
+    "range_fault",
     "raise_faults",
     "schema_faults",
     "taxonomy_faults",
@@ -238,6 +242,92 @@ def _attribute_faults(attribute: Attribute) -> list[tuple[str, str]]:
             faults.append(
                 ("a boolean has the values false and true", f"Use Taxonomy.flat({leaves!r}).")
             )
+    return faults
+
+
+def range_fault(low: int, high: int) -> tuple[str, str] | None:
+    """What is wrong with a range of items, and the hint; None if it is fine.
+
+    Example:
+        >>> range_fault(5, 1)[0]
+        'the range ends before it begins'
+    """
+    if low > high:
+        return "the range ends before it begins", "Write the smaller number first."
+    if high - low >= MAX_GRID:
+        return f"the range has more than {MAX_GRID} items", "Choose a smaller range."
+    if max(abs(low), abs(high)) >= 10**18:
+        return "the range holds numbers of more than 18 digits", "List such items as texts."
+    return None
+
+
+def labels_fault(labels: Sequence[str]) -> tuple[str, str] | None:
+    """What is wrong with a long list of items, and the hint; None if it is fine.
+
+    Example:
+        >>> labels_fault(["milk", "milk"])
+        ("the item 'milk' is repeated", 'Keep one of the two.')
+    """
+    if not labels:
+        return "there are no items", "Write at least one item."
+    # One search for all: a universe may have a million items.
+    if not all(map(str.strip, labels)) or _UNSEEN.search("".join(labels)):
+        return next(found for found in map(label_fault, labels) if found)
+    if len(set(labels)) < len(labels):
+        seen: set[str] = set()
+        for label in labels:
+            if label in seen:
+                return f"the item {label!r} is repeated", "Keep one of the two."
+            seen.add(label)
+    return None
+
+
+def items_faults(items: Items) -> list[tuple[str, str, str]]:
+    """What is wrong with the items of a schema: the key, what, and the hint."""
+    faults: list[tuple[str, str, str]] = []
+    universe = items.universe
+    if isinstance(universe, Taxonomy):
+        faults += [("taxonomy", *found) for found in taxonomy_faults(universe)]
+        if items.fan_out != DEFAULT_FAN_OUT:
+            what = "a taxonomy itself says how items are grouped"
+            faults.append(("fan_out", what, "Remove fan_out, or the taxonomy."))
+    else:
+        found = (
+            range_fault(universe.start, universe.stop - 1)
+            if isinstance(universe, range)
+            else labels_fault(universe)
+        )
+        if found is not None:
+            faults.append(("universe", *found))
+        if isinstance(universe, range) and universe.step != 1:
+            hint = "Use a range with step 1, or list the items."
+            faults.append(("universe", "the range leaves out numbers", hint))
+        if items.fan_out < 2:
+            what = "fan_out is below 2, so groups would never meet in one root"
+            faults.append(("fan_out", what, f"Write, for example, fan_out: {DEFAULT_FAN_OUT}."))
+    if items.empty == "dummy" and not faults and EMPTY in items.given:
+        what = f"{EMPTY!r} is one of the items, and also what an empty record would become"
+        faults.append(("empty", what, "Rename the item, or write empty: drop."))
+    if items.max_items is not None and items.max_items < 1:
+        faults.append(("max_items", "max_items is below 1", "Say how many items may count."))
+    if items.separator not in SEPARATORS:
+        hint = "Use a blank, a comma, a semicolon, a bar or a tab."
+        faults.append(("separator", "items cannot be separated by this", hint))
+    if (items.person is None) != (items.item is None):
+        given, other = ("person", "item") if items.item is None else ("item", "person")
+        hint = f"A table with one row for each item of a person needs both: add {other}:."
+        faults.append((given, f"{given} is given without {other}", hint))
+    elif items.item is not None and items.column is not None:
+        what = "column is given beside person and item"
+        faults.append(("column", what, "Keep `column`, or keep `person` and `item`."))
+    elif items.item is not None and items.item == items.person:
+        what = "person and item are the same column"
+        faults.append(("item", what, "Name the two columns of the table."))
+    for key in ("column", "person", "item"):
+        name = getattr(items, key)
+        wrong = None if name is None else label_fault(name)
+        if wrong is not None:
+            faults.append((key, *wrong))
     return faults
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "BooleanModel",
     "CategoricalModel",
     "IdentifierModel",
+    "ItemsModel",
     "NumericModel",
     "PersonModel",
     "SchemaModel",
@@ -37,6 +38,29 @@ Values = Annotated[
     Any, WithJsonSchema({"type": "array", "minItems": 1, "items": _SCALAR, "uniqueItems": True})
 ]
 Tree = Annotated[Any, WithJsonSchema({"type": ["string", "object", "array"], "minItems": 1})]
+_RANGE: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "integer"},
+    "minItems": 2,
+    "maxItems": 2,
+}
+Universe = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "minItems": 1, "items": _SCALAR, "uniqueItems": True},
+                {
+                    "type": "object",
+                    "properties": {"range": _RANGE},
+                    "required": ["range"],
+                    "additionalProperties": False,
+                },
+            ]
+        }
+    ),
+]
 
 
 class _Model(BaseModel):
@@ -109,6 +133,45 @@ class PersonModel(_Model):
     max_rows: int = Field(ge=1, description="The most rows that count for one person.")
 
 
+class ItemsModel(_Model):
+    """The items of transactions: every record is a set of them."""
+
+    universe: Universe = Field(
+        None,
+        description="The items in their public order: {range: [1, 99]}, a list, or the path of "
+        "a file with one item per line.",
+    )
+    taxonomy: Tree = Field(
+        None,
+        description="Instead of a universe: the path of a YAML or ARX file whose leaves are the "
+        "items, or the taxonomy itself, nested.",
+    )
+    root: Label | None = Field(None, description="The label of the taxonomy's root.")
+    fan_out: int | None = Field(
+        None, ge=2, description="Without a taxonomy, how many neighbours are grouped (10)."
+    )
+    foreign: Literal["drop", "error"] = Field(
+        "drop", description="What happens to an item outside the universe."
+    )
+    empty: Literal["drop", "dummy"] = Field(
+        "drop",
+        description="What happens to a record without items; dummy: it holds the item (empty).",
+    )
+    max_items: int | None = Field(
+        None, ge=1, description="The most items that count for one record."
+    )
+    column: Label | None = Field(
+        None, description="The column with the items of a record, as a list or as one text."
+    )
+    separator: Literal[" ", ",", ";", "|", "\t"] = Field(
+        " ", description="What stands between the items of a text; a blank for any blanks."
+    )
+    person: Label | None = Field(
+        None, description="In a table with one row per person and item, the person's column."
+    )
+    item: Label | None = Field(None, description="In such a table, the item's column.")
+
+
 ATTRIBUTE_MODELS: dict[str, type[_Model]] = {
     "numeric": NumericModel,
     "categorical": CategoricalModel,
@@ -146,7 +209,12 @@ class SchemaModel(_Model):
     began_as_draft: bool = Field(
         False, description="The schema was drafted from private data; the line stays."
     )
-    attributes: dict[str, AttributeModel] = Field(description="The columns by their names.")
+    attributes: dict[str, AttributeModel] = Field(
+        default_factory=dict, description="The columns by their names."
+    )
+    items: ItemsModel | None = Field(
+        None, description="For transactions, instead of attributes: the items."
+    )
 
 
 def json_schema() -> dict[str, Any]:
@@ -154,11 +222,12 @@ def json_schema() -> dict[str, Any]:
 
     Example:
         >>> sorted(json_schema()["properties"])
-        ['attributes', 'began_as_draft', 'draft', 'name']
+        ['attributes', 'began_as_draft', 'draft', 'items', 'name']
     """
     schema = SchemaModel.model_json_schema()
     for model in (schema, *schema["$defs"].values()):
         for key in model["properties"].values():
             if key.get("default", ...) is None:  # a key that may be left out, but not be null
                 del key["default"]
+    schema["oneOf"] = [{"required": ["attributes"]}, {"required": ["items"]}]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema

@@ -1,4 +1,4 @@
-"""A schema: what the public already knows about the columns of a private table.
+"""A schema: what the public already knows about a private table, or about transactions.
 
 The dictionary form of a schema has the shape of its YAML file, with every taxonomy in place and
 every default spelt out. Its order has a meaning (codes follow it), so JSON that holds a schema
@@ -19,10 +19,16 @@ from typing import Any
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
-from hedgerow.schema.lint import Fault, raise_faults, schema_faults
+from hedgerow.schema.items import Items
+from hedgerow.schema.lint import Fault, items_faults, raise_faults, schema_faults
 from hedgerow.schema.trees import DEFAULT_ROOT
 
-__all__ = ["Person", "Schema"]
+__all__ = ["BOTH", "Person", "Schema"]
+
+BOTH = (
+    "the schema has both attributes and items",
+    "Describe a table by its attributes or transactions by their items, in two schemas.",
+)
 
 
 @dataclass(frozen=True)
@@ -35,16 +41,17 @@ class Person:
 
 @dataclass(frozen=True)
 class Schema:
-    """The public description of a table.
+    """The public description of a table, by its attributes, or of transactions, by their items.
 
     Args:
         name: What the table is called in releases.
-        attributes: The predictors, in the order of the file.
+        attributes: The predictors, in the order of the file; none for transactions.
         target: The class attribute, if there is one.
         identifiers: Columns that are dropped.
         person: The column that tells people apart; without it one row is one person.
         draft: Whether the schema is still a draft, which must not be published by.
         began_as_draft: Whether the schema was drafted from private data by `hedgerow init`.
+        items: The items of transactions; a schema has attributes or items, never both.
         warnings: What the reader found odd, though not wrong.
 
     Example:
@@ -63,18 +70,25 @@ class Schema:
     """
 
     name: str
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[Attribute, ...] = ()
     target: Categorical | None = None
     identifiers: tuple[str, ...] = ()
     person: Person | None = None
     draft: bool = False
     began_as_draft: bool = False
+    items: Items | None = None
     warnings: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuses what could not be published or read back."""
         if not self.name.strip():
             raise SchemaError("the schema has no name", hint="Give it one, such as name: people.")
+        if self.items is not None:
+            faults = [Fault(f"items: {what}", hint) for _, what, hint in items_faults(self.items)]
+            if self.attributes or self.target or self.identifiers or self.person:
+                faults.append(Fault(*BOTH))
+            raise_faults(faults)
+            return
         people = [] if self.person is None else [self.person.column]
         faults = schema_faults(self.attributes, self.target, [*self.identifiers, *people])
         if self.person is not None and self.person.max_rows < 1:
@@ -115,6 +129,9 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical dictionary form: fit for JSON, taxonomies in place, nothing left out."""
+        about = {"name": self.name, "draft": self.draft, "began_as_draft": self.began_as_draft}
+        if self.items is not None:
+            return about | {"items": self.items.describe()}
         columns: dict[str, Any] = {a.name: _describe(a) for a in self.attributes}
         if self.target is not None:
             columns[self.target.name] = _describe(self.target) | {"role": "class"}
@@ -122,12 +139,7 @@ class Schema:
             columns[self.person.column] = {"role": "person", "max_rows": self.person.max_rows}
         for name in self.identifiers:
             columns[name] = {"role": "identifier"}
-        return {
-            "name": self.name,
-            "draft": self.draft,
-            "began_as_draft": self.began_as_draft,
-            "attributes": columns,
-        }
+        return about | {"attributes": columns}
 
     def to_yaml(self) -> str:
         """The schema as the text of a schema file, without what is default anyway.
@@ -150,7 +162,14 @@ class Schema:
         for key in ("draft", "began_as_draft"):
             if not document[key]:
                 del document[key]
-        for column in document["attributes"].values():
+        if self.items is not None:
+            items, default = document["items"], Items(("a",)).describe()
+            for key in default.keys() & items.keys() - {"universe"}:
+                if items[key] == default[key]:
+                    del items[key]
+            if items.get("root") == DEFAULT_ROOT:
+                del items["root"]
+        for column in document.get("attributes", {}).values():
             for key in ("missing", "outside"):
                 if column.get(key) == "error":
                     del column[key]

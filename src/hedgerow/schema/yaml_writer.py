@@ -45,7 +45,7 @@ def dump(document: dict[str, Any]) -> str:
             step: 7
     """
     columns = {}
-    for name, column in document["attributes"].items():
+    for name, column in document.get("attributes", {}).items():
         numbers = {
             key: _Bare(column[key])
             for key in ("low", "high", "step")
@@ -53,7 +53,7 @@ def dump(document: dict[str, Any]) -> str:
         }
         columns[name] = column | numbers
     text: str = yaml.dump(
-        document | {"attributes": columns},
+        document | ({"attributes": columns} if columns else {}),
         Dumper=_Dumper,
         sort_keys=False,
         allow_unicode=True,

@@ -1,0 +1,219 @@
+"""Items: the public universe of transactions, in which every record is a set of items.
+
+An item's code is its place in the public order. A tree over the universe groups the items: a
+semantic taxonomy if one is known, else one that knows nothing and groups neighbours. What happens
+to items outside the universe, to empty records and to long ones are public rules, each of which
+looks at one record alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from hedgerow.errors import UsageError
+from hedgerow.schema.taxonomy import Taxonomy
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["DEFAULT_FAN_OUT", "EMPTY", "SEPARATORS", "Items", "Separator", "grouped"]
+
+EMPTY = "(empty)"
+DEFAULT_FAN_OUT = 10
+
+Separator = Literal[" ", ",", ";", "|", "\t"]
+SEPARATORS: tuple[Separator, ...] = (" ", ",", ";", "|", "\t")
+
+
+@dataclass(frozen=True)
+class Items:
+    """The public universe of items, its tree, and the rules for records.
+
+    Args:
+        universe: The items in their public order: a range of whole numbers, their labels, or a
+            semantic taxonomy, whose leaves they are. Numbers stand for their decimal texts.
+        fan_out: How many neighbours a context-free tree groups; a taxonomy needs none.
+        foreign: What happens to an item outside the universe.
+        empty: What happens to a record without items: it is dropped, or holds the public item
+            `(empty)`, which is then the last one of the universe.
+        max_items: The most items that count for one record; which ones is a public rule.
+        column: The column that holds the items of a record, as a list or as one text.
+        separator: What stands between the items of a text; a blank stands for any blanks.
+        person: In a table with one row for each item of a person, the column of the person.
+        item: In such a table, the column of the item.
+
+    Example:
+        >>> clicks = Items(range(1, 18), max_items=5)
+        >>> clicks.size, clicks.labels[:3], clicks.code_of(4), clicks.code_of("17")
+        (17, ('1', '2', '3'), 3, 16)
+        >>> clicks.taxonomy.height, clicks.taxonomy.label(0, 10)
+        (2, '1 .. 10')
+    """
+
+    universe: range | tuple[str, ...] | Taxonomy
+    fan_out: int = DEFAULT_FAN_OUT
+    foreign: Literal["drop", "error"] = "drop"
+    empty: Literal["drop", "dummy"] = "drop"
+    max_items: int | None = None
+    column: str | None = None
+    separator: Separator = " "
+    person: str | None = None
+    item: str | None = None
+
+    def __post_init__(self) -> None:
+        """Takes any list of labels; whole numbers become their decimal texts."""
+        if not isinstance(self.universe, range | Taxonomy):
+            object.__setattr__(self, "universe", tuple(map(str, self.universe)))
+
+    @property
+    def semantic(self) -> bool:
+        """Whether the tree was given, and says something about the items."""
+        return isinstance(self.universe, Taxonomy)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of all items; an item's code is its place here."""
+        dummy = () if self.dummy is None else (EMPTY,)
+        return (*self.given, *dummy)
+
+    @cached_property
+    def given(self) -> tuple[str, ...]:
+        """The labels that can stand in the data: all but the one for an empty record."""
+        if isinstance(self.universe, Taxonomy):
+            return self.universe.leaves
+        if isinstance(self.universe, range):
+            return tuple(map(str, self.universe))
+        return self.universe
+
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        known = self.universe.leaves if isinstance(self.universe, Taxonomy) else self.universe
+        return len(known) + (self.empty == "dummy")
+
+    @property
+    def dummy(self) -> int | None:
+        """The code of the item that stands for an empty record, if there is one."""
+        return self.size - 1 if self.empty == "dummy" else None
+
+    @cached_property
+    def taxonomy(self) -> Taxonomy:
+        """The tree over exactly these items, in their order; no node has a single child."""
+        if not isinstance(self.universe, Taxonomy):
+            return grouped(self.labels, self.fan_out)
+        tree = self.universe
+        if self.dummy is None:
+            return tree
+        if tree.height == 0:  # a single item needs a root that it can share with the dummy
+            return Taxonomy((f"{tree.labels[0]} .. {EMPTY}", *tree.labels, EMPTY), (-1, 0, 0))
+        return Taxonomy((*tree.labels, EMPTY), (*tree.parents, 0))
+
+    def code_of(self, label: str | int) -> int:
+        """The code of an item.
+
+        Raises:
+            UsageError: If it is not an item of the universe.
+        """
+        code = self._find(str(label))
+        if code < 0:
+            raise UsageError(
+                f"{str(label)!r} is not an item of the universe",
+                hint="Write the item exactly as the schema does.",
+            )
+        return code
+
+    def codes_of(self, labels: Iterable[str | int]) -> NDArray[np.int32]:
+        """The codes of many items; -1 for what is not in the universe.
+
+        Example:
+            >>> Items(("milk", "bread")).codes_of(["bread", "tea", "milk"]).tolist()
+            [1, -1, 0]
+        """
+        import numpy as np
+
+        return np.fromiter((self._find(str(label)) for label in labels), np.int32)
+
+    def _find(self, label: str) -> int:
+        if isinstance(self.universe, range):
+            if label == EMPTY and self.dummy is not None:
+                return self.dummy
+            try:
+                number = int(label)
+            except ValueError:
+                return -1
+            known = number in self.universe and str(number) == label  # `007` is another text
+            return number - self.universe.start if known else -1
+        return self._places.get(label, -1)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {label: code for code, label in enumerate(self.labels)}
+
+    def describe(self) -> dict[str, Any]:
+        """The dictionary form, as a schema file would hold it; a range stays a range."""
+        if isinstance(self.universe, Taxonomy):
+            tree = self.universe
+            named: dict[str, Any] = {"taxonomy": tree.nested(), "root": tree.labels[0]}
+            if tree.height == 0:  # a single node is a single item
+                named = {"taxonomy": list(tree.labels)}
+        elif isinstance(self.universe, range):
+            bounds = [self.universe.start, self.universe.stop - 1]
+            named = {"universe": {"range": bounds}, "fan_out": self.fan_out}
+        else:
+            named = {"universe": list(self.universe), "fan_out": self.fan_out}
+        rules: dict[str, Any] = {"foreign": self.foreign, "empty": self.empty}
+        if self.max_items is not None:
+            rules["max_items"] = self.max_items
+        places = {"column": self.column, "person": self.person, "item": self.item}
+        rules |= {key: name for key, name in places.items() if name is not None}
+        if self.item is None:
+            rules["separator"] = self.separator
+        return named | rules
+
+
+def grouped(labels: tuple[str, ...], fan_out: int) -> Taxonomy:
+    """A context-free tree: neighbours are grouped level by level, up to one root.
+
+    The last group of a level may be smaller, and disappears if it would have a single member.
+
+    Example:
+        >>> tree = grouped(("a", "b", "c", "d", "e"), 2)
+        >>> tree.nested()
+        {'a .. d': {'a .. b': ['a', 'b'], 'c .. d': ['c', 'd']}, 'e': None}
+    """
+    import numpy as np
+
+    widths = [1]
+    while widths[-1] < len(labels):
+        widths.append(widths[-1] * fan_out)
+    # Nodes level by level; a last group with a single member covers what that member covers.
+    lows = [np.arange(0, len(labels), width) for width in widths]
+    highs = [np.minimum(low + width, len(labels)) for low, width in zip(lows, widths, strict=True)]
+    kept = [np.ones(len(low), bool) for low in lows]
+    for level in range(1, len(widths)):
+        kept[level][-1] = lows[level][-1] != lows[level - 1][-1]
+    low = np.concatenate([part[keep] for part, keep in zip(lows, kept, strict=True)])
+    high = np.concatenate([part[keep] for part, keep in zip(highs, kept, strict=True)])
+    order = np.lexsort((-high, low))  # preorder: what begins first, the larger one first
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    first = np.cumsum([0, *(keep.sum() for keep in kept)])
+    parents = np.full(len(order), -1, np.int64)
+    above = np.full(1, -1, np.int64)  # the preorder number of each node one level up
+    for level in reversed(range(len(widths))):
+        if level + 1 < len(widths):
+            above = above[np.arange(len(lows[level])) // fan_out]
+        mine = place[first[level] : first[level + 1]]
+        parents[mine] = above[kept[level]]
+        numbers = above.copy()  # a node that disappeared stands for the one above it
+        numbers[kept[level]] = mine
+        above = numbers
+    names = [
+        labels[a] if b - a == 1 else f"{labels[a]} .. {labels[b - 1]}"
+        for a, b in zip(low[order].tolist(), high[order].tolist(), strict=True)
+    ]
+    return Taxonomy(tuple(names), tuple(parents.tolist()))
