@@ -68,10 +68,30 @@ class Chance(Protocol):
     def laplace(self, exact: Ints, rates: Rates) -> Ints:
         """Adds discrete Laplace noise, P[z] proportional to exp(-rate |z|), to each row."""
 
+    def coin(self, bounds: Ints) -> Ints:
+        """A uniform whole number below each bound; it looks at nothing, so it costs nothing."""
+
     def sparse(
-        self, cells: Ints, counts: Ints, number: int, rate: Fraction, threshold: int
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
     ) -> tuple[Ints, Ints]:
         """The law of: noise on each of `number` cells, keep those at or above the threshold."""
+
+    def mark(
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
+    ) -> Ints:
+        """The cells that `sparse` would keep, without their values."""
 
 
 def flat(candidates: Candidates) -> NDArray[np.bool_]:
@@ -125,8 +145,31 @@ class Dice:
         self._pump(samplers.fill_laplace, 0, noise.size, a, b, noise)
         return exact + noise.reshape(exact.shape)
 
+    def coin(self, bounds: Ints) -> Ints:
+        """See `Chance.coin`."""
+        drawn = [self._stream.below(bound) if bound > 1 else 0 for bound in bounds.tolist()]
+        return np.asarray(drawn, dtype=np.int64)
+
+    def mark(
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
+    ) -> Ints:
+        """See `Chance.mark`."""
+        return self.sparse(cells, counts, number, rate, threshold, purpose)[0]
+
     def sparse(
-        self, cells: Ints, counts: Ints, number: int, rate: Fraction, threshold: int
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
     ) -> tuple[Ints, Ints]:
         """See `Chance.sparse`.
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hedgerow.counting.sealed import Sealed, claim_key
 from hedgerow.privacy.budget import rate_below, root_below
 from hedgerow.privacy.chance import Chance, Rates
+from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.selection import Candidates, Choices
 
@@ -74,34 +75,99 @@ class Curator:
         accounts: Ints,
         exact: Sealed[Ints],
         units: Ints | None = None,
+        reach: int = 1,
     ) -> tuple[Ints, Ints]:
         """Noisy counts, unclipped, with the units of each account's charge.
 
-        Row i of `exact` belongs to account i, and a record is counted in at most one number of it.
-        `units` is for purposes whose price is not fixed (see `Ledger.charge`).
+        Row i of `exact` belongs to account i, and a record is counted, as one, in at most `reach`
+        numbers of it. `units` is for purposes whose price is not fixed (see `Ledger.charge`).
         """
         units = self.ledger.charge(purpose, depth, accounts, units)
-        rates = Rates.of(units, lambda unit: self.noise_rate(purpose, unit), purpose)
+        rates = Rates.of(units, lambda unit: self.noise_rate(purpose, unit, reach), purpose)
         return self._chance.laplace(exact.open(_KEY), rates), units
 
     def sparse(
-        self, purpose: str, cells: Sealed[tuple[Ints, Ints]], number: int, threshold: int
+        self,
+        purpose: str,
+        cells: Sealed[tuple[Ints, Ints]],
+        number: int,
+        threshold: int,
+        depth: int = 0,
+        account: int = 0,
+        units: int | None = None,
     ) -> tuple[Ints, Ints, int]:
         """Noisy counts of a huge set of cells, of which those at or above the threshold are listed.
 
-        Charged to the root. Returns cells, values and the units of the charge.
+        Returns cells, values and the units of the charge.
         """
-        units = int(self.ledger.charge(purpose, 0, np.zeros(1, dtype=np.int64))[0])
+        paid = self._charge_one(purpose, depth, account, units)
         index, counts = cells.open(_KEY)
-        kept, values = self._chance.sparse(
-            index, counts, number, self.noise_rate(purpose, units), threshold
-        )
-        return kept, values, units
+        rate = self.noise_rate(purpose, paid)
+        kept, values = self._chance.sparse(index, counts, number, rate, threshold, purpose)
+        return kept, values, paid
 
-    def noise_rate(self, purpose: str, units: int) -> Fraction:
+    def mark(
+        self,
+        purpose: str,
+        cells: Sealed[tuple[Ints, Ints]],
+        number: int,
+        threshold: int,
+        depth: int,
+        account: int,
+        units: int,
+    ) -> Ints:
+        """Which cells of a huge set have a noisy count at or above the threshold: no value leaves.
+
+        A cell's noise is fresh, and a record lies in one cell, so this costs what a count costs.
+        """
+        rate = self.noise_rate(purpose, self._charge_one(purpose, depth, account, units))
+        index, counts = cells.open(_KEY)
+        return self._chance.mark(index, counts, number, rate, threshold, purpose)
+
+    def coin(self, bounds: Ints) -> Ints:
+        """A uniform whole number below each bound, which are public; nothing is looked at."""
+        return self._chance.coin(bounds)
+
+    def open_gate(self, purpose: str, bits: int) -> Gate:
+        """Books, for everybody, all decisions of a gate that is used at most once on each level."""
+        paid = self._charge_one(purpose, 0, 0, None)
+        return Gate.of(self.ledger.amount(purpose, paid), bits)
+
+    def pass_gate(
+        self,
+        purpose: str,
+        gate: Gate,
+        cells: Sealed[tuple[Ints, Ints]],
+        number: int,
+        depth: int,
+    ) -> Ints:
+        """Which of a partition's children pass: no count leaves.
+
+        All decisions on a path cost one charge together (see `privacy.gate`), which must have been
+        booked by `open_gate`; each child must hold more the deeper it lies.
+
+        Args:
+            purpose: The line of the plan that paid.
+            gate: What `open_gate` gave.
+            cells: The children that hold records, and how many.
+            number: How many children there are.
+            depth: How many decisions lie above these on the path.
+        """
+        self.ledger.must_be_paid(purpose)
+        index, counts = cells.open(_KEY)
+        over = np.maximum(counts - depth * gate.step, 0)
+        return self._chance.mark(index, over, number, gate.rate, gate.step, purpose)
+
+    def _charge_one(self, purpose: str, depth: int, account: int, units: int | None) -> int:
+        given = None if units is None else np.full(1, units, dtype=np.int64)
+        charged = self.ledger.charge(purpose, depth, np.full(1, account, dtype=np.int64), given)
+        return int(charged[0])
+
+    def noise_rate(self, purpose: str, units: int, reach: int = 1) -> Fraction:
         """The rate of the discrete Laplace noise that so many units buy.
 
-        Noise of rate e is e-DP and e^2/2-zCDP, so rho allows sqrt(2 rho), rounded down.
+        Noise of rate e is e-DP and e^2/2-zCDP, and a record that is counted in `reach` numbers
+        pays for each: so epsilon allows epsilon / reach, and rho sqrt(2 rho / reach), rounded down.
         """
-        amount = self.ledger.amount(purpose, units)
+        amount = rate_below(self.ledger.amount(purpose, units) / reach)
         return amount if self.ledger.pot_of(purpose) == "epsilon" else root_below(2 * amount)

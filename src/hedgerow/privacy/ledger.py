@@ -123,6 +123,11 @@ class Ledger:
             self._entries[key] = self._entries.get(key, 0) + int(nodes)
         return units[shared]
 
+    def must_be_paid(self, purpose: str) -> None:
+        """Refuses a draw whose one charge, to everybody, was not booked before."""
+        if purpose not in self._lines or self._uses[purpose][0] != 1:
+            raise LeakError(f"{purpose} was drawn before it was paid for")
+
     def amount(self, purpose: str, units: int) -> Fraction:
         """Units of a purpose as epsilon or rho."""
         return self.pots[self._lines[purpose].pot].unit * units

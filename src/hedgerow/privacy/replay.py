@@ -42,11 +42,12 @@ class Step:
     """One call of a mechanism.
 
     Args:
-        kind: "select", "laplace" or "sparse".
+        kind: "select", "laplace", "sparse" or "mark".
         purpose: What was bought.
         log_p: The log-probability of the outcome, item by item; items see disjoint records.
         laws: For a selection, the log-probabilities of all candidates, item by item.
         rates: For noise, the rate of each item.
+        exact: For noise on counts, the counts of each item.
     """
 
     kind: str
@@ -54,6 +55,7 @@ class Step:
     log_p: Floats
     laws: tuple[Floats, ...] = ()
     rates: Floats = field(default_factory=lambda: np.zeros(0))
+    exact: Ints = field(default_factory=lambda: np.zeros((0, 0), np.int64))
 
 
 Trace = list[Step]
@@ -97,11 +99,35 @@ class _Recorder:
         self.outcomes.append(("laplace", drawn))
         return drawn
 
+    def coin(self, bounds: Ints) -> Ints:
+        drawn = self._inner.coin(bounds)
+        self.outcomes.append(("coin", (bounds.tolist(), drawn)))
+        return drawn
+
     def sparse(
-        self, cells: Ints, counts: Ints, number: int, rate: Fraction, threshold: int
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
     ) -> tuple[Ints, Ints]:
-        drawn = self._inner.sparse(cells, counts, number, rate, threshold)
+        drawn = self._inner.sparse(cells, counts, number, rate, threshold, purpose)
         self.outcomes.append(("sparse", drawn))
+        return drawn
+
+    def mark(
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
+    ) -> Ints:
+        drawn = self._inner.mark(cells, counts, number, rate, threshold, purpose)
+        self.outcomes.append(("mark", drawn))
         return drawn
 
 
@@ -148,26 +174,68 @@ class _Replayer:
         size = np.abs(forced - exact).reshape(len(rate), -1)
         weight = np.log(np.tanh(rate / 2)) * size.shape[1]  # (1 - a)/(1 + a) for each number
         log_p = weight - rate * size.sum(axis=1)
-        self.trace.append(Step("laplace", rates.purpose, log_p, rates=rate))
+        counts = exact.reshape(len(rate), -1)
+        self.trace.append(Step("laplace", rates.purpose, log_p, rates=rate, exact=counts))
         return forced
 
+    def coin(self, bounds: Ints) -> Ints:
+        before, forced = self._next("coin")
+        if before != bounds.tolist():
+            raise DivergedError("the method tossed other coins than before")
+        return np.asarray(forced)
+
     def sparse(
-        self, cells: Ints, counts: Ints, number: int, rate: Fraction, threshold: int
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
     ) -> tuple[Ints, Ints]:
         forced: tuple[Ints, Ints] = self._next("sparse")
         e = float(rate)
         exact = dict(zip(cells.tolist(), counts.tolist(), strict=True))
         listed = dict(zip(*(column.tolist() for column in forced), strict=True))
-        log_p = 0.0
+        log_p = _hidden(e, exact, set(listed), number, threshold)
         for cell, value in listed.items():
             size = abs(value - exact.get(cell, 0))
             log_p += math.log(math.tanh(e / 2)) - e * size if value >= threshold else -math.inf
-        hidden = [count for cell, count in exact.items() if cell not in listed]
-        log_p += sum(math.log1p(-_tail(e, threshold - count)) for count in hidden)
-        empty = number - len(listed) - len(hidden)
-        log_p += empty * math.log1p(-_tail(e, threshold))
-        self.trace.append(Step("sparse", "leaf", np.asarray([log_p]), rates=np.asarray([e])))
+        self.trace.append(Step("sparse", purpose, np.asarray([log_p]), rates=np.asarray([e])))
         return forced
+
+    def mark(
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
+    ) -> Ints:
+        forced: Ints = self._next("mark")
+        e = float(rate)
+        exact = dict(zip(cells.tolist(), counts.tolist(), strict=True))
+        log_p = _hidden(e, exact, set(forced.tolist()), number, threshold)
+        for cell in forced.tolist():
+            log_p += math.log(_tail(e, threshold - exact.get(cell, 0)))
+        self.trace.append(Step("mark", purpose, np.asarray([log_p]), rates=np.asarray([e])))
+        return forced
+
+
+def _hidden(
+    e: float, exact: dict[int, int], listed: set[int], number: int, threshold: int
+) -> float:
+    """The log-probability that all cells but the listed ones stay below a threshold."""
+    if not all(0 <= cell < number for cell in listed):
+        raise DivergedError("the method drew from other cells than before")
+    hidden = [count for cell, count in exact.items() if cell not in listed]
+    empty = number - len(listed) - len(hidden)
+    if empty < 0:
+        raise DivergedError("the method drew from fewer cells than it filled")
+    return empty * math.log1p(-_tail(e, threshold)) + sum(
+        math.log1p(-_tail(e, threshold - count)) for count in hidden
+    )
 
 
 def _tail(e: float, m: int) -> float:
@@ -253,6 +321,8 @@ def compare(one: Trace, other: Trace, paid_in_rho: Collection[str] = ()) -> Comp
 
 
 def _laws_differ(a: Step, b: Step, item: int) -> bool:
+    if a.kind == "laplace":
+        return not np.array_equal(a.exact[item], b.exact[item])
     if a.kind != "select":
         return False
     if a.laws[item].shape != b.laws[item].shape:
@@ -268,5 +338,8 @@ def _divergence(a: Step, b: Step, item: int, order: float) -> float:
             float(np.logaddexp.reduce(order * u + (1 - order) * v)) / (order - 1)
             for u, v in ((p, q), (q, p))
         )
-    e = float(a.rates[item])  # one count moves by one, so the loss is e or -e
-    return float(np.logaddexp((order - 1) * e, -order * e) - np.log1p(np.exp(-e))) / (order - 1)
+    e = float(a.rates[item])
+    # each count that moves does so by one, so that its loss is e or -e
+    moved = int(np.abs(a.exact[item] - b.exact[item]).sum()) if a.kind == "laplace" else 1
+    one = float(np.logaddexp((order - 1) * e, -order * e) - np.log1p(np.exp(-e))) / (order - 1)
+    return moved * one

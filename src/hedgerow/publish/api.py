@@ -13,7 +13,7 @@ from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
-from hedgerow.release import Release
+from hedgerow.release import GridPartition, Release, TreePartition
 from hedgerow.schema import Schema
 from hedgerow.table import Table, read
 
@@ -78,17 +78,11 @@ def publish(
     stream = Keystream(seed)
     outcome = run(table, method, plan.budget, Dice(stream), growing)
     growing(1.0)
+    assert isinstance(outcome.partition, TreePartition | GridPartition)
     return Release(
         schema=schema,
         method=method.name,
-        settings=method.settings()
-        | {
-            "chosen": {
-                "score": method.scoring(schema).name,
-                "specialisations": outcome.plan.specialisations,
-                "depth": outcome.plan.depth,
-            }
-        },
+        settings=method.settings() | {"chosen": method.chosen(schema, outcome)},
         guarantee=_guarantee(schema, outcome, private=stream.secure),
         ledger=_ledger(outcome),
         partition=outcome.partition,

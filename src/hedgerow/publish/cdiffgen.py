@@ -44,7 +44,7 @@ from hedgerow.publish.plan import Plan
 from hedgerow.publish.publisher import (
     Job,
     Outcome,
-    Publisher,
+    TablePublisher,
     check_common,
     check_count,
 )
@@ -64,7 +64,7 @@ _ROOT = np.zeros(1, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class CDiffGen(Publisher):
+class CDiffGen(TablePublisher):
     """Settings of CDiffGen.
 
     Args:
@@ -97,7 +97,7 @@ class CDiffGen(Publisher):
         return asdict(self) | {"consistency": consistency}
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
-        """See `Publisher.plan_for`."""
+        """See `TablePublisher.plan_for`."""
         if self.max_cells * max(1, len(schema.classes)) > MOST_COUNTS:
             raise UsageError(
                 "max_cells times the number of classes is more than can be counted node by node.",
@@ -113,7 +113,7 @@ class CDiffGen(Publisher):
         return Plan(self.name, self.schedule, budget, purse, tuple(grants), size, size)
 
     def publish(self, job: Job) -> Outcome:
-        """See `Publisher.publish`."""
+        """See `TablePublisher.publish`."""
         engine, curator, ledger = job.engine, job.curator, job.curator.ledger
         # grow
         cuts = grow_cuts(job, self.schedule, self.max_cells)

@@ -45,7 +45,7 @@ from hedgerow.publish.plan import Plan, Purse, leaf_lines, levels, open_purse
 from hedgerow.publish.publisher import (
     Job,
     Outcome,
-    Publisher,
+    TablePublisher,
     check_common,
     check_count,
 )
@@ -67,7 +67,7 @@ _ROOT = np.zeros(1, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class DiffGen(Publisher):
+class DiffGen(TablePublisher):
     """Settings of DiffGen.
 
     Args:
@@ -95,7 +95,7 @@ class DiffGen(Publisher):
         check_count("max_cells", self.max_cells, MOST_CELLS // 1024)
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
-        """See `Publisher.plan_for`."""
+        """See `TablePublisher.plan_for`."""
         if self.max_cells * max(1, len(schema.classes)) > MOST_CELLS:
             raise UsageError(
                 "max_cells times the number of classes is more than can be numbered.",
@@ -109,7 +109,7 @@ class DiffGen(Publisher):
         return Plan(self.name, self.schedule, budget, purse, tuple(grants), size, size)
 
     def publish(self, job: Job) -> Outcome:
-        """See `Publisher.publish`."""
+        """See `TablePublisher.publish`."""
         cuts = grow_cuts(job, self.schedule, self.max_cells)
         job.progress(0.5)
         # count

@@ -43,7 +43,7 @@ from hedgerow.publish.plan import Plan, leaf_lines, levels, open_purse
 from hedgerow.publish.publisher import (
     Job,
     Outcome,
-    Publisher,
+    TablePublisher,
     check_common,
     check_count,
     check_word,
@@ -63,7 +63,7 @@ MOST_SPECIALISATIONS, MOST_DEPTH = 10_000_000, 1_000
 
 
 @dataclass(frozen=True)
-class DiffMulti(Publisher):
+class DiffMulti(TablePublisher):
     """Settings of DiffMulti.
 
     Args:
@@ -97,12 +97,12 @@ class DiffMulti(Publisher):
         check_count("depth", self.depth, MOST_DEPTH)
 
     def scoring(self, schema: Schema) -> Score:
-        """See `Publisher.scoring`."""
+        """See `TablePublisher.scoring`."""
         purity = self.score is None and self.schedule == "tuned" and schema.target
         return pick_score("purity" if purity else self.score, schema)
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
-        """See `Publisher.plan_for`."""
+        """See `TablePublisher.plan_for`."""
         return (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)
 
     def _paper(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
@@ -133,7 +133,7 @@ class DiffMulti(Publisher):
         return Plan(self.name, "tuned", budget, purse, tuple(grants), size, depth)
 
     def publish(self, job: Job) -> Outcome:
-        """See `Publisher.publish`."""
+        """See `TablePublisher.publish`."""
         engine, curator = job.engine, job.curator
         tree = GrowingTree(engine.domain)
         nodes = np.zeros(1, dtype=np.int64)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from hedgerow.counting.engine import Engine
 from hedgerow.privacy.chance import Rates
 from hedgerow.privacy.curator import Curator
-from hedgerow.release.measurements import Measurement
+from hedgerow.release.measurements import Measurement, Place
 
 __all__ = ["buy_rows", "class_totals", "count_leaves", "measured"]
 
@@ -23,10 +22,11 @@ Ints = NDArray[np.int64]
 def measured(
     curator: Curator,
     purpose: str,
-    at: Literal["node", "region"],
+    at: Place,
     drawn: Sequence[tuple[Ints, Ints, Ints]],
     *,
     by_class: bool = False,
+    reach: int = 1,
 ) -> Measurement:
     """Describes noisy counts by the rate of their noise, whatever pot paid for it.
 
@@ -36,14 +36,16 @@ def measured(
         at: What the places are numbers of.
         drawn: Places, noisy counts and units of the charges, draw by draw.
         by_class: Whether every class was counted apart.
+        reach: In how many of the numbers one record may be counted.
     """
     where, values, units = (np.concatenate(column) for column in zip(*drawn, strict=True))
     order = np.argsort(where)
     where, values, units = where[order], values[order], units[order]
-    rates = Rates.of(units, lambda unit: curator.noise_rate(purpose, unit))
+    rates = Rates.of(units, lambda unit: curator.noise_rate(purpose, unit, reach))
     common = math.lcm(*(rate.denominator for rate in rates.values))
     scaled = np.asarray([int(rate * common) for rate in rates.values], dtype=np.int64)[rates.which]
-    return Measurement(purpose, at, where, values, by_class, scaled, Fraction(1, common))
+    unit = Fraction(1, common)
+    return Measurement(purpose, at, where, values, by_class, scaled, unit, reach=reach)
 
 
 def buy_rows(curator: Curator, engine: Engine) -> Measurement:

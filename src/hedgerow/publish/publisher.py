@@ -19,6 +19,7 @@ from hedgerow.privacy.ledger import Ledger
 from hedgerow.publish.measure import buy_rows
 from hedgerow.publish.plan import Plan
 from hedgerow.publish.scores import SCORES, Score
+from hedgerow.release.itemsets import Itemsets
 from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import Partition
 from hedgerow.schema import Schema
@@ -28,6 +29,7 @@ __all__ = [
     "Outcome",
     "Progress",
     "Publisher",
+    "TablePublisher",
     "check_common",
     "check_count",
     "check_word",
@@ -51,7 +53,7 @@ class Outcome:
     """A finished run: all of it was drawn or is public."""
 
     plan: Plan
-    partition: Partition
+    partition: Partition | Itemsets
     measurements: tuple[Measurement, ...]
     ledger: Ledger
     published: NDArray[np.int64]  # the ledger's accounts of the published regions
@@ -99,12 +101,57 @@ class Job:
 class Publisher(ABC):
     """A method: frozen settings, a plan that sees no data, and a run that keeps to it.
 
-    Methods are frozen dataclasses with at least the settings `score` and `schedule`.
+    Methods are frozen dataclasses with at least the setting `schedule`.
     """
 
     name: ClassVar[str]
-    score: str | None
     schedule: Literal["tuned", "paper"]
+
+    @abstractmethod
+    def plan(
+        self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
+    ) -> Plan:
+        """What would be spent on what. Opens no data.
+
+        Args:
+            schema: The public schema.
+            epsilon: The loss that one person may suffer.
+            delta: 0 for pure differential privacy.
+            rows: A public guess at the number of rows, where a rule would use the noisy one.
+        """
+
+    @abstractmethod
+    def run(
+        self,
+        engine: Any,
+        schema: Schema,
+        budget: Budget,
+        chance: Chance,
+        progress: Progress = no_progress,
+    ) -> Outcome:
+        """Spends by the plan.
+
+        Args:
+            engine: The private data, as this method counts it.
+            schema: The public schema.
+            budget: What one person may lose.
+            chance: Where outcomes come from.
+            progress: Called now and then with the share of the work that is done.
+        """
+
+    @abstractmethod
+    def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
+        """What public rules chose where a setting was left out."""
+
+    def settings(self) -> dict[str, Any]:
+        """The settings in words, for the manifest."""
+        return asdict(self)  # type: ignore[call-overload, no-any-return]
+
+
+class TablePublisher(Publisher):
+    """A method that specialises a table by a score."""
+
+    score: str | None
 
     def plan(
         self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
@@ -171,9 +218,13 @@ class Publisher(ABC):
             ledger.grant(plan.grants[1:])
         return self.publish(Job(engine, plan, curator, self.scoring(schema), found, progress))
 
-    def settings(self) -> dict[str, Any]:
-        """The settings in words, for the manifest."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
+    def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
+        """See `Publisher.chosen`."""
+        return {
+            "score": self.scoring(schema).name,
+            "specialisations": outcome.plan.specialisations,
+            "depth": outcome.plan.depth,
+        }
 
 
 def check_common(

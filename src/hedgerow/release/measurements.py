@@ -13,7 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Measurement"]
+__all__ = ["PLACES", "Measurement", "Place"]
+
+Place = Literal["node", "region", "item", "size"]
+PLACES: tuple[Place, ...] = ("node", "region", "item", "size")
 
 _LEAST_VARIANCE = 1e-12  # stands for "no noise to speak of" and keeps every weight finite
 
@@ -25,7 +28,7 @@ class Measurement:
     Args:
         name: What was counted: "rows" (the whole table), "allocate" (totals of nodes of a tree),
             "leaf" (the classes of a region), and so on.
-        at: Whether `where` numbers nodes of a tree or regions.
+        at: Whether `where` numbers nodes of a tree, regions, items of a universe, or sizes.
         where: The places counted, shape [k].
         values: The noisy counts, which may be negative: shape [k, classes] if by class (one
             column if the schema has no class), else [k, 1].
@@ -34,6 +37,8 @@ class Measurement:
         unit: The epsilon of one unit.
         threshold: For a sparse release: whatever is not listed had a noisy count below this.
         klass: For a list of single cells: the class of each, shape [k]; `values` is then [k, 1].
+        reach: In how many of the numbers one record may be counted; each of them has the noise
+            that a part 1/reach of the charge buys, and `units` is that part.
 
     Example:
         >>> total = Measurement("rows", "node", np.array([0]), np.array([[41]]), False,
@@ -43,7 +48,7 @@ class Measurement:
     """
 
     name: str
-    at: Literal["node", "region"]
+    at: Place
     where: NDArray[np.int64]
     values: NDArray[np.int64]
     by_class: bool
@@ -51,6 +56,7 @@ class Measurement:
     unit: Fraction
     threshold: int | None = None
     klass: NDArray[np.int64] | None = None
+    reach: int = 1
 
     def __post_init__(self) -> None:
         """Holds the shapes to what they mean; a breach is our own bug."""
@@ -70,7 +76,7 @@ class Measurement:
         """Whether both hold the same numbers about the same places."""
         if not isinstance(other, Measurement):
             return NotImplemented
-        plain = ("name", "at", "by_class", "unit", "threshold")
+        plain = ("name", "at", "by_class", "unit", "threshold", "reach")
         if any(getattr(self, field) != getattr(other, field) for field in plain):
             return False
         if (self.klass is None) != (other.klass is None):
