@@ -22,7 +22,7 @@ import pyarrow.csv as pacsv
 from hedgerow.errors import DataError, UsageError
 from hedgerow.table.source import BATCH_ROWS, Source, check_names
 
-__all__ = ["open_csv", "sniff_delimiter"]
+__all__ = ["encoding_error", "explain", "open_csv", "sniff_delimiter"]
 
 DELIMITERS = ",;\t|"
 _HEAD = 1 << 20
@@ -62,7 +62,12 @@ def sniff_delimiter(text: str, known: Collection[str] = ()) -> str:
 
 
 def open_csv(
-    path: Path, *, gzipped: bool, known: Collection[str] = (), delimiter: str | None = None
+    path: Path,
+    *,
+    gzipped: bool,
+    known: Collection[str] = (),
+    delimiter: str | None = None,
+    blank_records: bool = False,
 ) -> Source:
     """Opens a CSV file; its first line holds the names of the columns.
 
@@ -71,6 +76,7 @@ def open_csv(
         gzipped: Whether it is compressed.
         known: Column names that the schema expects, to tell the delimiter.
         delimiter: The delimiter, if it is not to be guessed.
+        blank_records: Whether a blank line is a record if there is a single column.
     """
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise UsageError(
@@ -91,6 +97,7 @@ def open_csv(
             hint="The first line must hold the names of the columns, even if no rows follow.",
         )
     names = check_names(header, what)
+    blank_records = blank_records and len(names) == 1
     size = max(1, os.path.getsize(path))
     position: list[Callable[[], int]] = []
 
@@ -116,7 +123,10 @@ def open_csv(
                 stream,
                 pacsv.ReadOptions(column_names=keys, block_size=_BLOCK),
                 pacsv.ParseOptions(
-                    delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
+                    delimiter=delimiter,
+                    newlines_in_values=True,
+                    invalid_row_handler=skip,
+                    ignore_empty_lines=not blank_records,
                 ),
                 pacsv.ConvertOptions(
                     column_types=dict.fromkeys(keys, pa.string()),
@@ -133,7 +143,7 @@ def open_csv(
                 for start in range(0, batch.num_rows, BATCH_ROWS):
                     yield batch.slice(start, BATCH_ROWS)
         except (pa.ArrowException, OSError, zlib.error) as error:
-            raise _explain(error, path, gzipped) from None
+            raise explain(error, path, gzipped) from None
         if ragged:
             raise _ragged(path, gzipped, delimiter, len(names))
 
@@ -146,19 +156,19 @@ def open_csv(
     )
 
 
-def _open_binary(path: Path, gzipped: bool) -> Any:
+def open_binary(path: Path, gzipped: bool) -> Any:
     return gzip.open(path, "rb") if gzipped else path.open("rb")
 
 
 def _head(path: Path, gzipped: bool) -> str:
     """The beginning of the file as text."""
     try:
-        with _open_binary(path, gzipped) as file:
+        with open_binary(path, gzipped) as file:
             start = file.read(_HEAD)
     except (OSError, EOFError, zlib.error) as error:
-        raise _explain(error, path, gzipped) from None
+        raise explain(error, path, gzipped) from None
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise _encoding(path, 1)
+        raise encoding_error(path, 1)
     if b"\0" in start:
         raise DataError(
             f"{path}: this is not a text file",
@@ -168,14 +178,14 @@ def _head(path: Path, gzipped: bool) -> str:
         decoder = codecs.getincrementaldecoder("utf-8-sig")()
         return decoder.decode(start, final=len(start) < _HEAD)
     except UnicodeDecodeError:
-        raise _encoding(path, _line_of_bad_text(path, gzipped)) from None
+        raise encoding_error(path, _line_of_bad_text(path, gzipped)) from None
 
 
-def _explain(error: Exception, path: Path, gzipped: bool) -> DataError:
+def explain(error: Exception, path: Path, gzipped: bool) -> DataError:
     """Turns a reader's complaint, which may quote a record, into ours."""
     text = str(error)
     if "UTF8" in text:
-        return _encoding(path, _line_of_bad_text(path, gzipped))
+        return encoding_error(path, _line_of_bad_text(path, gzipped))
     if "straddling" in text:
         return DataError(
             f"{path}: a record does not end",
@@ -196,7 +206,8 @@ def _explain(error: Exception, path: Path, gzipped: bool) -> DataError:
     )
 
 
-def _encoding(path: Path, line: int | None) -> DataError:
+def encoding_error(path: Path, line: int | None) -> DataError:
+    """The complaint about a file that is not in UTF-8."""
     where = "" if line is None else f", line {line}"
     return DataError(
         f"{path}{where}: the text is not encoded in UTF-8",
@@ -206,7 +217,7 @@ def _encoding(path: Path, line: int | None) -> DataError:
 
 def _line_of_bad_text(path: Path, gzipped: bool) -> int | None:
     try:
-        with _open_binary(path, gzipped) as file:
+        with open_binary(path, gzipped) as file:
             for number, line in enumerate(file, start=1):
                 try:
                     line.decode("utf-8")
@@ -219,7 +230,7 @@ def _line_of_bad_text(path: Path, gzipped: bool) -> int | None:
 
 def _records(path: Path, gzipped: bool, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Each record that is not blank, header included, with the line it begins in."""
-    with _open_binary(path, gzipped) as file:
+    with open_binary(path, gzipped) as file:
         text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
         reader = csv.reader(text, delimiter=delimiter)
         line = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,9 +14,12 @@ from hedgerow.errors import DataError, UsageError
 from hedgerow.table.encode import text_of
 from hedgerow.table.source import BATCH_ROWS, Source, check_names
 
-__all__ = ["FrameKind", "frame_kind", "open_frame", "to_frame"]
+__all__ = ["FrameKind", "Split", "frame_kind", "open_frame", "to_frame"]
 
 FrameKind = Literal["pandas", "polars", "arrow"]
+Split = Callable[[str], Sequence[str]]
+
+_LISTS = (list, tuple, set, frozenset, np.ndarray)
 
 
 def frame_kind(source: object) -> FrameKind:
@@ -58,8 +61,13 @@ def to_frame(table: Any, kind: str) -> Any:
     return table
 
 
-def open_frame(source: Any) -> Source:
+def open_frame(source: Any, *, split: Split | None = None) -> Source:
     """Opens an Arrow table or stream, or any frame that narwhals knows.
+
+    Args:
+        source: The table or frame.
+        split: If given, a column of Python objects may hold lists, and a text beside them
+            becomes the list of what this makes of it.
 
     Example:
         >>> open_frame(pa.table({"age": [40]})).names
@@ -80,7 +88,7 @@ def open_frame(source: Any) -> Source:
             hint="Give a table, such as column.to_frame().",
         )
     if frame_kind(native) == "pandas":
-        return _open_pandas(native)
+        return _open_pandas(native, split)
     frame: Any = nw.from_native(native, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         return _open_table(_arrow(lambda: frame.collect("pyarrow").to_arrow()), "the lazy frame")
@@ -142,12 +150,14 @@ def _open_stream(reader: Any) -> Source:
     return Source("the Arrow stream", names, batches)
 
 
-def _open_pandas(frame: Any) -> Source:
+def _open_pandas(frame: Any, split: Split | None) -> Source:
     what = "the pandas frame"
     names = check_names([str(name) for name in frame.columns], what)
 
     def batches(columns: Sequence[int]) -> Iterator[Any]:
-        arrays = [_pandas_column(frame.iloc[:, column], names[column], what) for column in columns]
+        arrays = [
+            _pandas_column(frame.iloc[:, column], names[column], what, split) for column in columns
+        ]
         table = pa.table(arrays, names=[names[column] for column in columns])
         for batch in table.to_batches(max_chunksize=BATCH_ROWS):
             yield batch
@@ -159,7 +169,7 @@ def _open_pandas(frame: Any) -> Source:
     )
 
 
-def _pandas_column(series: Any, name: str, what: str) -> Any:
+def _pandas_column(series: Any, name: str, what: str, split: Split | None = None) -> Any:
     """A pandas column in Arrow's form, value by value where pandas itself has no one type.
 
     A column of Python objects is never given a type by its content: one odd value would change
@@ -176,7 +186,9 @@ def _pandas_column(series: Any, name: str, what: str) -> Any:
             ) from None
     missing = series.isna().to_numpy(dtype=bool)
     values = series.to_numpy(dtype=object)
-    if any(isinstance(value, (list, tuple, dict, set)) for value in values):
+    if split is not None and any(isinstance(value, _LISTS) for value in values):
+        return _lists_of(values, missing, split, name, what)
+    if any(isinstance(value, (*_LISTS, dict)) for value in values):
         raise DataError(
             f"{what}: column {name!r} holds lists or records",
             hint="Give the column one plain type: text, number, true/false or date.",
@@ -185,6 +197,33 @@ def _pandas_column(series: Any, name: str, what: str) -> Any:
         [None if gone else _plain_text(v) for v, gone in zip(values, missing, strict=True)],
         pa.string(),
     )
+
+
+def _lists_of(values: Any, missing: Any, split: Split, name: str, what: str) -> Any:
+    """Lists of texts from Python objects, each by itself: a text is what it would be alone."""
+
+    def texts(value: Any) -> list[str | None]:
+        if not isinstance(value, _LISTS):
+            return list(split(_plain_text(value) or ""))
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = [value.item()]
+        parts = list(value)
+        if any(isinstance(part, (*_LISTS, dict)) for part in parts):
+            raise DataError(
+                f"{what}: column {name!r} holds lists inside lists, or records",
+                hint="Give one list of items, texts or whole numbers, for each record.",
+            )
+        return [part if isinstance(part, str) else _item_text(part) for part in parts]
+
+    lists = [None if gone else texts(v) for v, gone in zip(values, missing, strict=True)]
+    return pa.array(lists, pa.list_(pa.string()))
+
+
+def _item_text(value: Any) -> str | None:
+    """The text of an item; pandas' own marks for what is missing are none."""
+    import pandas
+
+    return None if pandas.isna(value) else _plain_text(value)
 
 
 def _plain_text(value: Any) -> str | None:

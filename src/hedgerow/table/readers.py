@@ -11,14 +11,18 @@ import pyarrow as pa
 
 from hedgerow.errors import DataError
 from hedgerow.table.csv_file import open_csv
-from hedgerow.table.frames import open_frame
+from hedgerow.table.frames import Split, open_frame
 from hedgerow.table.source import BATCH_ROWS, Source, check_names
 
-__all__ = ["open_source"]
+__all__ = ["magic_of", "open_source"]
 
 
 def open_source(
-    source: Any, *, known: Collection[str] = (), delimiter: str | None = None
+    source: Any,
+    *,
+    known: Collection[str] = (),
+    delimiter: str | None = None,
+    split: Split | None = None,
 ) -> Source:
     """Opens a file by its content (not its ending), or a frame.
 
@@ -26,6 +30,8 @@ def open_source(
         source: The path of a CSV (also gzipped) or Parquet file, or a frame.
         known: Column names that the schema expects; they help to tell a CSV file's delimiter.
         delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        split: Given for transactions: how the items of a text are told apart. A column may
+            then hold lists, and a blank line of a CSV file with one column is a record.
 
     Example:
         >>> open_source("no/such/file.csv")
@@ -34,9 +40,9 @@ def open_source(
           Check the path; it is taken from the folder you are in.
     """
     if not isinstance(source, (str, os.PathLike)):
-        return open_frame(source)
+        return open_frame(source, split=split)
     path = Path(os.fsdecode(source))
-    magic = _magic(path)
+    magic = magic_of(path)
     if magic[:4] == b"PAR1":
         return _open_parquet(path)
     if magic[:2] == b"PK":
@@ -46,10 +52,17 @@ def open_source(
         )
     if path.suffix.lower() in (".parquet", ".pq") and magic:
         raise _damaged_parquet(path)
-    return open_csv(path, gzipped=magic[:2] == b"\x1f\x8b", known=known, delimiter=delimiter)
+    return open_csv(
+        path,
+        gzipped=magic[:2] == b"\x1f\x8b",
+        known=known,
+        delimiter=delimiter,
+        blank_records=split is not None,
+    )
 
 
-def _magic(path: Path) -> bytes:
+def magic_of(path: Path) -> bytes:
+    """The first four bytes of a file, which tell its kind."""
     try:
         if path.is_dir():
             raise DataError(

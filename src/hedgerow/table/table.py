@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.errors import DataError, DataWarning, LeakError
+from hedgerow.errors import DataError, DataWarning, LeakError, UsageError
 from hedgerow.schema.attributes import Attribute
 from hedgerow.table.encode import encode_array
 from hedgerow.table.frames import FrameKind, frame_kind
@@ -101,6 +101,7 @@ def read(
         >>> read(pa.table({"age": [18, 40]}), schema)
         Table('survey')
     """
+    _check_schema(schema)
     opened = open_source(source, known=_known(schema), delimiter=delimiter)
     attributes: list[Attribute] = [*schema.attributes]
     if schema.target is not None:
@@ -163,6 +164,7 @@ def encode_rows(
         >>> codes[:, 0].tolist(), ok.tolist()
         ([18, 0], [True, False])
     """
+    _check_schema(schema)
     opened = open_source(frame, known=_known(schema), delimiter=delimiter)
     attributes = [*schema.attributes]
     places = _columns(opened, schema, attributes, strict=False)
@@ -178,6 +180,15 @@ def encode_rows(
     if not lenient:
         report.check(opened, {attribute.name: attribute for attribute in attributes})
     return rows.finish(), np.concatenate(fine) if fine else np.zeros(0, bool)
+
+
+def _check_schema(schema: Schema) -> None:
+    if schema.items is not None:
+        raise UsageError(
+            "the schema describes transactions by their items, not a table by its attributes",
+            hint="Read it with hedgerow.table.read_baskets, or give a schema with `attributes:`. "
+            "Methods for tables do not publish transactions.",
+        )
 
 
 def _known(schema: Schema) -> set[str]:

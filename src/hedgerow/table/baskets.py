@@ -1,0 +1,160 @@
+"""`Baskets`: private transactions as codes, and how they are read.
+
+What becomes of a record follows from its own items and the public schema alone, whatever its
+place in the file and whatever else is in it: so two files that differ in one record still differ
+in one record at most when they have been read.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import DataWarning, LeakError, UsageError
+from hedgerow.table.frames import FrameKind, frame_kind
+from hedgerow.table.readers import magic_of, open_source
+
+if TYPE_CHECKING:
+    from hedgerow.schema import Schema
+    from hedgerow.table.lookup import Lookup, split_text
+    from hedgerow.table.records import Records
+
+__all__ = ["Baskets", "is_text", "read_baskets"]
+
+Progress = Callable[[float], None]
+
+
+class Baskets:
+    """Private transactions as codes. Only counting engines look inside.
+
+    It has no length and no truth value and cannot be looped over: code that tries is about to
+    leak and gets a `LeakError`.
+
+    Attributes:
+        schema: The public schema.
+        start: Where each record begins in `codes`, and where the last one ends.
+        codes: The items of all records; distinct and increasing within each record.
+        frame_kind: The kind of frame that results should come back as.
+    """
+
+    __slots__ = ("codes", "frame_kind", "schema", "start")
+
+    def __init__(
+        self,
+        schema: Schema,
+        start: NDArray[np.int64],
+        codes: NDArray[np.int32],
+        frame_kind: FrameKind = "arrow",
+    ) -> None:
+        """Takes codes as `read_baskets` makes them."""
+        self.schema = schema
+        self.start = start
+        self.codes = codes
+        self.frame_kind = frame_kind
+
+    def __repr__(self) -> str:
+        """The schema's name alone."""
+        return f"Baskets({self.schema.name!r})"
+
+    def _refuse(self) -> NoReturn:
+        raise LeakError("private transactions have no length, no records and no truth value")
+
+    def __len__(self) -> int:
+        """Refused: the number of records is private."""
+        self._refuse()
+
+    def __iter__(self) -> NoReturn:
+        """Refused: records are private."""
+        self._refuse()
+
+    def __bool__(self) -> bool:
+        """Refused: whether there are records is private."""
+        self._refuse()
+
+    def __reduce__(self) -> NoReturn:
+        """Refused: a pickle of private data would lie about somewhere."""
+        raise LeakError("private transactions are not pickled")
+
+
+def read_baskets(
+    source: Any,
+    schema: Schema,
+    *,
+    delimiter: str | None = None,
+    progress: Progress | None = None,
+) -> Baskets:
+    """Reads private transactions and encodes them against the schema.
+
+    Repeated items of a record count once. Items outside the universe are dropped or refused,
+    empty records are dropped or hold the public item `(empty)`, and a record of more than
+    `max_items` items keeps those that a fixed public hash of its own set of items ranks first.
+
+    Args:
+        source: The path of a text file with one record per line (also gzipped), of a CSV or
+            Parquet file, or an Arrow, pandas or Polars frame.
+        schema: The public schema; it says in which columns the items stand.
+        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        progress: Called now and then with the share that has been read, from 0 to 1.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from hedgerow.schema import Schema
+        >>> schema = Schema.from_dict({"name": "shop", "items": {"universe": ["milk", "tea"]}})
+        >>> baskets = read_baskets(pa.table({"bought": [["tea", "milk"], ["tea"]]}), schema)
+        >>> baskets, baskets.codes.tolist(), baskets.start.tolist()
+        (Baskets('shop'), [0, 1, 1], [0, 2, 3])
+    """
+    # These wait for numba, so they are loaded only when needed.
+    from hedgerow.table.basket_columns import read_columns
+    from hedgerow.table.lookup import Lookup
+
+    items = schema.items
+    if items is None:
+        raise UsageError(
+            "the schema describes a table by its attributes, not transactions by their items",
+            hint="Read it with hedgerow.table.read, or give a schema with `items:`.",
+        )
+    lookup = Lookup(items)
+    if items.column is None and items.item is None and is_text(source):
+        records = _read_text(Path(os.fsdecode(source)), lookup, progress)
+    else:
+        columns = [name for name in (items.column, items.person, items.item) if name is not None]
+        split = None if items.item is not None else split_text(items.separator)
+        opened = open_source(source, known=columns, delimiter=delimiter, split=split)
+        records = read_columns(opened, lookup, progress)
+    records.check()
+    for sentence in records.warnings():
+        warnings.warn(sentence, DataWarning, stacklevel=2)
+    start, codes = records.finish()
+    if progress is not None:
+        progress(1.0)
+    return Baskets(schema, start, codes, frame_kind(source))
+
+
+def is_text(source: Any) -> bool:
+    """Whether the source is a text file, as opposed to Parquet or a frame."""
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    magic = magic_of(Path(os.fsdecode(source)))
+    return magic[:4] != b"PAR1" and magic[:2] != b"PK"
+
+
+def _read_text(path: Path, lookup: Lookup, progress: Progress | None) -> Records:
+    """Reads a file with one record per line."""
+    from hedgerow.table.fimi import read_lines
+    from hedgerow.table.records import Records
+
+    lookup.check_separator()
+    gzipped = magic_of(path)[:2] == b"\x1f\x8b"
+    records = Records(lookup, str(path), lambda rows: [f"line {row + 1}" for row in rows])
+    for lines in read_lines(path, gzipped=gzipped, progress=progress):
+        if lines.odd is not None:
+            records.note_odd(lines.odd)
+        records.add(*lookup.split_bytes(lines.data, lines.begin, lines.end))
+    return records

@@ -1,0 +1,117 @@
+"""Records of items as they come in, block by block, and what was odd about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import DataError
+from hedgerow.table.lookup import Lookup
+
+__all__ = ["Records"]
+
+_PLACES = 3  # named in a complaint; more would begin to count records
+
+Places = Callable[[Sequence[int]], list[str]]
+
+
+class Records:
+    """Takes the items of records and applies the rules for them.
+
+    Args:
+        lookup: Knows the universe and the rules.
+        what: How messages call the source.
+        places: Turns record numbers (from 0) into words such as `line 12`.
+    """
+
+    def __init__(self, lookup: Lookup, what: str, places: Places) -> None:
+        self._lookup = lookup
+        self._what = what
+        self._places = places
+        self._codes = _Grown(np.int32)
+        self._ends = _Grown(np.int64)
+        self._ends.add(np.zeros(1, np.int64))
+        self._foreign: list[int] = []
+        self._odd: int | None = None
+        self._seen = 0
+        self._useful = False
+
+    def add(self, codes: NDArray[np.int32], sizes: NDArray[np.int64]) -> None:
+        """Takes the codes of the next records and the number of each one's codes."""
+        codes, sizes, foreign = self._lookup.settle(codes, sizes)
+        self.note(foreign, self._seen)
+        self._seen += len(foreign)
+        # The dummy is a record's last resort: it does not show that the universe is right.
+        self._useful = self._useful or bool((codes != self._lookup.dummy).any())
+        ends = np.cumsum(sizes)
+        ends += self._codes.used
+        self._codes.add(codes)
+        self._ends.add(ends)
+
+    def note(self, foreign: NDArray[np.bool_], first: int) -> None:
+        """Remembers the first places at which a foreign item stands."""
+        room = _PLACES - len(self._foreign)
+        if room and foreign.any():
+            self._foreign += [first + int(place) for place in np.flatnonzero(foreign)[:room]]
+
+    def note_odd(self, place: int) -> None:
+        """Remembers the first of the next records that is not proper text."""
+        if self._odd is None:
+            self._odd = self._seen + place
+
+    def check(self) -> None:
+        """Raises a DataError if there was a foreign item and the schema forbids them."""
+        if self._lookup.items.foreign == "drop" or not self._foreign:
+            return
+        where = ", ".join(self._places(self._foreign))
+        raise DataError(
+            f"{self._what}, {where}: an item is not in the universe, and the schema says "
+            "`foreign: error` (the first places are named)",
+            hint="Mend the data or the universe, or write `foreign: drop` to leave such items out.",
+        )
+
+    def warnings(self) -> list[str]:
+        """What a steward should hear although no rule forbids it.
+
+        These sentences depend on private data. They are for whoever holds the data, and must
+        not become part of a release.
+        """
+        found = []
+        if self._odd is not None:
+            (where,) = self._places([self._odd])
+            found.append(
+                f"{self._what}, {where}: the text is not encoded in UTF-8, so items there count as "
+                "foreign. Save the file as UTF-8."
+            )
+        if self._seen and not self._useful:
+            found.append(
+                f"{self._what}: no record has an item of the universe, so a release will say "
+                "nothing. Check the universe, and the separator or column, in the schema."
+            )
+        return found
+
+    def finish(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Where each record begins (and the last one ends), and all codes."""
+        return self._ends.finish(), self._codes.finish()
+
+
+class _Grown:
+    """An array that grows by blocks, without a second copy of it at the end."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.array: Any = np.empty(0, dtype)
+        self.used = 0
+
+    def add(self, block: NDArray[Any]) -> None:
+        end = self.used + len(block)
+        if end > len(self.array):
+            self.array.resize(max(end, len(self.array) * 3 // 2), refcheck=False)
+        self.array[self.used : end] = block
+        self.used = end
+
+    def finish(self) -> Any:
+        self.array.resize(self.used, refcheck=False)
+        return self.array
