@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -92,7 +92,7 @@ def publish(
     for warning in known.warnings:
         warn(warning, as_json)
     with progress("Publishing") as bar, data_warnings(as_json):
-        release = hedgerow.publish(
+        release: Any = hedgerow.publish(
             data,
             known,
             method=settings,

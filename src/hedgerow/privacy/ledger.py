@@ -74,12 +74,17 @@ class Ledger:
             self._spent[line.purpose] = np.zeros(self._accounts, dtype=np.int64)
             self._uses[line.purpose] = np.zeros(self._accounts, dtype=np.int64)
 
-    def open(self, parents: Ints) -> None:
-        """Opens one account for each new node, in order; it inherits its parent's spending."""
+    def open(self, parents: Ints) -> int:
+        """Opens one account for each new node, in order; it inherits its parent's spending.
+
+        Returns:
+            The number of the first new account.
+        """
         for purpose in self._lines:
             for book in (self._spent, self._uses):
                 book[purpose] = np.concatenate([book[purpose], book[purpose][parents]])
         self._accounts += len(parents)
+        return self._accounts - len(parents)
 
     def left(self, pot: str, accounts: Ints) -> Ints:
         """What each account's path may still take from a pot, in units."""

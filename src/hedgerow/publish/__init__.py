@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
+    from hedgerow.release.basket_release import BasketRelease
 
 
 class _CallableRoom(ModuleType):
@@ -22,7 +23,7 @@ class _CallableRoom(ModuleType):
     the same name would be lost. Calling the package therefore calls the function.
     """
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Release:
+    def __call__(self, *args: Any, **kwargs: Any) -> Release | BasketRelease:
         from hedgerow.publish.api import publish
 
         return publish(*args, **kwargs)

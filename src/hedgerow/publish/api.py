@@ -6,16 +6,19 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
-from hedgerow.release import GridPartition, Release, TreePartition
+from hedgerow.release import Release
+from hedgerow.release.basket_release import BasketRelease
 from hedgerow.schema import Schema
-from hedgerow.table import Table, read
+from hedgerow.table import Baskets, Table, read, read_baskets
 
 __all__ = ["publish", "run"]
 
@@ -30,7 +33,7 @@ def publish(
     seed: int | None = None,
     delimiter: str | None = None,
     progress: Progress | None = None,
-) -> Release:
+) -> Release | BasketRelease:
     """Publishes a table under differential privacy.
 
     The whole input is read and checked before anything is drawn.
@@ -58,7 +61,8 @@ def publish(
         '1'
     """
     schema = schema if isinstance(schema, Schema) else Schema.load(schema)
-    method = DiffMulti() if method is None else method
+    if method is None:
+        method = DiffMulti() if schema.items is None else DiffPart()
     if not isinstance(method, Publisher):
         raise UsageError(
             "method must be a method with its settings.",
@@ -74,12 +78,13 @@ def publish(
         )
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
     reading, growing = _halves(progress)
-    table = read(source, schema, delimiter=delimiter, progress=reading)
+    reader = read if schema.items is None else read_baskets
+    table = reader(source, schema, delimiter=delimiter, progress=reading)
     stream = Keystream(seed)
     outcome = run(table, method, plan.budget, Dice(stream), growing)
     growing(1.0)
-    assert isinstance(outcome.partition, TreePartition | GridPartition)
-    return Release(
+    make: Any = Release if schema.items is None else BasketRelease
+    release: Release | BasketRelease = make(
         schema=schema,
         method=method.name,
         settings=method.settings() | {"chosen": method.chosen(schema, outcome)},
@@ -89,17 +94,19 @@ def publish(
         measurements=outcome.measurements,
         frame_kind=table.frame_kind,
     )
+    return release
 
 
 def run(
-    table: Table,
+    table: Table | Baskets,
     method: Publisher,
     budget: Budget,
     chance: Chance,
     progress: Progress = no_progress,
 ) -> Outcome:
-    """Runs a method on a table in memory; audits call this with a chance of their own."""
-    return method.run(MemoryEngine(table), table.schema, budget, chance, progress)
+    """Runs a method on data in memory; audits call this with a chance of their own."""
+    engine = MemoryItems(table) if isinstance(table, Baskets) else MemoryEngine(table)
+    return method.run(engine, table.schema, budget, chance, progress)
 
 
 def _halves(progress: Progress | None) -> tuple[Progress, Progress]:

@@ -95,6 +95,7 @@ class Plan:
         specialisations: The number of specialisations, or None while it waits for the noisy
             number of rows.
         depth: The most specialisations on one path, or None likewise.
+        grows: Whether the method specialises a table at all.
     """
 
     method: str
@@ -104,6 +105,7 @@ class Plan:
     grants: tuple[Line, ...]
     specialisations: int | None
     depth: int | None
+    grows: bool = True
 
     def check_rates(self, span: int) -> None:
         """Refuses a plan whose shares are too small to be drawn with, before any is spent.
@@ -145,7 +147,7 @@ class Plan:
                 cost = f"{line.pot} {_decimal(min(costs))} to {_decimal(max(costs))}"
             times = "once" if line.uses == 1 else f"at most {line.uses} times on a path"
             words.append((line.purpose, times, cost))
-        if self.depth is None or self.specialisations is None:
+        if self.grows and (self.depth is None or self.specialisations is None):
             words.append(("grow", "over all levels of a path together", self._growth()))
             words.append(("counts", "the rest", "whatever a path has left of epsilon"))
         return words

@@ -11,7 +11,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["FOREIGN", "NOTHING", "find_items", "find_lines", "index_keys", "settle", "split_items"]
+__all__ = [
+    "FOREIGN",
+    "NOTHING",
+    "find_items",
+    "find_lines",
+    "index_keys",
+    "settle",
+    "split_items",
+    "truncate",
+]
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
@@ -228,7 +237,7 @@ def _mix(mixed: Any) -> Any:
 
 
 @njit(cache=True)
-def _truncate(record: Codes, max_items: int) -> None:
+def truncate(record: Codes, max_items: int) -> None:
     """Puts the items that stay to the front, in order.
 
     Items are ranked by a hash of the whole set and the item: by nothing but the record itself,
@@ -294,7 +303,7 @@ def settle(
                     out[last] = out[spot]
             used = last + 1
         if used - first > max_items:
-            _truncate(out[first:used], max_items)
+            truncate(out[first:used], max_items)
             used = first + max_items
         if used == first and dummy >= 0:
             out[used] = dummy

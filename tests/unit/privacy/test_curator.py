@@ -43,7 +43,7 @@ class Watcher:
         self._look(rates.values)
         return exact
 
-    def sparse(self, cells: Any, counts: Any, number: int, rate: Fraction, threshold: int) -> Any:
+    def sparse(self, cells: Any, counts: Any, number: int, rate: Fraction, *_: Any) -> Any:
         self._look((rate,))
         return cells, counts
 

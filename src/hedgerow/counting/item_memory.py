@@ -1,0 +1,169 @@
+"""The in-memory engine for transactions: items in one column, records grouped by partition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from hedgerow.counting.item_engine import Expansion, Masks
+from hedgerow.counting.sealed import Sealed
+from hedgerow.table import Baskets
+from hedgerow.table.basket_kernels import truncate
+
+__all__ = ["MemoryItems"]
+
+Ints = NDArray[np.int64]
+
+
+class MemoryItems:
+    """Counts transactions that fit in memory.
+
+    Args:
+        baskets: The private transactions; they are read, not changed.
+    """
+
+    def __init__(self, baskets: Baskets) -> None:
+        assert baskets.schema.items is not None
+        self.items = baskets.schema.items.size
+        self._start, self._codes = baskets.start, baskets.codes
+        records = len(self._start) - 1
+        self._order = np.arange(records)
+        self._begin = np.zeros(1, dtype=np.int64)
+        self._end = np.full(1, records, dtype=np.int64)
+        self._held = np.full(1, records, dtype=np.int64)
+        self._latest: tuple[Ints, Masks] | None = None
+
+    def sizes(self, edges: Ints) -> Sealed[Ints]:
+        """See `ItemEngine.sizes`."""
+        size = np.diff(self._start)
+        bins = np.searchsorted(edges, size, side="right") - 1
+        counts = np.bincount(bins[bins >= 0], minlength=len(edges))
+        return Sealed(counts.astype(np.int64))
+
+    def supports(self, cap: int) -> Sealed[Ints]:
+        """See `ItemEngine.supports`."""
+        counts = np.zeros(self.items, dtype=np.int64)
+        count_supports(self._start, self._codes, cap, counts)
+        return Sealed(counts)
+
+    def cells(self, core: Ints, rest: Ints) -> Sealed[Ints]:
+        """See `ItemEngine.cells`."""
+        bit = np.full(self.items, -1, dtype=np.int64)
+        bit[core] = np.arange(len(core))
+        counts = np.zeros(len(rest) << len(core), dtype=np.int64)
+        count_cells(self._start, self._codes, bit, rest, counts)
+        return Sealed(counts)
+
+    def expand(self, expansion: Expansion) -> Sealed[Masks]:
+        """See `ItemEngine.expand`."""
+        begin, end = self._begin[expansion.partitions], self._end[expansion.partitions]
+        size = end - begin
+        start = np.concatenate([[0], np.cumsum(size)])
+        at = np.repeat(begin - start[:-1], size) + np.arange(start[-1])  # places in the order
+        mask = np.empty(int(start[-1]), dtype=np.int64)
+        mask_records(
+            self._start, self._codes, self._order[at], start, expansion.edge_start,
+            expansion.edges, mask,
+        )  # fmt: skip
+        place = np.repeat(np.arange(len(size)), size)
+        sort = np.lexsort((mask, place))
+        # the same places, now grouped by mask inside each partition
+        self._order[at] = self._order[at[sort]]
+        mask = mask[sort]
+        fresh = np.ones(len(mask), dtype=np.bool_)
+        fresh[1:] = (mask[1:] != mask[:-1]) | (place[1:] != place[:-1])
+        first = np.flatnonzero(fresh)
+        count = np.diff(np.append(first, len(mask)))
+        groups = np.concatenate([[0], np.cumsum(np.bincount(place[first], minlength=len(size)))])
+        found = Masks(groups, mask[first], count)
+        self._latest = (begin, found)
+        self._expanded = expansion.partitions
+        return Sealed(found)
+
+    def keep(self, place: Ints, mask: Ints, first_child: int) -> None:
+        """See `ItemEngine.keep`."""
+        assert self._latest is not None
+        assert first_child == len(self._begin)
+        begin, found = self._latest
+        before = np.concatenate([[0], np.cumsum(found.count)])
+        child_begin = np.zeros(len(place), dtype=np.int64)
+        child_size = np.zeros(len(place), dtype=np.int64)
+        for child, (parent, wanted) in enumerate(zip(place.tolist(), mask.tolist(), strict=True)):
+            low, high = int(found.start[parent]), int(found.start[parent + 1])
+            group = low + int(np.searchsorted(found.mask[low:high], wanted))
+            if group < high and found.mask[group] == wanted:
+                child_begin[child] = begin[parent] + before[group] - before[low]
+                child_size[child] = found.count[group]
+        np.subtract.at(self._held, self._expanded[place], child_size)
+        self._begin = np.concatenate([self._begin, child_begin])
+        self._end = np.concatenate([self._end, child_begin + child_size])
+        self._held = np.concatenate([self._held, child_size])
+
+    def counts(self, partitions: Ints) -> Sealed[Ints]:
+        """See `ItemEngine.counts`."""
+        return Sealed(self._held[partitions][:, None].copy())
+
+
+@njit(cache=True)
+def count_supports(start: Ints, codes: NDArray[Any], cap: int, counts: Ints) -> None:
+    """Counts the records that hold each item; a long record counts for some of its items only."""
+    for record in range(start.size - 1):
+        first, last = start[record], start[record + 1]
+        if last - first <= cap:
+            for i in range(first, last):
+                counts[codes[i]] += 1
+        else:
+            kept = codes[first:last].copy()
+            truncate(kept, cap)
+            for i in range(cap):
+                counts[kept[i]] += 1
+
+
+@njit(cache=True)
+def count_cells(start: Ints, codes: NDArray[Any], bit: Ints, rest: Ints, counts: Ints) -> None:
+    """Counts records by the core items they hold and the number of their others."""
+    bins = rest.size
+    for record in range(start.size - 1):
+        mask = np.int64(0)
+        others = np.int64(0)
+        for i in range(start[record], start[record + 1]):
+            b = bit[codes[i]]
+            if b >= 0:
+                mask |= np.int64(1) << b
+            else:
+                others += 1
+        j = bins - 1
+        while others < rest[j]:
+            j -= 1
+        counts[mask * bins + j] += 1
+
+
+@njit(cache=True)
+def mask_records(
+    start: Ints,
+    codes: NDArray[Any],
+    records: Ints,
+    first: Ints,
+    edge_start: Ints,
+    edges: Ints,
+    out: Ints,
+) -> None:
+    """In which stretches each record has items; records first[p] to first[p + 1] are of place p."""
+    for place in range(first.size - 1):
+        low, high = edge_start[place], edge_start[place + 1] - 1
+        for i in range(first[place], first[place + 1]):
+            mask = np.int64(0)
+            b = low
+            for j in range(start[records[i]], start[records[i] + 1]):  # codes increase
+                code = codes[j]
+                if code < edges[low]:
+                    continue
+                if code >= edges[high]:
+                    break
+                while code >= edges[b + 1]:
+                    b += 1
+                mask |= np.int64(1) << (b - low)
+            out[i] = mask

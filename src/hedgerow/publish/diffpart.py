@@ -1,0 +1,384 @@
+"""DiffPart: transactions by hierarchy cuts (Chen, Mohammed, Fung, Desai and Xiong, VLDB 2011).
+
+All records start under the root of a tree over the items. A partition is expanded by replacing
+one node of its cut by the children that a record has items under, so that every sub-partition
+knows a little more; partitions that look empty are left; where the cut is made of items alone,
+the records are known and their noisy number is published.
+
+Protected: one record (one person's whole set of items), added or removed.
+
+Spent on each record (path composition, see `privacy.ledger`):
+
+| step                                         | mechanism        | `paper`      | `core` | `tree` |
+|----------------------------------------------|------------------|--------------|--------|--------|
+| size: records by number of items             | discrete Laplace | -            | 2%     | 2%     |
+| support: records with each item, at most L   | discrete Laplace | -            | 60%    | 30%    |
+| test: is an inner sub-partition worth while? | noisy threshold  | b/n each     | -      | -      |
+| gate: the same, all levels together          | depth-free gate  | -            | -      | 25%    |
+| leaf, cell: how many records                 | discrete Laplace | what is left | rest   | rest   |
+
+with b what is left of one half of epsilon and n the most expansions ahead. `core` and `tree` are
+the variants of `tuned`. `core`, the default, picks its own tree: an item's place in a context-free
+tree means nothing, so the items with the largest noisy supports stand directly below the root and
+all others below one node. One expansion then tells all sets of core items apart, every one of them
+is counted, and how the others are spread is estimated from their supports. If the whole universe
+fits, supports cost nothing. `tree` keeps the tree that was given, for taxonomies with a meaning.
+
+Departures from the paper (P.. as in docs/algorithms/diffpart.md): a leaf is counted and not tested
+before (P1); empty sub-partitions are as many as there are, drawn at once by an exact binomial, with
+the same rule as the others (P2, P3); items and records outside the universe follow public rules
+(P4); everything stands in canonical order (P5). `tuned` needs no thresholds to be tried out on the
+data (P6, P7), and loses nothing: what a partition holds beside its sub-partitions is counted too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.counting.item_engine import ItemEngine
+from hedgerow.counting.sealed import Sealed
+from hedgerow.errors import UsageError
+from hedgerow.privacy.budget import Budget, Number
+from hedgerow.privacy.chance import Chance
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.ledger import Ledger, Line
+from hedgerow.publish.basket_rules import REST_EDGES, core_size, item_cap, size_edges
+from hedgerow.publish.cuts_of_items import GrowingCuts, Numbering
+from hedgerow.publish.measure import measured
+from hedgerow.publish.plan import Plan, open_purse
+from hedgerow.publish.publisher import (
+    Outcome,
+    Progress,
+    Publisher,
+    check_count,
+    check_word,
+    no_progress,
+)
+from hedgerow.release.itemsets import MOST_CORE, CoreCells, Itemsets
+from hedgerow.release.measurements import Measurement, Place
+from hedgerow.schema import Items, Schema
+from hedgerow.schema.item_tree import ItemTree
+
+__all__ = ["DiffPart"]
+
+Ints = NDArray[np.int64]
+
+UNITS = 1_000_000
+SIZE_UNITS = 20_000
+SUPPORT_UNITS = {"core": 600_000, "tree": 300_000}
+GATE_UNITS = 250_000
+MOST_PARTITIONS = 1_000_000
+_ROOT = np.zeros(1, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class DiffPart(Publisher):
+    """Settings of DiffPart.
+
+    Args:
+        schedule: "tuned", or "paper" for the published split of the budget.
+        variant: "core" or "tree" (see above); by default "tree" if the schema has a taxonomy with
+            a meaning, else "core". Only for "tuned".
+        core: How many items the core has; by default by a public rule.
+        cap: How many items of a record count for supports; by default by a public rule from noisy
+            sizes.
+        c1: The paper's C1, by which leaves are dropped. Only for "paper".
+        c2: The paper's C2, by which partitions are left. Only for "paper".
+        max_partitions: The most partitions; growth stops there.
+
+    Example:
+        >>> DiffPart(schedule="paper", c2=5).c1
+        2
+    """
+
+    schedule: Literal["tuned", "paper"] = "tuned"
+    variant: Literal["core", "tree"] | None = None
+    core: int | None = None
+    cap: int | None = None
+    c1: float = 2
+    c2: float = 4
+    max_partitions: int = 100_000
+
+    name: ClassVar[str] = "diffpart"
+
+    def __post_init__(self) -> None:
+        """Refuses settings that cannot be meant."""
+        check_word("schedule", self.schedule, ("tuned", "paper"))
+        if self.variant is not None:
+            check_word("variant", self.variant, ("core", "tree"))
+        check_count("core", self.core, MOST_CORE)
+        check_count("cap", self.cap, 1_000_000)
+        check_count("max_partitions", self.max_partitions, MOST_PARTITIONS)
+        for setting, value in (("c1", self.c1), ("c2", self.c2)):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e6:
+                raise UsageError(
+                    f"{setting} must be a number above 0.", hint="The paper uses about 1 to 4."
+                )
+
+    def kind(self, schema: Schema) -> Literal["paper", "core", "tree"]:
+        """Which of the three ways this is."""
+        if self.schedule == "paper":
+            return "paper"
+        return self.variant or ("tree" if _items(schema).semantic else "core")
+
+    # plan
+
+    def plan(
+        self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
+    ) -> Plan:
+        """See `Publisher.plan`. A delta would buy nothing here and is not spent."""
+        items = _items(schema)
+        granted = Budget.of(epsilon, delta)
+        plan = self._plan(schema, Budget(granted.epsilon), rows)
+        plan.check_rates(self.cap or items.max_items or items.size)
+        return plan
+
+    def _plan(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
+        items, kind = _items(schema), self.kind(schema)
+        purse = open_purse(budget, UNITS, UNITS // 2)
+        rest = Line("leaf", "epsilon", None, 1)
+        grants = []
+        if kind == "paper":
+            tests = int(ItemTree.of(items).inner[0])
+            if tests > UNITS // 2:
+                raise UsageError(
+                    "the tree over the items has too many inner nodes for the paper's schedule.",
+                    hint="Use a larger fan-out, or the tuned schedule.",
+                )
+            grants.append(Line("test", "epsilon", None, tests))
+        else:
+            grants.append(Line("size", "epsilon", (SIZE_UNITS,), 1))
+            whole = kind == "core" and self._core(items, budget, rows) == items.size
+            if not whole:
+                grants.append(Line("support", "epsilon", (SUPPORT_UNITS[kind],), 1))
+            if kind == "tree":
+                grants.append(Line("gate", "epsilon", (GATE_UNITS,), 1))
+            else:
+                rest = Line("cell", "epsilon", None, 1)
+        grants.append(rest)
+        return Plan(self.name, self.schedule, budget, purse, tuple(grants), None, None, grows=False)
+
+    def _core(self, items: Items, budget: Budget, rows: int | None) -> int:
+        """The size of the core; without a number of rows, as if there were very many."""
+        if self.core is not None:
+            return min(self.core, items.size)
+        records = 10**12 if rows is None else rows
+        left = Fraction(UNITS - SIZE_UNITS, UNITS)
+        whole = core_size(items.size, records, float(budget.epsilon * left))
+        if whole == items.size:
+            return whole
+        left -= Fraction(SUPPORT_UNITS["core"], UNITS)
+        return min(items.size - 1, core_size(items.size, records, float(budget.epsilon * left)))
+
+    # run
+
+    def run(
+        self,
+        engine: ItemEngine,
+        schema: Schema,
+        budget: Budget,
+        chance: Chance,
+        progress: Progress = no_progress,
+    ) -> Outcome:
+        """See `Publisher.run`."""
+        items = _items(schema)
+        budget = Budget(budget.epsilon)
+        kind = self.kind(schema)
+        plan = self._plan(schema, budget, 0)
+        curator = Curator(Ledger(plan.purse.pots), chance)
+        if kind == "paper":
+            curator.ledger.grant(plan.grants)
+            return self._paper(engine, items, plan, curator, progress)
+        curator.ledger.grant(plan.grants[:1])
+        # size
+        edges = size_edges(items.max_items or items.size)
+        sizes = _counted(curator, "size", "size", edges, engine.sizes(edges))
+        rows = max(0, int(sizes.values.sum()))
+        plan = self._plan(schema, budget, rows)
+        curator.ledger.grant(plan.grants[1:])
+        found = [sizes]
+        progress(0.2)
+        # support
+        if curator.ledger.grants("support"):
+            cap = self._cap(items, plan, sizes)
+            everything = np.arange(items.size)
+            exact = engine.supports(cap)
+            found.append(_counted(curator, "support", "item", everything, exact, cap))
+        progress(0.6)
+        grow = self._cells if kind == "core" else self._tree
+        partition = grow(engine, items, plan, curator, found, rows)
+        progress(1.0)
+        return Outcome(plan, partition, tuple(found), curator.ledger, _ROOT, partition.cells)
+
+    def _cap(self, items: Items, plan: Plan, sizes: Measurement) -> int:
+        most = items.max_items or items.size
+        if self.cap is not None:
+            return min(self.cap, most)
+        (share,) = (line.units for line in plan.grants if line.purpose == "support")
+        assert share is not None
+        epsilon = float(plan.budget.epsilon * share[0] / UNITS)
+        return item_cap(sizes.where, sizes.values[:, 0], most, items.size, epsilon)
+
+    def _cells(
+        self,
+        engine: ItemEngine,
+        items: Items,
+        plan: Plan,
+        curator: Curator,
+        found: list[Measurement],
+        rows: int,
+    ) -> Itemsets:
+        """One expansion of a tree of our own: all sets of core items, each counted."""
+        size = self._core(items, plan.budget, rows)
+        core, rest = np.arange(items.size), np.zeros(1, dtype=np.int64)
+        if size < items.size:
+            supports = found[-1].values[:, 0]
+            core = np.sort(np.argsort(-supports, kind="stable")[:size])
+            rest = np.asarray(REST_EDGES, dtype=np.int64)
+        partition = CoreCells(core, rest)
+        places = np.arange(partition.cells)
+        found.append(_counted(curator, "cell", "region", places, engine.cells(core, rest)))
+        return partition
+
+    def _tree(
+        self,
+        engine: ItemEngine,
+        items: Items,
+        plan: Plan,
+        curator: Curator,
+        found: list[Measurement],
+        rows: int,
+    ) -> Itemsets:
+        """Expands whatever passes the gate, then counts what every partition still holds."""
+        cuts = GrowingCuts(ItemTree.of(items))
+        gate = curator.open_gate("gate", 1 + int(cuts.tree.children.max()))
+        level, depth = cuts.open([0]), 0
+        while level:
+            children = []
+            for partition, numbering, exact in _expanded(cuts, engine, curator, level):
+                number = numbering.leaf_sets + numbering.other_sets
+                passed = curator.pass_gate("gate", gate, exact.map(numbering.all), number, depth)
+                masks = np.sort(numbering.mask(passed + 1))
+                children += [(partition, mask) for mask in masks.tolist()]
+            level = _keep(cuts, engine, level, children[: self.max_partitions - len(cuts.cuts)])
+            depth += 1
+        partitions = np.arange(len(cuts.cuts))
+        counts = engine.counts(partitions).map(lambda column: column[:, 0])
+        found.append(_counted(curator, "leaf", "node", partitions, counts))
+        return cuts.partition()
+
+    def _paper(
+        self, engine: ItemEngine, items: Items, plan: Plan, curator: Curator, progress: Progress
+    ) -> Outcome:
+        """Algorithm 1: one half of epsilon guides the growth, the rest is for the leaves."""
+        ledger, unit = curator.ledger, plan.purse.pots[0].unit
+        cuts = GrowingCuts(ItemTree.of(items))
+        account = [0]  # of each partition
+        leaves: list[tuple[int, int, int]] = []  # partitions, their noisy counts and the price
+        level, depth = cuts.open([0]), 0
+        while level:
+            # records of leaves and records of other sub-partitions pay for different things
+            both = np.repeat(np.asarray([account[p] for p in level], dtype=np.int64), 2)
+            opened = ledger.open(both)
+            kept: dict[tuple[int, int], tuple[int, int, int]] = {}
+            for partition, numbering, exact in _expanded(cuts, engine, curator, level):
+                on_leaves, on_others = opened, opened + 1
+                opened += 2
+                left = int(ledger.left("epsilon", np.asarray([on_leaves]))[0])
+                if numbering.leaf_sets:
+                    bar = math.sqrt(2) * self.c1 / float(left * unit)
+                    number, values, units = curator.sparse(
+                        "leaf", exact.map(numbering.leaves), numbering.leaf_sets, _whole(bar),
+                        depth, on_leaves,
+                    )  # fmt: skip
+                    for mask, value in zip(numbering.mask(number + 1), values, strict=True):
+                        kept[partition, int(mask)] = (on_leaves, int(value), units)
+                if numbering.other_sets:
+                    alpha = (left - UNITS // 2) // cuts.inner_nodes(partition)
+                    bar = math.sqrt(2) * self.c2 * cuts.height(partition) / float(alpha * unit)
+                    number = curator.mark(
+                        "test", exact.map(numbering.others), numbering.other_sets, _whole(bar),
+                        depth, on_others, alpha,
+                    )  # fmt: skip
+                    for mask in numbering.mask(number + numbering.leaf_sets + 1):
+                        kept[partition, int(mask)] = (on_others, 0, 0)
+            children = sorted(kept)[: self.max_partitions - len(cuts.cuts)]
+            account += [kept[child][0] for child in children]
+            for place, child in enumerate(children, start=len(cuts.cuts)):
+                _, value, units = kept[child]
+                if units:
+                    leaves.append((place, value, units))
+            level, depth = _keep(cuts, engine, level, children), depth + 1
+        if len(cuts.tree) == 1:  # a universe of one item: all records are alike
+            found = _counted(curator, "leaf", "node", _ROOT, engine.counts(_ROOT).map(np.ravel))
+        else:
+            table = np.asarray(leaves, dtype=np.int64).reshape(-1, 3)
+            drawn = (table[:, 0], table[:, 1:2], table[:, 2])
+            found = measured(curator, "leaf", "node", [drawn])
+        published = np.asarray(account, dtype=np.int64)[found.where]
+        progress(1.0)
+        return Outcome(plan, cuts.partition(), (found,), ledger, published, 1)
+
+    def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
+        """See `Publisher.chosen`."""
+        found: dict[str, Any] = {"variant": self.kind(schema)}
+        for measurement in outcome.measurements:
+            if measurement.name == "support":
+                found["cap"] = measurement.reach
+        if isinstance(outcome.partition, CoreCells):
+            found["core"] = len(outcome.partition.core)
+        return found
+
+
+def _items(schema: Schema) -> Items:
+    if schema.items is None:
+        raise UsageError(
+            "diffpart publishes transactions, and the schema describes a table.",
+            hint="Describe the items in the schema, or use diffmulti, diffgen or cdiffgen.",
+        )
+    return schema.items
+
+
+def _whole(bar: float) -> int:
+    """A threshold for whole numbers, 1 at least: an empty sub-partition never passes unnoised."""
+    return max(1, math.ceil(bar))
+
+
+def _counted(
+    curator: Curator, purpose: str, at: Place, where: Ints, exact: Sealed[Ints], reach: int = 1
+) -> Measurement:
+    """Noisy counts of disjoint places, or of items, under one charge to everybody."""
+    row = exact.map(lambda counts: counts[None, :])
+    noisy, units = curator.laplace(purpose, 0, _ROOT, row, reach=reach)
+    price = np.full(len(where), units[0], dtype=np.int64)
+    return measured(curator, purpose, at, [(where, noisy[0][:, None], price)], reach=reach)
+
+
+def _expanded(
+    cuts: GrowingCuts, engine: ItemEngine, curator: Curator, level: list[int]
+) -> Iterator[tuple[int, Numbering, Sealed[tuple[Ints, Ints]]]]:
+    """Expands the partitions of a level, each with its sub-partitions that hold records."""
+    cuts.choose(curator, level)
+    masks = engine.expand(cuts.expansion(level))
+    for place, partition in enumerate(level):
+        exact = masks.map(lambda found, place=place: found.of(place))  # type: ignore[misc]
+        yield partition, cuts.numbering(partition), exact
+
+
+def _keep(
+    cuts: GrowingCuts, engine: ItemEngine, level: list[int], children: list[tuple[int, int]]
+) -> list[int]:
+    """Makes partitions of sub-partitions, and returns those that can be expanded."""
+    first = len(cuts.cuts)
+    place_of = {partition: place for place, partition in enumerate(level)}
+    places = np.asarray([place_of[partition] for partition, _ in children], dtype=np.int64)
+    masks = np.asarray([mask for _, mask in children], dtype=np.int64)
+    engine.keep(places, masks, first)
+    return cuts.open([cuts.add(partition, mask) for partition, mask in children])

@@ -1,0 +1,124 @@
+"""Every engine for transactions gives the same integers as counting record by record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hedgerow.counting.item_engine import Expansion
+from hedgerow.counting.item_memory import MemoryItems
+from hedgerow.schema import Schema
+from hedgerow.table import Baskets
+
+ENGINES: dict[str, Any] = {"memory": MemoryItems}
+ITEMS = 9
+
+
+def baskets(records: list[list[int]]) -> Baskets:
+    schema = Schema.from_dict({"name": "some", "items": {"universe": {"range": [1, ITEMS]}}})
+    start = np.concatenate([[0], np.cumsum([len(r) for r in records])]).astype(np.int64)
+    codes = np.asarray([code for r in records for code in r], dtype=np.int32)
+    return Baskets(schema, start, codes)
+
+
+def look(sealed: Any) -> Any:
+    return sealed._Sealed__content
+
+
+one = st.lists(st.integers(0, ITEMS - 1), min_size=1, max_size=ITEMS, unique=True).map(sorted)
+records = st.lists(one, max_size=25)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@settings(max_examples=60, deadline=None)
+@given(records)
+def test_sizes_and_supports(name: str, data: list[list[int]]) -> None:
+    engine = ENGINES[name](baskets(data))
+    edges = np.array([1, 2, 4])
+    found = look(engine.sizes(edges)).tolist()
+    assert found == [
+        sum(len(r) == 1 for r in data),
+        sum(2 <= len(r) < 4 for r in data),
+        sum(len(r) >= 4 for r in data),
+    ]
+    exact = Counter(code for r in data for code in r)
+    assert look(engine.supports(ITEMS)).tolist() == [exact[code] for code in range(ITEMS)]
+    capped = look(engine.supports(2))
+    assert capped.sum() == sum(min(2, len(r)) for r in data)
+    assert (capped <= look(engine.supports(ITEMS))).all()
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@settings(max_examples=60, deadline=None)
+@given(records, st.randoms(use_true_random=False))
+def test_a_record_counts_for_the_same_items_whatever_else_is_there(
+    name: str, data: list[list[int]], source: Any
+) -> None:
+    alone = sum(
+        (look(ENGINES[name](baskets([r])).supports(2)) for r in data), np.zeros(ITEMS, np.int64)
+    )
+    source.shuffle(data)
+    assert look(ENGINES[name](baskets(data)).supports(2)).tolist() == alone.tolist()
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@settings(max_examples=60, deadline=None)
+@given(records, st.sets(st.integers(0, ITEMS - 1), max_size=4))
+def test_cells(name: str, data: list[list[int]], chosen: set[int]) -> None:
+    core, rest = np.array(sorted(chosen), dtype=np.int64), np.array([0, 1, 3])
+    found = look(ENGINES[name](baskets(data)).cells(core, rest))
+    expected = Counter()
+    for r in data:
+        mask = sum(1 << bit for bit, code in enumerate(core.tolist()) if code in r)
+        others = len(set(r) - chosen)
+        expected[mask * 3 + (others >= 1) + (others >= 3)] += 1
+    assert found.tolist() == [expected[cell] for cell in range(3 << len(chosen))]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@settings(max_examples=60, deadline=None)
+@given(records, st.data())
+def test_expansions(name: str, data: list[list[int]], draw: Any) -> None:
+    """Two levels: stretches of three items, then single items; some sub-partitions are kept."""
+    engine = ENGINES[name](baskets(data))
+    held = {0: list(data)}
+    level, stretch = [0], [(0, 3, 6, 9), (3, 4, 5, 6)]
+    for edges in stretch:
+        if not level:
+            return
+        starts = np.arange(len(level) + 1) * len(edges)
+        expansion = Expansion(np.array(level), starts, np.array(edges * len(level)))
+        masks = look(engine.expand(expansion))
+        kept = []
+        for place, partition in enumerate(level):
+            groups: dict[int, list[list[int]]] = {}
+            for r in held[partition]:
+                mask = sum(
+                    1 << b
+                    for b, (low, high) in enumerate(zip(edges, edges[1:], strict=False))
+                    if any(low <= code < high for code in r)
+                )
+                groups.setdefault(mask, []).append(r)
+            mask, count = masks.of(place)
+            assert mask.tolist() == sorted(groups)
+            assert count.tolist() == [len(groups[key]) for key in sorted(groups)]
+            for key in range(1, 8):
+                if draw.draw(st.booleans()):
+                    kept.append((place, key, groups.get(key, [])))
+        first = len(held)
+        engine.keep(
+            np.array([place for place, _, _ in kept], dtype=np.int64),
+            np.array([key for _, key, _ in kept], dtype=np.int64),
+            first,
+        )
+        for offset, (place, _, members) in enumerate(kept):
+            held[first + offset] = members
+            held[level[place]] = [r for r in held[level[place]] if not any(r is m for m in members)]
+        counts = look(engine.counts(np.arange(len(held))))
+        assert counts[:, 0].tolist() == [len(held[p]) for p in range(len(held))]
+        level = list(range(first, len(held)))
