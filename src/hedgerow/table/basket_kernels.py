@@ -29,7 +29,6 @@ Codes = NDArray[np.int32]
 FOREIGN, NOTHING = -1, -2  # an item outside the universe; no item at all, such as a blank
 
 _DIGITS = 18  # numbers of more digits are in no range
-_INSERTION = 64
 
 
 @njit(cache=True)
@@ -237,6 +236,23 @@ def _mix(mixed: Any) -> Any:
 
 
 @njit(cache=True)
+def _sort(values: Any) -> None:
+    """Sorts in place, by Shell's method: numpy's sorting takes numba seconds to compile."""
+    gap = 1
+    while gap < values.size // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, values.size):
+            value = values[i]
+            j = i
+            while j >= gap and values[j - gap] > value:
+                values[j] = values[j - gap]
+                j -= gap
+            values[j] = value
+        gap //= 3
+
+
+@njit(cache=True)
 def truncate(record: Codes, max_items: int) -> None:
     """Puts the items that stay to the front, in order.
 
@@ -250,9 +266,18 @@ def truncate(record: Codes, max_items: int) -> None:
     for place in range(record.size):
         item = _mix(np.uint64(record[place]) + np.uint64(0x9E3779B97F4A7C15))
         ranks[place] = _mix(whole ^ item)
-    chosen = np.sort(np.argsort(ranks, kind="mergesort")[:max_items])
-    for place in range(max_items):
-        record[place] = record[chosen[place]]
+    ordered = ranks.copy()
+    _sort(ordered)
+    last = ordered[max_items - 1]
+    room = max_items  # for those of the last rank, should several share it
+    for place in range(record.size):
+        room -= ranks[place] < last
+    used = 0
+    for place in range(record.size):
+        if ranks[place] < last or (ranks[place] == last and room > 0):
+            room -= ranks[place] == last
+            record[used] = record[place]
+            used += 1
 
 
 @njit(cache=True)
@@ -312,17 +337,3 @@ def settle(
             out_sizes[kept] = used - first
             kept += 1
     return used, kept
-
-
-@njit(cache=True)
-def _sort(record: Codes) -> None:
-    if record.size > _INSERTION:
-        record[:] = np.sort(record)
-        return
-    for i in range(1, record.size):
-        code = record[i]
-        j = i - 1
-        while j >= 0 and record[j] > code:
-            record[j + 1] = record[j]
-            j -= 1
-        record[j + 1] = code

@@ -22,7 +22,7 @@ from hedgerow.table.readers import magic_of, open_source
 
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
-    from hedgerow.table.lookup import Lookup, split_text
+    from hedgerow.table.lookup import Lookup
     from hedgerow.table.records import Records
 
 __all__ = ["Baskets", "is_text", "read_baskets"]
@@ -112,7 +112,7 @@ def read_baskets(
     """
     # These wait for numba, so they are loaded only when needed.
     from hedgerow.table.basket_columns import read_columns
-    from hedgerow.table.lookup import Lookup
+    from hedgerow.table.lookup import Lookup, split_text
 
     items = schema.items
     if items is None:
@@ -150,6 +150,13 @@ def _read_text(path: Path, lookup: Lookup, progress: Progress | None) -> Records
     from hedgerow.table.fimi import read_lines
     from hedgerow.table.records import Records
 
+    if path.name.lower().endswith((".csv", ".csv.gz")) and lookup.items.separator == " ":
+        raise UsageError(
+            f"{path}: the schema does not say which column of a CSV file holds the items",
+            hint="Write `column: ...` below `items:`, or `person: ...` and `item: ...` if there "
+            "is one row for each item; for lines of items without column names write "
+            "`separator: ...`.",
+        )
     lookup.check_separator()
     gzipped = magic_of(path)[:2] == b"\x1f\x8b"
     records = Records(lookup, str(path), lambda rows: [f"line {row + 1}" for row in rows])

@@ -88,9 +88,9 @@ def open_csv(
     delimiter = delimiter or sniff_delimiter(head, known)
     try:
         reader = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
-        header = next((row for row in reader if row), None)
+        above, header = next(((n, row) for n, row in enumerate(reader) if row), (0, None))
     except csv.Error:
-        header = None
+        above, header = 0, None
     if header is None:
         raise DataError(
             f"{what}: the file is empty",
@@ -134,7 +134,8 @@ def open_csv(
                     strings_can_be_null=False,
                 ),
             )
-            skip_rows = 1  # the header comes as the first row
+            # The header comes as a row, and so do blank lines above it if they are records.
+            skip_rows = 1 + above * blank_records
             for batch in batches:
                 if ragged:
                     break
@@ -152,7 +153,7 @@ def open_csv(
         names,
         batches,
         share=lambda: position[-1]() / size if position else 1.0,
-        places=lambda rows: _lines(path, gzipped, delimiter, rows),
+        places=lambda rows: _lines(path, gzipped, delimiter, rows, blank_records),
     )
 
 
@@ -228,15 +229,18 @@ def _line_of_bad_text(path: Path, gzipped: bool) -> int | None:
     return None
 
 
-def _records(path: Path, gzipped: bool, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Each record that is not blank, header included, with the line it begins in."""
+def _records(
+    path: Path, gzipped: bool, delimiter: str, blank_records: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Each record, header included, with the line it begins in; below the header also blanks."""
     with open_binary(path, gzipped) as file:
         text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
         reader = csv.reader(text, delimiter=delimiter)
-        line = 1
+        line, below = 1, False
         for record in reader:
-            if record:
+            if record or (below and blank_records):
                 yield line, record
+                below = True
             line = reader.line_num + 1
 
 
@@ -256,11 +260,14 @@ def _ragged(path: Path, gzipped: bool, delimiter: str, width: int) -> DataError:
     )
 
 
-def _lines(path: Path, gzipped: bool, delimiter: str, rows: Sequence[int]) -> list[str]:
+def _lines(
+    path: Path, gzipped: bool, delimiter: str, rows: Sequence[int], blank_records: bool
+) -> list[str]:
     wanted = {row + 1: f"row {row + 1}" for row in rows}  # record 0 is the header
     last = max(wanted, default=-1)
     try:
-        for number, (line, _) in enumerate(_records(path, gzipped, delimiter)):
+        records = _records(path, gzipped, delimiter, blank_records)
+        for number, (line, _) in enumerate(records):
             if number in wanted:
                 wanted[number] = f"line {line}"
             if number >= last:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.errors import DataError
 from hedgerow.table.basket_kernels import find_lines
 from hedgerow.table.csv_file import encoding_error, explain
 
@@ -49,7 +48,7 @@ def read_lines(
     """The lines of a file, block by block; a line never straddles two blocks.
 
     Raises:
-        DataError: If the file cannot be read or is no text file.
+        DataError: If the file cannot be read, or begins as one in UTF-16 does.
     """
     size = max(1, os.path.getsize(path))
     rest = b""
@@ -77,13 +76,9 @@ def read_lines(
 
 def _beginning(block: bytes, path: Path) -> bytes:
     """The first block without its byte-order mark."""
+    # Only a mark that stands before all records may stop us: what is in one record may not.
     if block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise encoding_error(path, 1)
-    if b"\0" in block:
-        raise DataError(
-            f"{path}: this is not a text file",
-            hint="Give a text file with one record per line (plain or gzipped), or a table.",
-        )
     return block.removeprefix(codecs.BOM_UTF8)
 
 
@@ -96,10 +91,11 @@ def _last_break(block: bytes) -> int:
 def _lines(block: bytes) -> Lines:
     data = np.frombuffer(block, np.uint8)
     begin, end = find_lines(data)
-    odd = None
-    if not block.isascii():
+    wrong = block.find(b"\0")
+    if wrong < 0 and not block.isascii():
         try:
             block.decode("utf-8")
         except UnicodeDecodeError as error:
-            odd = int(np.searchsorted(begin, error.start, side="right")) - 1
+            wrong = error.start
+    odd = None if wrong < 0 else int(np.searchsorted(begin, wrong, side="right")) - 1
     return Lines(data, begin, end, odd)
