@@ -92,3 +92,30 @@ def test_columns_that_say_nothing_are_told_to_the_steward(hedge: Hedge, tmp_path
     done = hedge("publish", data, "--schema", schema, "--epsilon", 1, "--out", out)
     assert done.exit_code == 0 and "'dose'" in done.stderr and "comma" not in done.stdout
     assert not any(b"comma" in path.read_bytes() for path in out.iterdir())
+
+
+def test_transactions(hedge: Hedge, tmp_path: Path) -> None:
+    schema, data = tmp_path / "s.yaml", tmp_path / "d.dat"
+    text = "name: clicks\nitems: {universe: {range: [1, 17]}, max_items: 3, foreign: error}\n"
+    schema.write_text(text, encoding="utf-8")
+    data.write_text("1 2\n\n17\n", encoding="utf-8")
+    done = hedge("check", schema, "--data", data)
+    assert done.exit_code == 0, done.stderr
+    assert "17 items, from 1 to 17" in done.stdout and "one record is one person" in done.stdout
+    facts = json.loads(hedge("check", schema, "--json").stdout)
+    assert facts["items"]["max_items"] == 3 and facts["attributes"] == []
+    assert facts["items"]["tree"] == "groups of 10 neighbours, 2 levels"
+    data.write_text("1 2\n4711\n", encoding="utf-8")
+    done = hedge("check", schema, "--data", data)
+    assert done.exit_code == 4 and "line 2" in done.stderr and "4711" not in done.stderr
+    schema.write_text(text.replace("max_items: 3", "max_items: 0"), encoding="utf-8")
+    done = hedge("check", schema)
+    assert done.exit_code == 3 and "s.yaml:2: items: max_items" in done.stderr
+
+
+def test_transactions_of_which_nothing_is_known(hedge: Hedge, tmp_path: Path) -> None:
+    schema, data = tmp_path / "s.yaml", tmp_path / "d.dat"
+    schema.write_text("name: shop\nitems: {universe: [tea, milk]}\n", encoding="utf-8")
+    data.write_text("tea,milk\n", encoding="utf-8")
+    done = hedge("check", schema, "--data", data)
+    assert done.exit_code == 0 and "separator" in done.stderr and "tea,milk" not in done.stderr

@@ -72,3 +72,17 @@ def test_a_delimiter(hedge: Hedge, tmp_path: Path) -> None:
     assert hedge("init", data, "--out", tmp_path / "t", "--delimiter", "^^").exit_code == 2
     data.write_text("a,b\tc\n1\t2\n", encoding="utf-8")
     assert hedge("check", out, "--data", data, "--delimiter", "tab").exit_code == 0
+
+
+def test_transactions(hedge: Hedge, tmp_path: Path) -> None:
+    data, out = tmp_path / "clicks.dat", tmp_path / "s.yaml"
+    data.write_text("1 2 5\n\n3 1\n", encoding="utf-8")
+    done = hedge("init", data, "--out", out)
+    assert done.exit_code == 0 and "PRIVATE" in done.stderr and "universe" in done.stderr
+    schema = Schema.load(out)
+    assert schema.draft and schema.name == "clicks"
+    assert schema.items is not None and schema.items.universe == range(1, 6)
+    done = hedge("check", out, "--data", data)
+    assert done.exit_code == 0 and "5 items, from 1 to 5" in done.stdout
+    assert "follows the schema" in done.stdout and "draft" in done.stderr
+    assert json.loads(hedge("init", data, "--out", out, "--overwrite", "--json").stdout)["draft"]

@@ -21,20 +21,20 @@ from hedgerow.cli.terminal import (
 from hedgerow.cli.words import many
 
 if TYPE_CHECKING:
-    from hedgerow.schema import Attribute, Schema
+    from hedgerow.schema import Attribute, Items, Schema
 
 
 def check(
     schema: Annotated[Path, typer.Argument(help="The schema file.")],
     data: Annotated[
-        Path | None, typer.Option(help="Also look whether this private table follows it.")
+        Path | None, typer.Option(help="Also look whether this private data follows it.")
     ] = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a schema and, if asked, a table against it.
+    """Check a schema and, if asked, data against it.
 
-    Without --data no private file is opened. With it the whole table is looked at and complaints
+    Without --data no private file is opened. With it all of the data is looked at and complaints
     name rows and columns, but never a value and never how many there are. Nothing is published.
     """
     from hedgerow.schema import Schema
@@ -43,16 +43,20 @@ def check(
     for warning in known.warnings:
         warn(warning, as_json)
     if data is not None:
-        from hedgerow.table import read
+        from hedgerow.table import read, read_baskets
 
-        with progress("Checking the table") as bar, data_warnings(as_json):
-            read(data, known, delimiter=delimiter_of(delimiter), progress=bar)
+        with progress("Checking the data") as bar, data_warnings(as_json):
+            look = read if known.items is None else read_baskets
+            look(data, known, delimiter=delimiter_of(delimiter), progress=bar)
     if as_json:
         print_json(_facts(known, data))
         return
-    columns = [_row(attribute) for attribute in known.attributes]
     say(f"{known.name}: the schema is right.")
-    print_table(["attribute", "kind", "domain", "missing", "outside"], columns)
+    if known.items is None:
+        columns = [_row(attribute) for attribute in known.attributes]
+        print_table(["attribute", "kind", "domain", "missing", "outside"], columns)
+    else:
+        print_table(["setting", "value"], [[key, str(value)] for key, value in _items(known.items)])
     if known.target is not None:
         say(f"class: {known.target.name} ({', '.join(known.classes)})")
     if known.identifiers:
@@ -64,7 +68,26 @@ def check(
         say(f"{data} follows the schema.")
 
 
+def _items(items: Items) -> list[tuple[str, object]]:
+    """What a schema says about items: words for people and programs alike."""
+    first, last = items.labels[0], items.labels[-1]
+    levels = many(items.taxonomy.height, "level")
+    tree = "a taxonomy" if items.semantic else f"groups of {items.fan_out} neighbours"
+    facts: list[tuple[str, object]] = [
+        ("universe", f"{many(items.size, 'item')}, from {first} to {last}"),
+        ("tree", f"{tree}, {levels}"),
+        ("foreign", items.foreign),
+        ("empty", items.empty),
+        ("max_items", "no cap" if items.max_items is None else items.max_items),
+    ]
+    places = (("column", items.column), ("person", items.person), ("item", items.item))
+    return facts + [(key, name) for key, name in places if name is not None]
+
+
 def _unit(schema: Schema) -> str:
+    if schema.items is not None:
+        one = "record" if schema.items.person is None else f"value of {schema.items.person}"
+        return f"one {one} is one person"
     if schema.person is None:
         return "one row is one person"
     return (
@@ -106,6 +129,7 @@ def _facts(schema: Schema, data: Path | None) -> dict[str, Any]:
         "classes": list(schema.classes),
         "identifiers": list(schema.identifiers),
         "unit_of_protection": _unit(schema),
+        "items": None if schema.items is None else dict(_items(schema.items)),
         "warnings": warned(),
         "data_follows_schema": True if data is not None else None,
     }

@@ -12,7 +12,9 @@ from hedgerow.cli.terminal import note, print_json, say, telling
 
 
 def init(
-    data: Annotated[Path, typer.Argument(help="The private table: CSV (also .gz) or Parquet.")],
+    data: Annotated[
+        Path, typer.Argument(help="The private data: CSV or lines of items (also .gz), or Parquet.")
+    ],
     out: Annotated[Path, typer.Option(help="The schema file to write.")] = Path("schema.yaml"),
     overwrite: Overwrite = False,
     delimiter: Delimiter = None,
@@ -24,10 +26,10 @@ def init(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draft a schema from a table, for a person to finish.
+    """Draft a schema from a table or transactions, for a person to finish.
 
-    The draft is guessed from PRIVATE data: its bounds and lists of values are facts about the
-    people in the table. It is marked as a draft, and `hedgerow publish` refuses it until a person
+    The draft is guessed from PRIVATE data: its bounds, values and items are facts about the
+    people in it. It is marked as a draft, and `hedgerow publish` refuses it until a person
     has put public knowledge in their place and removed the mark.
     """
     from hedgerow.cli.files import refuse_existing, write_text
@@ -41,6 +43,15 @@ def init(
             print_json({"schema": str(out), "draft": True, "read_private_data": True})
             return
         say(f"Wrote a draft to {out}.")
+        if "\nitems:\n" in text:
+            note(
+                "This draft was read off PRIVATE data. Before you use it:\n"
+                "  1. replace the universe by what is publicly known: all items there could be;\n"
+                "  2. order them so that neighbours are alike, or write a taxonomy;\n"
+                "  3. choose how many items of one record may count (`max_items`);\n"
+                "  4. remove the line `draft: true`, then run `hedgerow check`."
+            )
+            return
         note(
             "This draft was read off PRIVATE data. Before you use it:\n"
             "  1. replace bounds and values by what is publicly known about each column;\n"

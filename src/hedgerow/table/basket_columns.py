@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import DataError
 from hedgerow.table.basket_kernels import FOREIGN, NOTHING
-from hedgerow.table.encode import plain_array
+from hedgerow.table.encode import is_list, plain_array
 from hedgerow.table.lookup import Lookup
 from hedgerow.table.person import person_ids
 from hedgerow.table.records import Records
 from hedgerow.table.source import Source
 
-__all__ = ["is_list", "read_columns"]
+__all__ = ["read_columns"]
 
 Progress = Callable[[float], None]
 
@@ -41,17 +41,6 @@ def read_columns(source: Source, lookup: Lookup, progress: Progress | None = Non
         records.add(*_items_of(batch.column(0), column, lookup))
         _tell(source, progress)
     return records
-
-
-def is_list(kind: Any) -> bool:
-    """Whether an Arrow type is one of the several for lists.
-
-    Example:
-        >>> is_list(pa.large_list(pa.int64())), is_list(pa.string())
-        (True, False)
-    """
-    types = pa.types
-    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
 def _items_of(

@@ -22,7 +22,7 @@ import pyarrow.csv as pacsv
 from hedgerow.errors import DataError, UsageError
 from hedgerow.table.source import BATCH_ROWS, Source, check_names
 
-__all__ = ["encoding_error", "explain", "open_csv", "sniff_delimiter"]
+__all__ = ["encoding_error", "explain", "open_binary", "open_csv", "sniff_delimiter"]
 
 DELIMITERS = ",;\t|"
 _HEAD = 1 << 20
@@ -158,6 +158,7 @@ def open_csv(
 
 
 def open_binary(path: Path, gzipped: bool) -> Any:
+    """Opens a file for its bytes, unpacked."""
     return gzip.open(path, "rb") if gzipped else path.open("rb")
 
 

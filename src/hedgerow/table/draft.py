@@ -15,7 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import DataError
-from hedgerow.schema.lint import column_fault
+from hedgerow.schema.lint import column_fault, label_fault
+from hedgerow.table.draft_items import (
+    items_draft,
+    items_of_lists,
+    items_of_text,
+    looks_like_baskets,
+)
+from hedgerow.table.encode import is_list
+from hedgerow.table.frames import split_text
 from hedgerow.table.guess import Guess, guess_column
 from hedgerow.table.header import check_header
 from hedgerow.table.readers import open_source
@@ -60,7 +68,8 @@ def draft_schema(source: Any, *, delimiter: str | None = None, trust_header: boo
         trust_header: Whether the first line holds names even if it looks like a record.
 
     Returns:
-        YAML text, marked as a draft, which `Schema.load` reads.
+        YAML text, marked as a draft, which `Schema.load` reads. It describes transactions if the
+        data is a text file with one record of items per line, or has a column of lists.
 
     Raises:
         DataError: If the data cannot be read, has no column to publish, or seems to have no
@@ -75,11 +84,20 @@ def draft_schema(source: Any, *, delimiter: str | None = None, trust_header: boo
           smoker: {type: boolean}
         # No column looked like a class. Give one `role: class` if releases should tell about it.
     """
-    opened = open_source(source, delimiter=delimiter)
+    is_path = isinstance(source, (str, os.PathLike))
+    title = _key(_title(source))
+    if is_path and delimiter is None:
+        path = Path(os.fsdecode(source))
+        if looks_like_baskets(path):
+            return items_draft(title, items_of_text(path), str(path))
+    opened = open_source(source, delimiter=delimiter, split=None if is_path else split_text(" "))
     parts: list[list[Any]] = [[] for _ in opened.names]
     for batch in opened.batches(range(len(opened.names))):
         for place, part in enumerate(parts):
             part.append(batch.column(place))
+    for name, part in zip(opened.names, parts, strict=True):
+        if part and is_list(part[0].type) and label_fault(name) is None:
+            return items_draft(title, items_of_lists(part, name), opened.what, _key(name))
     if not trust_header:
         check_header(opened.names, parts, opened.what)
     columns = []
@@ -94,7 +112,7 @@ def draft_schema(source: Any, *, delimiter: str | None = None, trust_header: boo
             hint="Columns without values, and ones that identify people, cannot be published. "
             "Write the schema by hand.",
         )
-    return _text(_title(source), columns)
+    return _text(title, columns)
 
 
 def _respect_names(name: str, guess: Guess) -> Guess:
@@ -126,7 +144,7 @@ def _title(source: Any) -> str:
 
 
 def _text(title: str, columns: Sequence[_Column]) -> str:
-    lines = [f"name: {_key(title)}", "draft: true", "began_as_draft: true", "attributes:"]
+    lines = [f"name: {title}", "draft: true", "began_as_draft: true", "attributes:"]
     for column in columns:
         if column_fault(column.name, False) is not None:
             lines.append("  # A column is left out here: its name cannot be written. Rename it.")

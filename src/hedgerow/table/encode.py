@@ -31,6 +31,7 @@ __all__ = [
     "STRANGE",
     "Codes",
     "encode_array",
+    "is_list",
     "plain_array",
     "text_of",
 ]
@@ -134,6 +135,17 @@ def plain_array(array: Any, column: str) -> Any:
         f"column {column!r} holds values of type {kind}, which cannot be read",
         hint="Give the column one plain type: text, number, true/false or date.",
     )
+
+
+def is_list(kind: Any) -> bool:
+    """Whether an Arrow type is one of the several for lists.
+
+    Example:
+        >>> is_list(pa.large_list(pa.int64())), is_list(pa.string())
+        (True, False)
+    """
+    types = pa.types
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
 def text_of(value: object) -> str | None:

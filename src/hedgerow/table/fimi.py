@@ -22,7 +22,7 @@ from hedgerow.table.csv_file import encoding_error, explain
 
 __all__ = ["Lines", "read_lines"]
 
-_BLOCK = 1 << 22
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)

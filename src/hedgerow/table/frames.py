@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
@@ -14,11 +15,12 @@ from hedgerow.errors import DataError, UsageError
 from hedgerow.table.encode import text_of
 from hedgerow.table.source import BATCH_ROWS, Source, check_names
 
-__all__ = ["FrameKind", "Split", "frame_kind", "open_frame", "to_frame"]
+__all__ = ["FrameKind", "Split", "frame_kind", "open_frame", "split_text", "to_frame"]
 
 FrameKind = Literal["pandas", "polars", "arrow"]
 Split = Callable[[str], Sequence[str]]
 
+_BLANKS = re.compile(r"[ \t-\r]+")
 _LISTS = (list, tuple, set, frozenset, np.ndarray)
 
 
@@ -232,3 +234,19 @@ def _plain_text(value: Any) -> str | None:
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
     return text_of(value)
+
+
+def split_text(separator: str) -> Split:
+    r"""How one text is split into items: for Python objects, and equal to what the loops do.
+
+    Example:
+        >>> split_text(" ")(" a  b\t"), split_text(";")("a b; ;c")
+        (['a', 'b'], ['a b', 'c'])
+    """
+    if separator == " ":
+        return lambda text: [part for part in _BLANKS.split(text) if part]
+    return lambda text: [part for part in map(_bare, text.split(separator)) if part]
+
+
+def _bare(text: str) -> str:
+    return text.strip(" \t\n\v\f\r")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from hedgerow.table.basket_kernels import (
 )
 from hedgerow.table.encode import plain_array, text_of
 
-__all__ = ["Lookup", "split_text"]
+__all__ = ["Lookup"]
 
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
@@ -159,22 +158,6 @@ class Lookup:
         cap = self.items.size if self.items.max_items is None else self.items.max_items
         used, kept = settle(codes, sizes, cap, self.dummy, out, out_sizes, foreign)
         return out[:used], out_sizes[:kept], foreign
-
-
-def split_text(separator: str) -> Callable[[str], list[str]]:
-    r"""How one text is split into items: for Python objects, and equal to what the loops do.
-
-    Example:
-        >>> split_text(" ")(" a  b\t"), split_text(";")("a b; ;c")
-        (['a', 'b'], ['a b', 'c'])
-    """
-    if separator == " ":
-        return lambda text: [part for part in _BLANKS.split(text) if part]
-    return lambda text: [part for part in map(_bare, text.split(separator)) if part]
-
-
-def _bare(text: str) -> str:
-    return text.strip(" \t\n\v\f\r")
 
 
 def _bytes_of(texts: Any) -> tuple[NDArray[np.uint8], Ints]:
