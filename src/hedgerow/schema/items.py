@@ -187,6 +187,7 @@ def grouped(labels: tuple[str, ...], fan_out: int) -> Taxonomy:
     """
     import numpy as np
 
+    fan_out = max(2, min(fan_out, len(labels)))
     widths = [1]
     while widths[-1] < len(labels):
         widths.append(widths[-1] * fan_out)

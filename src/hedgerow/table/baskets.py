@@ -141,8 +141,15 @@ def is_text(source: Any) -> bool:
     """Whether the source is a text file, as opposed to Parquet or a frame."""
     if not isinstance(source, (str, os.PathLike)):
         return False
-    magic = magic_of(Path(os.fsdecode(source)))
-    return magic[:4] != b"PAR1" and magic[:2] != b"PK"
+    path = Path(os.fsdecode(source))
+    magic = magic_of(path)
+    if path.suffix.lower() in (".parquet", ".pq") or magic in (b"PK\3\4", b"PK\5\6"):
+        return False
+    if magic != b"PAR1":
+        return True
+    with path.open("rb") as file:  # an item may be called PAR1; Parquet also ends like that
+        file.seek(-4, os.SEEK_END)
+        return file.read() != b"PAR1"
 
 
 def _read_text(path: Path, lookup: Lookup, progress: Progress | None) -> Records:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from hedgerow.errors import DataError
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY
 from hedgerow.schema.lint import label_fault, range_fault
+from hedgerow.table.baskets import is_text
 from hedgerow.table.csv_file import explain, open_binary
 from hedgerow.table.encode import plain_array, text_of
 from hedgerow.table.readers import magic_of
@@ -47,11 +48,10 @@ _PREFACE = """\
 
 def looks_like_baskets(path: Path) -> bool:
     """Whether a file seems to hold one record of items per line, rather than a table."""
-    magic = magic_of(path)
     name = path.name.lower().removesuffix(".gz")
-    if magic[:4] == b"PAR1" or magic[:2] == b"PK" or name.endswith((".csv", ".tsv", ".parquet")):
+    if not is_text(path) or name.endswith((".csv", ".tsv")):
         return False
-    gzipped = magic[:2] == b"\x1f\x8b"
+    gzipped = magic_of(path)[:2] == b"\x1f\x8b"
     try:
         with open_binary(path, gzipped) as file:
             head = file.read(_HEAD).removeprefix(codecs.BOM_UTF8)

@@ -155,7 +155,7 @@ class Lookup:
         out = np.empty(len(codes) + len(sizes), np.int32)
         out_sizes = np.empty(len(sizes), np.int64)
         foreign = np.empty(len(sizes), np.bool_)
-        cap = self.items.size if self.items.max_items is None else self.items.max_items
+        cap = min(self.items.size, self.items.max_items or self.items.size)
         used, kept = settle(codes, sizes, cap, self.dummy, out, out_sizes, foreign)
         return out[:used], out_sizes[:kept], foreign
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
@@ -157,6 +158,28 @@ def test_a_record_of_ten_thousand_items_and_a_universe_of_a_million(tmp_path: Pa
     assert found == [(5,), tuple(range(0, 70_000, 7)), (999_999,)]
     texts = Schema(name="big", items=Items(tuple(f"i{n}" for n in range(1_000_000))))
     assert records_of(read_text(tmp_path, "i999999 i0 i1000000 i\n", texts)) == [(0, 999_999)]
+
+
+@pytest.mark.parametrize("first", ["PK", "PAR1", "PAR1 PAR1"])
+def test_items_that_look_like_the_beginning_of_other_files(tmp_path: Path, first: str) -> None:
+    schema = Schema(name="odd", items=Items(("PK", "PAR1", "x")))
+    found = records_of(read_text(tmp_path, f"{first} x\nx\n", schema))
+    assert found == [(0, 2) if first == "PK" else (1, 2), (2,)]
+
+
+def test_a_parquet_file_without_its_ending_is_still_one(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"i": [[1], [2, 3]]}), tmp_path / "plain")
+    assert records_of(read_baskets(tmp_path / "plain", CLICKS)) == [(0,), (1, 2)]
+    with pytest.raises(DataError, match="damaged"):
+        read_text(tmp_path, "1 2\n", CLICKS, "d.parquet")
+    with pytest.raises(DataError, match="spreadsheet"):
+        read_text(tmp_path, b"PK\x03\x04 1 2\n", CLICKS, "d.xlsx")
+
+
+def test_settings_beyond_any_number_of_items(tmp_path: Path) -> None:
+    schema = with_items(CLICKS, max_items=10**30, fan_out=10**30)
+    assert records_of(read_text(tmp_path, "2 1\n", schema)) == [(0, 1)]
+    assert schema.items is not None and schema.items.taxonomy.height == 1
 
 
 def test_a_universe_of_one_item(tmp_path: Path) -> None:
