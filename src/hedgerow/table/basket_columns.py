@@ -52,7 +52,7 @@ def _items_of(
     if is_list(array.type):
         sizes = pc.list_value_length(array).cast(pa.int64()).fill_null(0)
         codes = lookup.find(array.flatten(), column)
-        return codes, sizes.to_numpy(zero_copy_only=False)
+        return codes, sizes.to_numpy(zero_copy_only=False).copy()  # one kind of array for all
     array = plain_array(array, column)
     if pa.types.is_dictionary(array.type):
         array = pc.take(array.dictionary, array.indices)
