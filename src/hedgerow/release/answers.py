@@ -13,6 +13,7 @@ the tails of any such combination (`hedgerow.release.noise`).
 
 from __future__ import annotations
 
+import numbers
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,7 +35,17 @@ from hedgerow.schema import Schema
 if TYPE_CHECKING:
     from hedgerow.schema.query import Query
 
-__all__ = ["Answers", "Packed", "answer", "grouped", "interval", "pack", "read_many", "sums"]
+__all__ = [
+    "Answers",
+    "Packed",
+    "answer",
+    "check_level",
+    "grouped",
+    "interval",
+    "pack",
+    "read_many",
+    "sums",
+]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -97,6 +108,22 @@ class Packed:
     begin: Ints
     lows: Floats
     highs: Floats
+
+
+def check_level(level: object) -> float:
+    """The level of intervals as a number between 0 and 1.
+
+    Raises:
+        UsageError: If it is none.
+    """
+    # a number of NumPy will do; it is made a float first, since that may round it to 1
+    share = float(level) if isinstance(level, numbers.Real) else 0.0
+    if not 0 < share < 1:
+        raise UsageError(
+            "the level of an interval must lie between 0 and 1",
+            hint="Use 0.95 for intervals that hold the truth 95 times in 100.",
+        )
+    return share
 
 
 def read_many(

@@ -23,13 +23,13 @@ from hedgerow.release.prices import Book, Failed, afford, books, prices, whole
 from hedgerow.release.release import Release
 from hedgerow.schema import Numeric, Schema
 
-__all__ = ["accounted", "measured"]
+__all__ = ["ELSEWHERE", "Profile", "accounted", "measured", "profile", "stated"]
 
 Ints = NDArray[np.int64]
 Profile = tuple[tuple[str, str, int], ...]
 
 _NAMES = ("rows", "allocate", "leaf", "spare", "count")
-_ELSEWHERE = "what the paths are said to have spent is not what the entries and the regions show"
+ELSEWHERE = "what the paths are said to have spent is not what the entries and the regions show"
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ def accounted(release: Release) -> str:
     charged = _charges(release, _named(release), booked)
     for purpose, charges in charged.items():
         booked[purpose].hold(charges.depth, charges.units, charges.draws)
-    if _profiles(release, booked, charged) != _stated(release.ledger):
-        raise Failed(_ELSEWHERE)
+    if _profiles(release, booked, charged) != stated(release.ledger):
+        raise Failed(ELSEWHERE)
     return "what every path spent follows from the entries and the regions"
 
 
@@ -217,7 +217,7 @@ def _left(tree: TreePartition, booked: dict[str, Book], charged: dict[str, _Char
 def _everyone(book: Book) -> int:
     """What every path paid for a purpose that is charged to everyone."""
     if book.total > book.granted:  # also keeps it small enough for arrays
-        raise Failed(_ELSEWHERE)
+        raise Failed(ELSEWHERE)
     return book.total
 
 
@@ -242,18 +242,18 @@ def _profiles(
     names = [(booked[purpose].pot, purpose) for purpose in (*everyone, *charged)]
     tree = release.partition
     if not isinstance(tree, TreePartition) or not charged:
-        return Counter({_profile(names, list(everyone.values())): tree.cells})
+        return Counter({profile(names, list(everyone.values())): tree.cells})
     spent = [_down(tree, charges)[tree.leaves] for charges in charged.values()]
     rows, numbers = np.unique(np.stack(spent, axis=1), axis=0, return_counts=True)
     if len(rows) > len(release.ledger["paths"]):  # a stranger's may be very many
-        raise Failed(_ELSEWHERE)
+        raise Failed(ELSEWHERE)
     found: Counter[Profile] = Counter()
     for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
-        found[_profile(names, [*everyone.values(), *row])] += number
+        found[profile(names, [*everyone.values(), *row])] += number
     return found
 
 
-def _stated(ledger: dict[str, Any]) -> Counter[Profile]:
+def stated(ledger: dict[str, Any]) -> Counter[Profile]:
     """How many regions spent what, by the ledger's own words."""
     found: Counter[Profile] = Counter()
     for path in ledger["paths"]:
@@ -262,9 +262,10 @@ def _stated(ledger: dict[str, Any]) -> Counter[Profile]:
             for pot, purposes in path["spent"].items()
             for purpose, units in purposes.items()
         }
-        found[_profile(list(spent), list(spent.values()))] += whole(path["leaves"], 1)
+        found[profile(list(spent), list(spent.values()))] += whole(path["leaves"], 1)
     return found
 
 
-def _profile(names: list[tuple[str, str]], units: list[int]) -> Profile:
+def profile(names: list[tuple[str, str]], units: list[int]) -> Profile:
+    """What a path spent, by pot and purpose, in one order."""
     return tuple(sorted((*name, spent) for name, spent in zip(names, units, strict=True) if spent))

@@ -10,14 +10,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from hedgerow.errors import ReleaseError
+from hedgerow.release.columns import broken, column_of, ints_of, labels_of
 from hedgerow.release.conversion import exact
 from hedgerow.release.generalized import dictionary
-from hedgerow.release.measurements import Measurement
+from hedgerow.release.itemset_codec import itemsets_from, itemsets_table
+from hedgerow.release.itemsets import CoreCells, CutTree, Itemsets
+from hedgerow.release.measurements import PLACES, Measurement
 from hedgerow.release.partition import GridPartition, Partition, TreePartition
 from hedgerow.schema import Schema
 
 __all__ = [
+    "KINDS",
     "MEASUREMENTS",
     "PARTITION",
     "measurement_heads",
@@ -30,22 +33,24 @@ __all__ = [
 
 PARTITION = "partition.parquet"
 MEASUREMENTS = "measurements.parquet"
+KINDS: dict[str, type] = {
+    "tree": TreePartition,
+    "grid": GridPartition,
+    "core": CoreCells,
+    "cuts": CutTree,
+}
+"""The words that a manifest uses for the shapes of regions."""
 
 
-def broken(file: str, rule: str) -> ReleaseError:
-    """The error for a file of a release that does not hold what it should."""
-    return ReleaseError(
-        f"{file}: {rule}", hint="Ask whoever published the release for a fresh copy."
-    )
-
-
-def partition_kind(partition: Partition) -> str:
+def partition_kind(partition: Partition | Itemsets) -> str:
     """The word that the manifest uses for the shape of the regions."""
-    return "tree" if isinstance(partition, TreePartition) else "grid"
+    return next(word for word, kind in KINDS.items() if isinstance(partition, kind))
 
 
-def partition_table(schema: Schema, partition: Partition) -> pa.Table:
-    """One row per node of a tree, or one row per edge of a grid."""
+def partition_table(schema: Schema, partition: Partition | Itemsets) -> pa.Table:
+    """One row per node of a tree or per edge of a grid; for itemsets see `itemset_codec`."""
+    if isinstance(partition, CoreCells | CutTree):
+        return itemsets_table(partition)
     if isinstance(partition, TreePartition):
         return pa.table(
             {
@@ -70,72 +75,44 @@ def _lists(matrix: NDArray[np.int32]) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(matrix.astype(np.int32).ravel()))
 
 
-def partition_from(kind: str, table: pa.Table, schema: Schema) -> Partition:
+def partition_from(kind: str, table: pa.Table, schema: Schema) -> Partition | Itemsets:
     """The regions that a table holds.
 
     Raises:
         ReleaseError: If the table has another shape. Whether the regions are a partition is
             checked elsewhere.
     """
+    if kind in ("core", "cuts"):
+        return itemsets_from(PARTITION, kind, table)
     if kind == "tree":
         width = len(schema.attributes)
-        nodes = _ints(PARTITION, table, "node")
+        nodes = ints_of(PARTITION, table, "node")
         if not np.array_equal(nodes, np.arange(len(nodes))):
             raise broken(PARTITION, "its nodes are not in order")
         return TreePartition(
-            _ints(PARTITION, table, "parent", np.int32),
-            _ints(PARTITION, table, "depth", np.int16),
-            _ints(PARTITION, table, "split", np.int16),
+            ints_of(PARTITION, table, "parent", np.int32),
+            ints_of(PARTITION, table, "depth", np.int16),
+            ints_of(PARTITION, table, "split", np.int16),
             _matrix(table, "lo", width),
             _matrix(table, "hi", width),
         )
     names = [attribute.name for attribute in schema.attributes]
-    owner = _labels(PARTITION, table, "attribute", names)
-    edges = _ints(PARTITION, table, "edge", np.int32)
+    owner = labels_of(PARTITION, table, "attribute", names)
+    edges = ints_of(PARTITION, table, "edge", np.int32)
     if (owner < 0).any() or (np.diff(owner) < 0).any():
         raise broken(PARTITION, "its attributes are not those of the schema, in their order")
     starts = np.searchsorted(owner, np.arange(1, len(names)))
     return GridPartition(tuple(np.split(edges, starts)))
 
 
-def _column(file: str, table: pa.Table, name: str) -> pa.Array:
-    if table.column_names.count(name) != 1:
-        raise broken(file, f"the column {name!r} is missing or there twice")
-    return table.column(name).combine_chunks()
-
-
-def _ints(file: str, table: pa.Table, name: str, kind: type[Any] = np.int64) -> NDArray[Any]:
-    column = _column(file, table, name)
-    if not pa.types.is_integer(column.type) or column.null_count:
-        raise broken(file, f"the column {name!r} must hold whole numbers")
-    values = column.to_numpy(zero_copy_only=False)
-    limits = np.iinfo(kind)
-    if len(values) and (values.min() < limits.min or values.max() > limits.max):
-        raise broken(file, f"the column {name!r} holds numbers that are too large")
-    return np.asarray(values, kind)
-
-
 def _matrix(table: pa.Table, name: str, width: int) -> NDArray[np.int32]:
-    column = _column(PARTITION, table, name)
+    column = column_of(PARTITION, table, name)
     if not pa.types.is_list(column.type) or column.null_count:
         raise broken(PARTITION, f"the column {name!r} must hold lists")
     if not pc.all(pc.equal(pc.list_value_length(column), width)).as_py() and len(column):
         raise broken(PARTITION, f"the lists of {name!r} must have one number per attribute")
-    flat = _ints(PARTITION, pa.table({name: column.flatten()}), name, np.int32)
+    flat = ints_of(PARTITION, pa.table({name: column.flatten()}), name, np.int32)
     return flat.reshape(-1, width)
-
-
-def _labels(file: str, table: pa.Table, name: str, labels: Sequence[str]) -> NDArray[np.int64]:
-    """Each label's place in a list, -1 for null; a label that is not in the list is refused."""
-    column = _column(file, table, name)
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if not (pa.types.is_string(column.type) or pa.types.is_null(column.type)):
-        raise broken(file, f"the column {name!r} must hold text")
-    places = pc.index_in(column.cast(pa.string()), pa.array(labels, pa.string()))
-    if places.null_count != column.null_count:
-        raise broken(file, f"the column {name!r} holds a label that the schema does not know")
-    return np.asarray(places.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
 
 
 def measurement_heads(measurements: Sequence[Measurement]) -> list[dict[str, Any]]:
@@ -149,6 +126,7 @@ def measurement_heads(measurements: Sequence[Measurement]) -> list[dict[str, Any
             "unit": str(measurement.unit),
             "threshold": measurement.threshold,
         }
+        | ({} if measurement.reach == 1 else {"reach": measurement.reach})
         for measurement in measurements
     ]
 
@@ -199,14 +177,14 @@ def measurements_from(
     Raises:
         ReleaseError: If heads and table do not belong together.
     """
-    place = _ints(MEASUREMENTS, table, "measurement")
+    place = ints_of(MEASUREMENTS, table, "measurement")
     known = place.min(initial=0) >= 0 and place.max(initial=-1) < len(heads)
     if not known or (np.diff(place) < 0).any():
         raise broken(MEASUREMENTS, "its rows do not follow the list in the manifest")
-    where = _ints(MEASUREMENTS, table, "where")
-    value = _ints(MEASUREMENTS, table, "value")
-    units = _ints(MEASUREMENTS, table, "units")
-    klass = _labels(MEASUREMENTS, table, "class", schema.classes)
+    where = ints_of(MEASUREMENTS, table, "where")
+    value = ints_of(MEASUREMENTS, table, "value")
+    units = ints_of(MEASUREMENTS, table, "units")
+    klass = labels_of(MEASUREMENTS, table, "class", schema.classes)
     ends = np.searchsorted(place, np.arange(len(heads) + 1))
     columns = (where, value, units, klass)
     return tuple(
@@ -226,12 +204,15 @@ def _measurement(
     try:
         name, at, unit = head["name"], head["at"], exact(head["unit"])
         by_class, listed, threshold = head["by_class"], head["listed"], head["threshold"]
-    except (KeyError, TypeError, ValueError):
+        reach = head.get("reach", 1)
+    except (KeyError, TypeError, ValueError, AttributeError):
         raise broken("manifest.json", "a measurement is not described as it should be") from None
-    if at not in ("node", "region") or not isinstance(name, str):
+    if at not in PLACES or not isinstance(name, str):
         raise broken("manifest.json", "a measurement is not described as it should be")
     if threshold is not None and not isinstance(threshold, int):
         raise broken("manifest.json", "the threshold of a measurement is no whole number")
+    if not isinstance(reach, int) or isinstance(reach, bool) or reach < 1:
+        raise broken("manifest.json", "the reach of a measurement is no whole number above 0")
     width = max(1, len(schema.classes)) if by_class and not listed else 1
     known = bool(by_class) and schema.target is not None
     expected = np.tile(np.arange(width), len(value) // width) if known and not listed else None
@@ -254,4 +235,5 @@ def _measurement(
         unit,
         threshold,
         np.maximum(klass, 0) if listed else None,
+        reach,
     )

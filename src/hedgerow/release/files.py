@@ -23,19 +23,14 @@ from hedgerow.errors import ReleaseError
 from hedgerow.release.codec import (
     MEASUREMENTS,
     PARTITION,
-    broken,
     measurements_from,
     measurements_table,
     partition_from,
+    partition_kind,
     partition_table,
 )
-from hedgerow.release.generalized import (
-    check_against,
-    check_names,
-    csv_blocks,
-    generalized_table,
-    typed_table,
-)
+from hedgerow.release.columns import broken
+from hedgerow.release.formats import ALL_FILES, FORMATS
 from hedgerow.release.manifest import (
     MANIFEST,
     check_guarantee,
@@ -46,10 +41,10 @@ from hedgerow.release.manifest import (
 )
 
 if TYPE_CHECKING:
+    from hedgerow.release.basket_release import BasketRelease
     from hedgerow.release.release import Release
 
 __all__ = [
-    "DATA_FILES",
     "check_target",
     "leftovers",
     "other_files",
@@ -58,10 +53,6 @@ __all__ = [
     "read_parts",
     "write",
 ]
-
-REGIONS = "regions.parquet"
-TABLE = "table.csv"
-DATA_FILES = (PARTITION, MEASUREMENTS, REGIONS, TABLE)
 
 _MOST_BYTES = 1 << 34
 _MOST_MANIFEST_BYTES = 1 << 28
@@ -115,10 +106,11 @@ def leftovers(path: str | Path) -> list[Path]:
         return []
 
 
-def other_files(path: str | Path) -> list[str]:
+def other_files(path: str | Path, manifest: dict[str, Any]) -> list[str]:
     """What lies in the folder of a release and is no part of it."""
+    own = {MANIFEST, *FORMATS[manifest["partition"]].data_files}
     try:
-        return sorted({entry.name for entry in Path(path).iterdir()} - {MANIFEST, *DATA_FILES})
+        return sorted({entry.name for entry in Path(path).iterdir()} - own)
     except OSError as error:
         raise _cannot("read", path, error) from None
 
@@ -137,7 +129,7 @@ def _refuse(path: str | Path, target: Path, overwrite: bool) -> None:
         raise _cannot("read", path, error) from None
     if not inside:
         return
-    if MANIFEST not in inside or inside - {MANIFEST, *DATA_FILES}:
+    if MANIFEST not in inside or inside - {MANIFEST, *ALL_FILES}:
         raise ReleaseError(
             f"{path} is there already and holds other files than a release's, so it is left alone",
             hint="Name a folder that does not exist yet, such as a new one inside it.",
@@ -149,14 +141,14 @@ def _refuse(path: str | Path, target: Path, overwrite: bool) -> None:
         )
 
 
-def write(release: Release, path: str | Path, overwrite: bool = False) -> None:
+def write(release: Release | BasketRelease, path: str | Path, overwrite: bool = False) -> None:
     """Writes a release to a folder, whole or not at all.
 
     Raises:
         ReleaseError: If the folder may not be replaced or cannot be written.
         UsageError: If a column is called like one of the release's own.
     """
-    check_names(release.schema)
+    FORMATS[partition_kind(release.partition)].check_names(release.schema)
     target = check_target(path, overwrite)
     mark = secrets.token_hex(4)
     fresh = target.parent / f".{target.name}.new-{mark}"
@@ -174,22 +166,21 @@ def write(release: Release, path: str | Path, overwrite: bool = False) -> None:
         raise _cannot("write", path, error) from None
 
 
-def _fill(release: Release, folder: Path) -> None:
+def _fill(release: Release | BasketRelease, folder: Path) -> None:
     hashes = {}
-    for name, blocks in _contents(release):
+    for name, content in _contents(release):
+        blocks = [_parquet(content)] if isinstance(content, pa.Table) else content
         hashes[name] = _write_file(folder / name, blocks)
     text = to_text(make_manifest(release, hashes))
     _write_file(folder / MANIFEST, [text.encode()])
     _flush_folder(folder)
 
 
-def _contents(release: Release) -> Iterator[tuple[str, Iterable[Any]]]:
+def _contents(release: Release | BasketRelease) -> Iterator[tuple[str, Any]]:
     schema, partition = release.schema, release.partition
-    listed = (schema, partition, release.regions, release.counts)
-    yield PARTITION, [_parquet(partition_table(schema, partition))]
-    yield MEASUREMENTS, [_parquet(measurements_table(schema, release.measurements))]
-    yield REGIONS, [_parquet(typed_table(*listed))]
-    yield TABLE, csv_blocks(generalized_table(*listed))
+    yield PARTITION, partition_table(schema, partition)
+    yield MEASUREMENTS, measurements_table(schema, release.measurements)
+    yield from FORMATS[partition_kind(partition)].derived(release)
 
 
 def _parquet(table: pa.Table) -> pa.Buffer:
@@ -312,7 +303,7 @@ def read_table(path: str | Path, name: str, manifest: dict[str, Any]) -> pa.Tabl
 
 
 def read_parts(path: str | Path, manifest: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The fields of the `Release` in a folder, every file of it checked.
+    """The fields of the release in a folder, every file of it checked.
 
     Only files of fixed names are opened, whatever the manifest lists.
 
@@ -323,15 +314,19 @@ def read_parts(path: str | Path, manifest: dict[str, Any] | None = None) -> dict
     check_guarantee(manifest["guarantee"])
     schema = schema_of(manifest)
     partition = partition_from(manifest["partition"], read_table(path, PARTITION, manifest), schema)
-    check_against(schema, partition)
+    layout = FORMATS[manifest["partition"]]
+    layout.check(schema, partition)
     table = read_table(path, MEASUREMENTS, manifest)
     measurements = measurements_from(manifest["measurements"], table, schema)
     places = {"region": partition.cells, "node": len(getattr(partition, "parent", (0,)))}
+    if schema.items is not None:
+        places |= {"item": schema.items.size, "size": schema.items.size + 1}
     for measurement in measurements:
-        if (measurement.where >= places[measurement.at]).any():
+        if (measurement.where >= places.get(measurement.at, 0)).any():
             raise broken(MEASUREMENTS, "a number speaks of a place that does not exist")
-    for name in (REGIONS, TABLE):
-        read_file(path, name, manifest)
+    for name in layout.data_files:
+        if name not in (PARTITION, MEASUREMENTS):  # those were read above
+            read_file(path, name, manifest)
     return {
         "schema": schema,
         "method": manifest["method"],

@@ -7,11 +7,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import HedgerowError, ReleaseError
-from hedgerow.release.codec import broken, measurement_heads, partition_kind
+from hedgerow.release.codec import KINDS, measurement_heads, partition_kind
+from hedgerow.release.columns import broken
 from hedgerow.release.conversion import exact
 from hedgerow.schema import Schema
 
 if TYPE_CHECKING:
+    from hedgerow.release.basket_release import BasketRelease
     from hedgerow.release.release import Release
 
 __all__ = [
@@ -50,7 +52,7 @@ def package_version() -> str:
         return "unknown"
 
 
-def make_manifest(release: Release, files: dict[str, str]) -> dict[str, Any]:
+def make_manifest(release: Release | BasketRelease, files: dict[str, str]) -> dict[str, Any]:
     """The manifest of a release.
 
     It holds nothing that depends on the data other than through the noisy transcript, and
@@ -122,8 +124,8 @@ def parse_manifest(text: bytes) -> dict[str, Any]:
     for key, kind in _SHAPE.items():
         if not isinstance(manifest.get(key), kind):
             raise broken(MANIFEST, f"the entry {key!r} is missing or not of its kind")
-    if manifest["partition"] not in ("tree", "grid"):
-        raise broken(MANIFEST, "the shape of the regions is neither tree nor grid")
+    if manifest["partition"] not in KINDS:
+        raise broken(MANIFEST, f"the shape of the regions is none of {', '.join(KINDS)}")
     return manifest
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,12 +12,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.release.answers import Answers, answer, read_many
+from hedgerow.release.answers import Answers, answer, check_level, read_many
 from hedgerow.release.censored import answer_listed
 from hedgerow.release.classify import class_shares
 from hedgerow.release.estimate import Cells, estimate_cells, whole_counts
-from hedgerow.release.files import read_parts, write
+from hedgerow.release.files import read_manifest, read_parts, write
 from hedgerow.release.fit import RULES
+from hedgerow.release.formats import FORMATS
 from hedgerow.release.generalized import generalized_table
 from hedgerow.release.kinds import as_kind
 from hedgerow.release.measurements import Measurement
@@ -208,14 +208,7 @@ class Release:
             >>> answers.estimate.tolist(), answers.low.tolist(), answers.high.tolist()
             ([30.0, 70.0], [27.0, 27.0], [33.0, 114.0])
         """
-        # a number of NumPy will do; it is made a float first, since that may round it to 1
-        given: Any = level
-        share = float(given) if isinstance(given, numbers.Real) else 0.0
-        if not 0 < share < 1:
-            raise UsageError(
-                "the level of an interval must lie between 0 and 1",
-                hint="Use 0.95 for intervals that hold the truth 95 times in 100.",
-            )
+        share = check_level(level)
         asked = read_many(queries, self.schema)
         found = self.estimates.fit
         if found is not None:
@@ -236,13 +229,17 @@ class Release:
         write(self, path, overwrite)
 
     @staticmethod
-    def load(path: str | Path) -> Release:
+    def load(path: str | Path) -> Any:
         """Reads a release; no private data is needed.
+
+        Returns:
+            A `Release`, or a `BasketRelease` if transactions were published.
 
         Raises:
             ReleaseError: If a file is missing, changed or damaged, or of a later format.
         """
-        return Release(**read_parts(path))
+        manifest = read_manifest(path)
+        return FORMATS[manifest["partition"]].open(read_parts(path, manifest))
 
     def _locate(self, rows: Any) -> tuple[Ints, NDArray[np.bool_]]:
         from hedgerow.table import encode_rows

@@ -15,7 +15,7 @@ from hedgerow.release.generalized import dictionary, numbers
 from hedgerow.release.partition import Partition
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 
-__all__ = ["draw_rows"]
+__all__ = ["check_whole", "draw_rows", "labels_of"]
 
 Ints = NDArray[np.int64]
 
@@ -46,8 +46,8 @@ def draw_rows(
         UsageError: If n or the seed is no whole number from 0, or the release counts nobody to
             draw from.
     """
-    _check_whole("the number of rows", n, "Ask for 0 rows or more.")
-    _check_whole("the seed", seed, "Leave the seed out, or give 0 or more.")
+    check_whole("the number of rows", n, "Ask for 0 rows or more.")
+    check_whole("the seed", seed, "Leave the seed out, or give 0 or more.")
     random = np.random.default_rng(seed)
     weights = counts.ravel()
     if n is not None:
@@ -66,7 +66,8 @@ def draw_rows(
     return pa.table(columns)
 
 
-def _check_whole(what: str, number: object, hint: str) -> None:
+def check_whole(what: str, number: object, hint: str) -> None:
+    """Refuses what is no whole number from 0; None means that nothing was asked for."""
     if number is None:
         return
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
