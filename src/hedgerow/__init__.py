@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgerow import errors as errors
+    from hedgerow.privacy.account_book import AccountBook as AccountBook
     from hedgerow.publish.api import publish as publish
     from hedgerow.publish.cdiffgen import CDiffGen as CDiffGen
     from hedgerow.publish.diffgen import DiffGen as DiffGen
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AccountBook",
     "CDiffGen",
     "DiffGen",
     "DiffMulti",
@@ -43,6 +45,7 @@ __all__ = [
 # Loading numpy, Arrow and numba takes most of a second, which `hedgerow --help` and a script that
 # only reads a schema need not wait for: names are fetched from their rooms on first use.
 _ROOMS = {
+    "AccountBook": "hedgerow.privacy.account_book",
     "CDiffGen": "hedgerow.publish.cdiffgen",
     "DiffGen": "hedgerow.publish.diffgen",
     "DiffMulti": "hedgerow.publish.diffmulti",

@@ -12,6 +12,7 @@ __all__ = [
     "DataWarning",
     "HedgerowError",
     "LeakError",
+    "LedgerWarning",
     "ReleaseError",
     "SchemaError",
     "UsageError",
@@ -64,6 +65,10 @@ class BudgetError(HedgerowError):
     """More privacy budget was asked for than there is."""
 
     exit_code = 5
+
+
+class LedgerWarning(UserWarning):
+    """What became of an entry in a ledger over releases, where a steward might think otherwise."""
 
 
 class ReleaseError(HedgerowError):

@@ -36,7 +36,9 @@ def test_the_module_runs_as_the_command() -> None:
 
 
 def test_the_commands_are_those_of_the_project() -> None:
-    assert NAMES == ["init", "check", "plan", "publish", "show", "query", "sample", "verify"]
+    assert NAMES == [
+        "init", "check", "plan", "publish", "ledger", "show", "query", "sample", "verify"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,6 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 MECHANISMS = (
     "keystream", "samplers", "chance", "binomial", "curator", "gate", "ledger", "selection",
+    "account_book", "book_file",
 )  # fmt: skip
 LIBRARY = [
     path

@@ -15,6 +15,7 @@ import typer
 
 from hedgerow.cli.check import check
 from hedgerow.cli.init import init
+from hedgerow.cli.ledger import ledger
 from hedgerow.cli.plan import plan
 from hedgerow.cli.publish import publish
 from hedgerow.cli.query import query
@@ -44,6 +45,12 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     publish: [
         "hedgerow publish people.parquet --schema schema.yaml --method diffmulti \\",
         "    --epsilon 1 --out release/",
+    ],
+    ledger: [
+        "hedgerow ledger clinic.ledger --open clinic --epsilon 3",
+        "hedgerow publish people.csv --schema schema.yaml --epsilon 1 --out release/ \\",
+        "    --ledger clinic.ledger --dataset clinic",
+        "hedgerow ledger clinic.ledger",
     ],
     show: ["hedgerow show release/ --top 20 --plot release.png"],
     query: ['hedgerow query release/ "age in [30, 50] and smoker = yes"'],

@@ -58,12 +58,23 @@ def publish(
         int | None,
         typer.Option(help="For tests: repeatable noise. The release is then NOT private."),
     ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Book the release here first; see `hedgerow ledger` to begin one."
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The data set in the ledger; else the schema's name."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Publish a table under differential privacy.
 
     The whole table is checked before any budget is spent. Each run that is published adds to what
-    can be learnt about the people in the table: epsilons of several releases add up.
+    can be learnt about the people in the table: epsilons of several releases add up. With --ledger
+    they are added up for you, and a release that would exceed the data set's total is refused.
     """
     import hedgerow
     from hedgerow.cli import words
@@ -101,11 +112,20 @@ def publish(
             seed=seed,
             delimiter=delimiter_of(delimiter),
             progress=bar,
+            ledger=ledger,
+            dataset=dataset,
         )
-        release.save(out, overwrite=overwrite)
+        try:
+            release.save(out, overwrite=overwrite)
+        except BaseException:
+            if ledger is not None:
+                warn("The release was drawn, so it stays booked: its budget is spent.", as_json)
+            raise
+    booked = None if release.booking is None else release.booking.facts()
     with telling(out):
         if as_json:
-            print_json({"release": str(out), **words.facts(release), "warnings": warned()})
+            facts = {"release": str(out), **words.facts(release)}
+            print_json(facts | {"ledger": booked, "warnings": warned()})
             return
         regions = words.many(release.partition.cells, "region")
         say(f"Published to {out}: {regions} by {release.method}.")
@@ -113,3 +133,5 @@ def publish(
             say(line)
         spent = [list(row) for row in words.spending(release.ledger)]
         print_table(["spent on", "of", words.on_path(known)], spent)
+        if booked is not None:
+            say(words.booked(booked))

@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hedgerow.cli.stop import INTERRUPTED
-from hedgerow.errors import DataWarning, HedgerowError, UsageError
+from hedgerow.errors import DataWarning, HedgerowError, LedgerWarning, UsageError
 
 __all__ = [
     "Door",
@@ -226,13 +226,14 @@ def warned() -> list[str]:
 
 @contextmanager
 def data_warnings(as_json: bool = False) -> Iterator[None]:
-    """Tells the steward, who sits at this terminal, what the library finds odd about the data."""
+    """Tells the steward, who sits at this terminal, what the library finds odd."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", DataWarning)
+        warnings.simplefilter("always", LedgerWarning)
         usual = warnings.showwarning
 
         def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
-            if issubclass(category, DataWarning):
+            if issubclass(category, DataWarning | LedgerWarning):
                 warn(str(message), as_json)
             else:
                 usual(message, category, *rest, **more)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
 __all__ = [
+    "booked",
     "caution",
     "decimal",
     "facts",
@@ -117,6 +118,17 @@ def caution(epsilon: Fraction) -> str | None:
     return (
         f"Warning: an epsilon above {_WEAK} protects weakly. A mere suspicion about a person can "
         "become a near certainty; see docs/choosing.md."
+    )
+
+
+def booked(facts: dict[str, Any]) -> str:
+    """What a ledger over releases says of a release, and what is left."""
+    from hedgerow.privacy.account_book import plain
+
+    left = plain(Fraction(facts["epsilon_left"]))
+    return (
+        f"Booked as release {facts['release']} in {facts['file']}: {facts['dataset']} has epsilon "
+        f"{left} left."
     )
 
 

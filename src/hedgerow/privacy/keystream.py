@@ -41,6 +41,11 @@ class Keystream:
         self.words: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
         self.at: NDArray[np.int64] = np.zeros(2, dtype=np.int64)
 
+    @property
+    def untouched(self) -> bool:
+        """Whether nothing was ever drawn: no word was made yet."""
+        return len(self.words) == 0
+
     def refill(self) -> None:
         """Drops what was read, keeps the rest, and at least doubles the rest."""
         rest = self.words[self.at[0] :]

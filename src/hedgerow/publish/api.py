@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.errors import SchemaError, UsageError
+from hedgerow.errors import LedgerWarning, SchemaError, UsageError
+from hedgerow.privacy.account_book import AccountBook, Booking
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
@@ -33,10 +37,13 @@ def publish(
     seed: int | None = None,
     delimiter: str | None = None,
     progress: Progress | None = None,
+    ledger: str | Path | None = None,
+    dataset: str | None = None,
 ) -> Release | BasketRelease:
     """Publishes a table under differential privacy.
 
-    The whole input is read and checked before anything is drawn.
+    The whole input is read and checked before anything is drawn. With a ledger, the release is
+    booked before anything is drawn, and refused if the data set has not enough left.
 
     Args:
         source: The path of a CSV or Parquet file, or an Arrow, pandas or Polars frame.
@@ -47,9 +54,14 @@ def publish(
         seed: For tests alone: makes the run repeatable and the release NOT private.
         delimiter: The delimiter of a CSV file, if it is not to be guessed.
         progress: Called now and then with the share of the work that is done.
+        ledger: The file that adds up what all releases of a data set cost (see `AccountBook`).
+        dataset: The data set's name in the ledger; without it, the schema's.
 
     Returns:
         The release; nothing has been written yet.
+
+    Raises:
+        BudgetError: If the ledger has less left for the data set than this release would cost.
 
     Example:
         >>> import pyarrow as pa
@@ -77,11 +89,18 @@ def publish(
             "`draft: true`.",
         )
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
+    pay = _payment(ledger, dataset, schema, method, plan.budget, seed)
     reading, growing = _halves(progress)
     reader = read if schema.items is None else read_baskets
     table = reader(source, schema, delimiter=delimiter, progress=reading)
+    booking = None if pay is None else pay()  # from here on it is spent
     stream = Keystream(seed)
-    outcome = run(table, method, plan.budget, Dice(stream), growing)
+    try:
+        outcome = run(table, method, plan.budget, Dice(stream), growing)
+    except BaseException:
+        if booking is not None:
+            _close_failed(booking, stream)
+        raise
     growing(1.0)
     make: Any = Release if schema.items is None else BasketRelease
     release: Release | BasketRelease = make(
@@ -93,6 +112,7 @@ def publish(
         partition=outcome.partition,
         measurements=outcome.measurements,
         frame_kind=table.frame_kind,
+        booking=booking,
     )
     return release
 
@@ -107,6 +127,47 @@ def run(
     """Runs a method on data in memory; audits call this with a chance of their own."""
     engine = MemoryItems(table) if isinstance(table, Baskets) else MemoryEngine(table)
     return method.run(engine, table.schema, budget, chance, progress)
+
+
+def _payment(
+    ledger: str | Path | None,
+    dataset: str | None,
+    schema: Schema,
+    method: Publisher,
+    budget: Budget,
+    seed: int | None,
+) -> Callable[[], Booking] | None:
+    """What books a release, once it was tried out: a run that cannot be booked does not begin."""
+    if ledger is None:
+        if dataset is not None:
+            raise UsageError(
+                "a data set was named, but no ledger to book it in.",
+                hint="Name the ledger too (ledger=, --ledger).",
+            )
+        return None
+    if seed is not None:
+        raise UsageError(
+            "a seeded run is not private, so there is nothing to book.",
+            hint="Leave out the seed for a release, or the ledger for a test.",
+        )
+    book = AccountBook(ledger)
+    unit = "row" if schema.person is None else f"person by {schema.person.column}"
+    name = schema.name if dataset is None else dataset
+    book.check(name, budget, method=method.name, unit=unit)
+    return partial(book.book, name, budget, method=method.name, unit=unit)
+
+
+def _close_failed(booking: Booking, stream: Keystream) -> None:
+    """What becomes of the entry of a run that failed: spent, unless nothing was ever drawn."""
+    if stream.untouched:
+        booking.withdraw()
+        return
+    warnings.warn(
+        f"This run had begun to draw noise, so it stays booked as release {booking.number} of "
+        f"{booking.dataset!r} in {booking.path}.",
+        LedgerWarning,
+        stacklevel=3,
+    )
 
 
 def _halves(progress: Progress | None) -> tuple[Progress, Progress]:

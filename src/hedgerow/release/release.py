@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.errors import ReleaseError, UsageError
+from hedgerow.errors import HedgerowError, LedgerWarning, ReleaseError, UsageError
 from hedgerow.release.answers import Answers, answer, check_level, read_many
 from hedgerow.release.censored import answer_listed
 from hedgerow.release.classify import class_shares
@@ -26,9 +27,19 @@ from hedgerow.release.partition import Partition
 from hedgerow.release.synthesize import draw_rows, labels_of
 from hedgerow.schema import Schema
 
-__all__ = ["Release"]
+__all__ = ["Booking", "Release"]
 
 Ints = NDArray[np.int64]
+
+
+class Booking(Protocol):
+    """The entry that a release has in a ledger over releases, which is kept elsewhere."""
+
+    def mark_published(self, place: str | Path) -> None:
+        """Notes that the release was saved."""
+
+    def facts(self) -> dict[str, Any]:
+        """The entry, and what it leaves to other releases."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,6 +57,7 @@ class Release:
         measurements: The noisy counts.
         frame_kind: The kind of frame that answers come in unless another is asked for: "arrow",
             "pandas" or "polars".
+        booking: Its entry in a ledger over releases, if it was just published with one.
 
     Example:
         >>> from fractions import Fraction
@@ -70,6 +82,7 @@ class Release:
     partition: Partition
     measurements: tuple[Measurement, ...]
     frame_kind: str = field(default="arrow", compare=False)
+    booking: Booking | None = field(default=None, compare=False)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -219,6 +232,8 @@ class Release:
     def save(self, path: str | Path, overwrite: bool = False) -> None:
         """Writes the release to a folder, whole or not at all.
 
+        A release that was published with a ledger is noted there as published.
+
         Args:
             path: The folder, which must not exist yet.
             overwrite: Whether a release that is there already may be replaced.
@@ -227,6 +242,17 @@ class Release:
             ReleaseError: If the folder may not be replaced or cannot be written.
         """
         write(self, path, overwrite)
+        if self.booking is None:
+            return
+        try:
+            self.booking.mark_published(path)
+        except HedgerowError as error:  # the release is there, and it was paid for
+            warnings.warn(
+                f"{path} was written, but the ledger could not note it and still calls it booked. "
+                f"It counts as spent all the same. ({error.message})",
+                LedgerWarning,
+                stacklevel=2,
+            )
 
     @staticmethod
     def load(path: str | Path) -> Any:

@@ -1,0 +1,131 @@
+"""`hedgerow ledger`: what all releases of a data set have spent together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hedgerow.cli.options import AsJson
+from hedgerow.cli.terminal import print_json, print_table, say
+from hedgerow.errors import UsageError
+
+if TYPE_CHECKING:
+    from hedgerow.privacy.account_book import Account
+
+
+def ledger(
+    file: Annotated[Path, typer.Argument(help="The ledger.")],
+    name: Annotated[
+        str | None,
+        typer.Option("--open", metavar="NAME", help="Open an account for a data set, once."),
+    ] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(
+            "--epsilon",
+            metavar="NUMBER",
+            help="With --open, what all its releases may spend together. It cannot be changed.",
+        ),
+    ] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(
+            "--delta", metavar="NUMBER", help="With --open, the same for delta; 0 if left out."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what the releases of a data set have spent, or open an account for one.
+
+    Publishing twice spends twice. Open an account with the total that the people in a data set
+    may lose; give the ledger to every `hedgerow publish`, and it refuses what goes beyond it. A run
+    that was killed stays booked.
+    """
+    from hedgerow.privacy.account_book import AccountBook
+
+    if name is None and (epsilon is not None or delta is not None):
+        raise UsageError(
+            "--epsilon and --delta set the total of a data set that is opened.",
+            hint="Add --open NAME, or leave them out to look at the ledger.",
+        )
+    book = AccountBook(file)
+    if name is not None:
+        if epsilon is None:
+            raise UsageError(
+                "--open needs the total that all releases may spend.", hint="Add --epsilon 3, say."
+            )
+        book.open(name, epsilon, "0" if delta is None else delta)
+    accounts = book.accounts()
+    if as_json:
+        print_json({"ledger": str(book.path), "datasets": [_facts(one) for one in accounts]})
+        return
+    if not accounts:
+        say(f"{file} has no data set yet. Open one: hedgerow ledger FILE --open NAME --epsilon 3")
+    for place, account in enumerate(accounts):
+        if place:
+            say()
+        _show(account)
+
+
+def _show(account: Account) -> None:
+    from hedgerow.privacy.account_book import plain
+
+    spent, total = account.spent, (account.epsilon, account.delta)
+    say(f"{account.name}, opened {_day(account.opened)}")
+    amounts = [
+        [what, plain(one), plain(of - one), plain(of)]
+        for what, one, of in zip(("epsilon", "delta"), spent, total, strict=True)
+        if of
+    ]
+    print_table(["budget", "spent", "left", "of"], amounts, right={1, 2, 3})
+    if not account.entries:
+        say("No release was booked yet.")
+        return
+    print_table(
+        ["release", "booked", "method", "per", "epsilon", "delta", "state", "saved at"],
+        [
+            [
+                str(entry.number), _day(entry.booked), entry.method, entry.unit,
+                plain(entry.epsilon), plain(entry.delta), entry.state, entry.place or "",
+            ]
+            for entry in account.entries
+        ],
+    )  # fmt: skip
+    if any(entry.state == "booked" for entry in account.entries):
+        say("booked: the run is going on, was stopped, or its release was never saved. It counts.")
+    if any(entry.state == "withdrawn" for entry in account.entries):
+        say("withdrawn: the run failed before anything was drawn. It does not count.")
+
+
+def _day(moment: str) -> str:
+    """A moment to the minute; all are in UTC."""
+    return moment[:16].replace("T", " ")
+
+
+def _facts(account: Account) -> dict[str, Any]:
+    (epsilon, delta), (epsilon_left, delta_left) = account.spent, account.left
+    return {
+        "name": account.name,
+        "opened": account.opened,
+        "epsilon": {
+            "total": str(account.epsilon),
+            "spent": str(epsilon),
+            "left": str(epsilon_left),
+        },
+        "delta": {"total": str(account.delta), "spent": str(delta), "left": str(delta_left)},
+        "releases": [
+            {
+                "number": entry.number,
+                "booked": entry.booked,
+                "method": entry.method,
+                "per": entry.unit,
+                "epsilon": str(entry.epsilon),
+                "delta": str(entry.delta),
+                "state": entry.state,
+                "place": entry.place,
+            }
+            for entry in account.entries
+        ],
+    }

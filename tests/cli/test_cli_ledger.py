@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Hedge = Callable[..., Any]
+NAME = "clinic discharges"  # what the schema of the sample is called
+
+
+@pytest.fixture
+def book(hedge: Hedge, tmp_path: Path) -> Path:
+    path = tmp_path / "b.ledger"
+    done = hedge("ledger", path, "--open", NAME, "--epsilon", "3/2", "--delta", "1e-6")
+    assert done.exit_code == 0, done.stderr
+    assert "No release was booked yet" in done.stdout and "1.5" in done.stdout
+    return path
+
+
+def publish(hedge: Hedge, survey: Path, book: Path, *more: object) -> Any:
+    return hedge(
+        "publish", survey / "people.csv", "--schema", survey / "schema.yaml", "--ledger", book,
+        "--out", book.with_name("r"), "--overwrite", *more,
+    )  # fmt: skip
+
+
+def facts(hedge: Hedge, book: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(hedge("ledger", book, "--json").stdout)
+    return found
+
+
+def test_publishing_twice_spends_twice(hedge: Hedge, survey: Path, book: Path) -> None:
+    done = publish(hedge, survey, book, "--epsilon", 1)
+    assert done.exit_code == 0, done.stderr
+    assert "release 1" in done.stdout and "has epsilon 0.5 left" in done.stdout
+    before = (book.with_name("r") / "manifest.json").read_bytes()
+    done = publish(hedge, survey, book, "--epsilon", "0.6")
+    assert done.exit_code == 5 and "0.5 left of 1.5" in done.stderr and "0.6" in done.stderr
+    assert (book.with_name("r") / "manifest.json").read_bytes() == before
+    done = publish(hedge, survey, book, "--epsilon", "1/2", "--json")
+    assert json.loads(done.stdout)["ledger"] == {
+        "file": str(book), "dataset": NAME, "release": 2, "epsilon_left": "0",
+        "delta_left": "1/1000000",
+    }  # fmt: skip
+    done = hedge("ledger", book)
+    assert done.exit_code == 0 and done.stdout.count("published") == 2
+    (found,) = facts(hedge, book)["datasets"]
+    assert found["epsilon"] == {"total": "3/2", "spent": "3/2", "left": "0"}
+    assert found["delta"] == {"total": "1/1000000", "spent": "0", "left": "1/1000000"}
+    assert [(one["number"], one["epsilon"], one["state"]) for one in found["releases"]] == [
+        (1, "1", "published"),
+        (2, "1/2", "published"),
+    ]
+
+
+def test_the_data_set_can_be_named(hedge: Hedge, survey: Path, book: Path) -> None:
+    done = publish(hedge, survey, book, "--epsilon", 1, "--dataset", "other")
+    assert done.exit_code == 5 and "no data set 'other'" in done.stderr and "--open" in done.stderr
+    assert hedge("ledger", book, "--open", "other", "--epsilon", 1).exit_code == 0
+    assert publish(hedge, survey, book, "--epsilon", 1, "--dataset", "Other").exit_code == 0
+    spent = {one["name"]: one["epsilon"]["spent"] for one in facts(hedge, book)["datasets"]}
+    assert spent == {NAME: "0", "other": "1"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--epsilon", "1"],
+        ["--delta", "1e-9"],
+        ["--open", "x"],
+        ["--open", "x", "--epsilon", "much"],
+        ["--open", "x", "--epsilon", "1", "--delta", "1"],
+        ["--open", NAME, "--epsilon", "9"],
+    ],
+)
+def test_options_that_cannot_be_meant(hedge: Hedge, book: Path, words: list[str]) -> None:
+    before = facts(hedge, book)
+    assert hedge("ledger", book, *words).exit_code == 2
+    assert facts(hedge, book) == before
+
+
+def test_a_seeded_run_and_a_data_set_without_a_ledger(
+    hedge: Hedge, survey: Path, book: Path
+) -> None:
+    assert publish(hedge, survey, book, "--epsilon", 1, "--seed", 1).exit_code == 2
+    words = ["publish", "none.csv", "--schema", survey / "schema.yaml", "--epsilon", 1]
+    done = hedge(*words, "--out", book.with_name("r"), "--dataset", "x")
+    assert done.exit_code == 2 and "--ledger" in done.stderr
+    assert facts(hedge, book)["datasets"][0]["releases"] == []
+
+
+def test_no_ledger(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    done = hedge("ledger", tmp_path / "b.ledger")
+    assert done.exit_code == 6 and "--open" in done.stderr
+    assert publish(hedge, survey, tmp_path / "b.ledger", "--epsilon", 1).exit_code == 6
+    assert list(tmp_path.iterdir()) == []
+    done = hedge("ledger", survey / "people.csv")
+    assert done.exit_code == 6 and "not a ledger" in done.stderr
+
+
+def test_a_release_that_cannot_be_saved_stays_booked(
+    hedge: Hedge, survey: Path, book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("hedgerow.release.files.make_manifest", full)
+    done = publish(hedge, survey, book, "--epsilon", 1)
+    assert done.exit_code == 6 and "stays booked" in done.stderr
+    done = publish(hedge, survey, book, "--epsilon", "1/4", "--json")
+    assert "stays booked" in json.loads(done.stderr)["error"]["warnings"][0]
+    assert facts(hedge, book)["datasets"][0]["epsilon"]["spent"] == "5/4"
+    assert "It counts." in hedge("ledger", book).stdout
+
+
+def test_a_run_that_is_stopped_while_it_draws_stays_booked(
+    hedge: Hedge, survey: Path, book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hedgerow.privacy.keystream import Keystream
+
+    refill = Keystream.refill
+
+    def stop(stream: Keystream) -> None:
+        refill(stream)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Keystream, "refill", stop)
+    done = publish(hedge, survey, book, "--epsilon", 1)
+    assert done.exit_code == 130 and "stays booked" in done.stderr
+    assert facts(hedge, book)["datasets"][0]["releases"][0]["state"] == "booked"
+
+
+def test_what_was_not_drawn_is_withdrawn(
+    hedge: Hedge, survey: Path, book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hedgerow.publish.api.run", stop)
+    assert publish(hedge, survey, book, "--epsilon", 1).exit_code == 130
+    assert facts(hedge, book)["datasets"][0]["epsilon"]["left"] == "3/2"
+    assert "It does not count." in hedge("ledger", book).stdout

@@ -1,0 +1,386 @@
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+import threading
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hedgerow.errors import BudgetError, ReleaseError, UsageError
+from hedgerow.privacy import book_file
+from hedgerow.privacy.account_book import AccountBook, Booking
+from hedgerow.privacy.budget import Budget
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> AccountBook:
+    found = AccountBook(tmp_path / "b.ledger")
+    found.open("clinic", epsilon=1, delta="1e-6")
+    return found
+
+
+def buy(book: AccountBook, epsilon: object, delta: object = 0, **more: str) -> Booking:
+    words = {"method": "diffmulti", "unit": "row"} | more
+    return book.book("clinic", Budget.of(str(epsilon), str(delta)), **words)
+
+
+def raw(book: AccountBook, *statements: str) -> None:
+    """Changes the file behind the book's back."""
+    file = sqlite3.connect(book.path, isolation_level=None)
+    for statement in statements:
+        file.execute(statement)
+    file.close()
+
+
+def test_what_is_spent_is_exact(book: AccountBook) -> None:
+    for _ in range(3):
+        buy(book, "1/3")
+    (account,) = book.accounts()
+    assert account.spent == (1, 0) and account.left == (0, Fraction(1, 10**6))
+    with pytest.raises(BudgetError, match="epsilon 0 left of 1"):
+        buy(book, "1e-6")
+    assert len(book.accounts()[0].entries) == 3
+
+
+def test_deltas_add_up_too(book: AccountBook) -> None:
+    assert buy(book, "0.1", "4e-7").left == (Fraction(9, 10), Fraction(6, 10**7))
+    with pytest.raises(BudgetError, match="delta 6e-7 left of 1e-6, and this .* 6.1e-7"):
+        buy(book, "0.1", "6.1e-7")
+    buy(book, "0.1", "6e-7")
+    assert book.accounts()[0].left == (Fraction(8, 10), 0)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.fractions(Fraction(1, 60), 1, max_denominator=60), max_size=12))
+def test_whatever_fits_is_booked_and_nothing_else(
+    tmp_path_factory: pytest.TempPathFactory, wanted: list[Fraction]
+) -> None:
+    book = AccountBook(tmp_path_factory.mktemp("book") / "b.ledger")
+    book.open("clinic", epsilon=2)
+    spent = Fraction(0)
+    for epsilon in wanted:
+        if spent + epsilon <= 2:
+            buy(book, epsilon)
+            spent += epsilon
+        else:
+            with pytest.raises(BudgetError):
+                buy(book, epsilon)
+        assert book.accounts()[0].spent[0] == spent
+
+
+def test_a_check_leaves_no_trace(book: AccountBook) -> None:
+    before = book.accounts()
+    book.check("clinic", Budget.of(1), method="diffmulti", unit="row")
+    with pytest.raises(BudgetError):
+        book.check("clinic", Budget.of(2), method="diffmulti", unit="row")
+    assert book.accounts() == before
+    assert buy(book, 1).number == 1
+
+
+def test_a_book_is_never_begun_by_accident(tmp_path: Path) -> None:
+    book = AccountBook(tmp_path / "mistyped.ledger")
+    with pytest.raises(ReleaseError, match="no ledger"):
+        buy(book, 1)
+    with pytest.raises(ReleaseError, match="no ledger"):
+        book.accounts()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_data_set_is_never_opened_by_accident(book: AccountBook) -> None:
+    with pytest.raises(BudgetError, match="no data set 'clinics'"):
+        book.book("clinics", Budget.of(1), method="diffmulti", unit="row")
+
+
+@pytest.mark.parametrize("name", ["clinic", " Clinic ", "CLINIC", "clinic"])
+def test_names_that_look_the_same_are_the_same(book: AccountBook, name: str) -> None:
+    with pytest.raises(UsageError, match="already"):
+        book.open(name, epsilon=5)
+    assert book.book(name, Budget.of(1), method="diffmulti", unit="row").left[0] == 0
+    assert book.accounts()[0].epsilon == 1
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\x00b", "a\u200bb", "x" * 201])
+def test_names_that_cannot_be_told_apart_are_refused(book: AccountBook, name: str) -> None:
+    with pytest.raises(UsageError, match="name"):
+        book.open(name, epsilon=1)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0, 0), (-1, 0), ("x", 0), (1000, 0), (1, 1)])
+def test_totals_that_cannot_be_meant(tmp_path: Path, epsilon: Any, delta: Any) -> None:
+    with pytest.raises(UsageError):
+        AccountBook(tmp_path / "b.ledger").open("clinic", epsilon, delta)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_losses_of_rows_and_of_people_are_not_added_up(book: AccountBook) -> None:
+    first = buy(book, "0.1")
+    with pytest.raises(BudgetError, match="per row so far"):
+        buy(book, "0.1", unit="person by patient")
+    first.withdraw()
+    buy(book, "0.1", unit="person by patient")
+    with pytest.raises(BudgetError, match="per person by patient so far"):
+        buy(book, "0.1", unit="person by household")
+
+
+def test_states(book: AccountBook, tmp_path: Path) -> None:
+    one, two, three = (buy(book, "0.2") for _ in range(3))
+    one.mark_published(tmp_path / "r")
+    one.mark_published(tmp_path / "elsewhere")  # the same release, saved twice
+    two.withdraw()
+    (account,) = book.accounts()
+    assert [entry.state for entry in account.entries] == ["published", "withdrawn", "booked"]
+    assert account.entries[0].place == str(tmp_path / "r")
+    assert account.spent == (Fraction(4, 10), 0)
+    one.withdraw()  # what is published stays so
+    two.mark_published(tmp_path / "r")
+    assert [entry.state for entry in book.accounts()[0].entries] == [
+        "published", "withdrawn", "booked"
+    ]  # fmt: skip
+    assert three.facts()["epsilon_left"] == "2/5"
+
+
+def test_a_folder_whose_name_is_no_text(book: AccountBook) -> None:
+    buy(book, "0.2").mark_published(os.fsdecode(b"/tmp/caf\xe9"))
+    assert "caf" in (book.accounts()[0].entries[0].place or "")
+
+
+def test_an_older_copy_does_not_know_the_release(book: AccountBook, tmp_path: Path) -> None:
+    copy = shutil.copy(book.path, tmp_path / "copy")
+    booking = buy(book, "0.2")
+    shutil.copy(copy, book.path)
+    with pytest.raises(ReleaseError, match="does not know this release"):
+        booking.mark_published(tmp_path)
+    buy(book, "0.3")  # takes the same number
+    with pytest.raises(ReleaseError, match="does not know this release"):
+        booking.mark_published(tmp_path)
+    booking.withdraw()
+    assert [entry.state for entry in book.accounts()[0].entries] == ["booked"]
+
+
+def test_runs_at_the_same_time_share_one_budget(book: AccountBook) -> None:
+    outcomes: list[str] = []
+    gate = threading.Barrier(8)
+
+    def run() -> None:
+        gate.wait()
+        try:
+            buy(book, "0.3")
+            outcomes.append("booked")
+        except BudgetError:
+            outcomes.append("refused")
+
+    runs = [threading.Thread(target=run) for _ in range(8)]
+    for thread in runs:
+        thread.start()
+    for thread in runs:
+        thread.join()
+    assert sorted(outcomes) == ["booked"] * 3 + ["refused"] * 5
+    assert book.accounts()[0].spent[0] == Fraction(9, 10)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX rights")
+def test_the_file_is_for_its_owner_alone(book: AccountBook) -> None:
+    assert stat.S_IMODE(book.path.stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs links")
+def test_links(book: AccountBook, tmp_path: Path) -> None:
+    (tmp_path / "soft").symlink_to(book.path)
+    buy(AccountBook(tmp_path / "soft"), "0.5")
+    assert book.accounts()[0].spent[0] == Fraction(1, 2)
+    os.link(book.path, tmp_path / "hard")
+    for path in (book.path, tmp_path / "hard"):
+        with pytest.raises(ReleaseError, match="hard links"):
+            buy(AccountBook(path), "0.5")
+
+
+def _text(path: Path) -> None:
+    path.write_text("age,home\n" * 1000, encoding="utf-8")
+
+
+def _other(path: Path) -> None:
+    sqlite3.connect(path).executescript("CREATE TABLE t (a); INSERT INTO t VALUES (1);").close()
+
+
+@pytest.mark.parametrize("make", [Path.touch, Path.mkdir, _text, _other])
+def test_what_is_no_ledger_is_refused_and_left_alone(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "b.ledger"
+    make(path)
+    before = path.read_bytes() if path.is_file() else None
+    for use in (
+        lambda book: book.accounts(),
+        lambda book: buy(book, 1),
+        lambda book: book.open("clinic", 1),
+    ):
+        with pytest.raises(ReleaseError, match="ledger"):
+            use(AccountBook(path))
+    assert (path.read_bytes() if path.is_file() else None) == before
+
+
+@pytest.mark.parametrize("where", ["nowhere/b.ledger", "file/b.ledger"])
+def test_a_place_where_nothing_can_be_begun(tmp_path: Path, where: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ReleaseError, match="ledger"):
+        AccountBook(tmp_path / where).open("clinic", 1)
+
+
+def test_no_name() -> None:
+    with pytest.raises(UsageError):
+        AccountBook("")
+
+
+def test_a_later_version(book: AccountBook) -> None:
+    raw(book, "PRAGMA user_version = 2")
+    with pytest.raises(ReleaseError, match="later hedgerow"):
+        book.accounts()
+
+
+def test_damaged_bytes(book: AccountBook) -> None:
+    for _ in range(200):
+        buy(book, "0.001")
+    content = bytearray(book.path.read_bytes())
+    for place in range(4096, len(content)):
+        content[place] ^= 0x55
+    book.path.write_bytes(content)
+    with pytest.raises(ReleaseError, match="cannot be relied on"):
+        buy(book, "0.1")
+    book.path.write_bytes(content[:4096])
+    with pytest.raises(ReleaseError, match="cannot be relied on"):
+        buy(book, "0.1")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM entries",
+        "DELETE FROM accounts",
+        "UPDATE entries SET epsilon = '0'",
+        "UPDATE accounts SET epsilon = '50'",
+        "UPDATE entries SET state = 'withdrawn' WHERE number = 1",
+    ],
+)
+def test_the_file_itself_refuses_to_forget(book: AccountBook, statement: str) -> None:
+    buy(book, "0.5").mark_published("r")
+    with pytest.raises(sqlite3.IntegrityError, match="never"):
+        raw(book, statement)
+    assert book.accounts()[0].left[0] == Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "change", "words"),
+    [
+        ("entries_stay", "DELETE FROM entries WHERE number = 1", "entries are missing"),
+        ("entries_stay", "DELETE FROM entries WHERE number = 2", "entries are missing"),
+        ("entries_stay", "DELETE FROM entries", "entries are missing"),
+        ("accounts_stay", "DELETE FROM accounts", "belongs to no data set"),
+        ("amounts_stay", "UPDATE entries SET epsilon = '-1'", "no number"),
+        ("amounts_stay", "UPDATE entries SET epsilon = '1/0'", "no number"),
+        ("amounts_stay", "UPDATE entries SET epsilon = x'31'", "no number"),
+        ("amounts_stay", "UPDATE entries SET delta = '1e-9'", "no number"),
+        ("totals_stay", "UPDATE accounts SET delta = 'much'", "no number"),
+    ],
+)
+def test_what_was_forced_on_the_file_is_noticed(
+    book: AccountBook, trigger: str, change: str, words: str
+) -> None:
+    buy(book, "0.1")
+    buy(book, "0.1")
+    file = sqlite3.connect(book.path)
+    (sql,) = file.execute("SELECT sql FROM sqlite_master WHERE name = ?", (trigger,)).fetchone()
+    file.close()
+    raw(book, f"DROP TRIGGER {trigger}")
+    with pytest.raises(ReleaseError, match="tables are not those"):
+        buy(book, "0.1")
+    raw(book, change, sql)
+    with pytest.raises(ReleaseError, match=words):
+        buy(book, "0.1")
+
+
+def test_a_file_that_another_run_holds(book: AccountBook, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(book_file, "PATIENCE", 0)
+    holder = sqlite3.connect(book.path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(ReleaseError, match="another run"):
+        buy(book, "0.1")
+    holder.close()
+    buy(book, "0.1")
+
+
+def connecting(monkeypatch: pytest.MonkeyPatch, change: Callable[..., Any]) -> None:
+    """Lets `change` see to a connection: it is given the real function and the arguments."""
+    real = sqlite3.connect
+    monkeypatch.setattr(
+        book_file.sqlite3, "connect", lambda *words, **more: change(real, *words, **more)
+    )
+
+
+def test_a_disk_that_cannot_be_written(book: AccountBook, monkeypatch: pytest.MonkeyPatch) -> None:
+    connecting(
+        monkeypatch,
+        lambda real, name, **more: real(name.replace("mode=rw", "mode=ro"), **more),
+    )
+    assert book.accounts()[0].name == "clinic"
+    with pytest.raises(ReleaseError, match="cannot be written to"):
+        buy(book, "0.1")
+
+
+def test_a_full_disk(book: AccountBook, monkeypatch: pytest.MonkeyPatch) -> None:
+    def small(real: Callable[..., Any], *words: Any, **more: Any) -> Any:
+        file = real(*words, **more)
+        file.execute("PRAGMA max_page_count = 1")  # as many as it has
+        return file
+
+    connecting(monkeypatch, small)
+    booked = 0
+    with pytest.raises(ReleaseError, match="disk is full"):
+        while booked < 500:
+            buy(book, "0.001")
+            booked += 1
+    monkeypatch.undo()
+    assert len(book.accounts()[0].entries) == booked
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX limits")
+def test_a_disk_that_fails(book: AccountBook) -> None:
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, limits[1]))
+    try:
+        with pytest.raises(ReleaseError, match="disk failed"):
+            buy(book, "0.1")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert book.accounts()[0].entries == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (sqlite3.SQLITE_IOERR_LOCK, "cannot lock"),
+        (sqlite3.SQLITE_PROTOCOL, "cannot be locked"),
+        (sqlite3.SQLITE_CANTOPEN, "cannot be opened"),
+        (sqlite3.SQLITE_INTERNAL, "cannot be relied on"),
+    ],
+)
+def test_what_network_disks_do(
+    book: AccountBook, monkeypatch: pytest.MonkeyPatch, code: int, words: str
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        error = sqlite3.OperationalError("no")
+        error.sqlite_errorcode = code
+        raise error
+
+    connecting(monkeypatch, refuse)
+    with pytest.raises(ReleaseError, match=words):
+        buy(book, "0.1")

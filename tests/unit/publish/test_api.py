@@ -1,0 +1,176 @@
+"""`hedgerow.publish` with a ledger over releases: booked before anything is drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import hedgerow
+from hedgerow.errors import BudgetError, DataError, LedgerWarning, ReleaseError, UsageError
+from hedgerow.privacy import account_book
+from hedgerow.privacy.account_book import AccountBook
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.schema import Schema
+
+SCHEMA = Schema.from_dict({"name": "survey", "attributes": {
+    "age": {"type": "numeric", "low": 0, "high": 99, "missing": "error"},
+    "ill": {"type": "boolean", "role": "class"}}})  # fmt: skip
+ROWS = pa.table({"age": [18, 40, 61, 62], "ill": ["no", "no", "yes", "yes"]})
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> AccountBook:
+    found = AccountBook(tmp_path / "b.ledger")
+    found.open("survey", epsilon=2, delta="1e-6")
+    return found
+
+
+def publish(book: AccountBook, rows: Any = ROWS, **more: Any) -> hedgerow.Release:
+    return hedgerow.publish(rows, SCHEMA, **{"epsilon": 1, "ledger": book.path} | more)
+
+
+def states(book: AccountBook) -> list[str]:
+    return [entry.state for account in book.accounts() for entry in account.entries]
+
+
+@pytest.mark.parametrize("method", [hedgerow.DiffMulti, hedgerow.DiffGen, hedgerow.CDiffGen])
+@pytest.mark.parametrize("delta", [0, "1e-7"])
+def test_booked_before_drawn_and_published_once_saved(
+    book: AccountBook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: Any, delta: object
+) -> None:
+    seen = []
+    refill = Keystream.refill
+
+    def watched(stream: Keystream) -> None:
+        seen.append(states(book))
+        refill(stream)
+
+    monkeypatch.setattr(Keystream, "refill", watched)
+    release = publish(book, method=method(), delta=delta)
+    assert seen[0] == ["booked"]
+    assert states(book) == ["booked"]
+    release.save(tmp_path / "r")
+    assert states(book) == ["published"]
+    (account,) = book.accounts()
+    assert account.left == (1, account.delta - account.entries[0].delta)
+    assert account.entries[0].place == str(tmp_path / "r")
+    release.save(tmp_path / "copy")  # the same release: nothing more is spent
+    assert states(book) == ["published"]
+    found = hedgerow.Release.load(tmp_path / "r")
+    assert found == release and found.booking is None
+    assert b'ledger"' in (tmp_path / "r" / "manifest.json").read_bytes()
+    assert b"b.ledger" not in (tmp_path / "r" / "manifest.json").read_bytes()
+
+
+def test_publishing_again_spends_again_until_nothing_is_left(book: AccountBook) -> None:
+    publish(book)
+    publish(book)
+    with pytest.raises(BudgetError, match="epsilon 0 left of 2"):
+        publish(book)
+    assert states(book) == ["booked", "booked"]
+
+
+def test_a_run_that_cannot_be_paid_for_opens_no_data(book: AccountBook, tmp_path: Path) -> None:
+    with pytest.raises(BudgetError):
+        publish(book, tmp_path / "none.csv", epsilon=3)
+    with pytest.raises(BudgetError, match="no data set"):
+        publish(book, tmp_path / "none.csv", dataset="another")
+    with pytest.raises(ReleaseError, match="no ledger"):
+        publish(book, tmp_path / "none.csv", ledger=tmp_path / "none.ledger")
+
+
+def test_what_was_booked_while_data_was_read_is_seen(
+    book: AccountBook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hedgerow.publish import api
+
+    def slow(*words: Any, **more: Any) -> Any:
+        monkeypatch.undo()
+        publish(book, epsilon="1.5")
+        return api.read(*words, **more)
+
+    monkeypatch.setattr(api, "read", slow)
+    with pytest.raises(BudgetError, match="0.5 left"):
+        publish(book)
+    assert states(book) == ["booked"]
+
+
+def test_data_that_breaks_a_rule_costs_nothing(book: AccountBook) -> None:
+    with pytest.raises(DataError):
+        publish(book, pa.table({"age": [18, None], "ill": ["no", "no"]}))
+    assert states(book) == []
+
+
+def test_a_failure_before_the_first_draw_is_given_back(
+    book: AccountBook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def burst(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("hedgerow.publish.publisher.buy_rows", burst)
+    with pytest.raises(MemoryError):
+        publish(book)
+    assert states(book) == ["withdrawn"]
+    assert book.accounts()[0].left[0] == 2
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+def test_a_failure_after_the_first_draw_stays_spent(
+    book: AccountBook, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    refill = Keystream.refill
+
+    def burst(stream: Keystream) -> None:
+        refill(stream)
+        raise error
+
+    monkeypatch.setattr(Keystream, "refill", burst)
+    with pytest.raises(error), pytest.warns(LedgerWarning, match="stays booked as release 1"):
+        publish(book)
+    assert states(book) == ["booked"] and book.accounts()[0].left[0] == 1
+
+
+def test_a_book_that_cannot_note_the_saving(book: AccountBook, tmp_path: Path) -> None:
+    release = publish(book)
+    book.path.unlink()
+    with pytest.warns(LedgerWarning, match="counts as spent all the same"):
+        release.save(tmp_path / "r")
+    assert hedgerow.verify(tmp_path / "r").ok
+
+
+def test_seeded_runs_are_not_booked(book: AccountBook) -> None:
+    with pytest.raises(UsageError, match="not private"):
+        publish(book, seed=1)
+    assert states(book) == []
+
+
+def test_a_data_set_without_a_ledger() -> None:
+    with pytest.raises(UsageError, match="no ledger"):
+        hedgerow.publish(ROWS, SCHEMA, dataset="survey")
+
+
+def test_people_are_booked_as_people(book: AccountBook) -> None:
+    people = Schema.from_dict(SCHEMA.to_dict() | {"attributes": {
+        "who": {"role": "person", "max_rows": 2}, **SCHEMA.to_dict()["attributes"]}})  # fmt: skip
+    rows = ROWS.append_column("who", pa.array(["a", "a", "b", "c"]))
+    hedgerow.publish(rows, people, epsilon=1, ledger=book.path)
+    (entry,) = book.accounts()[0].entries
+    assert (entry.unit, entry.epsilon) == ("person by who", 1)  # not the half that a row may lose
+    with pytest.raises(BudgetError, match="do not add up"):
+        publish(book)
+
+
+def test_the_book_holds_nothing_of_the_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(account_book, "_now", lambda: "2026-01-01T00:00:00+00:00")
+    contents = []
+    for name, rows in (("a", ROWS), ("b", ROWS.slice(0, 1))):
+        book = AccountBook(tmp_path / name)
+        book.open("survey", epsilon=2)
+        publish(book, rows).save(tmp_path / "r", overwrite=True)
+        contents.append(book.path.read_bytes())
+    assert contents[0] == contents[1]
