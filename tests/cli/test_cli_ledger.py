@@ -70,6 +70,7 @@ def test_the_data_set_can_be_named(hedge: Hedge, survey: Path, book: Path) -> No
     [
         ["--epsilon", "1"],
         ["--delta", "1e-9"],
+        ["--dataset", "x"],
         ["--open", "x"],
         ["--open", "x", "--epsilon", "much"],
         ["--open", "x", "--epsilon", "1", "--delta", "1"],
@@ -89,6 +90,29 @@ def test_a_seeded_run_and_a_data_set_without_a_ledger(
     words = ["publish", "none.csv", "--schema", survey / "schema.yaml", "--epsilon", 1]
     done = hedge(*words, "--out", book.with_name("r"), "--dataset", "x")
     assert done.exit_code == 2 and "--ledger" in done.stderr
+    assert facts(hedge, book)["datasets"][0]["releases"] == []
+
+
+def test_a_release_that_was_made_without_the_ledger_is_added(
+    hedge: Hedge, survey: Path, book: Path, published: Path
+) -> None:
+    assert hedge("ledger", book, "--add", published, "--dataset", "other").exit_code == 5
+    assert hedge("ledger", book, "--add", published).exit_code == 0
+    (found,) = facts(hedge, book)["datasets"]
+    assert found["epsilon"]["left"] == "1/2"
+    assert found["releases"][0]["place"] == str(published)
+    assert found["releases"][0]["state"] == "published"
+    # it is spent, whatever the total says
+    done = hedge("ledger", book, "--add", published)
+    assert done.exit_code == 0 and "-0.5" in done.stdout
+    assert publish(hedge, survey, book, "--epsilon", "0.1").exit_code == 5
+
+
+def test_a_seeded_release_is_not_added(hedge: Hedge, survey: Path, book: Path) -> None:
+    words = ["publish", survey / "people.csv", "--schema", survey / "schema.yaml", "--epsilon", 1]
+    assert hedge(*words, "--out", book.with_name("r"), "--seed", 1).exit_code == 0
+    done = hedge("ledger", book, "--add", book.with_name("r"))
+    assert done.exit_code == 6 and "seeded" in done.stderr
     assert facts(hedge, book)["datasets"][0]["releases"] == []
 
 

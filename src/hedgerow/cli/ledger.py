@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,10 +10,10 @@ import typer
 
 from hedgerow.cli.options import AsJson
 from hedgerow.cli.terminal import print_json, print_table, say
-from hedgerow.errors import UsageError
+from hedgerow.errors import ReleaseError, UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.privacy.account_book import Account
+    from hedgerow.privacy.account_book import Account, AccountBook
 
 
 def ledger(
@@ -35,6 +36,18 @@ def ledger(
             "--delta", metavar="NUMBER", help="With --open, the same for delta; 0 if left out."
         ),
     ] = None,
+    add: Annotated[
+        Path | None,
+        typer.Option(
+            "--add",
+            metavar="RELEASE",
+            help="Book a release that was made without this ledger, even beyond the total.",
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="With --add, the data set; else the schema's name."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what the releases of a data set have spent, or open an account for one.
@@ -50,6 +63,8 @@ def ledger(
             "--epsilon and --delta set the total of a data set that is opened.",
             hint="Add --open NAME, or leave them out to look at the ledger.",
         )
+    if dataset is not None and add is None:
+        raise UsageError("--dataset goes with --add.", hint="Leave it out: all are shown.")
     book = AccountBook(file)
     if name is not None:
         if epsilon is None:
@@ -57,6 +72,8 @@ def ledger(
                 "--open needs the total that all releases may spend.", hint="Add --epsilon 3, say."
             )
         book.open(name, epsilon, "0" if delta is None else delta)
+    if add is not None:
+        _add(book, add, dataset)
     accounts = book.accounts()
     if as_json:
         print_json({"ledger": str(book.path), "datasets": [_facts(one) for one in accounts]})
@@ -67,6 +84,23 @@ def ledger(
         if place:
             say()
         _show(account)
+
+
+def _add(book: AccountBook, place: Path, dataset: str | None) -> None:
+    from hedgerow.release import Release
+    from hedgerow.privacy.account_book import unit_of
+    from hedgerow.privacy.budget import Budget
+
+    release = Release.load(place)
+    if not release.guarantee["private"]:
+        raise ReleaseError(
+            f"{place} comes from a seeded run, which is not private: no budget covers it.",
+            hint="Use it for tests alone.",
+        )
+    spent = Budget(Fraction(release.guarantee["epsilon"]), Fraction(release.guarantee["delta"]))
+    name = release.schema.name if dataset is None else dataset
+    words = {"method": release.method, "unit": unit_of(release.schema)}
+    book.add(name, spent, place=place, **words)
 
 
 def _show(account: Account) -> None:

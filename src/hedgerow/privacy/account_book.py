@@ -25,8 +25,9 @@ from typing import Any, Literal
 from hedgerow.errors import BudgetError, HedgerowError, UsageError
 from hedgerow.privacy import book_file
 from hedgerow.privacy.budget import Budget, Number
+from hedgerow.schema import Schema
 
-__all__ = ["Account", "AccountBook", "Booking", "Entry", "plain"]
+__all__ = ["Account", "AccountBook", "Booking", "Entry", "plain", "unit_of"]
 
 _AMOUNT = re.compile(r"[0-9]{1,200}(/[0-9]{1,200})?")
 _LONGEST_NAME = 200
@@ -210,7 +211,24 @@ class AccountBook:
         """
         return self._book(dataset, budget, method, unit, keep=True)
 
-    def _book(self, dataset: str, budget: Budget, method: str, unit: str, *, keep: bool) -> Booking:
+    def add(
+        self, dataset: str, budget: Budget, *, method: str, unit: str, place: str | Path
+    ) -> Booking:
+        """Books a release that was made without this book, even beyond the total: it is spent."""
+        booking = self._book(dataset, budget, method, unit, keep=True, beyond=True)
+        booking.mark_published(place)
+        return booking
+
+    def _book(
+        self,
+        dataset: str,
+        budget: Budget,
+        method: str,
+        unit: str,
+        *,
+        keep: bool,
+        beyond: bool = False,
+    ) -> Booking:
         shown, key = _name(dataset)
         with book_file.transaction(self.path, writes=True, keep=keep) as file:
             account = self._read(file).get(key)
@@ -220,7 +238,9 @@ class AccountBook:
                     hint="Check the name (--dataset; without it, the schema's), or open it: "
                     f"hedgerow ledger FILE --open {shown!r} --epsilon TOTAL.",
                 )
-            _refuse_overdraft(account, budget, unit)
+            _refuse_mixture(account, unit)
+            if not beyond:
+                _refuse_overdraft(account, budget)
             booked = _now()
             number = file.execute(
                 "INSERT INTO entries (key, unit, method, epsilon, delta, booked, state) "
@@ -261,8 +281,13 @@ class AccountBook:
         raise book_file.damaged(self.path, "an amount in it is no number")
 
 
-def _refuse_overdraft(account: Account, budget: Budget, unit: str) -> None:
-    """Raises if a release does not fit an account."""
+def unit_of(schema: Schema) -> str:
+    """Whom the releases of a schema protect."""
+    return "row" if schema.person is None else f"person by {schema.person.column}"
+
+
+def _refuse_mixture(account: Account, unit: str) -> None:
+    """Raises if a release protects others than the earlier ones did."""
     others = {entry.unit for entry in account.entries if entry.counts} - {unit}
     if others:
         raise BudgetError(
@@ -270,6 +295,10 @@ def _refuse_overdraft(account: Account, budget: Budget, unit: str) -> None:
             f"release is per {unit}: their epsilons do not add up",
             hint="Give the schema the same `role: person` column as before.",
         )
+
+
+def _refuse_overdraft(account: Account, budget: Budget) -> None:
+    """Raises if a release costs more than is left."""
     wanted = (budget.epsilon, budget.delta)
     words = zip(
         ("epsilon", "delta"), wanted, account.left, (account.epsilon, account.delta), strict=True

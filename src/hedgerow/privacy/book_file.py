@@ -107,8 +107,8 @@ def damaged(path: Path, what: str) -> ReleaseError:
     """The error for a book that must not be relied on."""
     return ReleaseError(
         f"{path} cannot be relied on as a ledger: {what}",
-        hint="Restore the latest copy and add by hand what was published since; until then, count "
-        "everything as spent.",
+        hint="Restore the latest copy and add what was published since, with `hedgerow ledger FILE "
+        "--add RELEASE`; until then, count everything as spent.",
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.errors import LedgerWarning, SchemaError, UsageError
-from hedgerow.privacy.account_book import AccountBook, Booking
+from hedgerow.privacy.account_book import AccountBook, Booking, unit_of
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
@@ -151,7 +151,7 @@ def _payment(
             hint="Leave out the seed for a release, or the ledger for a test.",
         )
     book = AccountBook(ledger)
-    unit = "row" if schema.person is None else f"person by {schema.person.column}"
+    unit = unit_of(schema)
     name = schema.name if dataset is None else dataset
     book.check(name, budget, method=method.name, unit=unit)
     return partial(book.book, name, budget, method=method.name, unit=unit)
