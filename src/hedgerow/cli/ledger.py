@@ -87,9 +87,9 @@ def ledger(
 
 
 def _add(book: AccountBook, place: Path, dataset: str | None) -> None:
-    from hedgerow.release import Release
     from hedgerow.privacy.account_book import unit_of
     from hedgerow.privacy.budget import Budget
+    from hedgerow.release import Release
 
     release = Release.load(place)
     if not release.guarantee["private"]:
