@@ -381,6 +381,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="for the moments of the kills")
     parser.add_argument("--json", action="store_true", help="report as JSON")
     asked = parser.parse_args(arguments)
+    if asked.number > 10_000:  # each run asks for a little more than the one before
+        parser.error("the ledger has room for 10,000 runs")
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="kills-") as place:
         trials = Trials(Path(place) / "trials", asked.seed)

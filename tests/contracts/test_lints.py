@@ -159,6 +159,29 @@ def test_the_key_holder_charges_before_it_opens() -> None:
     assert checked == 5
 
 
+def lines_of_calls(tree: ast.AST, name: str) -> list[int]:
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and dotted(node.func).split(".")[-1] == name
+    ]
+
+
+def test_a_release_is_booked_before_there_is_randomness() -> None:
+    """One function makes the random source, after it has booked."""
+    makers = [path for path in LIBRARY if lines_of_calls(parsed(path), "Keystream")]
+    assert makers == [SOURCE / "publish" / "api.py"]
+    (publish,) = (
+        node
+        for node in ast.walk(parsed(makers[0]))
+        if isinstance(node, ast.FunctionDef) and node.name == "publish"
+    )
+    (read,), (booked,), (source,), (run,) = (
+        lines_of_calls(publish, name) for name in ("read", "pay", "Keystream", "run")
+    )
+    assert read < booked < source < run
+
+
 def test_publishers_do_not_look_at_the_table() -> None:
     """Rows are read by engines; a method that touched codes could branch on them."""
     for path in EXACT:
