@@ -30,7 +30,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -96,11 +96,11 @@ def run_command(witness: str, words: list[str], fatal: int | None = None) -> int
 
 def fork(
     yard: Path, words: list[str], fatal: int | None = None, gate: tuple[int, int] | None = None
-) -> int:
-    """Starts a run in a fork and returns its process id; at a gate, it waits until that opens."""
+) -> Fork:
+    """Starts a run in a fork; at a gate, it waits until that opens."""
     pid = os.fork()
     if pid:
-        return pid
+        return Fork(pid)
     code = 99
     try:
         sink = os.open(yard / "output", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
@@ -116,6 +116,35 @@ def fork(
 
 
 # ------------------------------------------------------------------ outside
+
+
+class Fork:
+    """A fork of this process, with what is needed of `subprocess.Popen`."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    def poll(self) -> int | None:
+        """The exit code, negative if it was killed; None while it runs. Ask until it is told."""
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        return os.waitstatus_to_exitcode(status) if pid else None
+
+    def kill(self) -> None:
+        """Kills it on the spot."""
+        os.kill(self.pid, signal.SIGKILL)
+
+
+def end_of(run: Any, delay: float | None = None) -> int:
+    """Waits for the end of a run, or kills it once so many seconds have passed; its exit code."""
+    deadline = float("inf") if delay is None else time.monotonic() + delay
+    while (code := run.poll()) is None:
+        left = deadline - time.monotonic()
+        if left > 0:
+            time.sleep(min(left, 0.002))
+        else:
+            run.kill()
+            deadline = float("inf")
+    return int(code)
 
 
 @dataclass
@@ -235,11 +264,6 @@ def _phase(mine: tuple[Any, ...], drawn: bool, fresh: bool, there: bool) -> str:
     return "drawn, nothing written" if drawn else "booked, nothing drawn"
 
 
-def wait(pid: int) -> int:
-    """The exit code of a fork, negative if it was killed."""
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
 class Trials:
     """Runs with outcomes: each asks for an epsilon of its own, so that a release names its run."""
 
@@ -249,7 +273,10 @@ class Trials:
         self.wrong: list[str] = []
         self._chance = random.Random(seed)
         self._number = 0
-        self._lasted = 0.0  # seconds, of the latest run
+        self.killed = False  # whether the latest run was
+        self._lasted: dict[bool, deque[float]] = {
+            new: deque(maxlen=9) for new in (False, True)
+        }  # the seconds of the latest runs that came to their end, started afresh or not
         # compiled once, here; runs in forks then begin where the data is read
         import hedgerow
 
@@ -274,30 +301,22 @@ class Trials:
         words = self.yard.words(out, epsilon)
         before = self.yard.entries()
         begin = time.monotonic()
-        if new:
-            code = self._afresh(words, delay)
-        else:
-            pid = fork(self.yard.folder, words, fatal)
-            if delay is not None:
-                time.sleep(delay)
-                os.kill(pid, signal.SIGKILL)
-            code = wait(pid)
-        self._lasted = time.monotonic() - begin
+        start = self._afresh(words) if new else fork(self.yard.folder, words, fatal)
+        code = end_of(start, delay)
+        if code == 0:
+            self._lasted[new].append(time.monotonic() - begin)
+        self.killed = code == -signal.SIGKILL
         phase, wrong = examine(self.yard, out, epsilon, before, code)
         self.phases[phase] += 1
         self.wrong += [f"run {self._number}, {phase}: {words}" for words in wrong]
         return phase
 
-    def _afresh(self, words: list[str], delay: float | None) -> int:
+    def _afresh(self, words: list[str]) -> subprocess.Popen[bytes]:
         start = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import kills; "
         start += "sys.exit(kills.run_command(sys.argv[1], sys.argv[2:]))"
         command = [sys.executable, "-c", start, str(self.yard.folder / "drawn"), *words]
         with (self.yard.folder / "output").open("w") as sink:
-            run = subprocess.Popen(command, stdout=sink, stderr=sink)
-            if delay is not None:
-                time.sleep(delay)
-                run.kill()
-            return run.wait()
+            return subprocess.Popen(command, stdout=sink, stderr=sink)
 
     def sweep(self, first: bool = False) -> int:
         """Kills runs before each operation, from the last one back to before the booking.
@@ -320,21 +339,20 @@ class Trials:
         return kills
 
     def by_the_clock(self, number: int) -> Iterator[int]:
-        """Kills runs at moments drawn evenly over the time that a run takes."""
-        lasts = {
-            new: self._measure(new) for new in ((False, True) if number >= FRESH else (False,))
-        }
-        for kill in range(number):
-            new = kill % FRESH == FRESH - 1
-            self.trial(delay=self._chance.uniform(0, lasts[new]), new=new)
-            yield kill
+        """Kills so many runs at moments drawn evenly over the time that a run takes.
 
-    def _measure(self, new: bool) -> float:
-        times = []
-        for _ in range(5):
-            self.trial(new=new)
-            times.append(self._lasted)
-        return statistics.median(times)
+        A run that ends before its moment has come was not killed, and says how long runs take now.
+        """
+        for new in (False, True) if number >= FRESH else (False,):
+            for _ in range(5):
+                self.trial(new=new)
+        kills = 0
+        while kills < number:
+            new = kills % FRESH == FRESH - 1
+            lasts = statistics.median(self._lasted[new])
+            self.trial(delay=self._chance.uniform(0, lasts), new=new)
+            kills += self.killed
+            yield kills
 
     def all_are_whole(self) -> None:
         """Looks at every release once more, at the end."""
@@ -350,14 +368,14 @@ def race(folder: Path) -> list[str]:
     yard = Yard(folder, str(ROOM * asked))
     outs = [folder / f"r{run}" for run in range(RUNS)]
     gate = os.pipe()
-    pids = []
+    runs = []
     for out in outs:
         own = folder / f"yard-{out.name}"
         own.mkdir()
-        pids.append(fork(own, yard.words(out, asked), gate=gate))
+        runs.append(fork(own, yard.words(out, asked), gate=gate))
     for end in gate:
         os.close(end)
-    codes = [wait(pid) for pid in pids]
+    codes = [end_of(run) for run in runs]
     there = [out for out in outs if out.exists()]
     wrong = []
     if sorted(codes) != [0] * ROOM + [5] * (RUNS - ROOM):
@@ -389,7 +407,7 @@ def main(arguments: list[str] | None = None) -> int:
         swept = trials.sweep(asked.first) if asked.sweep else 0
         for kill in trials.by_the_clock(asked.number) if asked.number else ():
             if sys.stderr.isatty():
-                print(f"\r{kill + 1} of {asked.number}", end="", file=sys.stderr, flush=True)
+                print(f"\r{kill} of {asked.number}", end="", file=sys.stderr, flush=True)
         trials.all_are_whole()
         wrong = list(trials.wrong)
         for number in range(asked.races):
