@@ -15,6 +15,7 @@ from hedgerow.release.answers import Answers, check_level
 from hedgerow.release.basket_answers import answer_sets, read_sets
 from hedgerow.release.basket_model import BasketModel, model_of
 from hedgerow.release.basket_rows import rows_table
+from hedgerow.release.booking import Booking, note_saved
 from hedgerow.release.files import write
 from hedgerow.release.frequent import frequent_sets
 from hedgerow.release.itemset_list import list_itemsets
@@ -40,6 +41,7 @@ class BasketRelease:
         partition: The public regions.
         measurements: The noisy counts.
         frame_kind: The kind of frame that answers come in unless another is asked for.
+        booking: Its entry in a ledger over releases, if it was just published with one.
 
     Example:
         >>> from fractions import Fraction
@@ -66,6 +68,7 @@ class BasketRelease:
     partition: Itemsets
     measurements: tuple[Measurement, ...]
     frame_kind: str = field(default="arrow", compare=False)
+    booking: Booking | None = field(default=None, compare=False)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -184,6 +187,7 @@ class BasketRelease:
             ReleaseError: If the folder may not be replaced or cannot be written.
         """
         write(self, path, overwrite)
+        note_saved(self.booking, path)
 
     @staticmethod
     def load(path: str | Path) -> Any:

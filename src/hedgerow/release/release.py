@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.errors import HedgerowError, LedgerWarning, ReleaseError, UsageError
+from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.release.answers import Answers, answer, check_level, read_many
+from hedgerow.release.booking import Booking, note_saved
 from hedgerow.release.censored import answer_listed
 from hedgerow.release.classify import class_shares
 from hedgerow.release.estimate import Cells, estimate_cells, whole_counts
@@ -27,19 +27,9 @@ from hedgerow.release.partition import Partition
 from hedgerow.release.synthesize import draw_rows, labels_of
 from hedgerow.schema import Schema
 
-__all__ = ["Booking", "Release"]
+__all__ = ["Release"]
 
 Ints = NDArray[np.int64]
-
-
-class Booking(Protocol):
-    """The entry that a release has in a ledger over releases, which is kept elsewhere."""
-
-    def mark_published(self, place: str | Path) -> None:
-        """Notes that the release was saved."""
-
-    def facts(self) -> dict[str, Any]:
-        """The entry, and what it leaves to other releases."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -242,17 +232,7 @@ class Release:
             ReleaseError: If the folder may not be replaced or cannot be written.
         """
         write(self, path, overwrite)
-        if self.booking is None:
-            return
-        try:
-            self.booking.mark_published(path)
-        except HedgerowError as error:  # the release is there, and it was paid for
-            warnings.warn(
-                f"{path} was written, but the ledger could not note it and still calls it booked. "
-                f"It counts as spent all the same. ({error.message})",
-                LedgerWarning,
-                stacklevel=2,
-            )
+        note_saved(self.booking, path)
 
     @staticmethod
     def load(path: str | Path) -> Any:

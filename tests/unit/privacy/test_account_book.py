@@ -58,7 +58,9 @@ def test_deltas_add_up_too(book: AccountBook) -> None:
     assert book.accounts()[0].left == (Fraction(8, 10), 0)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(st.fractions(Fraction(1, 60), 1, max_denominator=60), max_size=12))
 def test_whatever_fits_is_booked_and_nothing_else(
     tmp_path_factory: pytest.TempPathFactory, wanted: list[Fraction]

@@ -1,0 +1,40 @@
+"""What a release knows of the ledger over releases that it was booked in."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any, Protocol
+
+from hedgerow.errors import HedgerowError, LedgerWarning
+
+__all__ = ["Booking", "note_saved"]
+
+
+class Booking(Protocol):
+    """The entry that a release has in a ledger over releases, which is kept elsewhere."""
+
+    def mark_published(self, place: str | Path) -> None:
+        """Notes that the release was saved."""
+
+    def facts(self) -> dict[str, Any]:
+        """The entry, and what it leaves to other releases."""
+
+
+def note_saved(booking: Booking | None, path: str | Path) -> None:
+    """Notes in the ledger, if there is one, that a release was saved.
+
+    Call it after the release was written. It was paid for when it was booked, so a ledger that
+    cannot be written now is worth a warning and no more.
+    """
+    if booking is None:
+        return
+    try:
+        booking.mark_published(path)
+    except HedgerowError as error:
+        warnings.warn(
+            f"{path} was written, but the ledger could not note it and still calls it booked. "
+            f"It counts as spent all the same. ({error.message})",
+            LedgerWarning,
+            stacklevel=3,
+        )
