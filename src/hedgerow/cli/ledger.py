@@ -89,18 +89,21 @@ def ledger(
 def _add(book: AccountBook, place: Path, dataset: str | None) -> None:
     from hedgerow.privacy.account_book import unit_of
     from hedgerow.privacy.budget import Budget
-    from hedgerow.release import Release
+    from hedgerow.release.files import read_manifest
+    from hedgerow.release.manifest import check_guarantee, schema_of
 
-    release = Release.load(place)
-    if not release.guarantee["private"]:
+    # of a release that was damaged since, the manifest is enough: it was spent
+    manifest = read_manifest(place)
+    promise, schema = manifest["guarantee"], schema_of(manifest)
+    check_guarantee(promise)
+    if not promise["private"]:
         raise ReleaseError(
             f"{place} comes from a seeded run, which is not private: no budget covers it.",
             hint="Use it for tests alone.",
         )
-    spent = Budget(Fraction(release.guarantee["epsilon"]), Fraction(release.guarantee["delta"]))
-    name = release.schema.name if dataset is None else dataset
-    words = {"method": release.method, "unit": unit_of(release.schema)}
-    book.add(name, spent, place=place, **words)
+    spent = Budget(Fraction(promise["epsilon"]), Fraction(promise["delta"]))
+    name = schema.name if dataset is None else dataset
+    book.add(name, spent, method=manifest["method"], unit=unit_of(schema), place=place)
 
 
 def _show(account: Account) -> None:

@@ -283,7 +283,11 @@ class AccountBook:
 
 def unit_of(schema: Schema) -> str:
     """Whom the releases of a schema protect."""
-    return "row" if schema.person is None else f"person by {schema.person.column}"
+    if schema.items is not None:
+        column, record = schema.items.person, "transaction"
+    else:
+        column, record = schema.person.column if schema.person else None, "row"
+    return record if column is None else f"person by {column}"
 
 
 def _refuse_mixture(account: Account, unit: str) -> None:

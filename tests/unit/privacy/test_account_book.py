@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import BudgetError, ReleaseError, UsageError
 from hedgerow.privacy import book_file
-from hedgerow.privacy.account_book import AccountBook, Booking
+from hedgerow.privacy.account_book import AccountBook, Booking, unit_of
 from hedgerow.privacy.budget import Budget
+from hedgerow.schema import Schema
 
 
 @pytest.fixture
@@ -386,3 +387,19 @@ def test_what_network_disks_do(
     connecting(monkeypatch, refuse)
     with pytest.raises(ReleaseError, match=words):
         buy(book, "0.1")
+
+
+@pytest.mark.parametrize(
+    ("document", "unit"),
+    [
+        ({"attributes": {"a": {"type": "boolean"}}}, "row"),
+        (
+            {"attributes": {"w": {"role": "person", "max_rows": 3}, "a": {"type": "boolean"}}},
+            "person by w",
+        ),
+        ({"items": {"universe": ["x", "y"]}}, "transaction"),
+        ({"items": {"universe": ["x", "y"], "person": "w", "item": "i"}}, "person by w"),
+    ],
+)
+def test_whom_a_release_protects(document: dict[str, Any], unit: str) -> None:
+    assert unit_of(Schema.from_dict({"name": "s"} | document)) == unit
