@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -167,3 +170,22 @@ def test_what_was_not_drawn_is_withdrawn(
     assert publish(hedge, survey, book, "--epsilon", 1).exit_code == 130
     assert facts(hedge, book)["datasets"][0]["epsilon"]["left"] == "3/2"
     assert "It does not count." in hedge("ledger", book).stdout
+
+
+def test_the_examples_of_the_page_run(
+    hedge: Hedge, survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Path(__file__).parents[2] / "docs" / "privacy" / "ledger.md"
+    blocks = dict(re.findall(r"^```(\w+)\n(.*?)^```", page.read_text("utf-8"), re.M | re.S))
+    for name in ("people.csv", "schema.yaml", "taxonomies"):
+        copy = shutil.copytree if (survey / name).is_dir() else shutil.copy
+        copy(survey / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    for line in blocks["sh"].splitlines():
+        done = hedge(*shlex.split(line)[1:])
+        assert done.exit_code == 0, done.stderr
+    assert "published" in done.stdout
+    shutil.rmtree(tmp_path / "release")
+    exec(blocks["python"], {})
+    found = facts(hedge, tmp_path / "clinic.ledger")["datasets"]
+    assert [one["epsilon"]["left"] for one in found] == ["2", "2"]
