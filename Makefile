@@ -50,9 +50,12 @@ demo: $(VENV)/demo  ## Publish the embedded sample.
 	$(BIN)/hedgerow publish $(DEMO)/people.csv --schema $(DEMO)/schema.yaml \
 	  --method diffmulti --epsilon 1 --out $(DEMO)/release --overwrite
 	$(BIN)/hedgerow show $(DEMO)/release --plot $(DEMO)/release.png --overwrite
+	$(BIN)/hedgerow publish $(DEMO)/baskets.dat --schema $(DEMO)/baskets.yaml \
+	  --epsilon 1 --out $(DEMO)/shop --overwrite
+	$(BIN)/hedgerow show $(DEMO)/shop
 	@echo
-	@echo "The release lies in $(DEMO)/release (open $(DEMO)/release/table.csv in a spreadsheet),"
-	@echo "its picture in $(DEMO)/release.png. To use the command yourself: source $(BIN)/activate"
+	@echo "A table lies in $(DEMO)/release (open $(DEMO)/release/table.csv in a spreadsheet), its picture in"
+	@echo "$(DEMO)/release.png; transactions lie in $(DEMO)/shop. To use the command yourself: source $(BIN)/activate"
 
 lint: $(VENV)/test  ## Check style and types.
 	$(BIN)/ruff check .

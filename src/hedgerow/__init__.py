@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from hedgerow.publish.cdiffgen import CDiffGen as CDiffGen
     from hedgerow.publish.diffgen import DiffGen as DiffGen
     from hedgerow.publish.diffmulti import DiffMulti as DiffMulti
+    from hedgerow.publish.diffpart import DiffPart as DiffPart
+    from hedgerow.release import BasketRelease as BasketRelease
     from hedgerow.release import Release as Release
     from hedgerow.release import verify as verify
     from hedgerow.schema import Query as Query
@@ -30,9 +32,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AccountBook",
+    "BasketRelease",
     "CDiffGen",
     "DiffGen",
     "DiffMulti",
+    "DiffPart",
     "Query",
     "Release",
     "Schema",
@@ -45,10 +49,12 @@ __all__ = [
 # Loading numpy, Arrow and numba takes most of a second, which `hedgerow --help` and a script that
 # only reads a schema need not wait for: names are fetched from their rooms on first use.
 _ROOMS = {
+    "BasketRelease": "hedgerow.release",
     "AccountBook": "hedgerow.privacy.account_book",
     "CDiffGen": "hedgerow.publish.cdiffgen",
     "DiffGen": "hedgerow.publish.diffgen",
     "DiffMulti": "hedgerow.publish.diffmulti",
+    "DiffPart": "hedgerow.publish.diffpart",
     "Query": "hedgerow.schema",
     "Release": "hedgerow.release",
     "Schema": "hedgerow.schema",

@@ -13,6 +13,7 @@ from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     from hedgerow.publish.publisher import Publisher
+    from hedgerow.schema import Schema
 
 
 class Method(StrEnum):
@@ -21,6 +22,7 @@ class Method(StrEnum):
     diffmulti = "diffmulti"
     diffgen = "diffgen"
     cdiffgen = "cdiffgen"
+    diffpart = "diffpart"
 
 
 class Schedule(StrEnum):
@@ -35,6 +37,13 @@ class Distribution(StrEnum):
 
     fair = "fair"
     even = "even"
+
+
+class Variant(StrEnum):
+    """How DiffPart publishes."""
+
+    core = "core"
+    tree = "tree"
 
 
 class Score(StrEnum):
@@ -61,7 +70,10 @@ Delimiter = Annotated[
     ),
 ]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.")]
-MethodName = Annotated[Method, typer.Option("--method", help="How to publish.")]
+MethodName = Annotated[
+    Method | None,
+    typer.Option("--method", help="How to publish; by default diffmulti, diffpart for items."),
+]
 Epsilon = Annotated[
     str,
     typer.Option(
@@ -111,6 +123,28 @@ MaxCells = Annotated[
     int | None,
     typer.Option("--max-cells", metavar="N", help="diffgen, cdiffgen: at most this many regions."),
 ]
+VariantName = Annotated[
+    Variant | None,
+    typer.Option("--variant", help="diffpart: count a core of items, or grow a tree."),
+]
+Core = Annotated[
+    int | None,
+    typer.Option("--core", metavar="N", help="diffpart: how many items to count set by set."),
+]
+Cap = Annotated[
+    int | None,
+    typer.Option("--cap", metavar="L", help="diffpart: how many items of a record count."),
+]
+C1 = Annotated[
+    float | None, typer.Option("--c1", metavar="C", help="diffpart, paper: drops small leaves.")
+]
+C2 = Annotated[
+    float | None, typer.Option("--c2", metavar="C", help="diffpart, paper: stops small partitions.")
+]
+MaxPartitions = Annotated[
+    int | None,
+    typer.Option("--max-partitions", metavar="N", help="diffpart: at most so many partitions."),
+]
 
 
 def delimiter_of(given: str | None) -> str | None:
@@ -123,32 +157,26 @@ def delimiter_of(given: str | None) -> str | None:
     return "\t" if given in ("tab", "TAB", "\\t") else given
 
 
-def method_of(
-    name: Method,
-    *,
-    score: Score | None,
-    schedule: Schedule,
-    specialisations: int | None,
-    depth: int | None,
-    distribution: Distribution | None,
-    max_cells: int | None,
-) -> Publisher:
-    """The settings of a method from the options a user gave; options left out keep defaults."""
+def method_of(name: Method | None, schema: Schema, **given: Any) -> Publisher:
+    """The settings of a method from the options a user gave; options left out keep defaults.
+
+    Args:
+        name: The method, or None for the usual one.
+        schema: What is to be published.
+        given: The options; None for what was left out.
+    """
     from hedgerow.publish.cdiffgen import CDiffGen
     from hedgerow.publish.diffgen import DiffGen
     from hedgerow.publish.diffmulti import DiffMulti
+    from hedgerow.publish.diffpart import DiffPart
 
-    methods = (DiffMulti, DiffGen, CDiffGen)
+    methods = (DiffMulti, DiffGen, CDiffGen, DiffPart)
+    usual = Method.diffmulti if schema.items is None else Method.diffpart
+    name = usual if name is None else name
     kind: Any = next(method for method in methods if method.name == name.value)
-    given = {
-        "score": score.value if score else None,
-        "schedule": schedule.value,
-        "specialisations": specialisations,
-        "depth": depth,
-        "distribution": distribution.value if distribution else None,
-        "max_cells": max_cells,
+    chosen = {
+        key: getattr(value, "value", value) for key, value in given.items() if value is not None
     }
-    chosen = {key: value for key, value in given.items() if value is not None}
     for key in chosen:
         if key not in {field.name for field in fields(kind)}:
             option = "--" + key.replace("_", "-")

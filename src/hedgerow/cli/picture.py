@@ -13,7 +13,7 @@ from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     from hedgerow.cli.regions import ShownRegion
-    from hedgerow.release import Release
+    from hedgerow.release import BasketRelease, Release
 
 __all__ = ["check_picture", "draw"]
 
@@ -24,7 +24,12 @@ def check_picture(path: Path) -> None:
         raise UsageError(f"{path} is no picture.", hint="Let it end in .png, .svg or .pdf.")
 
 
-def draw(release: Release, regions: list[ShownRegion], path: Path, overwrite: bool = False) -> None:
+def draw(
+    release: Release | BasketRelease,
+    regions: list[ShownRegion],
+    path: Path,
+    overwrite: bool = False,
+) -> None:
     """Draws one bar per region, split by class, and writes it to a file.
 
     Args:
@@ -81,9 +86,10 @@ def _label(region: ShownRegion) -> str:
     return _plain(fill(words, 52, max_lines=2, placeholder=" ..."))
 
 
-def _title(release: Release) -> str:
+def _title(release: Release | BasketRelease) -> str:
     promise = release.guarantee
     if not promise.get("private", True):
         return f"{release.schema.name}: NOT PRIVATE (a seeded run)"
     amount = strength(Fraction(promise["epsilon"]), Fraction(promise.get("delta", 0)))
-    return f"{release.schema.name}: the largest regions ({amount})"
+    what = "largest regions" if release.schema.items is None else "most frequent itemsets"
+    return f"{release.schema.name}: the {what} ({amount})"

@@ -7,19 +7,24 @@ from typing import Annotated
 import typer
 
 from hedgerow.cli.options import (
+    C1,
+    C2,
     AsJson,
+    Cap,
+    Core,
     Delta,
     Depth,
     DistributionName,
     Epsilon,
     MaxCells,
-    Method,
+    MaxPartitions,
     MethodName,
     Schedule,
     ScheduleName,
     SchemaFile,
     ScoreName,
     Specialisations,
+    VariantName,
     method_of,
 )
 from hedgerow.cli.terminal import note, print_json, print_table, say, warn, warned
@@ -28,7 +33,7 @@ from hedgerow.cli.terminal import note, print_json, print_table, say, warn, warn
 def plan(
     schema: SchemaFile,
     epsilon: Epsilon,
-    method: MethodName = Method.diffmulti,
+    method: MethodName = None,
     delta: Delta = "0",
     score: ScoreName = None,
     schedule: ScheduleName = Schedule.tuned,
@@ -36,6 +41,12 @@ def plan(
     depth: Depth = None,
     distribution: DistributionName = None,
     max_cells: MaxCells = None,
+    variant: VariantName = None,
+    core: Core = None,
+    cap: Cap = None,
+    c1: C1 = None,
+    c2: C2 = None,
+    max_partitions: MaxPartitions = None,
     rows: Annotated[
         int | None,
         typer.Option(
@@ -52,16 +63,23 @@ def plan(
     from hedgerow.cli.words import caution, many, purpose_words, strength
     from hedgerow.schema import Schema
 
+    known = Schema.load(schema)
     settings = method_of(
         method,
+        known,
         score=score,
         schedule=schedule,
         specialisations=specialisations,
         depth=depth,
         distribution=distribution,
         max_cells=max_cells,
+        variant=variant,
+        core=core,
+        cap=cap,
+        c1=c1,
+        c2=c2,
+        max_partitions=max_partitions,
     )
-    known = Schema.load(schema)
     for warning in known.warnings:
         warn(warning, as_json)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
@@ -69,17 +87,17 @@ def plan(
         print_json({"schema": known.name, **planned.to_dict(), "warnings": warned()})
         return
     amount = strength(planned.budget.epsilon, planned.budget.delta)
-    say(f"{method.value} on {known.name}, {amount}. No data was read.")
+    say(f"{settings.name} on {known.name}, {amount}. No data was read.")
     if known.person is not None:
         say(f"Amounts are per row; a person may have {known.person.max_rows}.")
     if planned.specialisations is not None and planned.depth is not None:
         # The steps of DiffGen see everyone, so there is one path only.
-        path = f", {planned.depth} on any path" if method is Method.diffmulti else ""
+        path = f", {planned.depth} on any path" if settings.name == "diffmulti" else ""
         say(f"At most {many(planned.specialisations, 'specialisation')}{path}.")
     lines = [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()]
     print_table(["would be spent on", "how often", "each"], lines)
     weak = caution(planned.budget.epsilon)
     if weak is not None:
         note(weak)
-    if planned.depth is None:
+    if planned.grows and planned.depth is None:
         note("The rest follows from the noisy number of rows; add --rows N to see it for a guess.")

@@ -8,14 +8,18 @@ from typing import Annotated, Any
 import typer
 
 from hedgerow.cli.options import (
+    C1,
+    C2,
     AsJson,
+    Cap,
+    Core,
     Delimiter,
     Delta,
     Depth,
     DistributionName,
     Epsilon,
     MaxCells,
-    Method,
+    MaxPartitions,
     MethodName,
     Overwrite,
     Schedule,
@@ -23,6 +27,7 @@ from hedgerow.cli.options import (
     SchemaFile,
     ScoreName,
     Specialisations,
+    VariantName,
     delimiter_of,
     method_of,
 )
@@ -40,11 +45,13 @@ from hedgerow.errors import UsageError
 
 
 def publish(
-    data: Annotated[Path, typer.Argument(help="The private table: CSV (also .gz) or Parquet.")],
+    data: Annotated[
+        Path, typer.Argument(help="The private data: CSV (also .gz), Parquet, or items.")
+    ],
     schema: SchemaFile,
     epsilon: Epsilon,
     out: Annotated[Path, typer.Option(help="The folder to write the release to.")],
-    method: MethodName = Method.diffmulti,
+    method: MethodName = None,
     delta: Delta = "0",
     score: ScoreName = None,
     schedule: ScheduleName = Schedule.tuned,
@@ -52,6 +59,12 @@ def publish(
     depth: Depth = None,
     distribution: DistributionName = None,
     max_cells: MaxCells = None,
+    variant: VariantName = None,
+    core: Core = None,
+    cap: Cap = None,
+    c1: C1 = None,
+    c2: C2 = None,
+    max_partitions: MaxPartitions = None,
     overwrite: Overwrite = False,
     delimiter: Delimiter = None,
     seed: Annotated[
@@ -70,10 +83,10 @@ def publish(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Publish a table under differential privacy.
+    """Publish a table, or transactions, under differential privacy.
 
-    The whole table is checked before any budget is spent. Each run that is published adds to what
-    can be learnt about the people in the table: epsilons of several releases add up. With --ledger
+    All of the data is checked before any budget is spent. Each run that is published adds to what
+    can be learnt about the people in the data: epsilons of several releases add up. With --ledger
     they are added up for you, and a release that would exceed the data set's total is refused.
     """
     import hedgerow
@@ -90,16 +103,23 @@ def publish(
             "to see: delete it, unless such a run is still going on.",
             as_json,
         )
+    known = Schema.load(schema)
     settings = method_of(
         method,
+        known,
         score=score,
         schedule=schedule,
         specialisations=specialisations,
         depth=depth,
         distribution=distribution,
         max_cells=max_cells,
+        variant=variant,
+        core=core,
+        cap=cap,
+        c1=c1,
+        c2=c2,
+        max_partitions=max_partitions,
     )
-    known = Schema.load(schema)
     for warning in known.warnings:
         warn(warning, as_json)
     with progress("Publishing") as bar, data_warnings(as_json):
@@ -127,8 +147,7 @@ def publish(
             facts = {"release": str(out), **words.facts(release)}
             print_json(facts | {"ledger": booked, "warnings": warned()})
             return
-        regions = words.many(release.partition.cells, "region")
-        say(f"Published to {out}: {regions} by {release.method}.")
+        say(f"Published to {out}: {words.regions(release)} by {release.method}.")
         for line in words.guarantee(release):
             say(line)
         spent = [list(row) for row in words.spending(release.ledger)]

@@ -21,13 +21,16 @@ _IN_WORDS = 5  # up to so many answers are told in sentences, more in a table
 _IN_TABLE = 200  # more rows than this nobody reads in a terminal
 _SWAMPED = 0.5  # a cut part beyond this share of the estimate says more than the estimate
 _NUMBERS = ("estimate", "low", "high", "noise", "spread_low", "spread_high")
+_ITEM_NUMBERS = ("estimate", "low", "high")  # of itemsets: their intervals have no two parts
 
 
 def query(
     release: Annotated[Path, typer.Argument(help="The folder of a release.")],
     queries: Annotated[
         list[str] | None,
-        typer.Argument(metavar="QUERY", help="Who to count, in quotes; see docs/queries.md."),
+        typer.Argument(
+            metavar="QUERY", help="Who to count, in quotes, or items; see docs/queries.md."
+        ),
     ] = None,
     file: Annotated[
         Path | None, typer.Option(help="Also ask the queries in this file, one a line.")
@@ -43,7 +46,7 @@ def query(
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a release how many records meet some conditions.
+    """Ask a release how many records meet some conditions, or hold some items.
 
     Each answer is an estimate and an interval, with its two parts told apart: the noise that
     protects people, and regions that the conditions cut through. Needs no private data and costs
@@ -106,7 +109,18 @@ def _ask(
 ) -> tuple[list[str], dict[str, list[float]]]:
     """The queries in canonical words, and the numbers of their answers."""
     from hedgerow.schema import Vocabulary, read_queries
+    from hedgerow.schema.query import query_lines
 
+    if release.schema.items is not None:
+        from hedgerow.cli.baskets import itemsets_of, text_of
+
+        lines = texts + [text for _, text in (query_lines(file) if file is not None else [])]
+        sets = [itemsets_of(line) for line in lines]
+        if not sets:
+            raise UsageError(f"{file} holds no query.", hint="Write one a line.")
+        answers = release.count(sets, level=level)
+        columns = {name: getattr(answers, name).tolist() for name in _ITEM_NUMBERS}
+        return [text_of(items) for items in sets], columns
     vocabulary = Vocabulary(release.schema)
     asked: list[Query] = [vocabulary.parse(text) for text in texts]
     if file is not None:
@@ -121,12 +135,12 @@ def _ask(
 def _facts(
     texts: list[str], columns: dict[str, list[float]], level: float, out: str | None
 ) -> dict[str, Any]:
-    rows = zip(*(columns[name] for name in _NUMBERS), strict=True)
+    rows = zip(*columns.values(), strict=True)
     answers = [
         {
             "query": text,
             # JSON has no word for a bound that is not there.
-            **{n: v if math.isfinite(v) else None for n, v in zip(_NUMBERS, row, strict=True)},
+            **{n: v if math.isfinite(v) else None for n, v in zip(columns, row, strict=True)},
         }
         for text, row in zip(texts, rows, strict=True)
     ]
@@ -135,6 +149,11 @@ def _facts(
 
 def _tell(texts: list[str], columns: dict[str, list[float]], level: float) -> None:
     for place, text in enumerate(texts):
+        if len(columns) == len(_ITEM_NUMBERS):
+            estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
+            about = f"about {_whole(max(estimate, 0.0))} records hold all of these"
+            say(f"{text}\n  {about}; {_percent(level)} sure: {_between(low, high)}")
+            continue
         estimate, low, high, noise, below, above = (columns[n][place] for n in _NUMBERS)
         estimate = max(estimate, 0.0)  # noise may push it below, which nobody wants to read
         if place:
@@ -160,21 +179,29 @@ def _tell(texts: list[str], columns: dict[str, list[float]], level: float) -> No
 
 def _tabulate(texts: list[str], columns: dict[str, list[float]], level: float) -> None:
     # The interval comes first: with cut regions the estimate may be hardly more than a guess.
-    shown = ("low", "high", "estimate", "noise", "spread_low", "spread_high")
+    shown = [n for n in ("low", "high", "estimate", *_NUMBERS[3:]) if n in columns]
     rows = [
         [text, *(_whole(max(columns[name][place], 0.0)) for name in shown)]
         for place, text in enumerate(texts[:_IN_TABLE])
     ]
     headings = ["query", "from", "to", "about", "noise", "cut: fewer", "cut: more"]
+    headings = headings[: len(shown) + 1]
     print_table(headings, rows, set(range(1, len(headings))))
+    if len(columns) == len(_ITEM_NUMBERS):
+        say(f"\nThe true count lies between from and to, {_percent(level)} sure.")
+    else:
+        _explain(level)
+    if len(texts) > _IN_TABLE:
+        note(f"Only the first {_IN_TABLE} answers are shown; --out FILE writes them all.")
+
+
+def _explain(level: float) -> None:
     say(
         f"\nThe true count lies between from and to, {_percent(level)} sure. about: the estimate "
         "if people are\nspread evenly inside the regions that the query cuts. noise: give or take, "
         "from the noise alone.\ncut: how many fewer or more there may be besides, since they may "
         "not be spread evenly."
     )
-    if len(texts) > _IN_TABLE:
-        note(f"Only the first {_IN_TABLE} answers are shown; --out FILE writes them all.")
 
 
 def _percent(level: float) -> str:

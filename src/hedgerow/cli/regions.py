@@ -19,11 +19,13 @@ class ShownRegion:
         number: Its number in the release.
         where: The generalised value of each attribute that is narrower than its whole domain.
         counts: The published count of each class; of everything, under "", without a class.
+        named: What it is called, if not by where it lies.
     """
 
     number: int
     where: dict[str, str]
     counts: dict[str, int]
+    named: str = ""
 
     @property
     def total(self) -> int:
@@ -33,7 +35,8 @@ class ShownRegion:
     @property
     def words(self) -> str:
         """Where the region lies, on one line."""
-        return ", ".join(f"{name} {label}" for name, label in self.where.items()) or "everyone"
+        lies = ", ".join(f"{name} {label}" for name, label in self.where.items())
+        return self.named or lies or "everyone"
 
 
 def largest(release: Release, most: int) -> list[ShownRegion]:

@@ -14,7 +14,9 @@ from hedgerow.errors import UsageError
 
 def sample(
     release: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    out: Annotated[Path, typer.Option(help="The file to write: .csv, .csv.gz or .parquet.")],
+    out: Annotated[
+        Path, typer.Option(help="The file to write: .csv, .csv.gz or .parquet; items: also .dat.")
+    ],
     rows: Annotated[
         int | None,
         typer.Option(metavar="N", help="How many rows; by default as many as the release counts."),
@@ -23,19 +25,29 @@ def sample(
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draw synthetic rows from a release.
+    """Draw synthetic rows, or records of items, from a release.
 
-    The rows are made from the release alone and cost no further budget. They describe nobody.
+    Records of items are written one a line (.dat), as lists (.parquet) or with a row for each
+    item (.csv). Rows are made from the release alone, cost no further budget and describe nobody.
     """
+    from hedgerow.cli.baskets import fimi_writer
     from hedgerow.cli.files import refuse_existing, refuse_inside, table_writer, whole_file
     from hedgerow.release import Release
 
-    write = table_writer(out)
+    text = out.suffix.lower() in (".dat", ".txt")
+    write = fimi_writer if text else table_writer(out)
     refuse_inside(out, release)
     refuse_existing(out, overwrite)
     if rows is not None and rows < 0:
         raise UsageError("--rows must not be negative.", hint="Leave it out, or give 0 or more.")
-    drawn = Release.load(release).synthesize(rows, seed=seed, kind="arrow")
+    opened = Release.load(release)
+    if opened.schema.items is not None:
+        form = "long" if ".csv" in out.suffixes else "lists"
+        drawn = opened.synthesize(rows, seed=seed, kind="arrow", form=form)
+    elif text:
+        raise UsageError(f"{out} is for items.", hint="Let it end in .csv, .csv.gz or .parquet.")
+    else:
+        drawn = opened.synthesize(rows, seed=seed, kind="arrow")
     with whole_file(out, overwrite) as temporary:
         write(drawn, temporary)
     with telling(out):

@@ -20,7 +20,10 @@ _COLUMNS = 4  # more classes than this do not fit beside each other on a termina
 def show(
     release: Annotated[Path, typer.Argument(help="The folder of a release.")],
     top: Annotated[
-        int, typer.Option(metavar="N", min=0, help="How many of the largest regions to list.")
+        int,
+        typer.Option(
+            metavar="N", min=0, help="How many of the largest regions, or itemsets, to list."
+        ),
     ] = 12,
     tree: Annotated[
         bool, typer.Option("--tree", help="Draw how the regions were made instead.")
@@ -35,13 +38,13 @@ def show(
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the guarantee and the largest regions of a release.
+    """Show the guarantee and the largest regions, or most frequent itemsets, of a release.
 
     Needs no private data. Counts are the published, noisy ones.
     """
     from hedgerow.cli import words
     from hedgerow.cli.regions import largest
-    from hedgerow.release import Release
+    from hedgerow.release import BasketRelease, Release
 
     if plot is not None:
         from hedgerow.cli.files import refuse_existing, refuse_inside
@@ -51,6 +54,11 @@ def show(
         refuse_inside(plot, release, "--plot")
         refuse_existing(plot, overwrite, "--plot")
     opened = Release.load(release)
+    if isinstance(opened, BasketRelease):
+        from hedgerow.cli.baskets import show_baskets
+
+        show_baskets(opened, top, tree, plot, overwrite, as_json)
+        return
     regions = largest(opened, top)
     if plot is not None:
         draw(opened, regions or largest(opened, 12), plot, overwrite)

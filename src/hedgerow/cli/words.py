@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hedgerow.release import Release
+    from hedgerow.release import BasketRelease, Release
     from hedgerow.schema import Schema
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "many",
     "on_path",
     "purpose_words",
+    "regions",
     "spending",
     "strength",
     "times",
@@ -39,6 +40,11 @@ _PURPOSES = {
     "count": "the counts of every node",
     "counts": "the counts that are published",
     "spare": "a second look at these counts",
+    "size": "how many items records have",
+    "support": "how often each item occurs",
+    "test": "choosing which partitions to go on with",
+    "gate": "choosing which partitions to go on with",
+    "cell": "the counts of sets of items",
 }
 
 
@@ -70,7 +76,7 @@ def strength(epsilon: Fraction | None, delta: Fraction | None) -> str:
     return words + (f", delta = {decimal(delta)}" if delta else "")
 
 
-def guarantee(release: Release) -> list[str]:
+def guarantee(release: Release | BasketRelease) -> list[str]:
     """What is promised, as sentences."""
     promise = release.guarantee
     if not promise.get("private", True):
@@ -81,7 +87,7 @@ def guarantee(release: Release) -> list[str]:
     beyond = ", but for a chance of about delta" if delta else ""
     lines = [
         f"Differential privacy with {strength(epsilon, delta)}: whatever a release shows is at "
-        f"most {times(epsilon)} times as likely if {_who(release)} is in the table as if not, and "
+        f"most {times(epsilon)} times as likely if {_who(release)} is in the data as if not, and "
         f"the other way round{beyond}."
     ]
     weak = caution(epsilon)
@@ -132,7 +138,7 @@ def booked(facts: dict[str, Any]) -> str:
     )
 
 
-def left_out(release: Release) -> str | None:
+def left_out(release: Release | BasketRelease) -> str | None:
     """What a release that leaves small cells out should say about it."""
     thresholds = {m.threshold for m in release.measurements if m.threshold is not None}
     if not thresholds:
@@ -150,7 +156,8 @@ def many(number: int, word: str) -> str:
         >>> many(1, "region"), many(2, "region")
         ('1 region', '2 regions')
     """
-    return f"{number} {word}{'' if number == 1 else 's'}"
+    thing, of, rest = word.partition(" of ")
+    return f"{number} {thing}{'' if number == 1 else 's'}{of}{rest}"
 
 
 def on_path(schema: Schema) -> str:
@@ -158,7 +165,20 @@ def on_path(schema: Schema) -> str:
     return "on any one path" if schema.person is None else "on any one path, per row"
 
 
-def _who(release: Release) -> str:
+def regions(release: Release | BasketRelease) -> str:
+    """How many regions a release has.
+
+    They are sets of items, or partitions of them, if it holds transactions.
+    """
+    if release.schema.items is None:
+        return many(release.partition.cells, "region")
+    kind = release.settings.get("chosen", {}).get("variant")
+    return many(release.partition.cells, "set of items" if kind == "core" else "partition")
+
+
+def _who(release: Release | BasketRelease) -> str:
+    if release.schema.items is not None:
+        return "any one record (one record is one person)"
     if release.schema.person is None:
         return "any one row (one row is one person)"
     rows = many(release.schema.person.max_rows, "row")
@@ -186,7 +206,7 @@ def _order(purpose: str) -> int:
     return known.index(purpose) if purpose in known else len(known)
 
 
-def facts(release: Release) -> dict[str, Any]:
+def facts(release: Release | BasketRelease) -> dict[str, Any]:
     """The same for machines."""
     return {
         "method": release.method,

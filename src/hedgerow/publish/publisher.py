@@ -164,6 +164,11 @@ class TablePublisher(Publisher):
             delta: 0 for pure differential privacy.
             rows: A public guess at the number of rows, where a rule would use the noisy one.
         """
+        if schema.items is not None:
+            raise UsageError(
+                f"{self.name} publishes tables, and the schema describes transactions.",
+                hint="Use diffpart, or describe the table by its attributes.",
+            )
         score = self.scoring(schema)
         cap = schema.person.max_rows if schema.person else 1
         budget = Budget.of(epsilon, delta, cap)

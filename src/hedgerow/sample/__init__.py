@@ -1,10 +1,12 @@
-"""The embedded sample: a survey of clinic discharges in a country that does not exist.
+"""The embedded samples: clinic discharges and a village shop in a country that does not exist.
 
-Nobody's data is in it. It is made by a small model in which being readmitted really depends on
-age, earlier visits, the length of the stay, work and living alone, so that a release has something
-to show; ordinary seeded randomness is right for fiction.
+Nobody's data is in them. They are made by small models. In one, being readmitted really depends on
+age, earlier visits, the length of the stay, work and living alone; in the other, people come to a
+shop for one or two things. So a release has something to show; ordinary seeded randomness is right
+for fiction.
 """
 
+from hedgerow.sample.shop import baskets, shop_schema
 from hedgerow.sample.survey import people, schema, write
 
-__all__ = ["people", "schema", "write"]
+__all__ = ["baskets", "people", "schema", "shop_schema", "write"]

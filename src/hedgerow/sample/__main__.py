@@ -13,7 +13,7 @@ def main() -> None:
     """Parses the command line and writes the files."""
     parser = argparse.ArgumentParser(
         prog="python -m hedgerow.sample",
-        description="Write a made-up table about people, with its schema and taxonomies.",
+        description="Write a made-up table about people and made-up baskets, with their schemas.",
     )
     parser.add_argument("folder", type=Path, help="where to write; made if it is not there")
     parser.add_argument("--rows", type=int, default=8000, help="how many people (default 8000)")
@@ -29,7 +29,10 @@ def main() -> None:
         _leave(f"{given.folder} cannot be written: {reason}\n  Name another folder.", 1)
     except KeyboardInterrupt:
         sys.exit(130)
-    print(f"Wrote a made-up table to {given.folder / 'people.csv'} and its schema beside it.")
+    print(
+        f"Wrote a made-up table to {given.folder / 'people.csv'} and made-up transactions to "
+        f"{given.folder / 'baskets.dat'}, with their schemas beside them."
+    )
 
 
 def _leave(words: str, code: int) -> NoReturn:

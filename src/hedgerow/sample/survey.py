@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import UsageError
+from hedgerow.sample.shop import baskets
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["people", "schema", "write"]
 
-_FILES = ("schema.yaml", "taxonomies/home.yaml", "taxonomies/occupation.csv")
+_FILES = ("schema.yaml", "baskets.yaml", "taxonomies/home.yaml", "taxonomies/occupation.csv")
 # How many people live in each part of the country, compared with the others.
 _CROWDED = {"Middlewood": 4.0, "Kestrel Coast": 2.0, "River Plain": 1.5}
 _NOT_AT_WORK = ("Learning or looking", "At home or retired")
@@ -104,11 +105,14 @@ def people(rows: int = 8000, seed: int = 1) -> pa.Table:
 
 
 def write(folder: str | Path, rows: int = 8000, seed: int = 1, *, overwrite: bool = False) -> None:
-    """Writes `people.csv`, `schema.yaml` and `taxonomies/` into a folder.
+    """Writes both samples and their schemas into a folder.
+
+    A table is in `people.csv`, with `schema.yaml` and `taxonomies/`; transactions are in
+    `baskets.dat`, with `baskets.yaml`.
 
     Args:
         folder: Made if it is not there.
-        rows: How many people.
+        rows: How many people; two and a half times as many baskets.
         seed: The same seed gives the same people.
         overwrite: Whether to replace files that are there already.
 
@@ -120,7 +124,9 @@ def write(folder: str | Path, rows: int = 8000, seed: int = 1, *, overwrite: boo
     if rows < 0 or seed < 0:
         raise UsageError("rows and seed must not be negative", hint="Give 0 or more.")
     folder = Path(folder)
-    there = [name for name in ("people.csv", *_FILES) if os.path.lexists(folder / name)]
+    there = [
+        name for name in ("people.csv", "baskets.dat", *_FILES) if os.path.lexists(folder / name)
+    ]
     if there and not overwrite:
         raise UsageError(
             f"{folder / there[0]} is there already, and may be yours",
@@ -131,6 +137,8 @@ def write(folder: str | Path, rows: int = 8000, seed: int = 1, *, overwrite: boo
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes((resources.files("hedgerow.sample") / "data" / name).read_bytes())
     csv.write_csv(people(rows, seed), folder / "people.csv")
+    lines = (" ".join(items) + "\n" for items in baskets(rows * 5 // 2, seed))
+    (folder / "baskets.dat").write_text("".join(lines), encoding="utf-8")
 
 
 def _homes(draw: np.random.Generator, rows: int) -> tuple[NDArray[np.str_], NDArray[np.str_]]:

@@ -20,7 +20,7 @@ from hedgerow.schema.conditions import Intervals, Labels, Numbers, merged, overl
 from hedgerow.schema.grammar import Item, Misread, Span, Word, no_logic, read_condition, split
 from hedgerow.schema.schema import Schema
 
-__all__ = ["Intervals", "Query", "Vocabulary", "read_queries"]
+__all__ = ["Intervals", "Query", "Vocabulary", "query_lines", "read_queries"]
 
 _AND = " and "
 _SHOWN = 60  # characters of a query that a message shows on either side of a mistake
@@ -219,15 +219,11 @@ class Vocabulary:
         return Query(tuple(where), classes)
 
 
-def read_queries(path: str | Path, schema: Schema) -> list[Query]:
-    """Reads a file of queries: one a line; blank lines and lines that begin with # are skipped.
-
-    Args:
-        path: A text file in UTF-8.
-        schema: The public description of the table.
+def query_lines(path: str | Path) -> list[tuple[int, str]]:
+    """The lines of a file of queries with their numbers, but for blank ones and comments.
 
     Raises:
-        UsageError: With the file and line of what is wrong, or if the file cannot be read.
+        UsageError: If the file cannot be read.
     """
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").split("\n")
@@ -238,12 +234,23 @@ def read_queries(path: str | Path, schema: Schema) -> list[Query]:
         raise UsageError(
             f"{path} is not a text file in UTF-8", hint="Save it as plain text in UTF-8."
         ) from None
+    numbered = ((number, line.strip()) for number, line in enumerate(lines, start=1))
+    return [(number, text) for number, text in numbered if text and not text.startswith("#")]
+
+
+def read_queries(path: str | Path, schema: Schema) -> list[Query]:
+    """Reads a file of queries: one a line; blank lines and lines that begin with # are skipped.
+
+    Args:
+        path: A text file in UTF-8.
+        schema: The public description of the table.
+
+    Raises:
+        UsageError: With the file and line of what is wrong, or if the file cannot be read.
+    """
     vocabulary = Vocabulary(schema)
     queries = []
-    for number, line in enumerate(lines, start=1):
-        text = line.strip()
-        if not text or text.startswith("#"):
-            continue
+    for number, text in query_lines(path):
         try:
             queries.append(vocabulary.parse(text))
         except UsageError as error:

@@ -1,0 +1,146 @@
+"""What commands show of published transactions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.cli.regions import ShownRegion
+from hedgerow.cli.terminal import print_json, print_table, say
+from hedgerow.errors import UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from hedgerow.release import BasketRelease
+
+__all__ = ["fimi_writer", "itemsets_of", "show_baskets", "text_of"]
+
+
+def itemsets_of(text: str) -> list[str]:
+    """The items that a query names.
+
+    Items stand apart by commas, or by blanks if there is no comma; items with either in them
+    can be written as a JSON list.
+
+    Example:
+        >>> itemsets_of("1 4"), itemsets_of("green tea, milk"), itemsets_of('["a, b"]')
+        (['1', '4'], ['green tea', 'milk'], ['a, b'])
+    """
+    if text.lstrip().startswith("["):
+        try:
+            listed = json.loads(text)
+        except ValueError:
+            listed = None
+        if isinstance(listed, list) and all(isinstance(item, str | int) for item in listed):
+            return [str(item) for item in listed]
+    parts = text.split(",") if "," in text else text.split()
+    return [part.strip() for part in parts if part.strip()]
+
+
+def text_of(items: list[str]) -> str:
+    """An itemset for people to read.
+
+    Example:
+        >>> text_of(["milk", "tea"]), text_of([])
+        ('milk, tea', 'everybody')
+    """
+    return ", ".join(items) or "everybody"
+
+
+def show_baskets(
+    release: BasketRelease, top: int, tree: bool, plot: Path | None, overwrite: bool, as_json: bool
+) -> None:
+    """Shows the guarantee and the most frequent itemsets.
+
+    Args:
+        release: Published transactions.
+        top: How many itemsets.
+        tree: Whether to show the largest partitions instead.
+        plot: A picture to draw.
+        overwrite: Whether to replace it.
+        as_json: Whether to print JSON.
+    """
+    from hedgerow.cli import words
+    from hedgerow.cli.picture import draw
+
+    heads, rows = _partitions(release, top) if tree else _frequent(release, top)
+    if plot is not None:
+        _, bars = (heads, rows) if rows and not tree else _frequent(release, 12)
+        shown = [
+            ShownRegion(place, {}, {"": round(max(0, row[1]))}, text_of(row[0]))
+            for place, row in enumerate(bars, 1)
+        ]
+        draw(release, shown, plot, overwrite)
+    if as_json:
+        named = [dict(zip(heads, row, strict=True)) for row in rows]
+        drawn = str(plot) if plot is not None else None
+        key = "partitions" if tree else "frequent"
+        print_json({**words.facts(release), key: named, "plot": drawn})
+        return
+    say(f"{release.schema.name}: {words.regions(release)} by {release.method}.")
+    for line in words.guarantee(release):
+        say(line)
+    say()
+    if tree:
+        headings = ["items, or groups of them", "records"]
+    else:
+        headings = ["records that hold", "about", "from", "to (95% sure)"]
+    print_table(
+        headings,
+        [[text_of(row[0]), *(_number(value) for value in row[1:])] for row in rows],
+        set(range(1, len(headings))),
+    )
+    if not tree:
+        say("(--top N for more; itemsets.txt lists the published counts themselves)")
+    if plot is not None:
+        say(f"\nDrew the most frequent itemsets to {plot}.")
+
+
+def _frequent(release: BasketRelease, top: int) -> tuple[list[str], list[list[Any]]]:
+    if not top:
+        return ["items", "estimate", "low", "high"], []
+    found = release.frequent(top, kind="arrow")
+    rows = [list(row.values()) for row in found.to_pylist()]
+    return list(found.column_names), rows
+
+
+def _partitions(release: BasketRelease, top: int) -> tuple[list[str], list[list[Any]]]:
+    from hedgerow.release.itemsets import CutTree
+    from hedgerow.schema.item_tree import ItemTree
+
+    partition = release.partition
+    if not isinstance(partition, CutTree):
+        raise UsageError(
+            "These transactions were not published by a tree.",
+            hint="Leave --tree out, or publish with --variant tree.",
+        )
+    labels = ItemTree.of(release.items).labels
+    leaf = next(m for m in release.measurements if m.name == "leaf")
+    order = sorted(range(len(leaf.where)), key=lambda i: (-int(leaf.values[i, 0]), i))[:top]
+    rows: list[list[Any]] = []
+    for place in order:
+        number = int(leaf.where[place])
+        cut = [labels[node] for node in partition.nodes(number).tolist()]
+        rows.append([cut, int(leaf.values[place, 0])])
+    return ["cut", "count"], rows
+
+
+def _number(value: float | None) -> str:
+    if value is None or value == float("inf"):
+        return "any number"
+    return f"{max(0.0, value):,.0f}"
+
+
+def fimi_writer(rows: pa.Table, path: Path) -> None:
+    """Writes records as lines of items with blanks between them."""
+    lines = []
+    for items in rows.column("items").to_pylist():
+        if any(item.split() != [item] for item in items):
+            raise UsageError(
+                "Items with blanks in them cannot be written as text.",
+                hint="Let --out end in .csv or .parquet.",
+            )
+        lines.append(" ".join(items))
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -1,0 +1,127 @@
+"""The whole way of transactions, by the real command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from hedgerow import sample
+from hedgerow.cli import app
+
+
+class Told:
+    """What a command said and how it ended."""
+
+    def __init__(self, result):
+        self.out, self.err, self.code = result.stdout, result.stderr, result.exit_code
+
+    def expect(self, code):
+        assert self.code == code, (self.code, self.out, self.err)
+        return self
+
+
+@pytest.fixture(scope="module")
+def run():
+    return lambda *words: Told(CliRunner().invoke(app, [str(word) for word in words]))
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shop")
+    sample.write(folder, rows=400)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def release(shop, run):
+    out = shop / "release"
+    run("publish", shop / "baskets.dat", "--schema", shop / "baskets.yaml", "--epsilon", "2",
+        "--out", out).expect(0)  # fmt: skip
+    return out
+
+
+def test_plan_reads_no_data_and_adds_up(shop, run):
+    told = run("plan", "--schema", shop / "baskets.yaml", "--epsilon", "1", "--json").expect(0)
+    plan = json.loads(told.out)
+    assert plan["method"] == "diffpart"
+    assert [grant["purpose"] for grant in plan["grants"]] == ["size", "support", "cell"]
+    paper = run("plan", "--schema", shop / "baskets.yaml", "--epsilon", "1", "--schedule", "paper")
+    assert "partitions" in paper.expect(0).out
+
+
+def test_show_lists_frequent_itemsets(release, run):
+    told = run("show", release, "--top", "5").expect(0).out
+    assert "bread" in told and "epsilon = 2" in told
+    facts = json.loads(run("show", release, "--top", "3", "--json").expect(0).out)
+    assert [entry["items"] for entry in facts["frequent"]][0] == ["bread"]
+    assert all(entry["low"] <= entry["estimate"] <= entry["high"] for entry in facts["frequent"])
+    refused = run("show", release, "--tree").expect(2)
+    assert "--variant tree" in refused.err
+
+
+def test_query_takes_items_in_any_spelling(release, run):
+    asked = ("bread butter", "butter, bread", '["bread", "butter"]')
+    facts = json.loads(run("query", release, *asked, "--json").expect(0).out)
+    estimates = {answer["estimate"] for answer in facts["answers"]}
+    assert len(estimates) == 1 and estimates.pop() > 0
+    assert "is not an item" in run("query", release, "bread gold").expect(2).err
+
+
+@pytest.mark.parametrize("ending", [".dat", ".csv", ".parquet"])
+def test_sample_writes_records(release, run, tmp_path, ending):
+    out = tmp_path / f"made-up{ending}"
+    run("sample", release, "--out", out, "--rows", "50", "--seed", "1").expect(0)
+    if ending == ".parquet":
+        assert pq.read_table(out).num_rows == 50
+    elif ending == ".dat":
+        known = set(sample.shop_schema().items.labels)
+        lines = out.read_text().splitlines()
+        assert len(lines) == 50 and all(set(line.split()) <= known for line in lines)
+    else:
+        assert out.read_text().splitlines()[0].replace('"', "") == "record,item"
+
+
+def test_verify_passes_and_notices_a_change(release, run, tmp_path):
+    run("verify", release).expect(0)
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for file in release.iterdir():
+        (copy / file.name).write_bytes(file.read_bytes())
+    (copy / "itemsets.txt").write_text("changed")
+    assert "itemsets.txt" in run("verify", copy).expect(6).out
+
+
+@pytest.mark.parametrize("options", [("--variant", "tree"), ("--schedule", "paper"),
+                                     ("--core", "3", "--cap", "2")])  # fmt: skip
+def test_other_ways(shop, run, tmp_path, options):
+    out = tmp_path / "release"
+    run("publish", shop / "baskets.dat", "--schema", shop / "baskets.yaml", "--epsilon", "3",
+        "--out", out, *options).expect(0)  # fmt: skip
+    run("verify", out).expect(0)
+    run("show", out).expect(0)
+    if "--core" not in options:
+        assert "records" in run("show", out, "--tree").expect(0).out
+
+
+def test_a_table_method_is_refused_and_the_other_way_round(shop, run, tmp_path):
+    out = tmp_path / "release"
+    told = run("publish", shop / "baskets.dat", "--schema", shop / "baskets.yaml", "--epsilon", "1",
+               "--method", "diffmulti", "--out", out).expect(2)  # fmt: skip
+    assert "diffpart" in told.err
+    told = run("publish", shop / "people.csv", "--schema", shop / "schema.yaml", "--epsilon", "1",
+               "--method", "diffpart", "--out", out).expect(2)  # fmt: skip
+    assert "diffmulti" in told.err
+    assert not out.exists()
+
+
+def test_records_with_foreign_items_and_blanks_are_no_matter(shop, run, tmp_path):
+    messy = Path(tmp_path / "messy.dat")
+    messy.write_text("bread  gold\n\ngold\n butter bread bread \n")
+    out = tmp_path / "release"
+    run("publish", messy, "--schema", shop / "baskets.yaml", "--epsilon", "1", "--out", out).expect(
+        0
+    )
