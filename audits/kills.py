@@ -275,8 +275,8 @@ class Trials:
         self._number = 0
         self.killed = False  # whether the latest run was
         self._lasted: dict[bool, deque[float]] = {
-            new: deque(maxlen=9) for new in (False, True)
-        }  # the seconds of the latest runs that came to their end, started afresh or not
+            new: deque(maxlen=5) for new in (False, True)
+        }  # the seconds of the latest runs that were left in peace, started afresh or not
         # compiled once, here; runs in forks then begin where the data is read
         import hedgerow
 
@@ -303,7 +303,7 @@ class Trials:
         begin = time.monotonic()
         start = self._afresh(words) if new else fork(self.yard.folder, words, fatal)
         code = end_of(start, delay)
-        if code == 0:
+        if code == 0 and delay is None:
             self._lasted[new].append(time.monotonic() - begin)
         self.killed = code == -signal.SIGKILL
         phase, wrong = examine(self.yard, out, epsilon, before, code)
@@ -341,18 +341,24 @@ class Trials:
     def by_the_clock(self, number: int) -> Iterator[int]:
         """Kills so many runs at moments drawn evenly over the time that a run takes.
 
-        A run that ends before its moment has come was not killed, and says how long runs take now.
+        A run that ends before its moment has come was not killed and does not count. How long runs
+        take is measured again and again, as the machine may be busy, and on runs left in peace:
+        those that outran a kill are the quick ones.
         """
-        for new in (False, True) if number >= FRESH else (False,):
-            for _ in range(5):
-                self.trial(new=new)
+        kinds = (False, True) if number >= FRESH else (False,)
         kills = 0
         while kills < number:
-            new = kills % FRESH == FRESH - 1
-            lasts = statistics.median(self._lasted[new])
-            self.trial(delay=self._chance.uniform(0, lasts), new=new)
-            kills += self.killed
-            yield kills
+            for new in kinds:
+                for _ in range(3 if kills == 0 or not new else 1):
+                    self.trial(new=new)
+            for _ in range(FRESH):
+                new = True in kinds and kills % FRESH == FRESH - 1
+                lasts = statistics.median(self._lasted[new])
+                self.trial(delay=self._chance.uniform(0, lasts), new=new)
+                kills += self.killed
+                yield kills
+                if kills == number:
+                    return
 
     def all_are_whole(self) -> None:
         """Looks at every release once more, at the end."""

@@ -168,7 +168,7 @@ class AccountBook:
         """
         total = Budget.of(epsilon, delta)
         shown, key = _name(name)
-        if not self.path.exists():
+        if not os.path.exists(self.path):
             with suppress(FileExistsError):  # somebody else began it just now
                 book_file.create(self.path)
         with book_file.transaction(self.path, writes=True) as file:
