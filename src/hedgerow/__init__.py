@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hedgerow.release import verify as verify
     from hedgerow.schema import Query as Query
     from hedgerow.schema import Schema as Schema
+    from hedgerow.table import Database as Database
 
 __version__ = "0.1.0"
 
@@ -34,6 +35,7 @@ __all__ = [
     "AccountBook",
     "BasketRelease",
     "CDiffGen",
+    "Database",
     "DiffGen",
     "DiffMulti",
     "DiffPart",
@@ -52,6 +54,7 @@ _ROOMS = {
     "BasketRelease": "hedgerow.release",
     "AccountBook": "hedgerow.privacy.account_book",
     "CDiffGen": "hedgerow.publish.cdiffgen",
+    "Database": "hedgerow.table",
     "DiffGen": "hedgerow.publish.diffgen",
     "DiffMulti": "hedgerow.publish.diffmulti",
     "DiffPart": "hedgerow.publish.diffpart",

@@ -38,6 +38,10 @@ class HedgerowError(Exception):
         self.message = message
         self.hint = hint
 
+    def __reduce__(self) -> tuple[type[HedgerowError], tuple[str, str | None]]:
+        """How it travels from another process."""
+        return type(self), (self.message, self.hint)
+
 
 class UsageError(HedgerowError):
     """A setting or argument is outside what it may be."""

@@ -147,8 +147,8 @@ def test_an_interrupt_leaves_nothing_behind(
 @pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
 def test_ctrl_c_on_the_real_command(survey: Path, tmp_path: Path) -> None:
     code = (
-        "import os, signal, hedgerow.cli, hedgerow.publish.api as api\n"
-        "api.run = lambda *_: os.kill(os.getpid(), signal.SIGINT)\n"
+        "import os, signal, hedgerow.cli, hedgerow.publish.publisher as publisher\n"
+        "publisher.TablePublisher.run = lambda *_: os.kill(os.getpid(), signal.SIGINT)\n"
         "hedgerow.cli.main()"
     )
     command = [sys.executable, "-c", code, "publish", str(survey / "people.csv")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -13,16 +14,43 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.counting import sealed
+from hedgerow.counting.chunks import Memory
 from hedgerow.counting.engine import Engine, Split
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.counting.streamed import StreamedEngine
 from hedgerow.errors import LeakError
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema, Taxonomy
 from hedgerow.table import Table
+
+TINY = Memory(chunk=40, rows=0, bounds=0, batch=1)  # all on disk, a few rows a chunk, one node
+
+
+@cache
+def client() -> Any:
+    """A cluster inside this process, for as long as it lasts."""
+    distributed = pytest.importorskip("distributed")
+    return distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=2, memory_limit=0,
+        dashboard_address="127.0.0.1:0", set_as_default=False,
+    )  # fmt: skip
+
+
+def on_cluster(table: Table) -> Engine:
+    from hedgerow.counting.cluster import ClusterEngine
+
+    return ClusterEngine.of_table(table, client(), partitions=3)
+
 
 ENGINES: dict[str, Callable[[Table], Engine]] = {
     "memory": MemoryEngine,
     "memory, one entry a batch": lambda table: MemoryEngine(table, batch=1),
     "memory, seven entries a batch": lambda table: MemoryEngine(table, batch=7),
+    "streamed": StreamedEngine.of_table,
+    "streamed, tiny chunks on disk": lambda table: StreamedEngine.of_table(table, TINY),
+    "streamed, some on disk": lambda table: StreamedEngine.of_table(
+        table, Memory(chunk=90, rows=100, bounds=100, batch=5000)
+    ),
+    "dask": on_cluster,
 }
 
 TREES = [

@@ -177,7 +177,7 @@ def test_a_release_is_booked_before_there_is_randomness() -> None:
         if isinstance(node, ast.FunctionDef) and node.name == "publish"
     )
     (read,), (booked,), (source,), (run,) = (
-        lines_of_calls(publish, name) for name in ("reader", "pay", "Keystream", "run")
+        lines_of_calls(publish, name) for name in ("open_engine", "pay", "Keystream", "run")
     )
     assert read < booked < source < run
 

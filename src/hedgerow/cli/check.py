@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hedgerow.cli.options import AsJson, Delimiter, delimiter_of
+from hedgerow.cli.options import (
+    AsJson,
+    Delimiter,
+    QueryText,
+    TableName,
+    delimiter_of,
+    source_of,
+    words_for,
+)
 from hedgerow.cli.terminal import (
     data_warnings,
     note,
@@ -27,9 +35,11 @@ if TYPE_CHECKING:
 def check(
     schema: Annotated[Path, typer.Argument(help="The schema file.")],
     data: Annotated[
-        Path | None, typer.Option(help="Also look whether this private data follows it.")
+        str | None, typer.Option(help="Also look whether this private data follows it.")
     ] = None,
     delimiter: Delimiter = None,
+    table: TableName = None,
+    query: QueryText = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a schema and, if asked, data against it.
@@ -43,11 +53,12 @@ def check(
     for warning in known.warnings:
         warn(warning, as_json)
     if data is not None:
-        from hedgerow.table import read, read_baskets
+        from hedgerow.table import check_rows, read_baskets
 
+        source = source_of(data, table, query)
         with progress("Checking the data") as bar, data_warnings(as_json):
-            look = read if known.items is None else read_baskets
-            look(data, known, delimiter=delimiter_of(delimiter), progress=bar)
+            look: Any = check_rows if known.items is None else read_baskets
+            look(source, known, delimiter=delimiter_of(delimiter), progress=bar)
     if as_json:
         print_json(_facts(known, data))
         return
@@ -65,7 +76,7 @@ def check(
     if known.draft:
         note("This is a draft: remove the line `draft: true` when all of it is public knowledge.")
     if data is not None:
-        say(f"{data} follows the schema.")
+        say(f"{words_for(data)} follows the schema.")
 
 
 def _items(items: Items) -> list[tuple[str, object]]:
@@ -117,7 +128,7 @@ def _step(attribute: Any) -> str:
     return f"{float(attribute.step):g}"
 
 
-def _facts(schema: Schema, data: Path | None) -> dict[str, Any]:
+def _facts(schema: Schema, data: str | None) -> dict[str, Any]:
     names = ["name", "kind", "domain", "missing", "outside"]
     return {
         "name": schema.name,

@@ -57,6 +57,14 @@ class Score(StrEnum):
     discernibility = "discernibility"
 
 
+class Engine(StrEnum):
+    """Who counts."""
+
+    memory = "memory"
+    streamed = "streamed"
+    dask = "dask"
+
+
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON, for other programs.")
 ]
@@ -145,6 +153,64 @@ MaxPartitions = Annotated[
     int | None,
     typer.Option("--max-partitions", metavar="N", help="diffpart: at most so many partitions."),
 ]
+
+EngineName = Annotated[
+    Engine | None,
+    typer.Option(
+        "--engine",
+        help="Who counts: memory, scratch files (streamed) or a cluster (dask); by default the "
+        "size of the input decides. The release is the same.",
+    ),
+]
+MemoryAmount = Annotated[
+    str,
+    typer.Option("--memory", metavar="SIZE", help="How much a streamed run may take, about."),
+]
+ScratchFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--scratch",
+        metavar="FOLDER",
+        help="Where scratch files lie while a run lasts; they hold private codes and no name.",
+    ),
+]
+SchedulerAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="dask: the scheduler of a cluster; without it, processes on this machine.",
+    ),
+]
+TableName = Annotated[
+    str | None,
+    typer.Option("--table", metavar="NAME", help="A database: the table, or schema.table."),
+]
+QueryText = Annotated[
+    str | None,
+    typer.Option("--query", metavar="SELECT", help="A database: a query instead of a table."),
+]
+
+
+def source_of(data: str, table: str | None, query: str | None) -> Any:
+    """What to read: a database's table or query, or a path or address as it was given."""
+    from hedgerow.table.database import Database, is_database
+
+    if is_database(data):
+        return Database(data, table, query)
+    if table is not None or query is not None:
+        raise UsageError(
+            "--table and --query are for databases.",
+            hint="Give the address of one, postgresql://... or duckdb:///..., or leave them out.",
+        )
+    return data
+
+
+def words_for(data: str) -> str:
+    """How messages call the data: an address of a database without its password."""
+    from hedgerow.table.database import Database, is_database
+
+    return Database(data).shown if is_database(data) else data
 
 
 def delimiter_of(given: str | None) -> str | None:

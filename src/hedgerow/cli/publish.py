@@ -17,19 +17,26 @@ from hedgerow.cli.options import (
     Delta,
     Depth,
     DistributionName,
+    EngineName,
     Epsilon,
     MaxCells,
     MaxPartitions,
+    MemoryAmount,
     MethodName,
     Overwrite,
+    QueryText,
     Schedule,
     ScheduleName,
+    SchedulerAddress,
     SchemaFile,
     ScoreName,
+    ScratchFolder,
     Specialisations,
+    TableName,
     VariantName,
     delimiter_of,
     method_of,
+    source_of,
 )
 from hedgerow.cli.terminal import (
     data_warnings,
@@ -46,7 +53,11 @@ from hedgerow.errors import UsageError
 
 def publish(
     data: Annotated[
-        Path, typer.Argument(help="The private data: CSV (also .gz), Parquet, or items.")
+        str,
+        typer.Argument(
+            help="The private data: CSV (also .gz), items, Parquet (also a folder, a pattern or an "
+            "address), postgresql://... or duckdb:///..."
+        ),
     ],
     schema: SchemaFile,
     epsilon: Epsilon,
@@ -67,6 +78,12 @@ def publish(
     max_partitions: MaxPartitions = None,
     overwrite: Overwrite = False,
     delimiter: Delimiter = None,
+    table: TableName = None,
+    query: QueryText = None,
+    engine: EngineName = None,
+    memory: MemoryAmount = "2GB",
+    scratch: ScratchFolder = None,
+    scheduler: SchedulerAddress = None,
     seed: Annotated[
         int | None,
         typer.Option(help="For tests: repeatable noise. The release is then NOT private."),
@@ -124,14 +141,19 @@ def publish(
         warn(warning, as_json)
     with progress("Publishing") as bar, data_warnings(as_json):
         release: Any = hedgerow.publish(
-            data,
+            source_of(data, table, query),
             known,
             method=settings,
             epsilon=epsilon,
             delta=delta,
             seed=seed,
             delimiter=delimiter_of(delimiter),
+            engine=engine.value if engine else None,
+            memory=memory,
+            scratch=scratch,
+            scheduler=scheduler,
             progress=bar,
+            stage=bar.stage if bar else None,
             ledger=ledger,
             dataset=dataset,
         )

@@ -12,7 +12,7 @@ import shutil
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
@@ -24,6 +24,7 @@ from hedgerow.cli.stop import INTERRUPTED
 from hedgerow.errors import DataWarning, HedgerowError, LedgerWarning, UsageError
 
 __all__ = [
+    "Bar",
     "Door",
     "House",
     "data_warnings",
@@ -292,8 +293,31 @@ def print_drawing(drawing: Any) -> None:
     typer.echo(text.get(), nl=False)
 
 
+class Bar:
+    """A progress bar that can be called with a share.
+
+    Args:
+        bar: The drawing.
+        words: What is being done.
+    """
+
+    def __init__(self, bar: Any, words: str) -> None:
+        self._bar = bar
+        self._words = words
+        self._task = bar.add_task(words, total=1.0)
+
+    def __call__(self, share: float) -> None:
+        """Shows the share that is done."""
+        self._bar.update(self._task, completed=min(1.0, max(0.0, share)))
+
+    def stage(self, words: str) -> None:
+        """Shows what is being done."""
+        text = f"{self._words}, {words}" if words else self._words
+        self._bar.update(self._task, description=text)
+
+
 @contextmanager
-def progress(words: str) -> Iterator[Callable[[float], None] | None]:
+def progress(words: str) -> Iterator[Bar | None]:
     """A progress bar on stderr, if that is a terminal; it knows shares only, never counts.
 
     Args:
@@ -303,15 +327,21 @@ def progress(words: str) -> Iterator[Callable[[float], None] | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
+        TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     )
     with bar:
-        task = bar.add_task(words, total=1.0)
-        yield lambda share: bar.update(task, completed=min(1.0, max(0.0, share)))
+        yield Bar(bar, words)

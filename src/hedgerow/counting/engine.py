@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,12 @@ class Histograms:
     Args:
         start: [nodes * attributes + 1]; segment (i, a) is number i * attributes + a.
         code: The codes of each segment, increasing.
-        counts: [entries, classes].
+        counts: [entries, classes]; in 64 bits if all rows together are 2^31 or more.
     """
 
     start: Ints
     code: NDArray[np.int32]
-    counts: NDArray[np.int32]
+    counts: NDArray[Any]
 
 
 @dataclass(frozen=True)

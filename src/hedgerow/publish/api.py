@@ -9,8 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hedgerow.counting.choose import Counting, open_engine
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.counting.streamed import DEFAULT_MEMORY
 from hedgerow.errors import LedgerWarning, SchemaError, UsageError
 from hedgerow.privacy.account_book import AccountBook, Booking, unit_of
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
@@ -22,7 +24,7 @@ from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.release import Release
 from hedgerow.release.basket_release import BasketRelease
 from hedgerow.schema import Schema
-from hedgerow.table import Baskets, Table, read, read_baskets
+from hedgerow.table import Baskets, Table
 
 __all__ = ["publish", "run"]
 
@@ -36,7 +38,12 @@ def publish(
     *,
     seed: int | None = None,
     delimiter: str | None = None,
-    progress: Progress | None = None,
+    engine: str | None = None,
+    memory: int | str = DEFAULT_MEMORY,
+    scratch: str | Path | None = None,
+    scheduler: str | None = None,
+    progress: Callable[[float], None] | None = None,
+    stage: Callable[[str], None] | None = None,
     ledger: str | Path | None = None,
     dataset: str | None = None,
 ) -> Release | BasketRelease:
@@ -46,14 +53,21 @@ def publish(
     booked before anything is drawn, and refused if the data set has not enough left.
 
     Args:
-        source: The path of a CSV or Parquet file, or an Arrow, pandas or Polars frame.
+        source: The path of a CSV or Parquet file, a folder or pattern of Parquet files, the
+            address of such, a `Database`, or an Arrow, pandas or Polars frame.
         schema: The public schema, or the path of its file.
         method: Which method, with its settings; DiffMulti by default.
         epsilon: The loss that one person may suffer: a number, or text such as "0.1" or "1/3".
         delta: 0 for pure differential privacy.
         seed: For tests alone: makes the run repeatable and the release NOT private.
         delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        engine: Who counts: "memory", "streamed" (rows in scratch files), "dask" (a cluster), or
+            None to decide by the size of the input. The release is the same.
+        memory: How much memory a streamed run may take, about: bytes, or text such as "2GB".
+        scratch: The folder for scratch files, which have no name there and hold private codes.
+        scheduler: The address of a Dask scheduler.
         progress: Called now and then with the share of the work that is done.
+        stage: Called now and then with a few words about what is being done.
         ledger: The file that adds up what all releases of a data set cost (see `AccountBook`).
         dataset: The data set's name in the ledger; without it, the schema's.
 
@@ -89,19 +103,26 @@ def publish(
             "`draft: true`.",
         )
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
+    counting = Counting(engine, memory, scratch, scheduler)
     pay = _payment(ledger, dataset, schema, method, plan.budget, seed)
-    reading, growing = _halves(progress)
-    reader = read if schema.items is None else read_baskets
-    table = reader(source, schema, delimiter=delimiter, progress=reading)
-    booking = None if pay is None else pay()  # from here on it is spent
-    stream = Keystream(seed)
-    try:
-        outcome = run(table, method, plan.budget, Dice(stream), growing)
-    except BaseException:
-        if booking is not None:
-            _close_failed(booking, stream)
-        raise
-    growing(1.0)
+    pace = _Pace(progress, stage)
+    with open_engine(
+        source,
+        schema,
+        counting,
+        delimiter=delimiter,
+        reading=pace.reading,
+        passing=pace.passing,
+    ) as (rows, kind):
+        booking = None if pay is None else pay()  # from here on it is spent
+        stream = Keystream(seed)
+        try:
+            outcome = method.run(rows, schema, plan.budget, Dice(stream), pace.growing)
+        except BaseException:
+            if booking is not None:
+                _close_failed(booking, stream)
+            raise
+    pace.growing(1.0)
     make: Any = Release if schema.items is None else BasketRelease
     release: Release | BasketRelease = make(
         schema=schema,
@@ -111,7 +132,7 @@ def publish(
         ledger=_ledger(outcome),
         partition=outcome.partition,
         measurements=outcome.measurements,
-        frame_kind=table.frame_kind,
+        frame_kind=kind,
         booking=booking,
     )
     return release
@@ -170,11 +191,30 @@ def _close_failed(booking: Booking, stream: Keystream) -> None:
     )
 
 
-def _halves(progress: Progress | None) -> tuple[Progress, Progress]:
-    """Progress of reading and of growing, each as half of the whole."""
-    if progress is None:
-        return no_progress, no_progress
-    return lambda share: progress(share / 2), lambda share: progress((1 + share) / 2)
+class _Pace:
+    """Progress of reading and of growing, each as half of the whole, and in words.
+
+    Words name levels and shares of rows; they are for whoever holds the data.
+    """
+
+    def __init__(
+        self, progress: Callable[[float], None] | None, stage: Callable[[str], None] | None
+    ) -> None:
+        self._progress = progress or (lambda share: None)
+        self._stage = stage or (lambda words: None)
+        self._words = ""
+
+    def reading(self, share: float) -> None:
+        self._progress(share / 2)
+        self._stage(f"reading: {share:.0%} of the rows")
+
+    def growing(self, share: float, words: str = "") -> None:
+        self._words = words
+        self._progress((1 + share) / 2)
+        self._stage(words)
+
+    def passing(self, share: float) -> None:
+        self._stage(f"{self._words}: {share:.0%} of the rows")
 
 
 def _guarantee(schema: Schema, outcome: Outcome, *, private: bool) -> dict[str, Any]:

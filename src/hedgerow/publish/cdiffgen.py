@@ -118,7 +118,7 @@ class CDiffGen(TablePublisher):
         # grow
         cuts = grow_cuts(job, self.schedule, self.max_cells)
         tree = tree_of_cuts(engine.domain, cuts.steps)
-        job.progress(0.5)
+        job.progress(0.5, "counting regions")
         if ledger.grants("spare") and ledger.left("rho", _ROOT)[0]:
             drawn = (_ROOT, *curator.laplace("spare", 0, _ROOT, engine.class_counts(_ROOT)))
             job.found.append(measured(curator, "spare", "node", [drawn], by_class=True))

@@ -111,7 +111,7 @@ class DiffGen(TablePublisher):
     def publish(self, job: Job) -> Outcome:
         """See `TablePublisher.publish`."""
         cuts = grow_cuts(job, self.schedule, self.max_cells)
-        job.progress(0.5)
+        job.progress(0.5, "counting regions")
         # count
         partition = GridPartition(cuts.edges())
         job.found.extend(self._count(job.engine, job.curator, partition))

@@ -141,7 +141,7 @@ class DiffMulti(TablePublisher):
         cuts = np.full((1, engine.domain.attributes), -1, dtype=np.int32)
         bought = []
         for depth in range(job.depth):
-            job.progress(depth / job.depth)
+            job.progress(depth / job.depth, f"level {depth + 1} of at most {job.depth}")
             valid = tree.splittable(nodes)
             growing = (quota > 0) & valid.any(axis=1)
             if not growing.any():

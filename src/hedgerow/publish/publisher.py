@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +41,15 @@ __all__ = [
 MOST_ATTRIBUTES = 10_000
 MOST_ROWS = 10**12  # more than any table, for limits that depend on the noisy number of rows
 
-Progress = Callable[[float], None]
+
+class Progress(Protocol):
+    """Whom to tell how far a run is."""
+
+    def __call__(self, share: float, words: str = "") -> None:
+        """Tells the share of the work that is done and what is being done; both are public."""
 
 
-def no_progress(share: float) -> None:
+def no_progress(share: float, words: str = "") -> None:
     """Tells nobody."""
 
 

@@ -7,7 +7,7 @@ costs r * span. The proofs are in docs/algorithms/scores.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms
 from hedgerow.privacy.selection import Candidates
+from hedgerow.publish import large_scores
 
 __all__ = ["ALL_CUTS", "SCORES", "SKIP", "Score", "candidates"]
 
@@ -307,8 +308,58 @@ def candidates(
             domain.sizes, domain.node_hi, domain.first_child, domain.children,
             score.kind, apart, start, out,
         )  # fmt: skip
+        if histograms.counts.dtype == np.int64:
+            _rescore_large(histograms, (lo, hi, taxon), domain, score.kind, apart, start, out)
         asked = (ask != SKIP).any(axis=1)  # a node that is not asked has no candidates
         start = np.append(start[:-1][asked], start[-1])
         return Candidates(start, *(column[: start[-1]] for column in out))
 
     return compute
+
+
+def _rescore_large(
+    histograms: Histograms,
+    regions: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
+    domain: Domain,
+    kind: int,
+    apart: bool,
+    start: Ints,
+    out: Ints,
+) -> None:
+    """Replaces the scores of nodes that are too large for 64 bits; what they are for stays."""
+
+    def child(counts: Sequence[int], width: int, size: int) -> int:
+        total, largest = sum(counts), max(counts)
+        squares = sum(count * count for count in counts)
+        if kind == _MAX:
+            return largest
+        if total == 0:
+            return 0
+        if kind == _NCP:
+            return total * ((width << _NCP_BITS) // size) if width > 1 else 0
+        if kind == _DISCERNIBILITY:
+            return total * total
+        if kind == _GINI:
+            return large_scores.ratio(squares, total, _RATIO_BITS)
+        if kind == _PURITY:
+            return (largest << (_RATIO_BITS + 1)) + large_scores.root(squares, _RATIO_BITS)
+        logs = [n * int(log2_fixed(n)) if n > 1 else 0 for n in (total, *counts)]
+        return logs[0] - sum(logs[1:])
+
+    def finish(children: int, parent: int, total: int) -> int:
+        if kind == _DISCERNIBILITY and total:
+            return -large_scores.ratio(children, total, _RATIO_BITS)
+        if kind == _INFOGAIN and total:
+            return ((parent - children) >> (_LOG_BITS - _GAIN_BITS)) // total
+        return int(_finish(kind, children, parent, total, apart))
+
+    for i in range(len(start) - 1):
+        runs = slice(int(start[i]), int(start[i + 1]))
+        # every wanted attribute's histogram holds all records of the node
+        segments = range(i * domain.attributes, (i + 1) * domain.attributes)
+        sizes = [histograms.counts[slice(*histograms.start[[s, s + 1]])].sum() for s in segments]
+        if max(sizes, default=0) >= large_scores.LARGE:
+            region = tuple(side[i] for side in regions)
+            out[0, runs] = large_scores.exact_scores(
+                histograms, i, out[3, runs], out[4, runs], region, domain, child, finish
+            )

@@ -1,14 +1,21 @@
 """Private data as integer codes: readers, encoders with their error reports, `Table`, `Baskets`."""
 
 from hedgerow.table.baskets import Baskets, read_baskets
+from hedgerow.table.database import Database
 from hedgerow.table.draft import draft_schema
-from hedgerow.table.frames import frame_kind, to_frame
-from hedgerow.table.table import CodeMatrix, Table, encode_rows, read
+from hedgerow.table.frames import FrameKind, frame_kind, to_frame
+from hedgerow.table.stream import RowStream
+from hedgerow.table.table import CodeMatrix, Table, check_rows, collect, encode_rows, read
 
 __all__ = [
     "Baskets",
     "CodeMatrix",
+    "Database",
+    "FrameKind",
+    "RowStream",
     "Table",
+    "check_rows",
+    "collect",
     "draft_schema",
     "encode_rows",
     "frame_kind",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import DataWarning, LeakError, UsageError
 from hedgerow.table.frames import FrameKind, frame_kind, split_text
-from hedgerow.table.readers import magic_of, open_source
+from hedgerow.table.readers import is_many, magic_of, open_source
 
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
@@ -140,6 +140,8 @@ def read_baskets(
 def is_text(source: Any) -> bool:
     """Whether the source is a text file, as opposed to Parquet or a frame."""
     if not isinstance(source, (str, os.PathLike)):
+        return False
+    if is_many(os.fsdecode(source)):
         return False
     path = Path(os.fsdecode(source))
     magic = magic_of(path)

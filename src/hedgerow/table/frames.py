@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.errors import DataError, UsageError
+from hedgerow.table.database import Database
 from hedgerow.table.encode import text_of
 from hedgerow.table.source import BATCH_ROWS, Source, check_names
 
@@ -33,7 +34,8 @@ def frame_kind(source: object) -> FrameKind:
         >>> frame_kind(pa.table({"age": [40]}))
         'arrow'
     """
-    if isinstance(source, (str, os.PathLike, pa.Table, pa.RecordBatch, pa.RecordBatchReader)):
+    known = (str, os.PathLike, pa.Table, pa.RecordBatch, pa.RecordBatchReader, Database)
+    if isinstance(source, known):
         return "arrow"
     import narwhals as nw
 
@@ -41,8 +43,8 @@ def frame_kind(source: object) -> FrameKind:
     native = nw.to_native(source, pass_through=True)
     if nw.dependencies.is_pandas_dataframe(native):
         return "pandas"
-    known = nw.dependencies
-    if known.is_polars_dataframe(native) or known.is_polars_lazyframe(native):
+    polars = (nw.dependencies.is_polars_dataframe, nw.dependencies.is_polars_lazyframe)
+    if any(is_polars(native) for is_polars in polars):
         return "polars"
     return "arrow"
 
@@ -129,6 +131,7 @@ def _open_table(table: Any, what: str) -> Source:
         batches,
         capacity=table.num_rows,
         share=lambda: done[0] / max(1, table.num_rows),
+        bytes=0,
     )
 
 
@@ -167,7 +170,12 @@ def _open_pandas(frame: Any, split: Split | None) -> Source:
 
     done = [0]
     return Source(
-        what, names, batches, capacity=len(frame), share=lambda: done[0] / max(1, len(frame))
+        what,
+        names,
+        batches,
+        capacity=len(frame),
+        share=lambda: done[0] / max(1, len(frame)),
+        bytes=0,
     )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +14,7 @@ from numpy.typing import NDArray
 
 from hedgerow.table.encode import MISSING_WORDS, plain_array
 
-__all__ = ["cap_rows", "person_ids"]
+__all__ = ["cap_rows", "first_rows", "id_digests", "new_key", "person_ids", "row_hash"]
 
 _MIX = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB  # the multipliers of the splitmix64 finaliser
 
@@ -60,23 +63,71 @@ def cap_rows(
         >>> len(keep), 3 in keep
         (3, True)
     """
-    if not len(codes):
+    columns = [codes[:, place] for place in range(codes.shape[1])]
+    return first_rows((person,), row_hash(columns), max_rows)
+
+
+def first_rows(
+    person: Sequence[NDArray[Any]], rank: NDArray[np.uint64], max_rows: int
+) -> NDArray[np.int64]:
+    """The rows to keep, in their order: at most `max_rows` of each person, lowest rank first.
+
+    Args:
+        person: Numbers that together tell people apart, for each row.
+        rank: The rank of each row among its person's.
+        max_rows: The public cap.
+
+    Example:
+        >>> first_rows((np.array([7, 8, 7]),), np.array([2, 5, 1], np.uint64), 1).tolist()
+        [1, 2]
+    """
+    if not len(rank):
         return np.zeros(0, np.int64)
-    order = np.lexsort((_hash(codes), person))
-    sorted_person = person[order]
-    starts = np.flatnonzero(np.r_[True, sorted_person[1:] != sorted_person[:-1]])
+    order = np.lexsort((rank, *person))
+    new = np.zeros(len(order), bool)
+    new[0] = True
+    for key in person:
+        new[1:] |= key[order[1:]] != key[order[:-1]]
+    starts = np.flatnonzero(new)
     sizes = np.diff(np.r_[starts, len(order)])
-    rank = np.arange(len(order)) - np.repeat(starts, sizes)
-    return np.sort(order[rank < max_rows])
+    place = np.arange(len(order)) - np.repeat(starts, sizes)
+    return np.sort(order[place < max_rows])
 
 
-def _hash(codes: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.uint64]:
-    mixed = np.zeros(len(codes), np.uint64)
-    for column in range(codes.shape[1]):
-        mixed += codes[:, column]
+def row_hash(columns: Sequence[NDArray[Any]]) -> NDArray[np.uint64]:
+    """A fixed, public hash of each row's codes: the predictors, then the class."""
+    mixed = np.zeros(len(columns[0]), np.uint64)
+    for column in columns:
+        mixed += column.astype(np.uint64)
         mixed += np.uint64(0x9E3779B97F4A7C15)
         for shift, factor in zip((30, 27), _MIX, strict=True):
             mixed ^= mixed >> np.uint64(shift)
             mixed *= np.uint64(factor)
         mixed ^= mixed >> np.uint64(31)
     return mixed
+
+
+def new_key() -> bytes:
+    """A key for the digests of one run; which rows stay does not depend on it."""
+    return os.urandom(32)
+
+
+def id_digests(ids: Any, key: bytes) -> NDArray[np.uint64]:
+    """Two numbers for each id that tell people apart, made with a key that nobody knows.
+
+    128 bits: among 10^10 people the chance that any two are taken for one is below 10^-18. With a
+    fixed hash somebody could choose an id that collides with another's.
+
+    Example:
+        >>> digests = id_digests(pa.array(["ann", "bob", "ann"]), b"secret")
+        >>> (digests[0] == digests[2]).all(), (digests[0] == digests[1]).any()
+        (np.True_, np.False_)
+    """
+    distinct = ids.cast(pa.string()).dictionary_encode()
+    made = b"".join(
+        hashlib.blake2b(text.encode(), digest_size=16, key=key).digest()
+        for text in distinct.dictionary.to_pylist()
+    )
+    numbers = np.frombuffer(made, np.uint64).reshape(-1, 2)
+    found: NDArray[np.uint64] = numbers[distinct.indices.to_numpy(zero_copy_only=False)]
+    return found

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from hedgerow.errors import DataError
 from hedgerow.table.csv_file import open_csv
+from hedgerow.table.database import Database, is_database, open_database
 from hedgerow.table.frames import Split, open_frame
-from hedgerow.table.source import BATCH_ROWS, Source, check_names
+from hedgerow.table.parquet import Piece, damaged, find_files, open_parquet
+from hedgerow.table.source import Source
 
-__all__ = ["magic_of", "open_source"]
+__all__ = ["is_many", "magic_of", "open_source"]
 
 
 def open_source(
@@ -27,7 +27,8 @@ def open_source(
     """Opens a file by its content (not its ending), or a frame.
 
     Args:
-        source: The path of a CSV (also gzipped) or Parquet file, or a frame.
+        source: The path of a CSV (also gzipped) or Parquet file, a folder or pattern of Parquet
+            files, the address of such, a `Database`, or a frame.
         known: Column names that the schema expects; they help to tell a CSV file's delimiter.
         delimiter: The delimiter of a CSV file, if it is not to be guessed.
         split: Given for transactions: how the items of a text are told apart. A column may
@@ -39,19 +40,26 @@ def open_source(
         hedgerow.errors.DataError: no/such/file.csv: there is no such file
           Check the path; it is taken from the folder you are in.
     """
+    if isinstance(source, Database):
+        return open_database(source)
     if not isinstance(source, (str, os.PathLike)):
         return open_frame(source, split=split)
-    path = Path(os.fsdecode(source))
+    name = os.fsdecode(source)
+    if is_database(name):
+        return open_database(Database(name))
+    path = Path(name)
+    if is_many(name):
+        return open_parquet(find_files(name), name)
     magic = magic_of(path)
     if magic[:4] == b"PAR1":
-        return _open_parquet(path)
+        return open_parquet([Piece(str(path))], str(path))
     if magic[:2] == b"PK":
         raise DataError(
             f"{path}: this is a spreadsheet or a zip archive",
             hint="Export the sheet as CSV UTF-8, or unpack the archive, and give that file.",
         )
     if path.suffix.lower() in (".parquet", ".pq") and magic:
-        raise _damaged_parquet(path)
+        raise damaged(path)
     return open_csv(
         path,
         gzipped=magic[:2] == b"\x1f\x8b",
@@ -61,13 +69,19 @@ def open_source(
     )
 
 
+def is_many(name: str) -> bool:
+    """Whether an address or many files are meant: a folder, or a pattern that is no file's name."""
+    path = Path(name)
+    try:
+        many = path.is_dir() or (any(sign in name for sign in "*?[") and not path.exists())
+    except OSError:
+        many = False
+    return many or "://" in name
+
+
 def magic_of(path: Path) -> bytes:
     """The first four bytes of a file, which tell its kind."""
     try:
-        if path.is_dir():
-            raise DataError(
-                f"{path}: this is a folder, not a file", hint="Give the path of one file in it."
-            )
         if path.exists() and not path.is_file():
             raise DataError(
                 f"{path}: this is not a regular file",
@@ -89,43 +103,3 @@ def magic_of(path: Path) -> bytes:
         raise DataError(
             f"{path}: the file cannot be read ({error.strerror})", hint="Check disk and path."
         ) from None
-
-
-def _damaged_parquet(path: Path) -> DataError:
-    return DataError(
-        f"{path}: the Parquet file is damaged or cut short",
-        hint="Copy or download it again, or write it anew.",
-    )
-
-
-def _open_parquet(path: Path) -> Source:
-    import pyarrow.parquet as pq
-
-    try:
-        columns = pq.read_schema(path)
-        # Text arrives as a dictionary, so that only the distinct values have to be looked up.
-        texts = [
-            field.name
-            for field in columns
-            if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
-        ]
-        file = pq.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True)
-    except (pa.ArrowException, OSError, ValueError):
-        raise _damaged_parquet(path) from None
-    names = check_names(columns.names, str(path))
-    total = file.metadata.num_rows
-    done = [0]
-
-    def batches(wanted: Sequence[int]) -> Iterator[Any]:
-        wanted_names = [columns.names[place] for place in wanted]
-        try:
-            with file:
-                for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=wanted_names):
-                    batch.validate(full=True)  # damage can hide in what still decodes
-                    # The file's order wins over the order asked for: put the columns right.
-                    yield batch.select(wanted_names)
-                    done[0] += batch.num_rows
-        except (pa.ArrowException, OSError, ValueError):
-            raise _damaged_parquet(path) from None
-
-    return Source(str(path), names, batches, capacity=total, share=lambda: done[0] / max(1, total))

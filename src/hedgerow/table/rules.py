@@ -57,6 +57,15 @@ class Report:
         known = self.places.setdefault((column, what), [])
         known.extend(int(row) for row in rows[: _PLACES - len(known)])
 
+    def merge(self, later: Report) -> None:
+        """Adds what was noted about later rows."""
+        for place, rows in later.places.items():
+            known = self.places.setdefault(place, [])
+            known.extend(rows[: _PLACES - len(known)])
+        self.commas |= later.commas
+        for column, kind in later.useful.items():
+            self.useful[column] = max(kind, self.useful.get(column, kind), key=_KINDS.index)
+
     def check(self, source: Source, attributes: dict[str, Attribute]) -> None:
         """Raises a DataError if anything was noted.
 

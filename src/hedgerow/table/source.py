@@ -34,6 +34,9 @@ class Source:
         capacity: The number of rows if the source knows it, for allocating memory only.
         share: How much of the source has been read, from 0 to 1.
         places: Turns row numbers (from 0) into words such as `line 12`.
+        pieces: Parts that another process can open by itself, in the order of the rows, if there
+            are such.
+        bytes: How large the source is, if that is known; 0 for what is in memory already.
     """
 
     what: str
@@ -42,6 +45,8 @@ class Source:
     capacity: int | None = None
     share: Callable[[], float] | None = None
     places: Callable[[Sequence[int]], list[str]] = _rows
+    pieces: tuple[Any, ...] = ()
+    bytes: int | None = None
 
     def __repr__(self) -> str:
         """The name alone: a repr ends up in logs."""

@@ -1,0 +1,151 @@
+"""Which engine counts. The choice is never visible: every engine gives the same integers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hedgerow.counting.engine import Engine
+from hedgerow.counting.item_engine import ItemEngine
+from hedgerow.counting.item_memory import MemoryItems
+from hedgerow.counting.memory import MemoryEngine
+from hedgerow.counting.scratch import check_folder
+from hedgerow.counting.streamed import DEFAULT_MEMORY, StreamedEngine
+from hedgerow.errors import UsageError
+from hedgerow.schema import Schema
+from hedgerow.table import FrameKind, RowStream, collect, frame_kind, read_baskets
+
+__all__ = ["ENGINES", "Counting", "open_engine", "read_bytes"]
+
+ENGINES = ("memory", "streamed", "dask")
+Told = Callable[[float], None]
+
+_LEAST = 600_000_000
+_UNITS = ("", "k", "m", "g", "t")
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How rows are counted; none of it changes a release.
+
+    Args:
+        engine: "memory", "streamed", "dask", or None to decide by the size of the input.
+        memory: How much memory the process may take, about: bytes, or text such as "2GB".
+        scratch: The folder for scratch files; the system's own by default.
+        scheduler: The address of a Dask scheduler; without it two or more processes are started
+            on this machine.
+
+    Example:
+        >>> Counting(memory="1.5GB").bytes
+        1500000000
+    """
+
+    engine: str | None = None
+    memory: int | str = DEFAULT_MEMORY
+    scratch: str | Path | None = None
+    scheduler: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses settings that cannot be meant."""
+        if self.engine is not None and self.engine not in ENGINES:
+            raise UsageError(
+                f"engine cannot be {self.engine!r}.", hint=f"Use one of: {', '.join(ENGINES)}."
+            )
+        if self.scheduler is not None and self.engine not in (None, "dask"):
+            raise UsageError(
+                "A scheduler serves the Dask engine alone.",
+                hint="Take engine dask, or leave it out.",
+            )
+        if self.bytes < _LEAST:
+            raise UsageError(
+                "memory must be at least 600MB.", hint="Leave it out for 2GB, or give more."
+            )
+        check_folder(self.scratch)
+
+    @property
+    def bytes(self) -> int:
+        """The memory in bytes."""
+        return self.memory if isinstance(self.memory, int) else read_bytes(self.memory)
+
+
+def read_bytes(text: str) -> int:
+    """Reads an amount of memory.
+
+    Example:
+        >>> read_bytes("2GB"), read_bytes("600 MiB")
+        (2000000000, 629145600)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", text.lower(), re.A)
+    if match is None:
+        raise UsageError(
+            f"{text!r} is no amount of memory.", hint="Write it like 2GB, 800MB or 1.5GiB."
+        )
+    number, unit, binary = match.groups()
+    size: int = (1024 if binary else 1000) ** _UNITS.index(unit)
+    whole, _, part = number.partition(".")
+    return int(whole) * size + (int(part) * size // 10 ** len(part) if part else 0)
+
+
+@contextmanager
+def open_engine(
+    source: Any,
+    schema: Schema,
+    counting: Counting,
+    *,
+    delimiter: str | None = None,
+    reading: Told = lambda share: None,
+    passing: Told = lambda share: None,
+) -> Iterator[tuple[Engine | ItemEngine, FrameKind]]:
+    """Reads the whole input and gives an engine on it; at the end everything is removed.
+
+    Args:
+        source: Whatever `hedgerow.table.read` takes.
+        schema: The public schema.
+        counting: How to count.
+        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        reading: Called with the share of the input that has been read.
+        passing: Called with the share of the rows that a pass has seen.
+
+    Yields:
+        The engine, and the kind of frame that results should come back as.
+    """
+    kind = frame_kind(source)
+    if schema.items is not None:
+        if counting.engine not in (None, "memory"):
+            raise UsageError(
+                f"The engine {counting.engine} does not count transactions.",
+                hint="Leave the engine out: transactions are counted in memory.",
+            )
+        yield MemoryItems(read_baskets(source, schema, delimiter=delimiter, progress=reading)), kind
+        return
+    stream = RowStream(source, schema, delimiter)
+    name = counting.engine or ("dask" if counting.scheduler else _fitting(stream, counting.bytes))
+    if name == "memory":
+        yield MemoryEngine(collect(stream, reading)), kind
+    elif name == "streamed":
+        with StreamedEngine.read(stream, counting.bytes, counting.scratch, told=reading) as rows:
+            rows.watch(passing)
+            yield rows, kind
+    else:
+        from hedgerow.counting.cluster import ClusterEngine
+
+        with ClusterEngine.read(stream, counting.scheduler, counting.bytes, told=reading) as rows:
+            rows.watch(passing)
+            yield rows, kind
+
+
+def _fitting(stream: RowStream, memory: int) -> str:
+    """Memory while rows are known to fit, else streamed."""
+    source = stream.source
+    if source.bytes == 0:  # it is in memory already
+        return "memory"
+    need = source.bytes
+    if source.capacity is not None:
+        wide = max(attribute.size for attribute in stream.attributes) > 1 << 16
+        width = (len(stream.schema.attributes) + 1) * (4 if wide else 2)
+        need = source.capacity * 3 * (width + 7)  # the table, and two copies that rows move between
+    return "streamed" if need is None or need > memory else "memory"

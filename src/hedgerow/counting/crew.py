@@ -1,0 +1,58 @@
+"""A few threads that work through a list of things to do. Kernels hold no lock, so they help."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+__all__ = ["Crew", "cores"]
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return max(1, os.cpu_count() or 1)
+
+
+class Crew:
+    """Threads that are there until they are dismissed.
+
+    Args:
+        size: How many.
+
+    Example:
+        >>> crew = Crew(2)
+        >>> list(crew.map(abs, [-1, 2, -3]))
+        [1, 2, 3]
+        >>> crew.dismiss()
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._pool = ThreadPoolExecutor(size, thread_name_prefix="hedgerow")
+
+    def map(self, work: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
+        """Results in the order of the items, of which only a few are taken in advance."""
+        ahead: deque[Future[U]] = deque()
+        try:
+            for item in items:
+                ahead.append(self._pool.submit(work, item))
+                if len(ahead) > self.size:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:  # after an error or an interrupt nobody works on
+            for future in ahead:
+                future.cancel()
+            wait(ahead)
+
+    def dismiss(self) -> None:
+        """Ends the threads."""
+        self._pool.shutdown()

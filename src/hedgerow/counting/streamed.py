@@ -1,0 +1,191 @@
+"""The streamed engine: rows that do not fit in memory, on one machine.
+
+The input is read once, batch by batch, and encoded into packed rows in a scratch file without a
+name (see `scratch`). Each level of a tree then costs two passes over the rows that are still open:
+one that counts and one that moves rows to their children, chunk by chunk, with all cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.counting.chunks import Chunks, Memory
+from hedgerow.counting.crew import Crew, cores
+from hedgerow.counting.domain import Domain
+from hedgerow.counting.engine import Histograms, Split
+from hedgerow.counting.layout import Bytes, Layout
+from hedgerow.counting.people import PersonCap
+from hedgerow.counting.questions import histogram_questions
+from hedgerow.counting.scratch import check_folder
+from hedgerow.counting.sealed import Sealed
+from hedgerow.schema import Schema
+from hedgerow.table import RowStream, Table
+from hedgerow.table.person import id_digests, new_key, row_hash
+from hedgerow.table.rules import Report
+from hedgerow.table.stream import Encoded
+
+__all__ = ["DEFAULT_MEMORY", "StreamedEngine"]
+
+Ints = NDArray[np.int64]
+Told = Callable[[float], None]
+
+DEFAULT_MEMORY = 2_000_000_000
+_ITSELF = 500_000_000  # what Python, its libraries and a batch of input take
+_LEAST = 100_000_000
+
+
+def _silent(share: float) -> None:
+    pass
+
+
+class StreamedEngine:
+    """Counts rows that lie in scratch files.
+
+    Use `read` or `of_table` to make one, and close it at the end.
+
+    Args:
+        schema: The public schema.
+        memory: How many bytes the process may take, about; or how they are shared out.
+        scratch: The folder for scratch files; the system's own by default.
+        threads: How many threads count; as many as there are cores by default.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        memory: int | Memory = DEFAULT_MEMORY,
+        scratch: str | Path | None = None,
+        threads: int | None = None,
+    ) -> None:
+        check_folder(scratch)
+        self.domain = Domain.of(schema)
+        self._schema = schema
+        self._layout = Layout.of(self.domain)
+        self._crew = Crew(threads or cores())
+        if not isinstance(memory, Memory):
+            memory = Memory.of(max(_LEAST, memory - _ITSELF), self._crew.size)
+        self._memory = memory
+        self._scratch = scratch
+        self._chunks = Chunks(
+            self._layout, self.domain.classes, self._memory, self._crew, scratch, _silent
+        )
+        self._counts = np.zeros((1, self.domain.classes), dtype=np.int64)
+        self._first = 0  # the number of the latest level's first node
+
+    @staticmethod
+    def read(
+        stream: RowStream,
+        memory: int = DEFAULT_MEMORY,
+        scratch: str | Path | None = None,
+        threads: int | None = None,
+        told: Told = _silent,
+    ) -> StreamedEngine:
+        """Reads all rows; refuses what breaks the schema when all of them have been seen."""
+        engine = StreamedEngine(stream.schema, memory, scratch, threads)
+        try:
+            engine._ingest(stream, told)
+        except BaseException:
+            engine.close()
+            raise
+        return engine
+
+    @staticmethod
+    def of_table(table: Table, memory: int | Memory = DEFAULT_MEMORY) -> StreamedEngine:
+        """Takes the rows of a table in memory, for comparisons."""
+        engine = StreamedEngine(table.schema, memory)
+        engine._chunks.append(engine._layout.pack(list(table.codes.T)))
+        engine._counts = engine._chunks.seal()
+        return engine
+
+    def __enter__(self) -> StreamedEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Removes the scratch files and ends the threads."""
+        self._crew.dismiss()
+        self._chunks.close()
+
+    def watch(self, told: Told) -> None:
+        """Has the share of the rows told that each pass has seen."""
+        self._chunks.told = told
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """How large the scratch files are."""
+        return self._chunks.bytes_on_disk
+
+    def _ingest(self, stream: RowStream, told: Told) -> None:
+        person = self._schema.person
+        cap = None
+        if person is not None:
+            room = self._memory.batch  # nothing is counted yet
+            cap = PersonCap(self._layout.stride, person.max_rows, room, self._scratch)
+        key = new_key()
+
+        def encode(item: tuple[int, Any]) -> tuple[Report, Bytes, Any, Any]:
+            encoded = stream.encode(item)
+            columns = self._columns(encoded)
+            digests = rank = None
+            if cap is not None:
+                digests, rank = id_digests(encoded.people, key), row_hash(columns)
+            return encoded.report, self._layout.pack(columns), digests, rank
+
+        report = Report()
+        try:
+            for noted, rows, digests, rank in self._crew.map(encode, stream.batches()):
+                report.merge(noted)
+                if cap is None:
+                    self._chunks.append(rows)
+                else:
+                    cap.add(rows, digests, rank)
+                told(stream.share())
+            stream.finish(report)
+            if cap is not None:
+                for rows in cap.rows():
+                    self._chunks.append(rows)
+        finally:
+            if cap is not None:
+                cap.close()
+        self._counts = self._chunks.seal()
+
+    def _columns(self, encoded: Encoded) -> list[NDArray[Any]]:
+        """The columns of a packed row: there is always a class."""
+        if self._schema.target is not None:
+            return [*encoded.columns]
+        return [*encoded.columns, np.zeros(encoded.rows, dtype=np.int64)]
+
+    def histograms(
+        self,
+        nodes: Ints,
+        lo: NDArray[np.int32],
+        hi: NDArray[np.int32],
+        wanted: NDArray[np.bool_],
+    ) -> Iterator[tuple[slice, Sealed[Histograms]]]:
+        """See `Engine.histograms`."""
+        for part, question in histogram_questions(
+            nodes - self._first, self._counts[nodes].sum(axis=1), lo, hi, wanted,
+            self.domain.classes, int(self._counts[0].sum()), self._memory.batch, self._crew.size,
+        ):  # fmt: skip
+            yield part, Sealed(question.finish(self._chunks.tally(question)))
+
+    def split(self, split: Split) -> None:
+        """See `Engine.split`."""
+        counts = self._chunks.split(split.nodes - self._first, split)
+        self._counts = np.concatenate([self._counts, counts])
+        self._first = split.first_child
+
+    def class_counts(self, nodes: Ints) -> Sealed[Ints]:
+        """See `Engine.class_counts`."""
+        return Sealed(self._counts[nodes])
+
+    def cell_counts(self, edges: tuple[NDArray[np.int32], ...]) -> Sealed[tuple[Ints, Ints]]:
+        """See `Engine.cell_counts`."""
+        return Sealed(self._chunks.cells(edges))

@@ -1,0 +1,190 @@
+"""Private rows batch by batch: opened, matched with the schema, encoded, complained about.
+
+What becomes of a row follows from that row alone, so batches may be encoded in any order and by
+several threads; the reports are put together in the order of the batches.
+"""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import DataError, DataWarning, UsageError
+from hedgerow.schema.attributes import Attribute
+from hedgerow.table.encode import Codes, encode_array
+from hedgerow.table.person import person_ids
+from hedgerow.table.readers import open_source
+from hedgerow.table.rules import Report, apply_rules
+from hedgerow.table.source import Source
+
+if TYPE_CHECKING:
+    from hedgerow.schema import Schema
+
+__all__ = [
+    "Encoded",
+    "RowStream",
+    "check_schema",
+    "encode_columns",
+    "find_columns",
+    "known_columns",
+]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The rows of one batch that stay.
+
+    Args:
+        columns: The codes of the predictors, then of the class if there is one.
+        rows: How many rows stay.
+        people: The ids of the persons, if the schema tells people apart.
+        report: What was odd about the batch.
+    """
+
+    columns: list[Codes]
+    rows: int
+    people: Any
+    report: Report
+
+
+class RowStream:
+    """A private table that has been opened and matched with a schema, but not read.
+
+    Args:
+        source: Whatever `open_source` takes, or what it gave.
+        schema: The public schema.
+        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+    """
+
+    def __init__(self, source: Any, schema: Schema, delimiter: str | None = None) -> None:
+        check_schema(schema)
+        known = known_columns(schema)
+        opened = isinstance(source, Source)
+        self.source = source if opened else open_source(source, known=known, delimiter=delimiter)
+        self.schema = schema
+        self.attributes: list[Attribute] = [*schema.attributes]
+        if schema.target is not None:
+            self.attributes.append(schema.target)
+        places = find_columns(self.source, schema, self.attributes)
+        self.wanted = [places[attribute.name] for attribute in self.attributes]
+        if schema.person is not None:
+            self.wanted.append(places[schema.person.column])
+
+    def __repr__(self) -> str:
+        """The name alone: a repr ends up in logs."""
+        return f"RowStream({self.source.what!r})"
+
+    def batches(self) -> Iterator[tuple[int, Any]]:
+        """Batches of the wanted columns, each with the number of its first row."""
+        first = 0
+        for batch in self.source.batches(self.wanted):
+            yield first, batch
+            first += batch.num_rows
+
+    def encode(self, item: tuple[int, Any]) -> Encoded:
+        """Encodes one of the batches; threads may do so side by side."""
+        first, batch = item
+        report = Report()
+        columns, stays = encode_columns(batch, self.attributes, report, first)
+        people = None
+        if self.schema.person is not None:
+            people, known = person_ids(
+                batch.column(len(self.attributes)), self.schema.person.column
+            )
+            stays = known if stays is None else stays & known
+        if stays is None:
+            return Encoded(columns, batch.num_rows, people, report)
+        if people is not None:
+            people = people.filter(stays)
+        kept = [column[stays] for column in columns]
+        return Encoded(kept, int(stays.sum()), people, report)
+
+    def finish(self, report: Report) -> None:
+        """Raises or warns about what was odd, when all batches have been encoded."""
+        by_name = {attribute.name: attribute for attribute in self.attributes}
+        report.check(self.source, by_name)
+        for sentence in report.warnings(self.source, by_name):
+            warnings.warn(sentence, DataWarning, stacklevel=3)
+
+    def share(self) -> float:
+        """How much has been read, from 0 to 1, if that is known."""
+        return 0.0 if self.source.share is None else min(1.0, self.source.share())
+
+
+def encode_columns(
+    batch: Any, attributes: list[Attribute], report: Report, first_row: int
+) -> tuple[list[Codes], NDArray[np.bool_] | None]:
+    """The codes of each column of a batch, and which rows stay (None: all of them)."""
+    columns = []
+    gone: NDArray[np.bool_] | None = None
+    for place, attribute in enumerate(attributes):
+        codes = encode_array(attribute, batch.column(place))
+        dropped = apply_rules(attribute, codes, report, first_row)
+        if dropped is not None:
+            gone = dropped if gone is None else gone | dropped
+        columns.append(codes)
+    return columns, None if gone is None else ~gone
+
+
+def check_schema(schema: Schema) -> None:
+    """Refuses a schema of transactions."""
+    if schema.items is not None:
+        raise UsageError(
+            "the schema describes transactions by their items, not a table by its attributes",
+            hint="Read it with hedgerow.table.read_baskets, or give a schema with `attributes:`. "
+            "Methods for tables do not publish transactions.",
+        )
+
+
+def known_columns(schema: Schema) -> set[str]:
+    """The columns that a schema names."""
+    names = {attribute.name for attribute in schema.attributes} | set(schema.identifiers)
+    if schema.target is not None:
+        names.add(schema.target.name)
+    if schema.person is not None:
+        names.add(schema.person.column)
+    return names
+
+
+def find_columns(
+    source: Source, schema: Schema, attributes: list[Attribute], strict: bool = True
+) -> dict[str, int]:
+    """Where each column stands; refuses missing ones and, if strict, ones not in the schema."""
+    places = {name: place for place, name in enumerate(source.names)}
+    needed = [attribute.name for attribute in attributes]
+    if strict and schema.person is not None:
+        needed.append(schema.person.column)
+    absent = [name for name in needed if name not in places]
+    known = known_columns(schema)
+    if absent and not known.intersection(places):
+        # Without a header these names would be somebody's values, so none of them is shown.
+        raise DataError(
+            f"{source.what}: none of the schema's columns is there",
+            hint="The first line of a CSV file must hold the names of the columns, spelt as in "
+            "the schema. If the delimiter is an unusual one, name it (--delimiter, delimiter=).",
+        )
+    if absent:
+        spare = [name for name in source.names if name not in known]
+        near = difflib.get_close_matches(absent[0], spare, n=1)
+        names = ", ".join(repr(name) for name in absent[:10])
+        raise DataError(
+            f"{source.what}: there is no column {names}",
+            hint=f"Did you mean {near[0]!r}? Use one spelling in the data and in the schema."
+            if near
+            else "Add the column to the data, or take it out of the schema.",
+        )
+    extra = [name for name in source.names if name not in known]
+    if strict and extra:
+        names = ", ".join(repr(name) for name in extra[:10])
+        raise DataError(
+            f"{source.what}: the schema does not say what to do with column {names}",
+            hint="Describe the column in the schema, or leave it out of the release with "
+            "`role: identifier`.",
+        )
+    return places

@@ -1,0 +1,171 @@
+"""Where rows may come from and how they are counted, on the real command."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from hedgerow import sample
+
+Hedge = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a schema and the same rows as a CSV file, Parquet files and a database."""
+    duckdb = pytest.importorskip("duckdb")
+    folder = tmp_path_factory.mktemp("people")
+    sample.write(folder, rows=900, seed=5)
+    rows = sample.people(900, seed=5)
+    (folder / "parts").mkdir()
+    pq.write_table(rows.slice(0, 500), folder / "parts" / "a.parquet", row_group_size=100)
+    pq.write_table(rows.slice(500), folder / "parts" / "b.parquet")
+    with duckdb.connect(str(folder / "people.db")) as connection:
+        connection.register("arrived", rows)
+        connection.execute("CREATE TABLE people AS SELECT * FROM arrived")
+    return folder
+
+
+def table(hedge: Hedge, people: Path, out: Path, *words: object) -> bytes:
+    """The published table of a seeded run."""
+    done = hedge(
+        "publish", *words, "--schema", people / "schema.yaml", "--epsilon", 1, "--seed", 3,
+        "--out", out,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    return (out / "table.csv").read_bytes()
+
+
+def test_every_way_in_gives_the_same_release(hedge: Hedge, people: Path, tmp_path: Path) -> None:
+    expected = table(hedge, people, tmp_path / "csv", people / "people.csv")
+    ways: list[list[object]] = [
+        [people / "people.csv", "--engine", "streamed", "--memory", "1GB"],
+        [people / "parts"],
+        [people / "parts", "--engine", "streamed", "--scratch", tmp_path],
+        [f"{people}/parts/*.parquet"],
+        [f"file://{people}/parts"],
+        [f"duckdb://{people}/people.db", "--table", "people"],
+        [f"duckdb://{people}/people.db", "--query", "SELECT * FROM people"],
+    ]
+    for number, words in enumerate(ways):
+        assert table(hedge, people, tmp_path / str(number), *words) == expected, words
+
+
+def test_a_cluster(people: Path, hedge: Hedge, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    expected = table(hedge, people, tmp_path / "memory", people / "parts")
+    command = [
+        sys.executable,
+        "-m",
+        "hedgerow",
+        "publish",
+        str(people / "parts"),
+        "--engine",
+        "dask",
+    ]
+    command += ["--schema", str(people / "schema.yaml"), "--epsilon", "1", "--seed", "3"]
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path / "dask")], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "dask" / "table.csv").read_bytes() == expected
+
+
+def test_postgres(postgres: str, people: Path, hedge: Hedge, tmp_path: Path) -> None:
+    from adbc_driver_postgresql import dbapi
+
+    with dbapi.connect(postgres) as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest("people", sample.people(900, seed=5), mode="replace")
+        connection.commit()
+    expected = table(hedge, people, tmp_path / "csv", people / "people.csv")
+    found = table(hedge, people, tmp_path / "pg", postgres, "--table", "people")
+    assert found == expected
+    for path in (tmp_path / "pg").iterdir():
+        content = path.read_bytes()
+        assert b"steward" not in content and b"hedge%20" not in content
+    done = hedge("check", people / "schema.yaml", "--data", postgres, "--table", "people")
+    assert done.exit_code == 0 and "follows the schema" in done.stdout
+    for words in (["--table", "nothing"], ["--query", "SELECT"], []):
+        done = hedge(
+            "publish", postgres, "--schema", people / "schema.yaml", "--epsilon", 1, "--out",
+            tmp_path / "no", *words,
+        )  # fmt: skip
+        assert done.exit_code in (2, 4) and not (tmp_path / "no").exists()
+        assert "steward" not in done.stderr and "hedge%20" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--memory", "much"], "no amount of memory"),
+        (["--memory", "10MB"], "at least"),
+        (["--scratch", "/no/such/folder"], "no such folder"),
+        (["--engine", "memory", "--scheduler", "tcp://127.0.0.1:1"], "Dask engine alone"),
+        (["--engine", "dask"], "reads Parquet"),
+        (["--table", "people"], "for databases"),
+    ],
+)
+def test_settings_that_cannot_be_meant(
+    hedge: Hedge, people: Path, tmp_path: Path, words: list[str], said: str
+) -> None:
+    done = hedge(
+        "publish", people / "people.csv", "--schema", people / "schema.yaml", "--epsilon", 1,
+        "--out", tmp_path / "r", *words,
+    )  # fmt: skip
+    assert done.exit_code == 2 and said in done.stderr, done.stderr
+    assert not (tmp_path / "r").exists()
+
+
+def test_no_scheduler(
+    hedge: Hedge, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("hedgerow.counting.cluster._PATIENCE", 1)
+    done = hedge(
+        "publish", people / "parts", "--schema", people / "schema.yaml", "--epsilon", 1,
+        "--out", tmp_path / "r", "--scheduler", "tcp://127.0.0.1:1", "--json",
+    )  # fmt: skip
+    error = json.loads(done.stderr)["error"]
+    assert done.exit_code == 2 and "no Dask scheduler" in error["message"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize("when", ["seal", "split"])
+def test_nothing_is_left_in_the_scratch_folder(
+    people: Path, tmp_path: Path, name: str, when: str
+) -> None:
+    """Rows lie on disk when the signal comes, and yet there is no file then or afterwards."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    code = (
+        "import os, signal, hedgerow.cli\n"
+        "from hedgerow.counting import chunks, streamed\n"
+        "tiny = chunks.Memory(chunk=1000, rows=0, bounds=0, batch=3000)\n"
+        "streamed.Memory.of = lambda *_: tiny\n"
+        f"usual = chunks.Chunks.{when}\n"
+        "def stop(self, *rest):\n"
+        "    usual(self, *rest)\n"
+        "    assert self.bytes_on_disk and not os.listdir(os.environ['SCRATCH'])\n"
+        f"    os.kill(os.getpid(), signal.{name})\n"
+        f"chunks.Chunks.{when} = stop\n"
+        "hedgerow.cli.main()"
+    )
+    command = [sys.executable, "-c", code, "publish", str(people / "parts"), "--epsilon", "1"]
+    command += ["--schema", str(people / "schema.yaml"), "--out", str(tmp_path / "r")]
+    command += ["--engine", "streamed", "--scratch", str(scratch)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"SCRATCH": str(scratch)}
+    )
+    number = int(getattr(signal, name))
+    assert done.returncode == (-number if name == "SIGKILL" else 128 + number), done.stderr
+    assert list(scratch.iterdir()) == [] and not (tmp_path / "r").exists()

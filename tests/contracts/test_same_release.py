@@ -1,0 +1,121 @@
+"""The same seed gives the byte-identical release on every engine, for every tree-growing method."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import hedgerow as hr
+from hedgerow import sample
+from hedgerow.counting import cluster, streamed
+from hedgerow.counting.chunks import Memory
+
+METHODS: dict[str, dict[str, Any]] = {
+    "diffmulti": {"method": hr.DiffMulti()},
+    "diffmulti, zcdp": {"method": hr.DiffMulti(specialisations=60), "delta": "1e-9"},
+    "diffmulti, paper": {"method": hr.DiffMulti(schedule="paper", specialisations=40)},
+    "diffmulti, ncp": {"method": hr.DiffMulti(score="ncp", specialisations=25)},
+    "diffgen": {"method": hr.DiffGen()},
+    "diffgen, paper": {"method": hr.DiffGen(schedule="paper")},
+    "diffgen, many cells": {"method": hr.DiffGen(specialisations=17, max_cells=10**8)},
+    "cdiffgen": {"method": hr.CDiffGen()},
+    "cdiffgen, zcdp": {"method": hr.CDiffGen(schedule="paper"), "delta": "1e-9"},
+}
+
+
+def local_cluster() -> Any:
+    """Two processes that only this test can reach."""
+    distributed = pytest.importorskip("distributed")
+    return distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0",
+        silence_logs=50,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of Parquet files, of several row groups each."""
+    folder = tmp_path_factory.mktemp("people")
+    rows = sample.people(3000, seed=7)
+    for number in range(2):
+        part = rows.slice(number * 1700, 1700)
+        pq.write_table(part, folder / f"part-{number}.parquet", row_group_size=400)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[str]:
+    """A cluster of two processes."""
+    with local_cluster() as started:
+        yield started.scheduler_address
+
+
+def saved(people: Path, out: Path, **settings: Any) -> dict[str, bytes]:
+    """The files of a seeded release."""
+    release = hr.publish(people, sample.schema(), epsilon=1, seed=11, **settings)
+    release.save(out)
+    return {path.name: path.read_bytes() for path in sorted(out.iterdir())}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_engine_gives_the_same_bytes(
+    name: str,
+    people: Path,
+    scheduler: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings = METHODS[name]
+    expected = saved(people, tmp_path / "memory", engine="memory", **settings)
+    assert expected == saved(people, tmp_path / "streamed", engine="streamed", **settings)
+    on_cluster = {"engine": "dask", "scheduler": scheduler}
+    assert expected == saved(people, tmp_path / "dask", **on_cluster, **settings)
+    tiny = Memory(chunk=1000, rows=3000, bounds=500, batch=3000)
+    monkeypatch.setattr(streamed.Memory, "of", lambda total, threads: tiny)
+    assert expected == saved(people, tmp_path / "tiny", engine="streamed", **settings)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="kills a process")
+@pytest.mark.parametrize("method", ["diffmulti", "diffgen"])
+def test_a_lost_worker_changes_nothing(
+    method: str, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker is killed between two levels and another while partitions are made again."""
+    expected = saved(people, tmp_path / "memory", engine="memory", **METHODS[method])
+    with local_cluster() as started:
+        killed = []
+
+        def kill(engine: cluster.ClusterEngine) -> None:
+            pids = sorted(engine._client.run(os.getpid).values())
+            os.kill(pids[0], signal.SIGKILL)
+            killed.append(pids[0])
+
+        count, split = cluster.ClusterEngine._merged, cluster.ClusterEngine.split
+        calls = []
+
+        def merged(self: cluster.ClusterEngine, *arguments: Any) -> Any:
+            calls.append(1)
+            if len(calls) in (1, 4):
+                # in the middle of a pass: the tasks have been sent, the answers are awaited
+                threading.Timer(0.05, kill, [self]).start()
+            return count(self, *arguments)
+
+        def splitting(self: cluster.ClusterEngine, order: Any) -> None:
+            split(self, order)
+            if order.first_child > 1 and len(killed) < 2:
+                kill(self)
+
+        monkeypatch.setattr(cluster.ClusterEngine, "_merged", merged)
+        monkeypatch.setattr(cluster.ClusterEngine, "split", splitting)
+        address = started.scheduler_address
+        found = saved(
+            people, tmp_path / "dask", engine="dask", scheduler=address, **METHODS[method]
+        )
+    assert found == expected and killed

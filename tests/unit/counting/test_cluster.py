@@ -1,0 +1,129 @@
+"""Clusters that cannot be used are refused in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from hedgerow import __version__, sample
+from hedgerow.counting import cluster
+from hedgerow.errors import DataError, UsageError
+from hedgerow.schema import Schema
+from hedgerow.table import RowStream
+from hedgerow.table.parquet import Piece
+
+distributed = pytest.importorskip("distributed")
+
+
+class Told:
+    """A client whose workers answer what they are told to."""
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def wait_for_workers(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def run(self, *_: Any, **__: Any) -> dict[str, object]:
+        return {"tcp://a": __version__, "tcp://b": self.answer}
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [("0.0.1", "has hedgerow 0.0.1"), (None, "has no hedgerow"), (OSError("x"), "has no hedgerow")],
+)
+def test_another_version_on_a_worker(answer: object, words: str) -> None:
+    cluster._check_workers(Told(__version__))
+    with pytest.raises(UsageError, match=words):
+        cluster._check_workers(Told(answer))
+
+
+def test_a_scheduler_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_PATIENCE", 1)
+    with (
+        distributed.LocalCluster(
+            n_workers=0, dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as c,
+        pytest.raises(UsageError, match="no workers"),
+        cluster._connected(c.scheduler_address),
+    ):
+        pass
+
+
+def test_real_workers_answer_for_themselves() -> None:
+    with cluster._connected(None) as client:
+        assert set(client.run(cluster.pydoc.locate, "hedgerow.__version__").values()) == {
+            __version__
+        }
+        with pytest.raises(UsageError, match="no hedgerow"):
+            cluster._check_workers(_Elsewhere(client))
+
+
+class _Elsewhere:
+    """Workers that are asked for a package they have not got."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def wait_for_workers(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def run(self, function: Any, _: str, **more: Any) -> Any:
+        return self.client.run(function, "no_such_package.__version__", **more)
+
+
+def test_what_a_cluster_cannot_do(tmp_path: Path) -> None:
+    schema = sample.schema()
+    with pytest.raises(UsageError, match="reads Parquet"):
+        cluster.ClusterEngine.read(RowStream(sample.people(5), schema), None, 10**9)
+    capped = Schema.from_dict(
+        {"name": "t", "attributes": {"who": {"role": "person", "max_rows": 2},
+         "age": {"type": "numeric", "low": 0, "high": 150}}}
+    )  # fmt: skip
+    import pyarrow as pa
+
+    pq.write_table(pa.table({"who": [1], "age": [3]}), tmp_path / "p.parquet")
+    with pytest.raises(UsageError, match="cannot cap the rows of a person"):
+        cluster.ClusterEngine.read(RowStream(tmp_path / "p.parquet", capped), None, 10**9)
+
+
+def test_pieces_are_grouped_in_order() -> None:
+    pieces = [Piece(str(number), rows=rows) for number, rows in enumerate([5, 5, 5, 30, 1, 1])]
+    groups, firsts = cluster._grouped(pieces, workers=1)
+    assert [[piece.path for piece in group] for group in groups] == [
+        ["0", "1"],
+        ["2"],
+        ["3"],
+        ["4", "5"],
+    ]
+    assert firsts == [0, 10, 15, 45]
+    assert cluster._grouped([], workers=2) == ([[]], [0])
+
+
+def test_what_a_cluster_says_is_kept_back() -> None:
+    with (
+        pytest.raises(DataError, match="connection to the cluster was lost") as caught,
+        cluster._explained(),
+    ):
+        raise OSError("somebody's diagnosis")
+    assert "diagnosis" not in str(caught.value)
+
+
+def test_damage_and_broken_rules_are_told_from_afar(tmp_path: Path) -> None:
+    """What a worker finds reaches the steward in the same words as here."""
+    schema = sample.schema()
+    rows = sample.people(200, seed=1)
+    odd = rows.set_column(rows.column_names.index("home"), "home", [["nowhere"] * 200])
+    for number, part in enumerate((rows, odd)):
+        pq.write_table(part, tmp_path / f"{number}.parquet", row_group_size=50)
+    said = []
+    for engine in ("memory", "dask"):
+        from hedgerow import publish
+
+        with pytest.raises(DataError) as caught:
+            publish(tmp_path, schema, engine=engine)
+        said.append(str(caught.value))
+    assert said[0] == said[1] and "1.parquet row 1" in said[0]

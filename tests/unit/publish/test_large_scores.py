@@ -1,0 +1,83 @@
+"""Scores beyond 64 bits are those of the kernels, at any size."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hedgerow.counting.domain import Domain
+from hedgerow.counting.engine import Histograms
+from hedgerow.privacy.selection import Candidates
+from hedgerow.publish import large_scores
+from hedgerow.publish.scores import ALL_CUTS, SCORES, SKIP, candidates
+from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
+
+TREE = Taxonomy.from_nested("Any", {"L": ["a", "b"], "R": ["c"]})
+DOMAIN = Domain.of(
+    Schema(
+        "made up",
+        (Numeric("n", Fraction(0), Fraction(49), Fraction(1), "integer"), Categorical("c", TREE)),
+        Categorical("class", Taxonomy.flat(["x", "y", "z"])),
+    )
+)
+
+
+def histograms(seed: int, scale: int) -> Histograms:
+    """Three nodes, the second of which is empty; the third's first attribute is not asked for."""
+    rng = np.random.default_rng(seed)
+    start, code, counts = [0], [], []
+    for node in range(3):
+        for size in (50, 3):
+            if node == 0 or (node == 2 and size == 3):
+                used = np.sort(rng.choice(size, min(size, 9), replace=False))
+                code += used.tolist()
+                counts += (rng.integers(0, 50, (len(used), 3)) * scale).tolist()
+            start.append(len(code))
+    return Histograms(
+        np.array(start), np.array(code, np.int32), np.array(counts, np.int64).reshape(-1, 3)
+    )
+
+
+def scored(found: Histograms, name: str, apart: bool) -> Candidates:
+    lo, hi = np.zeros((3, 2), np.int32), np.array([[50, 3]] * 3, np.int32)
+    taxon = np.tile(DOMAIN.root, (3, 1))
+    ask = np.array([[ALL_CUTS, ALL_CUTS], [17, ALL_CUTS], [SKIP, ALL_CUTS]], np.int32)
+    return candidates(DOMAIN, lo, hi, taxon, ask, SCORES[name], apart=apart)(found)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("name", SCORES)
+def test_python_and_kernels_agree_where_both_can_count(
+    name: str, apart: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = [scored(histograms(seed, 1), name, apart) for seed in range(5)]
+    calls = []
+    exact = large_scores.exact_scores
+
+    def counted(*given: Any) -> list[int]:
+        calls.append(1)
+        return exact(*given)
+
+    monkeypatch.setattr(large_scores, "LARGE", 1)
+    monkeypatch.setattr(large_scores, "exact_scores", counted)
+    for seed, expected in enumerate(usual):
+        again = scored(histograms(seed, 1), name, apart)
+        assert np.array_equal(expected.score, again.score)
+        assert np.array_equal(expected.start, again.start)
+    assert len(calls) == 10  # the empty nodes are never large
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_very_large_counts_scale(name: str) -> None:
+    """A table with every record many times: scores are as many times larger, but for rounding."""
+    scale = 1 << 31
+    small, large = (scored(histograms(1, factor), name, False).score for factor in (1, scale))
+    if name == "infogain":  # a mean over records
+        assert np.abs(small - large).max() <= 1
+    else:
+        # what is rounded down, child by child, is less than 1 before it is multiplied
+        assert (np.abs(large - small * scale) <= 3 * scale).all()
+        assert np.abs(large).max() > 1 << 31
