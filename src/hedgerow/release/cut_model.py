@@ -148,6 +148,9 @@ class CutModel:
         for place, one in enumerate(sets):
             if self._never(one):
                 continue
+            if len(one) == 1 and self.support is not None:
+                found[place] = self.support.values[one[0], 0]
+                continue
             where, share, _ = self._weights(one)
             found[place] = self.counts[where] @ share
         return found

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.release.itemset_list import public_threshold
+
 if TYPE_CHECKING:
     from hedgerow.release.core_model import CoreModel
 
@@ -18,7 +20,7 @@ Floats = NDArray[np.float64]
 
 _LONGEST = 4.0  # the mean of the open bin, in multiples of where it begins
 _MOST_NUMBERS = 100_000
-_CLEAR = 20.0  # deviations by which a sum must stand out before it is divided by
+_CLEAR = 100.0  # deviations by which a sum must stand out before it is divided by
 _ROUNDS = 8
 
 
@@ -117,31 +119,31 @@ def truncation(model: CoreModel) -> float:
     """By how much supports are too small because long records count for some items only.
 
     Inside the core both are known: the supports, and what the cells say. Where these are too
-    noisy to be divided, the noisy sizes tell.
+    noisy to be divided, the noisy sizes tell, as far as they stand out of their noise.
     """
     assert model.support is not None
     cap, most = model.support.reach, model.most
     if cap >= most:
         return 1.0
     core = model.partition.core
-    singles = superset_singles(model)
     known = float(model.support.values[core, 0].sum())
-    rate = float(model.support.units[0] * model.support.unit) if len(model.support.units) else 1.0
-    noise = len(core) * np.sqrt(2) / rate + np.sqrt(2 * model.raw.size) * len(core) / model.rate
+    rate = float(model.support.units[0] * model.support.unit)
+    cells = 2 * model.raw.size * (len(core) / 2) ** 2 / model.rate**2
+    noise = np.sqrt(cells + 2 * len(core) / rate**2)
     if len(core) and known > _CLEAR * noise:
-        return float(np.clip(singles.sum() / known, 1.0, most / cap))
+        return float(np.clip(_singles(model) / known, 1.0, most / cap))
     if model.size is None:
         return 1.0
     edges = model.size.where
     middle = (edges + np.minimum(np.append(edges[1:] - 1, most), 2 * edges)) / 2
-    held = np.maximum(model.size.values[:, 0], 0)
+    held = model.size.values[:, 0]
+    # one far bin of noise alone would outweigh all others, so that hardly ever one may pass
+    least = public_threshold(float(model.size.units[0] * model.size.unit), 50 * len(edges))
+    held = np.where(held >= least, held, 0)
     kept = float((held * np.minimum(middle, cap)).sum())
     return float(np.clip((held * middle).sum() / kept, 1.0, most / cap)) if kept > 0 else 1.0
 
 
-def superset_singles(model: CoreModel) -> Floats:
-    """What the cells say about the supports of the core items."""
-    counts = model.shrunk.sum(axis=1)
-    masks = np.arange(len(counts))
-    bits = range(len(model.partition.core))
-    return np.array([counts[masks >> b & 1 == 1].sum() for b in bits])
+def _singles(model: CoreModel) -> float:
+    """What the cells say about the supports of the core items, all together."""
+    return float(model.shrunk.sum(axis=1) @ model.order)
