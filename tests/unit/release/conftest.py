@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -150,3 +151,43 @@ def sparse_release(grid_release: Release) -> Release:
         klass=np.array([0, 1]),
     )
     return replace(grid_release, measurements=(listed,))
+
+
+def shop(size: int, **rules: Any) -> Schema:
+    items = {"universe": {"range": [1, size]}, "fan_out": 2, **rules}
+    return Schema.from_dict({"name": "shop", "items": items})
+
+
+def counted(
+    name: str,
+    at: Any,
+    values: Any,
+    units: int = 1,
+    unit: Fraction = Fraction(1),
+    where: Any = None,
+    reach: int = 1,
+) -> Measurement:
+    column = np.asarray(values, np.int64).reshape(-1, 1)
+    places = np.arange(len(column)) if where is None else np.asarray(where, np.int64)
+    rates = np.full(len(column), units, np.int64)
+    return Measurement(name, at, places, column, False, rates, unit, reach=reach)
+
+
+def laplace(random: np.random.Generator, epsilon: float, size: int) -> np.ndarray:
+    chance = 1 - np.exp(-epsilon)
+    return random.geometric(chance, size) - random.geometric(chance, size)
+
+
+def records(random: np.random.Generator, number: int, items: int) -> np.ndarray:
+    """Truth values, one row per record and column per item, with dependent items; none empty."""
+    kind = random.random((number, 1)) < 0.3
+    hold = np.where(kind, np.linspace(0.8, 0.1, items), np.linspace(0.05, 0.4, items))
+    found = random.random((number, items)) < hold
+    found[~found.any(axis=1), 0] = True
+    return found
+
+
+@pytest.fixture
+def hand() -> SimpleNamespace:
+    """What transactions are made of by hand: see the functions of these names above."""
+    return SimpleNamespace(shop=shop, counted=counted, laplace=laplace, records=records)
