@@ -38,12 +38,20 @@ class Rates:
     values: tuple[Fraction, ...]
     which: Ints
     purpose: str = ""  # what the draw is for; audits tell steps apart by it
+    prices: tuple[Fraction, ...] = ()  # what was charged for each value; audits hold it to that
 
     @staticmethod
-    def of(units: Ints, rate: Callable[[int], Fraction], purpose: str = "") -> Rates:
+    def of(
+        units: Ints,
+        rate: Callable[[int], Fraction],
+        purpose: str = "",
+        price: Callable[[int], Fraction] | None = None,
+    ) -> Rates:
         """The rates that units of charge buy."""
         distinct, which = np.unique(units, return_inverse=True)
-        return Rates(tuple(rate(unit) for unit in distinct.tolist()), which, purpose)
+        rates = tuple(rate(unit) for unit in distinct.tolist())
+        prices = tuple(price(unit) for unit in distinct.tolist()) if price else ()
+        return Rates(rates, which, purpose, prices)
 
     def terms(self, repeat: int = 1) -> tuple[Ints, Ints]:
         """Numerators and denominators for the samplers, each repeated for a row's columns."""

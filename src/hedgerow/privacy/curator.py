@@ -65,7 +65,7 @@ class Curator:
             amount = self.ledger.amount(purpose, unit)
             return rate_below((amount if pure else root_below(8 * amount)) / span)
 
-        rates = Rates.of(units, rate, purpose)
+        rates = Rates.of(units, rate, purpose, lambda unit: self.ledger.amount(purpose, unit))
         return self._chance.select(candidates.open(_KEY), rates, flip and pure)
 
     def laplace(
@@ -83,7 +83,12 @@ class Curator:
         numbers of it. `units` is for purposes whose price is not fixed (see `Ledger.charge`).
         """
         units = self.ledger.charge(purpose, depth, accounts, units)
-        rates = Rates.of(units, lambda unit: self.noise_rate(purpose, unit, reach), purpose)
+        rates = Rates.of(
+            units,
+            lambda unit: self.noise_rate(purpose, unit, reach),
+            purpose,
+            lambda unit: self.ledger.amount(purpose, unit),
+        )
         return self._chance.laplace(exact.open(_KEY), rates), units
 
     def sparse(

@@ -86,6 +86,11 @@ class Ledger:
         self._accounts += len(parents)
         return self._accounts - len(parents)
 
+    @property
+    def accounts(self) -> Ints:
+        """All accounts that were opened."""
+        return np.arange(self._accounts)
+
     def left(self, pot: str, accounts: Ints) -> Ints:
         """What each account's path may still take from a pot, in units."""
         spent = np.zeros(len(accounts), dtype=np.int64)

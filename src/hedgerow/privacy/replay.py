@@ -4,8 +4,8 @@ A run on a table D is recorded: its transcript is every outcome that was drawn. 
 then run again on D and on a neighbour D', with the outcomes forced, while each mechanism tells the
 exact probability of what it was forced to. For a pure guarantee the log-likelihood ratio of every
 transcript must stay within epsilon, and no transcript of D may be impossible under D'. For zCDP
-the Renyi divergence of each step's two laws must stay within its charge. Steps that cannot see the
-record must have ratio 1 exactly.
+the Renyi divergence of each step's two laws must stay within its charge, and so must the ratio of
+each step that is paid in epsilon. Steps that cannot see the record must have ratio 1 exactly.
 
 This module computes with floats: it judges mechanisms and is none.
 """
@@ -24,7 +24,17 @@ from numpy.typing import NDArray
 from hedgerow.privacy.chance import Chance, Rates, flat
 from hedgerow.privacy.selection import Candidates, Choices
 
-__all__ = ["Comparison", "DivergedError", "Step", "Trace", "compare", "record", "replay"]
+__all__ = [
+    "Comparison",
+    "DivergedError",
+    "Step",
+    "Trace",
+    "compare",
+    "record",
+    "replay",
+    "selection_law",
+    "tail",
+]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -48,6 +58,7 @@ class Step:
         laws: For a selection, the log-probabilities of all candidates, item by item.
         rates: For noise, the rate of each item.
         exact: For noise on counts, the counts of each item.
+        prices: What each item was charged; empty if the mechanism did not tell.
     """
 
     kind: str
@@ -56,6 +67,7 @@ class Step:
     laws: tuple[Floats, ...] = ()
     rates: Floats = field(default_factory=lambda: np.zeros(0))
     exact: Ints = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    prices: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 Trace = list[Step]
@@ -70,11 +82,13 @@ class Comparison:
         touched: For each step, how many items had another probability: at most one may.
         divergence: For each order, the sum over steps paid in rho of the Renyi divergence between
             the two laws, divided by the order: at most rho under zCDP.
+        strain: The largest loss of any one step, as a share of what it was charged: at most 1.
     """
 
     log_ratio: dict[str, float]
     touched: tuple[int, ...]
     divergence: dict[float, float]
+    strain: float
 
     @property
     def loss(self) -> float:
@@ -159,11 +173,11 @@ class _Replayer:
         laws = []
         for node in range(nodes):
             rate = float(rates.values[rates.which[node]])
-            law, places = _selection_law(candidates, node, rate, bool(uniform[node]))
+            law, places = selection_law(candidates, node, rate, bool(uniform[node]))
             laws.append(law)
             place = places.get((int(forced.part[node]), int(forced.cut[node])))
             log_p[node] = -math.inf if place is None else law[place]
-        self.trace.append(Step("select", rates.purpose, log_p, tuple(laws)))
+        self.trace.append(Step("select", rates.purpose, log_p, tuple(laws), prices=_prices(rates)))
         return forced
 
     def laplace(self, exact: Ints, rates: Rates) -> Ints:
@@ -174,8 +188,9 @@ class _Replayer:
         size = np.abs(forced - exact).reshape(len(rate), -1)
         weight = np.log(np.tanh(rate / 2)) * size.shape[1]  # (1 - a)/(1 + a) for each number
         log_p = weight - rate * size.sum(axis=1)
-        counts = exact.reshape(len(rate), -1)
-        self.trace.append(Step("laplace", rates.purpose, log_p, rates=rate, exact=counts))
+        step = Step("laplace", rates.purpose, log_p, rates=rate, prices=_prices(rates),
+                    exact=exact.reshape(len(rate), -1))  # fmt: skip
+        self.trace.append(step)
         return forced
 
     def coin(self, bounds: Ints) -> Ints:
@@ -201,7 +216,8 @@ class _Replayer:
         for cell, value in listed.items():
             size = abs(value - exact.get(cell, 0))
             log_p += math.log(math.tanh(e / 2)) - e * size if value >= threshold else -math.inf
-        self.trace.append(Step("sparse", purpose, np.asarray([log_p]), rates=np.asarray([e])))
+        price = np.asarray([e])  # paid in epsilon
+        self.trace.append(Step("sparse", purpose, np.asarray([log_p]), rates=price, prices=price))
         return forced
 
     def mark(
@@ -218,8 +234,9 @@ class _Replayer:
         exact = dict(zip(cells.tolist(), counts.tolist(), strict=True))
         log_p = _hidden(e, exact, set(forced.tolist()), number, threshold)
         for cell in forced.tolist():
-            log_p += math.log(_tail(e, threshold - exact.get(cell, 0)))
-        self.trace.append(Step("mark", purpose, np.asarray([log_p]), rates=np.asarray([e])))
+            log_p += math.log(tail(e, threshold - exact.get(cell, 0)))
+        price = np.asarray([e])  # paid in epsilon; decisions of a gate cost less together
+        self.trace.append(Step("mark", purpose, np.asarray([log_p]), rates=price, prices=price))
         return forced
 
 
@@ -233,21 +250,40 @@ def _hidden(
     empty = number - len(listed) - len(hidden)
     if empty < 0:
         raise DivergedError("the method drew from fewer cells than it filled")
-    return empty * math.log1p(-_tail(e, threshold)) + sum(
-        math.log1p(-_tail(e, threshold - count)) for count in hidden
+    return empty * math.log1p(-tail(e, threshold)) + sum(
+        math.log1p(-tail(e, threshold - count)) for count in hidden
     )
 
 
-def _tail(e: float, m: int) -> float:
-    """P[DLap(e) >= m]."""
+def _prices(rates: Rates) -> Floats:
+    """What each item was charged."""
+    if not rates.prices:
+        return np.zeros(0)
+    return np.asarray([float(price) for price in rates.prices])[rates.which]
+
+
+def tail(e: float, m: int) -> float:
+    """P[DLap(e) >= m].
+
+    Example:
+        >>> tail(1.0, 1) + tail(1.0, 0)  # Z and -Z have the same law
+        1.0
+    """
     a = math.exp(-e)
     return a**m / (1 + a) if m >= 0 else 1 - a ** (1 - m) / (1 + a)
 
 
-def _selection_law(
+def selection_law(
     candidates: Candidates, node: int, rate: float, flips: bool
 ) -> tuple[Floats, dict[tuple[int, int], int]]:
-    """Log-probabilities of all candidates of a node, and the place of each (part, cut)."""
+    """Log-probabilities of all candidates of a node, and the place of each (part, cut).
+
+    Args:
+        candidates: The candidates of all nodes.
+        node: Which node.
+        rate: The rate of the mechanism there.
+        flips: Whether it is permute-and-flip.
+    """
     runs = range(candidates.start[node], candidates.start[node + 1])
     score = np.concatenate([np.repeat(candidates.score[r], candidates.count[r]) for r in runs])
     weight = np.concatenate([np.repeat(candidates.weight[r], candidates.count[r]) for r in runs])
@@ -273,10 +309,10 @@ def _permute_and_flip_law(x: Floats) -> Floats:
     q = np.exp(-x)
     points, weights = np.polynomial.legendre.leggauss(max(1, math.ceil(len(q) / 2)))
     t = (points + 1) / 2
-    factors = 1 - t[:, None] * q[None, :]
-    others = [np.prod(np.delete(factors, c, axis=1), axis=1) for c in range(len(q))]
-    integral = np.asarray([(weights / 2 * values).sum() for values in others])
-    return np.asarray(-x + np.log(integral))
+    factors = np.log1p(-t[:, None] * q[None, :])  # all points lie inside, so no factor is 0
+    others = factors.sum(axis=1)[:, None] - factors
+    integral = np.logaddexp.reduce(np.log(weights / 2)[:, None] + others, axis=0)
+    return np.asarray(-x + integral)
 
 
 def record(run: Callable[[Chance], object], chance: Chance) -> list[tuple[str, Any]]:
@@ -307,6 +343,7 @@ def compare(one: Trace, other: Trace, paid_in_rho: Collection[str] = ()) -> Comp
     log_ratio: dict[str, float] = {}
     touched = []
     divergence = dict.fromkeys(ORDERS, 0.0)
+    strain = 0.0
     for a, b in zip(one, other, strict=True):
         differ = a.log_p != b.log_p
         touched.append(int(differ.sum()))
@@ -316,8 +353,22 @@ def compare(one: Trace, other: Trace, paid_in_rho: Collection[str] = ()) -> Comp
             # an outcome may be equally likely although the laws differ, so all items are compared
             items = [i for i in range(len(a.log_p)) if _laws_differ(a, b, i) or differ[i]]
             for order in ORDERS:
-                divergence[order] += sum(_divergence(a, b, i, order) for i in items) / order
-    return Comparison(log_ratio, tuple(touched), divergence)
+                losses = [_divergence(a, b, i, order) / order for i in items]
+                divergence[order] += sum(losses)
+                strain = max(strain, _strain(a, items, losses))
+        else:
+            items = np.flatnonzero(differ).tolist()
+            losses = np.abs(b.log_p[items] - a.log_p[items]).tolist()
+            strain = max(strain, _strain(a, items, losses))
+    return Comparison(log_ratio, tuple(touched), divergence, strain)
+
+
+def _strain(step: Step, items: list[int], losses: list[float]) -> float:
+    """The largest loss as a share of its price, where prices are told."""
+    if not step.prices.size:
+        return 0.0
+    shares = [loss / step.prices[item] for item, loss in zip(items, losses, strict=True)]
+    return float(max(shares, default=0.0))
 
 
 def _laws_differ(a: Step, b: Step, item: int) -> bool:
@@ -339,7 +390,9 @@ def _divergence(a: Step, b: Step, item: int, order: float) -> float:
             for u, v in ((p, q), (q, p))
         )
     e = float(a.rates[item])
-    # each count that moves does so by one, so that its loss is e or -e
-    moved = int(np.abs(a.exact[item] - b.exact[item]).sum()) if a.kind == "laplace" else 1
+    moved = np.abs(a.exact[item] - b.exact[item]) if a.kind == "laplace" else np.ones(1)
+    if moved.max() > 1:
+        return math.inf  # what is paid for is that a count moves by one
+    # so that its loss is e or -e
     one = float(np.logaddexp((order - 1) * e, -order * e) - np.log1p(np.exp(-e))) / (order - 1)
-    return moved * one
+    return float(moved.sum()) * one
