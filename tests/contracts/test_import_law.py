@@ -17,6 +17,7 @@ ROOMS = [
     "privacy",
     "release",
     "publish",
+    "audit",  # attacks on methods, with made-up tables
     "evaluate",
     "cli",
 ]

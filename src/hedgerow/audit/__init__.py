@@ -1,0 +1,11 @@
+"""Audits: attempts to break the guarantee, by replay, by enumeration and by statistics.
+
+Nothing here reads private data: tables are made up from a public schema. All of it judges
+mechanisms and is none, so it computes with floats and draws its tables from an ordinary generator.
+"""
+
+from hedgerow.audit.methods import AUDITED, Audited
+from hedgerow.audit.report import Line, Report
+from hedgerow.audit.whole import audit
+
+__all__ = ["AUDITED", "Audited", "Line", "Report", "audit"]

@@ -1,0 +1,229 @@
+"""Exact enumeration: the whole law of what a method publishes, on tiny tables.
+
+A method is run again and again with a chance that takes one outcome of every draw after another,
+until all paths have been taken, and multiplies their probabilities. So the law of the release is
+known in full, up to the rounding of floats, and two neighbours' laws can be compared: for a pure
+guarantee no outcome may be more than exp(epsilon) times as likely, and with a delta the
+hockey-stick divergence at epsilon may not exceed delta.
+
+Noisy counts have infinitely many outcomes, so a noisy count is clamped to a public window as it is
+drawn: the ends stand for "at most" and "at least". What does that prove?
+
+- A count that is clamped after the noise is still a draw of a mechanism with the same price
+  (clamping looks at the noisy value alone). The method over clamped counts is an ordinary run of
+  the method over another count mechanism, so all claims must hold of it: no false alarms.
+- A path on which every noisy count lies inside the window has the probability that it has without
+  a window, exactly. Where a method does the same for all values beyond an end (it takes negative
+  sizes for 0, and the last counts feed nothing), so have the others, as events. What a window can
+  hide is a flaw that shows beyond its ends only.
+- A window of two values loses nothing of the noise itself: P[count >= 1] is exp(rate) times as
+  large for a true count of 1 as for 0, exactly the price.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.chance import Chance, Rates, flat
+from hedgerow.privacy.replay import selection_law, tail
+from hedgerow.privacy.selection import Candidates, Choices
+from hedgerow.publish.api import run
+from hedgerow.publish.publisher import Outcome, Publisher
+from hedgerow.table import Table
+
+__all__ = ["Law", "TooManyPathsError", "epsilon_between", "hockey_stick", "law", "law_of"]
+
+Ints = NDArray[np.int64]
+Law = dict[Any, float]
+"""What may come out, and how likely."""
+
+
+class TooManyPathsError(Exception):
+    """The law has more paths than may be taken."""
+
+
+class _Path:
+    """One path through all draws: takes what the script says, then first outcomes."""
+
+    def __init__(self, script: list[int], window: tuple[int, int]) -> None:
+        self._script = script
+        self._window = window
+        self.taken: list[tuple[int, int]] = []  # the outcome of each draw, and how many it has
+        self.log_p = 0.0
+
+    def _fork(self, log_law: NDArray[np.float64]) -> int:
+        """One draw from finitely many outcomes."""
+        at = len(self.taken)
+        outcome = self._script[at] if at < len(self._script) else 0
+        self.taken.append((outcome, len(log_law)))
+        self.log_p += float(log_law[outcome])
+        return outcome
+
+    def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
+        """See `Chance.select`."""
+        flips = flat(candidates) & flip
+        chosen = []
+        for node in range(len(candidates.start) - 1):
+            rate = float(rates.values[rates.which[node]])
+            log_law, places = selection_law(candidates, node, rate, bool(flips[node]))
+            chosen.append(list(places)[self._fork(log_law)])
+        part, cut = np.asarray(chosen, dtype=np.int64).reshape(-1, 2).T
+        return Choices(part, cut)
+
+    def laplace(self, exact: Ints, rates: Rates) -> Ints:
+        """See `Chance.laplace`."""
+        rows = exact.reshape(len(rates.which), -1)
+        values = np.empty_like(rows)
+        for (row, column), count in np.ndenumerate(rows):
+            rate = float(rates.values[rates.which[row]])
+            values[row, column] = self._noisy(int(count), rate)
+        return values.reshape(exact.shape)
+
+    def sparse(
+        self, cells: Ints, counts: Ints, number: int, rate: Fraction, threshold: int
+    ) -> tuple[Ints, Ints]:
+        """See `Chance.sparse`: noise on every cell, of which those at the threshold are listed."""
+        exact = dict(zip(cells.tolist(), counts.tolist(), strict=True))
+        low, high = self._window
+        kept = []
+        for cell in range(number):
+            ends = (threshold - 1, threshold + high - low)  # the low end is not listed
+            value = self._noisy(exact.get(cell, 0), float(rate), ends)
+            if value >= threshold:
+                kept.append((cell, value))
+        cell_all, value_all = np.asarray(kept, dtype=np.int64).reshape(-1, 2).T
+        return cell_all, value_all
+
+    def _noisy(self, exact: int, rate: float, window: tuple[int, int] | None = None) -> int:
+        low, high = window or self._window
+        at_least = [1.0, *(tail(rate, value - exact) for value in range(low + 1, high + 1)), 0.0]
+        return low + self._fork(np.log(-np.diff(at_least)))
+
+
+def _next_script(taken: list[tuple[int, int]]) -> list[int] | None:
+    """The next path in order, or None after the last."""
+    while taken and taken[-1][0] + 1 == taken[-1][1]:
+        taken.pop()
+    if not taken:
+        return None
+    return [outcome for outcome, _ in taken[:-1]] + [taken[-1][0] + 1]
+
+
+def law(
+    draw: Callable[[Chance], Any], window: tuple[int, int] = (0, 1), most_paths: int = 100_000
+) -> Law:
+    """The law of whatever a function of a chance returns.
+
+    Args:
+        draw: The function; what it returns must be hashable.
+        window: Noisy counts are clamped to this, both ends included.
+        most_paths: How many paths may be taken.
+
+    Raises:
+        TooManyPathsError: There are more.
+
+    Example:
+        >>> rates = Rates((Fraction(1),), np.zeros(1, dtype=np.int64))
+        >>> coin = law(lambda chance: int(chance.laplace(np.array([[0]]), rates)[0, 0]))
+        >>> sorted(coin), round(sum(coin.values()), 12)
+        ([0, 1], 1.0)
+    """
+    found: Law = {}
+    script: list[int] | None = []
+    paths = 0
+    while script is not None:
+        paths += 1
+        if paths > most_paths:
+            raise TooManyPathsError(f"there are more than {most_paths} paths")
+        path = _Path(script, window)
+        key = draw(path)
+        found[key] = found.get(key, 0.0) + math.exp(path.log_p)
+        script = _next_script(path.taken)
+    return found
+
+
+def law_of(
+    method: Publisher,
+    table: Table,
+    budget: Budget,
+    window: tuple[int, int] = (0, 1),
+    most_paths: int = 100_000,
+) -> Law:
+    """The law of all that a method publishes about a table.
+
+    Args:
+        method: The method.
+        table: The table.
+        budget: What it may spend.
+        window: Noisy counts are clamped to this.
+        most_paths: How many paths may be taken.
+    """
+    return law(lambda chance: published(run(table, method, budget, chance)), window, most_paths)
+
+
+def published(outcome: Outcome) -> tuple[Any, ...]:
+    """All of an outcome that is published, as something that can be compared and hashed."""
+    book = outcome.ledger.book(outcome.published, outcome.sharing)
+    facts = json.dumps([outcome.plan.to_dict(), book], sort_keys=True, default=str)
+    return facts, _frozen(outcome.partition), _frozen(outcome.measurements)
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.shape, str(value.dtype), value.tobytes()
+    if isinstance(value, tuple | list):
+        return tuple(_frozen(item) for item in value)
+    if dataclasses.is_dataclass(value):
+        return tuple(_frozen(getattr(value, item.name)) for item in dataclasses.fields(value))
+    return value
+
+
+def hockey_stick(one: Law, other: Law, epsilon: float) -> float:
+    """By how much one law exceeds exp(epsilon) times the other, in either direction.
+
+    Example:
+        >>> hockey_stick({"a": 1.0}, {"a": 0.5, "b": 0.5}, 0.0)
+        0.5
+    """
+    keys = one.keys() | other.keys()
+    factor = math.exp(epsilon)
+
+    def exceeds(p: Law, q: Law) -> float:
+        return math.fsum(max(0.0, p.get(key, 0.0) - factor * q.get(key, 0.0)) for key in keys)
+
+    return max(exceeds(one, other), exceeds(other, one))
+
+
+def epsilon_between(one: Law, other: Law, delta: float = 0.0) -> float:
+    """The smallest epsilon that both laws keep with a delta: a bound on what may be claimed.
+
+    Example:
+        >>> epsilon_between({"a": 0.75, "b": 0.25}, {"a": 0.25, "b": 0.75}) == math.log(3)
+        True
+    """
+    if one.keys() == other.keys():
+        most = max(abs(math.log(one[key] / other[key])) for key in one)
+    else:
+        most = math.inf
+    if not delta:
+        return most
+    high = min(most, 700.0) if hockey_stick(one, other, min(most, 700.0)) <= delta else math.inf
+    if math.isinf(high):
+        return high
+    low = 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if hockey_stick(one, other, middle) <= delta:
+            high = middle
+        else:
+            low = middle
+    return high

@@ -1,0 +1,169 @@
+"""The methods that are audited: one entry each, shared by the tests, the command and `make audit`.
+
+To add a method, add an entry here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from hedgerow.audit import trials
+from hedgerow.audit.distinguish import Trial
+from hedgerow.privacy.budget import Budget
+from hedgerow.publish.cdiffgen import CDiffGen
+from hedgerow.publish.diffgen import DiffGen
+from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.publish.publisher import Publisher
+
+__all__ = ["AUDITED", "MODES", "Audited", "Experiment", "describe"]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A distinguisher and what it is run on.
+
+    Args:
+        method: The settings under trial.
+        trial: Makes the trial, from the method and the budget.
+        epsilon: What is spent, where the trial needs its own; else the audit's.
+    """
+
+    method: Publisher
+    trial: Callable[[Publisher, Budget], Trial]
+    epsilon: str | None = None
+
+
+@dataclass(frozen=True)
+class Audited:
+    """One method and how it is audited.
+
+    Args:
+        name: The method's name.
+        modes: Settings that are replayed on any schema.
+        tiny: Settings with few enough outcomes to enumerate.
+        experiments: Distinguishers.
+    """
+
+    name: str
+    modes: tuple[Publisher, ...]
+    tiny: tuple[Publisher, ...]
+    experiments: tuple[Experiment, ...]
+
+
+def _experiments(
+    kind: Any, makers: tuple[Callable[[Publisher], Trial], ...], **small: Any
+) -> list[Experiment]:
+    """The trials that suit every method, and some more, for both schedules."""
+    found = []
+    for schedule in ("tuned", "paper"):
+        one_step = kind(schedule=schedule, specialisations=1, **small)
+        for maker in (*makers, trials.bounds_from_data, trials.classes_from_data):
+            found.append(Experiment(one_step, _plain(maker)))
+        by_ncp = kind(schedule=schedule, specialisations=1, score="ncp", **small)
+        found.append(Experiment(by_ncp, _plain(trials.empty_cut)))
+        found.append(Experiment(one_step, trials.metadata))
+        found.append(Experiment(one_step, _plain(trials.float_support)))
+    found.append(Experiment(kind(), _plain(trials.chosen_size), epsilon="1"))
+    return found
+
+
+def _plain(maker: Callable[[Publisher], Trial]) -> Callable[[Publisher, Budget], Trial]:
+    return partial(_without_budget, maker)
+
+
+def _without_budget(
+    maker: Callable[[Publisher], Trial], method: Publisher, budget: Budget
+) -> Trial:
+    return maker(method)
+
+
+AUDITED: dict[str, Audited] = {
+    entry.name: entry
+    for entry in (
+        Audited(
+            "diffmulti",
+            modes=(
+                DiffMulti(specialisations=8, depth=4),
+                DiffMulti(specialisations=8, depth=4, distribution="even"),
+                DiffMulti(specialisations=6, depth=3, score="max"),
+                DiffMulti(specialisations=6, depth=3, score="gini"),
+                DiffMulti(specialisations=6, depth=3, score="ncp"),
+                DiffMulti(specialisations=6, depth=3, score="discernibility"),
+                DiffMulti(),
+                DiffMulti(schedule="paper", specialisations=8, depth=4),
+                DiffMulti(schedule="paper", specialisations=5, depth=3, score="ncp"),
+                DiffMulti(schedule="paper", specialisations=5, depth=3, distribution="even"),
+            ),
+            tiny=(
+                DiffMulti(specialisations=2, depth=2),
+                DiffMulti(specialisations=2, depth=2, distribution="even"),
+                DiffMulti(schedule="paper", specialisations=2, depth=2),
+            ),
+            experiments=(
+                Experiment(DiffMulti(specialisations=21, depth=2), _plain(trials.empty_child)),
+                Experiment(
+                    DiffMulti(schedule="paper", specialisations=21, depth=2),
+                    _plain(trials.empty_child),
+                ),
+                Experiment(
+                    DiffMulti(schedule="paper", specialisations=11, depth=2),
+                    _plain(trials.share_of_child),
+                    epsilon="0.6",  # so that sizes are bought for 0.1
+                ),
+                *_experiments(DiffMulti, (trials.empty_row,), depth=1),
+            ),
+        ),
+        Audited(
+            "diffgen",
+            modes=(
+                DiffGen(specialisations=4),
+                DiffGen(),
+                DiffGen(specialisations=3, score="gini"),
+                DiffGen(specialisations=3, score="infogain"),
+                DiffGen(specialisations=3, score="ncp"),
+                DiffGen(specialisations=3, score="discernibility"),
+                DiffGen(specialisations=3, score="purity"),
+                DiffGen(schedule="paper", specialisations=4),
+                DiffGen(schedule="paper", specialisations=3, score="infogain"),
+            ),
+            tiny=(DiffGen(specialisations=2), DiffGen(schedule="paper", specialisations=2)),
+            experiments=tuple(_experiments(DiffGen, (trials.empty_row,))),
+        ),
+        Audited(
+            "cdiffgen",
+            modes=(
+                CDiffGen(specialisations=4),
+                CDiffGen(score="gini"),
+                CDiffGen(specialisations=3, score="infogain"),
+                CDiffGen(schedule="paper", specialisations=4),
+            ),
+            tiny=(CDiffGen(specialisations=2), CDiffGen(schedule="paper", specialisations=2)),
+            experiments=tuple(
+                _experiments(CDiffGen, (trials.empty_row, trials.levels_and_edges))
+            ),
+        ),
+    )
+}  # fmt: skip
+
+MODES: tuple[Publisher, ...] = tuple(mode for entry in AUDITED.values() for mode in entry.modes)
+"""Everything that is replayed."""
+
+
+def describe(method: Publisher) -> str:
+    """The settings of a method that are not its defaults, in short.
+
+    Example:
+        >>> describe(DiffGen(schedule="paper", specialisations=4))
+        'paper, specialisations 4'
+        >>> describe(DiffGen())
+        'tuned'
+    """
+    usual = type(method)().settings()
+    words: list[str] = [method.schedule]
+    for name, value in method.settings().items():
+        if name not in ("schedule", "consistency") and value != usual[name]:
+            words.append(str(value) if isinstance(value, str) else f"{name} {value}")
+    return ", ".join(words)

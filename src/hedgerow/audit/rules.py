@@ -1,0 +1,141 @@
+"""What a run owes, by the rule that fits its accounting: the replay audit and the ledger check."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hedgerow.audit.neighbours import Pair
+from hedgerow.privacy.budget import Budget, epsilon_of_rho
+from hedgerow.privacy.chance import Chance, Dice
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.replay import Comparison, DivergedError, Trace, compare, record, replay
+from hedgerow.publish.api import run
+from hedgerow.publish.publisher import Outcome, Publisher
+from hedgerow.table import Table
+
+__all__ = ["ROUNDING", "RULES", "Finding", "check_books", "replay_pair"]
+
+ROUNDING = 1e-9
+"""How far the floats of an audit may be off."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one transcript showed.
+
+    Args:
+        loss: The epsilon that it proves (pure), or that what was seen amounts to (zCDP).
+        complaint: What is wrong, or None.
+    """
+
+    loss: float
+    complaint: str | None
+
+
+def _pure(found: Comparison, outcome: Outcome) -> Finding:
+    """Pure: the likelihood ratio of the whole transcript is within epsilon."""
+    loss = abs(found.loss)
+    claim = float(outcome.plan.budget.row_epsilon)
+    if not loss <= claim + ROUNDING:
+        return Finding(loss, f"a transcript tells neighbours apart by {loss:.4g}, not {claim:.4g}")
+    return Finding(loss, None)
+
+
+def _zcdp(found: Comparison, outcome: Outcome) -> Finding:
+    """zCDP: Renyi divergences of what is paid in rho add up to rho at most; the rest is pure."""
+    ledger = outcome.ledger
+    pots = {name: float(pot.total) for name, pot in ledger.pots.items()}
+    ratios = found.log_ratio.items()
+    pure = abs(sum(ratio for purpose, ratio in ratios if ledger.pot_of(purpose) != "rho"))
+    rho = max(found.divergence.values())
+    loss = math.inf
+    if math.isfinite(found.loss) and math.isfinite(rho):
+        seen = Fraction(int(rho * 10**12), 10**12)
+        loss = pure + float(epsilon_of_rho(seen, outcome.plan.budget.row_delta))
+    if math.isinf(loss):
+        return Finding(loss, "a transcript of one neighbour is impossible under the other")
+    if not pure <= pots["epsilon"] + ROUNDING:
+        return Finding(loss, f"what was paid in epsilon lost {pure:.4g}, not {pots['epsilon']:.4g}")
+    if not rho <= pots["rho"] + ROUNDING:
+        return Finding(loss, f"what was paid in rho lost {rho:.4g}, not {pots['rho']:.4g}")
+    return Finding(loss, None)
+
+
+def _suppression(found: Comparison, outcome: Outcome) -> Finding:
+    """Suppression: some transcripts are impossible by design; enumeration weighs them by delta."""
+    return Finding(0.0, None)
+
+
+RULES: dict[str, Callable[[Comparison, Outcome], Finding]] = {
+    "pure": _pure,
+    "zcdp": _zcdp,
+    "suppression": _suppression,
+}
+"""One rule for each kind of accounting."""
+
+
+def replay_pair(method: Publisher, pair: Pair, budget: Budget, seed: int | None) -> list[Finding]:
+    """Replays one transcript of each neighbour on both, and judges what tells them apart.
+
+    Args:
+        method: What is audited.
+        pair: The neighbours.
+        budget: What is claimed.
+        seed: Makes the transcripts repeatable.
+    """
+    outcomes: list[Outcome] = []
+
+    def on(table: Table) -> Callable[[Chance], object]:
+        return lambda chance: outcomes.append(run(table, method, budget, chance))
+
+    findings = []
+    for drawn_from in pair.tables:
+        transcript = record(on(drawn_from), Dice(Keystream(seed)))
+        try:
+            traces: list[Trace] = [replay(on(table), transcript) for table in pair.tables]
+            findings.append(_judge(traces, outcomes[-1]))
+        except DivergedError as error:
+            findings.append(Finding(math.inf, f"the method branched on private data: {error}"))
+    return findings
+
+
+def _judge(traces: list[Trace], outcome: Outcome) -> Finding:
+    ledger = outcome.ledger
+    in_rho = {step.purpose for step in traces[0] if ledger.pot_of(step.purpose) == "rho"}
+    found = compare(traces[0], traces[1], in_rho)
+    finding = RULES[outcome.plan.purse.accounting](found, outcome)
+    if finding.complaint:
+        return finding
+    if max(found.touched, default=0) > 1:
+        return Finding(finding.loss, "a step saw a record that is not in its region")
+    if found.strain > 1 + ROUNDING:
+        return Finding(finding.loss, f"a step lost {found.strain:.4g} times what it was charged")
+    return finding
+
+
+def check_books(outcome: Outcome) -> str | None:
+    """The ledger check: published paths spent exactly what was granted, all others at most.
+
+    Returns:
+        What is wrong, or None.
+    """
+    ledger, budget = outcome.ledger, outcome.plan.budget
+    for name in ledger.pots:
+        if (ledger.left(name, outcome.published) != 0).any():
+            return f"a published path did not spend all of its {name}"
+        if (ledger.left(name, ledger.accounts) < 0).any():
+            return f"a path spent more {name} than was granted"
+    granted = ledger.pots["epsilon"].total
+    if "rho" in ledger.pots:
+        granted += epsilon_of_rho(ledger.pots["rho"].total, budget.row_delta)
+        if granted > budget.row_epsilon:
+            return "the pots hold more than the budget"
+    elif granted != budget.row_epsilon:
+        return "the pot does not hold the budget"
+    book = ledger.book(outcome.published, outcome.sharing)
+    if sum(path["leaves"] for path in book["paths"]) != outcome.partition.cells:
+        return "the book does not account for every published region"
+    return None

@@ -1,0 +1,213 @@
+"""The distinguishers T1 to T12: neighbours on which flawed algorithms give themselves away.
+
+The flaws are those of the published algorithms and of their obvious implementations.
+
+Each is a function from a method to a trial, so that every schedule can be tried. T6 and T7 (item
+sets) and T9 (personalised generalisation) wait for their methods; the tests hold models of them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from hedgerow.audit.distinguish import Trial
+from hedgerow.audit.neighbours import Pair, pair_of
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.chance import Dice
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.publish.api import run
+from hedgerow.publish.publisher import Outcome, Publisher
+from hedgerow.schema import Schema
+
+__all__ = [
+    "bounds_from_data",
+    "chosen_size",
+    "classes_from_data",
+    "empty_child",
+    "empty_cut",
+    "empty_row",
+    "float_support",
+    "levels_and_edges",
+    "metadata",
+    "presence",
+    "share_of_child",
+]
+
+
+def _schema(attribute: dict[str, Any], classes: tuple[str, ...] = ()) -> Schema:
+    attributes = {"a": attribute}
+    if classes:
+        attributes["c"] = {"type": "categorical", "role": "class", "values": list(classes)}
+    return Schema.from_dict({"name": "distinguisher", "attributes": attributes})
+
+
+_NUMBERS = {"type": "numeric", "low": 0, "high": 100, "step": 1}
+_TWO = {"type": "categorical", "values": ["x", "y"]}
+_FOUR = {"type": "categorical", "taxonomy": {"x": ["x1", "x2"], "y": ["y1", "y2"]}}
+
+
+def _trial(name: str, words: str, pair: Pair, events: dict[str, Any]) -> Trial:
+    return Trial(name, words, pair.without, pair.with_it, events)
+
+
+def _count(outcome: Outcome, row: tuple[int, ...]) -> float | None:
+    """The published count of a record's region and class, or None where it is not listed."""
+    place: int | np.int64
+    for found in outcome.measurements:
+        if found.name not in ("leaf", "count"):
+            continue
+        place = outcome.partition.locate(np.asarray([row[:-1]]))[0]
+        if found.at == "node":
+            place = outcome.partition.leaves[place]  # type: ignore[union-attr]
+        here = found.where == place
+        if found.klass is not None:
+            here &= found.klass == row[-1]
+            return found.values[here, 0][0].item() if here.any() else None
+        if not here.any() or row[-1] >= found.values.shape[1]:
+            return None
+        return found.values[here, row[-1]][0].item()  # type: ignore[no-any-return]
+    return None
+
+
+def _reaches(outcome: Outcome, row: tuple[int, ...], least: float) -> bool:
+    count = _count(outcome, row)
+    return count is not None and count >= least
+
+
+def _edges(outcome: Outcome) -> Any:
+    """The first codes of all regions in the first attribute."""
+    return outcome.partition.bounds(np.arange(outcome.partition.cells))[0][:, 0]
+
+
+def empty_child(method: Publisher) -> Trial:
+    """T1: an empty child must have the same kind of chance to grow as any other."""
+    pair = pair_of("", _schema(_FOUR), [(0, 0)] * 8, (2, 0))
+
+    def split(outcome: Outcome) -> bool:
+        tree: Any = outcome.partition
+        return bool(((tree.lo[:, 0] == 2) & (tree.hi[:, 0] == 4) & (tree.split >= 0)).any())
+
+    return _trial("T1", "a region without records is specialised", pair, {"y is split": split})
+
+
+def empty_cut(method: Publisher) -> Trial:
+    """T2: a region without records has no favourite cut."""
+    pair = pair_of("", _schema(_NUMBERS), [], (20, 0))
+    events = {
+        "cut at 50": lambda outcome: bool((_edges(outcome) == 50).any()),
+        "cut at 20 or 21": lambda outcome: bool(np.isin(_edges(outcome), (20, 21)).any()),
+    }
+    return _trial("T2", "cuts fall on a public grid", pair, events)
+
+
+def share_of_child(method: Publisher) -> Trial:
+    """T3: what a child gets depends on its own noisy size, at its own price."""
+    pair = pair_of("", _schema(_FOUR), [(0, 0)], (2, 0))
+
+    def size(outcome: Outcome) -> float:
+        for found in outcome.measurements:
+            if found.name == "allocate":
+                return float(found.values[found.where == 1, 0][0])
+        return -math.inf
+
+    events = {
+        "x gets 10 or more": lambda outcome: size(outcome) >= 10,
+        "x gets 200 or more": lambda outcome: size(outcome) >= 200,
+    }
+    return _trial("T3", "shares follow noisy sizes alone", pair, events)
+
+
+def empty_row(method: Publisher) -> Trial:
+    """T4: groups without records are published like all others."""
+    pair = pair_of("", _schema(_TWO, ("no", "yes")), [(0, 0)] * 5, (1, 1))
+    events = {
+        "(y, yes) is listed": lambda outcome: _count(outcome, (1, 1)) is not None,
+        "(y, yes) counts 1 or more": lambda outcome: _reaches(outcome, (1, 1), 1),
+    }
+    return _trial("T4", "every group is published, empty ones too", pair, events)
+
+
+def bounds_from_data(method: Publisher) -> Trial:
+    """T5: bounds come from the schema, not from the records."""
+    pair = pair_of("", _schema(_NUMBERS), [(10, 0), (20, 0)], (90, 0))
+    events = {"cut above 20": lambda outcome: bool((_edges(outcome) > 20).any())}
+    return _trial("T5", "bounds do not follow the records", pair, events)
+
+
+def classes_from_data(method: Publisher) -> Trial:
+    """T5, for classes: those of the schema are published, seen or not."""
+    classes = ("no", "yes", "maybe")
+    pair = pair_of("", _schema(_TWO, classes), [(0, 0), (1, 1)], (0, 2))
+    events = {
+        "an unseen class is listed": lambda outcome: _count(outcome, (0, 2)) is not None,
+        "it counts 1 or more": lambda outcome: _reaches(outcome, (0, 2), 1),
+    }
+    return _trial("T5c", "classes do not follow the records", pair, events)
+
+
+def levels_and_edges(method: Publisher) -> Trial:
+    """T8: counts of all levels of a path are paid for, not of all edges."""
+    pair = pair_of("", _schema(_TWO), [], (0, 0))
+
+    def both(outcome: Outcome) -> bool:
+        found = next(found for found in outcome.measurements if found.name == "count")
+        left: Any = outcome.partition.leaves[0]  # type: ignore[union-attr]
+        values = [found.values[found.where == node, 0][0] for node in (0, left)]
+        return bool(min(values) >= 1)
+
+    return _trial("T8", "every level of a path is paid for", pair, {"root and left >= 1": both})
+
+
+def chosen_size(method: Publisher) -> Trial:
+    """T10: the size of the tree follows from noise, not from the records.
+
+    The tables stand where the public rule turns: one record more, and a second step is taken.
+    """
+    turn = 400 if method.name != "diffmulti" else 799
+    pair = pair_of("", _schema(_NUMBERS), [(50, 0)] * turn, (50, 0))
+    events = {"more than one step": lambda outcome: outcome.plan.specialisations > 1}
+    return _trial("T10", "the size follows from a noisy number of rows", pair, events)
+
+
+def facts(outcome: Outcome) -> str:
+    """All that is published beside the noisy counts."""
+    book = outcome.ledger.book(outcome.published, outcome.sharing)
+    shapes = [(found.name, found.where.tolist()) for found in outcome.measurements]
+    return json.dumps([outcome.plan.to_dict(), book, shapes], default=str)
+
+
+def metadata(method: Publisher, budget: Budget) -> Trial:
+    """T11: nothing beside the noisy counts depends on how many records there are."""
+    pair = pair_of("", _schema(_TWO), [(0, 0)] * 4, (0, 0))
+    usual = facts(run(pair.without, method, budget, Dice(Keystream(seed=0))))
+    events = {"the other facts are as usual": lambda outcome: facts(outcome) == usual}
+    return _trial("T11", "metadata hold no number of records", pair, events)
+
+
+def float_support(method: Publisher) -> Trial:
+    """T12: noisy counts are whole, so that no digit tells what noise was added to."""
+    pair = pair_of("", _schema(_TWO), [], (0, 0))
+
+    def fine(outcome: Outcome) -> bool:
+        # one plus a float cannot have binary digits below the 53rd
+        count = _count(outcome, (0, 0))
+        return count is not None and math.ldexp(count, 53) % 1 != 0
+
+    return _trial("T12", "noise has the same digits everywhere", pair, {"very fine digits": fine})
+
+
+def presence(pair: Pair) -> Trial:
+    """On any schema: is the record there? Its own count is looked at."""
+    rows, extra = pair.without.codes, pair.extra
+
+    def more(outcome: Outcome) -> bool:
+        region = outcome.partition.locate(np.asarray([extra[:-1]]))[0]
+        mates = outcome.partition.locate(rows[:, :-1]) == region if len(rows) else np.zeros(0, bool)
+        same = int((mates & (rows[:, -1] == extra[-1])).sum()) if len(rows) else 0
+        return _reaches(outcome, extra, same + 1)
+
+    return _trial("P", f"is somebody there? ({pair.words})", pair, {"one more is counted": more})

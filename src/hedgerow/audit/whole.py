@@ -1,0 +1,251 @@
+"""The whole audit of one method: replay, ledger, enumeration and distinguishers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from secrets import randbits
+
+from hedgerow.audit.distinguish import ERROR, Trial, epsilon_bound, tally
+from hedgerow.audit.enumeration import TooManyPathsError, epsilon_between, hockey_stick, law_of
+from hedgerow.audit.methods import AUDITED, Audited, describe
+from hedgerow.audit.neighbours import (
+    Pair,
+    edge_cases,
+    pair_of,
+    picker,
+    random_pair,
+    random_schema,
+)
+from hedgerow.audit.report import Line, Report
+from hedgerow.audit.rules import ROUNDING, check_books, replay_pair
+from hedgerow.audit.trials import presence
+from hedgerow.errors import UsageError
+from hedgerow.privacy.budget import Budget, Number
+from hedgerow.privacy.chance import Chance, Dice
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.publish.api import run
+from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
+from hedgerow.schema import Schema
+from hedgerow.table import Table
+
+__all__ = ["TINY_CELLS", "TINY_SCHEMAS", "audit", "tiny_pairs"]
+
+TINY_CELLS = 32
+"""The most cells, classes told apart, of a schema that is enumerated."""
+
+MOST_PATHS = 4_000
+
+TINY_SCHEMAS = {
+    "a 4x2 grid": Schema.from_dict({"name": "grid", "attributes": {
+        "a": {"type": "numeric", "low": 0, "high": 3, "step": 1},
+        "b": {"type": "categorical", "values": ["x", "y"]}}}),
+    "2 values and a class": Schema.from_dict({"name": "classes", "attributes": {
+        "a": {"type": "categorical", "values": ["x", "y"]},
+        "c": {"type": "categorical", "role": "class", "values": ["no", "yes"]}}}),
+    "a 4x4 grid": Schema.from_dict({"name": "square", "attributes": {
+        "a": {"type": "numeric", "low": 0, "high": 3, "step": 1},
+        "b": {"type": "categorical", "taxonomy": {"x": ["x1", "x2"], "y": ["y1", "y2"]}}}}),
+}  # fmt: skip
+"""Domains of at most 4x4 cells."""
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """What all audits of a call share."""
+
+    name: str
+    budget: Budget
+    runs: int
+    seed: int
+    window: tuple[int, int]
+    most_paths: int
+    out_of_time: Callable[[], bool]
+
+    def line(
+        self, mode: str, audit: str, bound: float | None, tried: int, ok: bool, words: str,
+        budget: Budget | None = None,
+    ) -> Line:  # fmt: skip
+        budget = budget or self.budget
+        epsilon, delta = str(budget.epsilon), str(budget.delta)
+        return Line(self.name, mode, audit, epsilon, delta, bound, tried, ok, words)
+
+
+def audit(
+    name: str,
+    schema: Schema | None = None,
+    epsilon: Number = 1,
+    delta: Number = 0,
+    *,
+    runs: int = 2000,
+    seconds: float | None = None,
+    seed: int | None = None,
+    window: tuple[int, int] = (0, 1),
+    most_paths: int = MOST_PATHS,
+    progress: Progress = no_progress,
+) -> Report:
+    """Tries to break a method's promise. Reads no private data.
+
+    Args:
+        name: The method's name, such as "diffmulti".
+        schema: The schema that tables are made up for; without it, many made-up schemas.
+        epsilon: What is claimed.
+        delta: The same.
+        runs: How many transcripts are replayed in all, and how often each distinguisher runs.
+        seconds: Stop starting new work after about so long.
+        seed: Makes the audit repeatable.
+        window: To what enumeration clamps noisy counts.
+        most_paths: How many paths enumeration may take for one law.
+        progress: Called now and then with the share of the work that is done.
+
+    Example:
+        >>> audit("diffgen", runs=20, seed=1, most_paths=50).ok
+        True
+    """
+    entry = AUDITED.get(name)
+    if entry is None:
+        raise UsageError(
+            f"There is no audit of {name!r}.", hint=f"Use one of: {', '.join(AUDITED)}."
+        )
+    rows = schema.person.max_rows if schema and schema.person else 1
+    began = time.monotonic()
+    setting = _Setting(
+        name,
+        Budget.of(epsilon, delta, rows),
+        runs,
+        randbits(32) if seed is None else seed,
+        window,
+        most_paths,
+        lambda: seconds is not None and time.monotonic() - began > seconds,
+    )
+    parts: list[Callable[[], Iterator[Line]]] = [
+        *(partial(_replay, setting, mode, schema, len(entry.modes)) for mode in entry.modes),
+        *(partial(_enumerate, setting, mode, schema) for mode in entry.tiny),
+        partial(_distinguish, setting, entry, schema),
+    ]
+    lines: list[Line] = []
+    for done, part in enumerate(parts):
+        progress(done / len(parts))
+        if not setting.out_of_time():
+            lines.extend(part())
+    return Report(tuple(lines))
+
+
+def _fits(method: Publisher, schema: Schema, budget: Budget) -> bool:
+    """Whether a method can publish such tables at all; a score may need a class."""
+    try:
+        method.plan(schema, budget.epsilon, budget.delta)
+    except UsageError:
+        return False
+    return True
+
+
+def _pairs(schema: Schema | None, seed: int) -> Iterator[Pair]:
+    """Neighbours without end: edge cases first, then at random."""
+    pick = picker(seed)
+    yield from edge_cases(schema or random_schema(pick), pick)
+    while True:
+        yield random_pair(schema or random_schema(pick), pick)
+
+
+def _replay(
+    setting: _Setting, mode: Publisher, schema: Schema | None, modes: int
+) -> Iterator[Line]:
+    """The replay audit and the ledger check of one mode."""
+    if schema and not _fits(mode, schema, setting.budget):
+        return
+    wanted = max(14, setting.runs // modes)
+    tried, booked, strongest = 0, 0, 0.0
+    wrong: str | None = None
+    misbooked: str | None = None
+    for number, pair in enumerate(_pairs(schema, setting.seed)):
+        if tried >= wanted or setting.out_of_time():
+            break
+        for finding in replay_pair(mode, pair, setting.budget, setting.seed + number):
+            tried += 1
+            strongest = max(strongest, finding.loss)
+            if finding.complaint and not wrong:
+                wrong = f"{finding.complaint} ({pair.words})"
+        dice = Dice(Keystream(setting.seed + number))
+        misbooked = misbooked or check_books(run(pair.with_it, mode, setting.budget, dice))
+        booked += 1
+    where = f"on {schema.name}" if schema else "on made-up schemas"
+    line, words = partial(setting.line, describe(mode)), f"likelihood ratios {where}"
+    yield line("replay", strongest, tried, wrong is None, wrong or words)
+    words = "published paths spend exactly the grant"
+    yield line("ledger", None, booked, misbooked is None, misbooked or words)
+
+
+def tiny_pairs(schema: Schema) -> list[Pair]:
+    """Neighbours whose whole laws are compared."""
+    sizes = [attribute.size for attribute in schema.attributes] + [max(1, len(schema.classes))]
+    low, high = tuple(0 for _ in sizes), tuple(size - 1 for size in sizes)
+    return [
+        pair_of("empty table", schema, [], low),
+        pair_of("one record and another", schema, [low], high),
+    ]
+
+
+def _enumerate(setting: _Setting, mode: Publisher, schema: Schema | None) -> Iterator[Line]:
+    """The whole laws of one mode on tiny domains."""
+    for words, small in (TINY_SCHEMAS if schema is None else {schema.name: schema}).items():
+        cells = max(1, len(small.classes))
+        for attribute in small.attributes:
+            cells *= attribute.size
+        if cells > TINY_CELLS or not _fits(mode, small, setting.budget):
+            continue
+        for pair in tiny_pairs(small):
+            if setting.out_of_time():
+                return
+            try:
+                one, other = (
+                    law_of(mode, table, setting.budget, setting.window, setting.most_paths)
+                    for table in pair.tables
+                )
+            except TooManyPathsError:
+                continue
+            delta, claim = float(setting.budget.row_delta), float(setting.budget.row_epsilon)
+            bound = epsilon_between(one, other, delta)
+            ok = bound <= claim + ROUNDING and hockey_stick(one, other, claim) <= delta + 1e-12
+            ok = ok and all(abs(sum(found.values()) - 1) < ROUNDING for found in (one, other))
+            what = f"all outcomes on {words}, {pair.words}"
+            tried = len(one) + len(other)
+            yield setting.line(describe(mode), "enumeration", bound, tried, ok, what)
+
+
+def _distinguish(setting: _Setting, entry: Audited, schema: Schema | None) -> Iterator[Line]:
+    """Statistical distinguishers: those of the method, and whether somebody is there."""
+    planned: list[tuple[Publisher, Budget, Trial]] = []
+    if schema is None:
+        for experiment in entry.experiments:
+            own = Budget.of(experiment.epsilon or setting.budget.epsilon, setting.budget.delta)
+            trial = experiment.trial(experiment.method, own)
+            planned.append((experiment.method, own, trial))
+    pick = picker(setting.seed)
+    for mode in entry.modes:
+        fitting = schema or random_schema(pick)
+        if _fits(mode, fitting, setting.budget):
+            for pair in edge_cases(fitting, pick)[:2]:
+                planned.append((mode, setting.budget, presence(pair)))
+    events = sum(len(trial.events) for *_, trial in planned)
+    for number, (method, budget, trial) in enumerate(planned):
+        if setting.out_of_time():
+            return
+        delta, claim = float(budget.row_delta), float(budget.row_epsilon)
+        draw = partial(_run, method, budget)
+        seed = setting.seed + number
+        hits, runs = tally(trial, draw, setting.runs, seed, setting.out_of_time)
+        bounds = {
+            event: epsilon_bound(count, runs, delta, ERROR / events)
+            for event, count in hits.items()
+        }
+        event = max(bounds, key=lambda name: bounds[name])
+        what = f"{trial.words}: {event}, {hits[event][0]} and {hits[event][1]} times"
+        ok = bounds[event] <= claim
+        yield setting.line(describe(method), trial.name, bounds[event], 2 * runs, ok, what, budget)
+
+
+def _run(method: Publisher, budget: Budget, table: Table, chance: Chance) -> Outcome:
+    return run(table, method, budget, chance)
