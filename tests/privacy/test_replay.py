@@ -3,47 +3,28 @@
 from __future__ import annotations
 
 import itertools
-import math
 import os
-from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from twins import SCHEMA
 
+from hedgerow.audit.methods import AUDITED, MODES
+from hedgerow.audit.neighbours import edge_cases, pair_of, picker, random_pair, random_schema
+from hedgerow.audit.rules import check_books, replay_pair
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.ledger import Ledger
-from hedgerow.privacy.replay import DivergedError, compare, record, replay
-from hedgerow.publish import scores
+from hedgerow.privacy.replay import record, replay
 from hedgerow.publish.api import run
-from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.schema import Schema
-from hedgerow.table import Table
 
-ROUNDING = 1e-9
 EXAMPLES = int(os.environ.get("HEDGEROW_EXAMPLES", "60"))  # more for a long audit
-RHO = ("cut", "select", "allocate", "spare")
-
-SCHEMA = Schema.from_dict(
-    {
-        "name": "small",
-        "attributes": {
-            "age": {"type": "numeric", "low": 0, "high": 9, "step": 1},
-            "job": {
-                "type": "categorical",
-                "taxonomy": {"Professional": ["Engineer", "Lawyer"], "Artist": ["Dancer", "Poet"]},
-            },
-            "dose": {"type": "numeric", "low": 0, "high": 3, "step": 1},
-            "ill": {"type": "categorical", "values": ["no", "yes", "maybe"], "role": "class"},
-        },
-    }
-)
+EDGES = {pair.words: pair for pair in edge_cases(SCHEMA, picker(1))}
 LEAVES_ONLY = Schema.from_dict(
     {
         "name": "flat",
@@ -55,264 +36,116 @@ LEAVES_ONLY = Schema.from_dict(
     }
 )
 
-METHODS = [
-    DiffMulti(specialisations=8, depth=4),
-    DiffMulti(specialisations=8, depth=4, distribution="even"),
-    DiffMulti(specialisations=6, depth=3, score="gini"),
-    DiffMulti(specialisations=6, depth=3, score="ncp"),
-    DiffMulti(specialisations=6, depth=3, score="discernibility"),
-    DiffMulti(),
-    DiffMulti(schedule="paper", specialisations=8, depth=4),
-    DiffMulti(schedule="paper", specialisations=5, depth=3, score="ncp"),
-    DiffMulti(schedule="paper", specialisations=5, depth=3, distribution="even"),
-    DiffGen(specialisations=4),
-    DiffGen(),
-    DiffGen(specialisations=3, score="gini"),
-    DiffGen(specialisations=3, score="infogain"),
-    DiffGen(schedule="paper", specialisations=4),
-    DiffGen(schedule="paper", specialisations=3, score="infogain"),
-    CDiffGen(specialisations=4),
-    CDiffGen(score="gini"),
-    CDiffGen(schedule="paper", specialisations=4),
-]
+
+def check(method, pair, budget, number):
+    for finding in replay_pair(method, pair, budget, number):
+        assert finding.complaint is None, finding
 
 
-def rows(*records: tuple[int, ...]) -> np.ndarray:
-    return np.asarray(records, dtype=np.uint16).reshape(len(records), 4)
+def test_the_edge_cases_are_what_they_say():
+    assert len(EDGES) == 7
+    for pair in EDGES.values():
+        assert len(pair.with_it.codes) == len(pair.without.codes) + 1
+        assert pair.with_it.codes[-1].tolist() == list(pair.extra)
+    alone = EDGES["alone in its region"]
+    assert not (alone.without.codes[:, :-1] == alone.extra[:-1]).any()
+    unseen = EDGES["unseen class"]
+    assert unseen.extra[-1] not in unseen.without.codes[:, -1]
 
 
-def crowd(number: int, start: int = 0) -> np.ndarray:
-    source = np.random.default_rng(start)
-    columns = [source.integers(0, size, number) for size in (10, 4, 4, 3)]
-    return np.stack(columns, axis=1).astype(np.uint16)
+def test_every_method_of_the_command_is_audited():
+    from hedgerow.cli.options import Method
 
-
-# every pair: a table, and the record that its neighbour has in addition
-PAIRS = {
-    "empty table": (rows(), (5, 1, 2, 1)),
-    "alone in its region": (rows(*[(0, 0, 0, 0)] * 12), (9, 3, 3, 0)),
-    "low grid end": (crowd(15), (0, 0, 0, 0)),
-    "high grid end": (crowd(15), (9, 3, 3, 2)),
-    "unseen class": (rows(*[(3, 1, 1, 0), (7, 2, 2, 1)] * 6), (3, 1, 1, 2)),
-    "ties": (rows((1, 0, 0, 0), (1, 0, 0, 1), (8, 3, 3, 0), (8, 3, 3, 1)), (1, 0, 0, 1)),
-    "one of many": (crowd(40, 1), (4, 2, 1, 1)),
-}
-
-
-def audit(method, schema, table, extra, budget, number):
-    """Replays one transcript of each neighbour on both."""
-    with_it = np.concatenate([table, np.asarray([extra], dtype=np.uint16)])
-
-    def on(codes):
-        return lambda chance: run(Table(schema, codes), method, budget, chance)
-
-    for drawn_from in (table, with_it):
-        outcomes = record(on(drawn_from), Dice(Keystream(seed=number)))
-        yield compare(replay(on(table), outcomes), replay(on(with_it), outcomes), RHO)
-
-
-def check(method, schema, table, extra, budget, number):
-    """Asserts the guarantee, by the rule that fits the accounting."""
-    plan = method.plan_for(schema, budget, 0)
-    pots = {pot.name: float(pot.total) for pot in plan.purse.pots}
-    for found in audit(method, schema, table, extra, budget, number):
-        assert max(found.touched) <= 1, "a step that cannot see the record has changed"
-        if plan.purse.accounting == "pure":
-            assert abs(found.loss) <= float(budget.epsilon) + ROUNDING
-            continue
-        pure = sum(ratio for purpose, ratio in found.log_ratio.items() if purpose not in RHO)
-        assert abs(pure) <= pots["epsilon"] + ROUNDING
-        assert max(found.divergence.values()) <= pots["rho"] + ROUNDING
-        assert math.isfinite(found.loss)
+    assert {method.value for method in Method} == set(AUDITED)
+    for entry in AUDITED.values():
+        assert {mode.schedule for mode in entry.modes} == {"tuned", "paper"}
+        assert entry.tiny and entry.experiments
 
 
 @pytest.mark.parametrize("delta", [0, "1e-6"], ids=["pure", "zcdp"])
-@pytest.mark.parametrize("pair", PAIRS)
-@pytest.mark.parametrize("method", METHODS, ids=repr)
+@pytest.mark.parametrize("pair", EDGES)
+@pytest.mark.parametrize("method", MODES, ids=repr)
 def test_edge_cases(method, pair, delta):
-    table, extra = PAIRS[pair]
     for number, epsilon in enumerate(("1", "5")):
-        check(method, SCHEMA, table, extra, Budget.of(epsilon, delta), number)
+        check(method, EDGES[pair], Budget.of(epsilon, delta), number)
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"], ids=["pure", "zcdp"])
+@pytest.mark.parametrize("method", MODES, ids=repr)
+def test_every_step_tells_its_price(method, delta):
+    """Or the rule that a step loses no more than its charge would hold of nothing."""
+    table = EDGES["one of many"].with_it
+
+    def on(chance):
+        return run(table, method, Budget.of(1, delta), chance)
+
+    trace = replay(on, record(on, Dice(Keystream(seed=1))))
+    assert trace
+    assert all(len(step.prices) == len(step.log_p) and (step.prices > 0).all() for step in trace)
 
 
 @pytest.mark.parametrize("delta", [0, "1e-6"], ids=["pure", "zcdp"])
 def test_permute_and_flip_where_weights_are_equal(delta):
-    table = np.asarray([(0, 0, 0), (1, 2, 1), (1, 1, 1)], dtype=np.uint16)
+    rows = [(0, 0, 0), (1, 2, 1), (1, 1, 1)]
     method = DiffMulti(specialisations=3, depth=2)
     for number, extra in itertools.product(range(5), [(0, 0, 0), (1, 2, 0)]):
-        check(method, LEAVES_ONLY, table, extra, Budget.of(2, delta), number)
+        check(method, pair_of("", LEAVES_ONLY, rows, extra), Budget.of(2, delta), number)
 
 
 def test_sparse_release(monkeypatch):
     monkeypatch.setattr("hedgerow.publish.diffgen.DENSE_CELLS", 2)
     monkeypatch.setattr("hedgerow.publish.diffgen.SPURIOUS", 1)
     for method in (DiffGen(specialisations=4), DiffGen(schedule="paper", specialisations=4)):
-        for number, pair in itertools.product(range(3), PAIRS.values()):
+        for number, pair in itertools.product(range(3), EDGES.values()):
             budget = Budget.of(3)
-            outcome = run(Table(SCHEMA, pair[0]), method, budget, Dice(Keystream(seed=number)))
+            outcome = run(pair.without, method, budget, Dice(Keystream(seed=number)))
             assert outcome.measurements[-1].threshold is not None
-            check(method, SCHEMA, *pair, budget, number)
+            check(method, pair, budget, number)
 
 
 @st.composite
 def neighbours(draw):
     """A random schema, table and record."""
-    attributes = {}
-    for name in "abc"[: draw(st.integers(1, 3))]:
-        if draw(st.booleans()):
-            attributes[name] = {
-                "type": "numeric", "low": 0, "high": draw(st.integers(1, 12)), "step": 1,
-            }  # fmt: skip
-        else:
-            groups = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
-            attributes[name] = {
-                "type": "categorical",
-                "taxonomy": {
-                    f"{name}{g}": [f"{name}{g}{i}" for i in range(size)]
-                    for g, size in enumerate(groups)
-                },
-            }
-    attributes["class"] = {
-        "type": "categorical", "role": "class",
-        "values": [f"k{i}" for i in range(draw(st.integers(1, 3)))],
-    }  # fmt: skip
-    schema = Schema.from_dict({"name": "any", "attributes": attributes})
-    sizes = [attribute.size for attribute in schema.attributes] + [len(schema.classes)]
-    row = st.tuples(*(st.integers(0, size - 1) for size in sizes))
-    table = np.asarray(draw(st.lists(row, max_size=12)), dtype=np.uint16).reshape(-1, len(sizes))
-    return schema, table, draw(row)
+
+    def pick(low, high):
+        return draw(st.integers(low, high))
+
+    return random_pair(random_schema(pick), pick)
+
+
+at_random = settings(
+    max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
 
 
 @seed(20)
-@settings(max_examples=EXAMPLES, deadline=None, database=None,
-          suppress_health_check=list(HealthCheck))  # fmt: skip
-@given(neighbours(), st.sampled_from(METHODS), st.sampled_from([0, "1e-9"]), st.integers(0, 99))
+@at_random
+@given(neighbours(), st.sampled_from(MODES), st.sampled_from([0, "1e-9"]), st.integers(0, 99))
 def test_random_schemas(pair, method, delta, number):
-    schema, table, extra = pair
-    check(method, schema, table, extra, Budget.of("1.5", delta), number)
+    check(method, pair, Budget.of("1.5", delta), number)
 
 
 @seed(21)
-@settings(max_examples=EXAMPLES, deadline=None, database=None,
-          suppress_health_check=list(HealthCheck))  # fmt: skip
-@given(neighbours(), st.sampled_from(METHODS), st.sampled_from([0, "1e-9"]), st.integers(0, 99))
+@at_random
+@given(neighbours(), st.sampled_from(MODES), st.sampled_from([0, "1e-9"]), st.integers(0, 99))
 def test_every_published_path_spends_exactly_the_grant(pair, method, delta, number):
-    schema, table, _ = pair
     budget = Budget.of("1.5", delta)
-    outcome = run(Table(schema, table), method, budget, Dice(Keystream(seed=number)))
-    pots = outcome.ledger.pots
-    for name in pots:
-        assert (outcome.ledger.left(name, outcome.published) == 0).all()
-        everyone = np.arange(outcome.ledger._accounts)
-        assert (outcome.ledger.left(name, everyone) >= 0).all()
-    if not delta:
-        assert pots["epsilon"].total == Fraction(3, 2)
-    book = outcome.ledger.book(outcome.published, outcome.sharing)
-    assert sum(path["leaves"] for path in book["paths"]) == outcome.partition.cells
+    outcome = run(pair.without, method, budget, Dice(Keystream(seed=number)))
+    assert check_books(outcome) is None
 
 
-# Deliberately broken twins: an audit that catches nothing proves nothing.
+def test_the_ledger_check_can_fail():
+    outcome = run(EDGES["ties"].without, MODES[0], Budget.of(1), Dice(Keystream(seed=1)))
+    assert check_books(outcome) is None
+    outcome.ledger._spent["leaf"][outcome.published[0]] -= 1
+    assert "did not spend" in check_books(outcome)
+    outcome.ledger._spent["leaf"][outcome.published[0]] += 1
+    outcome.ledger._spent["leaf"][0] += outcome.ledger.pots["epsilon"].units
+    assert "more epsilon" in check_books(outcome)
 
 
-def caught(method=METHODS[0], epsilon="1", pairs=PAIRS):
-    for number in range(6):
-        for table, extra in pairs.values():
-            try:
-                check(method, SCHEMA, table, extra, Budget.of(epsilon), number)
-            except (AssertionError, DivergedError):
-                return True
-    return False
-
-
-def test_the_sound_method_is_not_caught():
-    assert not caught()
-
-
-def test_catches_a_leaf_that_spends_the_whole_grant(monkeypatch):
-    honest = Ledger.left
-
-    def greedy(self, pot, accounts):
-        spent = honest(self, pot, accounts)
-        return np.full_like(spent, self.pots[pot].units)
-
-    monkeypatch.setattr(Ledger, "left", greedy)
-    assert caught()
-
-
-def test_catches_split_points_taken_from_the_data(monkeypatch):
-    honest = scores.candidates
-
-    def from_data(domain, lo, hi, taxon, ask, score, *, apart):
-        compute = honest(domain, lo, hi, taxon, ask, score, apart=apart)
-
-        def only_at_records(histograms):
-            every = compute(histograms)
-            one_each = np.ones(len(every.count), dtype=np.int64)
-            return replace(every, count=one_each)
-
-        return only_at_records
-
-    monkeypatch.setattr("hedgerow.publish.diffmulti.candidates", from_data)
-    assert caught()
-
-
-def test_catches_noise_left_out_where_nobody_is(monkeypatch):
-    honest = Dice.laplace
-
-    def skip_empty(self, exact, rates):
-        return np.where(exact == 0, 0, honest(self, exact, rates))
-
-    monkeypatch.setattr(Dice, "laplace", skip_empty)
-    from hedgerow.privacy import replay as module
-
-    told = module._Replayer.laplace
-
-    def tell(self, exact, rates):
-        forced = told(self, exact, rates)
-        step = self.trace[-1]
-        impossible = ((exact == 0) & (forced != 0)).reshape(len(step.log_p), -1).any(axis=1)
-        step.log_p[impossible] = -math.inf
-        return forced
-
-    monkeypatch.setattr(module._Replayer, "laplace", tell)
-    assert caught()
-
-
-def test_catches_a_score_that_reads_other_records(monkeypatch):
-    """M18: scores evaluated on the whole table instead of the region's records."""
-    from hedgerow.counting.memory import MemoryEngine
-
-    honest = MemoryEngine.histograms
-
-    def of_everybody(self, nodes, lo, hi, wanted):
-        begin, end = self._begin.copy(), self._end.copy()
-        self._begin[:], self._end[:] = 0, len(self._table)
-        kept_rows, self._rows = self._rows, np.ascontiguousarray(self._first)
-        try:
-            yield from list(
-                honest(self, nodes, np.zeros_like(lo), hi * 0 + self.domain.sizes, wanted)
-            )
-        finally:
-            self._begin, self._end, self._rows = begin, end, kept_rows
-
-    init = MemoryEngine.__init__
-
-    def remember(self, table, batch=1 << 21):
-        init(self, table, batch)
-        self._first = self._rows.copy()
-
-    monkeypatch.setattr(MemoryEngine, "__init__", remember)
-    monkeypatch.setattr(MemoryEngine, "histograms", of_everybody)
-    assert caught(DiffMulti(specialisations=8, depth=4, score="gini"), "5")
-
-
-def test_catches_a_sensitivity_that_is_too_small(monkeypatch):
-    from hedgerow.privacy.curator import Curator
-
-    honest = Curator.select
-
-    def careless(self, *args, span, flip):
-        return honest(self, *args, span=Fraction(span, 4), flip=flip)
-
-    monkeypatch.setattr(Curator, "select", careless)
-    assert caught(DiffMulti(specialisations=8, depth=4), "1")
+def test_a_pair_differs_in_nothing_else():
+    pick = picker(3)
+    for _ in range(20):
+        pair = random_pair(random_schema(pick), pick)
+        assert np.array_equal(pair.with_it.codes[:-1], pair.without.codes)

@@ -81,6 +81,8 @@ class _Path:
 
     def laplace(self, exact: Ints, rates: Rates) -> Ints:
         """See `Chance.laplace`."""
+        if not exact.size:
+            return exact
         rows = exact.reshape(len(rates.which), -1)
         values = np.empty_like(rows)
         for (row, column), count in np.ndenumerate(rows):

@@ -13,6 +13,7 @@ from typing import Any
 from hedgerow.audit import trials
 from hedgerow.audit.distinguish import Trial
 from hedgerow.privacy.budget import Budget
+from hedgerow.publish.api import run
 from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
@@ -64,10 +65,14 @@ def _experiments(
             found.append(Experiment(one_step, _plain(maker)))
         by_ncp = kind(schedule=schedule, specialisations=1, score="ncp", **small)
         found.append(Experiment(by_ncp, _plain(trials.empty_cut)))
-        found.append(Experiment(one_step, trials.metadata))
+        found.append(Experiment(one_step, _metadata))
         found.append(Experiment(one_step, _plain(trials.float_support)))
     found.append(Experiment(kind(), _plain(trials.chosen_size), epsilon="1"))
     return found
+
+
+def _metadata(method: Publisher, budget: Budget) -> Trial:
+    return trials.metadata(lambda table, chance: run(table, method, budget, chance))
 
 
 def _plain(maker: Callable[[Publisher], Trial]) -> Callable[[Publisher, Budget], Trial]:

@@ -14,12 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.audit.distinguish import Trial
+from hedgerow.audit.distinguish import Draw, Trial
 from hedgerow.audit.neighbours import Pair, pair_of
-from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Publisher
 from hedgerow.schema import Schema
 
@@ -180,10 +178,10 @@ def facts(outcome: Outcome) -> str:
     return json.dumps([outcome.plan.to_dict(), book, shapes], default=str)
 
 
-def metadata(method: Publisher, budget: Budget) -> Trial:
+def metadata(draw: Draw) -> Trial:
     """T11: nothing beside the noisy counts depends on how many records there are."""
     pair = pair_of("", _schema(_TWO), [(0, 0)] * 4, (0, 0))
-    usual = facts(run(pair.without, method, budget, Dice(Keystream(seed=0))))
+    usual = facts(draw(pair.without, Dice(Keystream(seed=0))))
     events = {"the other facts are as usual": lambda outcome: facts(outcome) == usual}
     return _trial("T11", "metadata hold no number of records", pair, events)
 

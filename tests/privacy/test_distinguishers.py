@@ -1,0 +1,104 @@
+"""The bounds of the distinguishers, and every trial on the real methods."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from scipy.stats import beta
+
+from hedgerow.audit import audit
+from hedgerow.audit.distinguish import ERROR, at_least, at_most, epsilon_bound, tally
+from hedgerow.audit.methods import AUDITED
+from hedgerow.privacy.budget import Budget
+from hedgerow.publish.api import run
+
+TRIALS = {
+    "diffmulti": {"T1", "T2", "T3", "T4", "T5", "T5c", "T10", "T11", "T12"},
+    "diffgen": {"T2", "T4", "T5", "T5c", "T10", "T11", "T12"},
+    "cdiffgen": {"T2", "T4", "T5", "T5c", "T8", "T10", "T11", "T12"},
+}
+RUNS = 60  # the bounds hold for any number; `make audit` takes 20,000
+
+
+@pytest.mark.parametrize("runs", [1, 7, 400, 20_000])
+def test_bounds_are_those_of_clopper_and_pearson(runs):
+    for hits in {0, 1, runs // 3, runs - 1, runs}:
+        for error in (1e-2, 1e-9):
+            low = beta.ppf(error, hits, runs - hits + 1) if hits else 0.0
+            high = beta.isf(error, hits + 1, runs - hits) if hits < runs else 1.0
+            assert math.isclose(at_least(hits, runs, error), low, rel_tol=1e-7, abs_tol=1e-12)
+            assert math.isclose(at_most(hits, runs, error), high, rel_tol=1e-7, abs_tol=1e-12)
+
+
+def test_a_bound_on_epsilon():
+    assert epsilon_bound((0, 0), 0, 0, 1e-6) == 0
+    assert epsilon_bound((500, 500), 1000, 0, 1e-6) == 0
+    both = [epsilon_bound(hits, 20_000, 0, 1e-6) for hits in ((0, 20_000), (20_000, 0))]
+    assert both[0] == both[1] and 7 < both[0] < 8
+    assert epsilon_bound((0, 20), 20_000, 0.5, 1e-6) == 0
+
+
+def test_a_fair_coin_is_not_accused():
+    """Two equal laws: over many repetitions the bound on epsilon is 0 but for the stated share."""
+    import numpy as np
+
+    source = np.random.default_rng(8)
+    wrong = sum(
+        epsilon_bound(tuple(source.binomial(300, 0.3, 2).tolist()), 300, 0, 0.2) > 0
+        for _ in range(400)
+    )
+    assert wrong <= 400 * 0.2
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"], ids=["pure", "zcdp"])
+@pytest.mark.parametrize("name", AUDITED)
+def test_real_methods_pass(name, delta):
+    entry = AUDITED[name]
+    seen = set()
+    for number, experiment in enumerate(entry.experiments):
+        budget = Budget.of(experiment.epsilon or 1, delta)
+        trial = experiment.trial(experiment.method, budget)
+        seen.add(trial.name)
+        method = experiment.method
+        hits, runs = tally(
+            trial, lambda table, chance, m=method, b=budget: run(table, m, b, chance), RUNS, number
+        )
+        assert runs == RUNS
+        for hit in hits.values():
+            bound = epsilon_bound(hit, runs, float(budget.delta), ERROR / 200)
+            assert bound <= float(budget.epsilon), (trial.name, hits)
+    assert seen == TRIALS[name]
+
+
+def test_events_do_happen():
+    """An event that never happens would find nothing: each happens in a sound run or a broken one.
+
+    Those that no sound run shows are the digits of floats and shares beyond all bounds.
+    """
+    never = set()
+    for entry in AUDITED.values():
+        for experiment in entry.experiments:
+            budget = Budget.of(experiment.epsilon or 1)
+            trial = experiment.trial(experiment.method, budget)
+            method = experiment.method
+            hits, _ = tally(
+                trial, lambda table, chance, m=method, b=budget: run(table, m, b, chance), 150, 3
+            )
+            never |= {(trial.name, event) for event, hit in hits.items() if not sum(hit)}
+    assert {name for name, _ in never} <= {"T12", "T3", "T2"}
+
+
+def test_the_whole_audit_of_a_method():
+    report = audit("diffgen", runs=30, seed=2, most_paths=40)
+    assert report.ok
+    kinds = {line.audit for line in report.lines}
+    assert {"replay", "ledger", "enumeration", "T4", "P"} <= kinds
+    assert 0 < report.bound <= 1
+    again = audit("diffgen", runs=30, seed=2, most_paths=40)
+    assert again == report
+
+
+def test_time_can_run_out():
+    assert not audit("diffgen", seconds=0.0, seed=1).lines
+    assert not audit("diffgen", seconds=0.0, seed=1).ok  # nothing tried, nothing shown

@@ -1,0 +1,105 @@
+"""The whole law of every method on tiny domains: exact, and within what is claimed."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from hedgerow.audit.enumeration import (
+    TooManyPathsError,
+    epsilon_between,
+    hockey_stick,
+    law,
+    law_of,
+    published,
+)
+from hedgerow.audit.methods import AUDITED
+from hedgerow.audit.neighbours import pair_of
+from hedgerow.audit.whole import TINY_SCHEMAS, tiny_pairs
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.chance import Dice
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.publish.api import run
+from hedgerow.publish.diffgen import DiffGen
+
+TINY = [mode for entry in AUDITED.values() for mode in entry.tiny]
+FAST = ["2 values and a class", "a 4x2 grid"]  # `make audit` takes all, with wider windows
+CLASSES = TINY_SCHEMAS["2 values and a class"]
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"], ids=["pure", "zcdp"])
+@pytest.mark.parametrize("method", TINY, ids=repr)
+def test_whole_laws_of_neighbours(method, delta):
+    budget = Budget.of(1, delta)
+    compared = 0
+    for name in FAST:
+        pair = tiny_pairs(TINY_SCHEMAS[name])[-1]
+        try:
+            one, other = (law_of(method, table, budget, most_paths=600) for table in pair.tables)
+        except TooManyPathsError:
+            continue
+        compared += 1
+        for found in (one, other):
+            assert math.isclose(sum(found.values()), 1, abs_tol=1e-9)
+        assert hockey_stick(one, other, 1.0) <= float(budget.delta) + 1e-12
+        bound = epsilon_between(one, other, float(budget.delta))
+        assert 0.3 < bound <= 1 + 1e-9
+    assert compared
+
+
+def test_a_sparse_release(monkeypatch):
+    monkeypatch.setattr("hedgerow.publish.diffgen.DENSE_CELLS", 1)
+    monkeypatch.setattr("hedgerow.publish.diffgen.SPURIOUS", 1)
+    method = DiffGen(schedule="paper", specialisations=1)
+    pair = tiny_pairs(CLASSES)[-1]
+    one, other = (law_of(method, table, Budget.of(3), (0, 2)) for table in pair.tables)
+    assert math.isclose(sum(one.values()), 1, abs_tol=1e-9)
+    # the choice had one candidate, so half of epsilon was lost, and exactly that
+    assert math.isclose(epsilon_between(one, other), 1.5, abs_tol=1e-9)
+
+
+def test_the_law_is_the_one_that_is_drawn():
+    """Enumerated probabilities against frequencies of real draws, clamped alike."""
+    import numpy as np
+
+    method, budget = DiffGen(specialisations=1), Budget.of(2)
+    table = pair_of("", TINY_SCHEMAS["a 4x2 grid"], [(0, 0, 0)], (3, 1, 0)).with_it
+    dice = Dice(Keystream(seed=4))
+
+    class Clamped:
+        def __getattr__(self, name):
+            return getattr(dice, name)
+
+        def laplace(self, exact, rates):
+            return np.clip(dice.laplace(exact, rates), 0, 1)
+
+    whole = law_of(method, table, budget)
+    runs = 2000
+    seen = {}
+    for _ in range(runs):
+        key = published(run(table, method, budget, Clamped()))
+        seen[key] = seen.get(key, 0) + 1
+    assert seen.keys() <= whole.keys()
+    statistic = sum((seen.get(key, 0) - runs * p) ** 2 / (runs * p) for key, p in whole.items())
+    from scipy.stats import chi2
+
+    assert 1e-6 < chi2.sf(statistic, len(whole) - 1) < 1 - 1e-6
+
+
+def test_a_law_is_given_up_when_it_is_too_large():
+    with pytest.raises(TooManyPathsError):
+        law_of(DiffGen(specialisations=1), tiny_pairs(CLASSES)[0].without, Budget.of(1), (0, 9), 50)
+
+
+def test_laws_by_hand():
+    one, other = {"a": 0.9, "b": 0.1}, {"a": 0.5, "b": 0.5}
+    assert math.isclose(epsilon_between(one, other), math.log(5))
+    assert math.isclose(hockey_stick(one, other, math.log(2)), 0.3)
+    for delta in (0.05, 0.3):
+        epsilon = epsilon_between(one, other, delta)
+        assert math.isclose(hockey_stick(one, other, epsilon), delta)
+    assert epsilon_between(one, {"a": 1.0}) == math.inf
+    assert epsilon_between(one, {"a": 1.0}, 0.05) == math.inf
+    assert math.isclose(epsilon_between(one, {"a": 1.0}, 0.1), math.log(1 / 0.9), abs_tol=0.2)
+    assert law(lambda chance: "always") == {"always": 1.0}
