@@ -10,7 +10,7 @@ OLDEST := 3.11
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format bench docs clean
+.PHONY: help demo test lint format bench audit docs clean
 
 help:  ## Show this list.
 	@echo "make demo    set everything up, publish an embedded sample and show the release"
@@ -18,6 +18,7 @@ help:  ## Show this list.
 	@echo "make lint    check style and types only"
 	@echo "make format  rewrite the code in the project's style"
 	@echo "make bench   measure speed and use (needs data: see benchmarks/README.md)"
+	@echo "make audit   try to break the guarantee, for up to two hours; writes docs/privacy/audit.md"
 	@echo "make docs    write docs/cli.md and docs/schema.json anew"
 	@echo "make clean   remove .venv, caches and the demo"
 
@@ -74,10 +75,13 @@ format: $(VENV)/test  ## Rewrite the code in the project's style.
 bench: $(VENV)/bench  ## Measure.
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
+audit: $(VENV)/test  ## Try to break the guarantee, at length.
+	$(BIN)/python audits/run.py --jobs $(JOBS) $(ARGS)
+
 docs: $(VENV)/test  ## Write the generated pages anew.
 	$(BIN)/python -m hedgerow.cli.reference docs/cli.md
 	$(BIN)/python -c 'import json, pathlib; from hedgerow.schema import json_schema; pathlib.Path("docs/schema.json").write_text(json.dumps(json_schema(), indent=2) + "\n", encoding="utf-8")'
 
 clean:  ## Remove what was made.
 	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks audits -name __pycache__ -type d -prune -exec rm -rf {} +

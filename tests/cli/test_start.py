@@ -37,7 +37,7 @@ def test_the_module_runs_as_the_command() -> None:
 
 def test_the_commands_are_those_of_the_project() -> None:
     assert NAMES == [
-        "init", "check", "plan", "publish", "ledger", "show", "query", "sample", "verify"
+        "init", "check", "plan", "publish", "ledger", "show", "query", "sample", "verify", "audit",
     ]  # fmt: skip
 
 

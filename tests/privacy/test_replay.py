@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from twins import SCHEMA
 
-from hedgerow.audit.methods import AUDITED, MODES
+from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import edge_cases, pair_of, picker, random_pair, random_schema
 from hedgerow.audit.rules import check_books, replay_pair
 from hedgerow.privacy.budget import Budget
@@ -24,6 +24,7 @@ from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.schema import Schema
 
 EXAMPLES = int(os.environ.get("HEDGEROW_EXAMPLES", "60"))  # more for a long audit
+MODES = [mode for name in ("diffmulti", "diffgen", "cdiffgen") for mode in AUDITED[name].modes]
 EDGES = {pair.words: pair for pair in edge_cases(SCHEMA, picker(1))}
 LEAVES_ONLY = Schema.from_dict(
     {
@@ -56,7 +57,7 @@ def test_the_edge_cases_are_what_they_say():
 def test_every_method_of_the_command_is_audited():
     from hedgerow.cli.options import Method
 
-    assert {method.value for method in Method} == set(AUDITED)
+    assert {method.value for method in Method} <= set(AUDITED)
     for entry in AUDITED.values():
         assert {mode.schedule for mode in entry.modes} == {"tuned", "paper"}
         assert entry.tiny and entry.experiments

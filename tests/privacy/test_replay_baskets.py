@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
+from hedgerow.audit.methods import AUDITED
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Dice
@@ -27,18 +28,7 @@ from hedgerow.table import Baskets
 ROUNDING = 1e-9
 EXAMPLES = int(os.environ.get("HEDGEROW_EXAMPLES", "60"))
 
-# thresholds so low that growth is wild and every branch is taken
-METHODS = [
-    DiffPart(),
-    DiffPart(core=2),
-    DiffPart(core=1, cap=1),
-    DiffPart(cap=3, core=3),
-    DiffPart(variant="tree"),
-    DiffPart(variant="tree", max_partitions=4),
-    DiffPart(schedule="paper", c1=0.01, c2=0.01),
-    DiffPart(schedule="paper", c1=1, c2=0.3),
-    DiffPart(schedule="paper", c1=0.5, c2=0.1, max_partitions=7),
-]
+METHODS = AUDITED["diffpart"].modes
 UNEVEN = {"L": {"M": ["a", "b"], "c": None}, "R": ["d", "e", "f"], "g": None}
 
 

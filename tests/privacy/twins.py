@@ -20,9 +20,8 @@ import numpy as np
 from hedgerow.audit import trials
 from hedgerow.audit.distinguish import ERROR, Trial, epsilon_bound, tally
 from hedgerow.audit.enumeration import epsilon_between, law_of
-from hedgerow.audit.neighbours import edge_cases, picker
+from hedgerow.audit.neighbours import TINY_TABLES, edge_cases, picker, tiny_pairs
 from hedgerow.audit.rules import ROUNDING, replay_pair
-from hedgerow.audit.whole import TINY_SCHEMAS, tiny_pairs
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.privacy import replay
 from hedgerow.privacy.budget import Budget
@@ -123,7 +122,7 @@ def by_enumeration(method: Any, schema: str, epsilon: str = "1") -> Callable[[in
     def attack(runs: int) -> Catch:
         budget = Budget.of(epsilon)
         bounds = []
-        for pair in tiny_pairs(TINY_SCHEMAS[schema]):
+        for pair in tiny_pairs(TINY_TABLES[schema]):
             bounds.append(epsilon_between(*(law_of(method, t, budget) for t in pair.tables)))
         return Catch(max(bounds), float(epsilon))
 
@@ -429,7 +428,7 @@ FLAWS = [
     Flaw("M2", "shares are divided by the exact size of the parent", "T3",
          by_trial(trials.share_of_child,
                   DiffMulti(schedule="paper", specialisations=11, depth=2), "0.6"),
-         noise("allocate", divided_by_the_exact_size), runs=3000),
+         noise("allocate", divided_by_the_exact_size), runs=2200),
     Flaw("G4", "groups are published only if they have records", "T4",
          by_trial(trials.empty_row, DiffGen(specialisations=1), "1"),
          groups_with_somebody_alone),

@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 
 from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.table import Table
 
 __all__ = ["ERROR", "Draw", "Trial", "at_least", "at_most", "epsilon_bound", "tally"]
 
 ERROR = 1e-6
 """How likely all bounds of one audit together may be wrong."""
 
-Draw = Callable[[Table, Chance], Any]
+Draw = Callable[[Any, Chance], Any]
 """Runs something on a table; gives what an adversary sees."""
 
 
@@ -36,15 +35,15 @@ class Trial:
     Args:
         name: Such as "T1".
         words: What is asked, in a sentence.
-        one: A table.
+        one: A table, or transactions.
         other: Its neighbour.
         events: What may be seen, by name: each says of one run whether it happened.
     """
 
     name: str
     words: str
-    one: Table
-    other: Table
+    one: Any
+    other: Any
     events: Mapping[str, Callable[[Any], bool]]
 
 

@@ -38,7 +38,6 @@ from hedgerow.privacy.replay import selection_law, tail
 from hedgerow.privacy.selection import Candidates, Choices
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Publisher
-from hedgerow.table import Table
 
 __all__ = ["Law", "TooManyPathsError", "epsilon_between", "hockey_stick", "law", "law_of"]
 
@@ -90,8 +89,38 @@ class _Path:
             values[row, column] = self._noisy(int(count), rate)
         return values.reshape(exact.shape)
 
+    def coin(self, bounds: Ints) -> Ints:
+        """See `Chance.coin`."""
+        drawn = [self._fork(np.full(bound, -math.log(bound))) for bound in bounds.tolist()]
+        return np.asarray(drawn, dtype=np.int64)
+
+    def mark(
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
+    ) -> Ints:
+        """See `Chance.mark`."""
+        exact = dict(zip(cells.tolist(), counts.tolist(), strict=True))
+        ends = (threshold - 1, threshold)
+        kept = [
+            cell
+            for cell in range(number)
+            if self._noisy(exact.get(cell, 0), float(rate), ends) == threshold
+        ]
+        return np.asarray(kept, dtype=np.int64)
+
     def sparse(
-        self, cells: Ints, counts: Ints, number: int, rate: Fraction, threshold: int
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
     ) -> tuple[Ints, Ints]:
         """See `Chance.sparse`: noise on every cell, of which those at the threshold are listed."""
         exact = dict(zip(cells.tolist(), counts.tolist(), strict=True))
@@ -155,7 +184,7 @@ def law(
 
 def law_of(
     method: Publisher,
-    table: Table,
+    table: Any,
     budget: Budget,
     window: tuple[int, int] = (0, 1),
     most_paths: int = 100_000,

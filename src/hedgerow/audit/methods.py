@@ -5,19 +5,28 @@ To add a method, add an entry here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from hedgerow.audit import trials
 from hedgerow.audit.distinguish import Trial
+from hedgerow.audit.neighbours import (
+    TINY_TABLES,
+    TINY_UNIVERSES,
+    Pick,
+    random_schema,
+    random_universe,
+)
 from hedgerow.privacy.budget import Budget
 from hedgerow.publish.api import run
 from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.publisher import Publisher
+from hedgerow.schema import Schema
 
 __all__ = ["AUDITED", "MODES", "Audited", "Experiment", "describe"]
 
@@ -46,12 +55,16 @@ class Audited:
         modes: Settings that are replayed on any schema.
         tiny: Settings with few enough outcomes to enumerate.
         experiments: Distinguishers.
+        schemas: Makes schemas up that the method can publish.
+        tiny_schemas: Those on which laws are enumerated.
     """
 
     name: str
     modes: tuple[Publisher, ...]
     tiny: tuple[Publisher, ...]
     experiments: tuple[Experiment, ...]
+    schemas: Callable[[Pick], Schema] = random_schema
+    tiny_schemas: Mapping[str, Schema] = field(default_factory=lambda: TINY_TABLES)
 
 
 def _experiments(
@@ -149,6 +162,39 @@ AUDITED: dict[str, Audited] = {
             experiments=tuple(
                 _experiments(CDiffGen, (trials.empty_row, trials.levels_and_edges))
             ),
+        ),
+        Audited(
+            "diffpart",
+            # thresholds so low that growth is wild and every branch is taken
+            modes=(
+                DiffPart(),
+                DiffPart(core=2),
+                DiffPart(core=1, cap=1),
+                DiffPart(cap=3, core=3),
+                DiffPart(variant="tree"),
+                DiffPart(variant="tree", max_partitions=4),
+                DiffPart(schedule="paper", c1=0.01, c2=0.01),
+                DiffPart(schedule="paper", c1=1, c2=0.3),
+                DiffPart(schedule="paper", c1=0.5, c2=0.1, max_partitions=7),
+            ),
+            tiny=(
+                DiffPart(core=2),
+                DiffPart(core=1, cap=1),
+                DiffPart(variant="tree"),
+                DiffPart(schedule="paper", c1=0.5, c2=0.1),
+            ),
+            experiments=(
+                Experiment(
+                    DiffPart(schedule="paper", c1=0.5, c2=0.3), _plain(trials.empty_cuts)
+                ),
+                Experiment(DiffPart(variant="tree"), _plain(trials.empty_cuts)),
+                Experiment(
+                    DiffPart(schedule="paper", c1=0.5, c2=0.3), _plain(trials.order_of_sets)
+                ),
+                Experiment(DiffPart(variant="tree"), _plain(trials.order_of_sets)),
+            ),
+            schemas=random_universe,
+            tiny_schemas=TINY_UNIVERSES,
         ),
     )
 }  # fmt: skip

@@ -11,39 +11,48 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.schema import Schema
-from hedgerow.table import Table
+from hedgerow.table import Baskets, Table
 
-__all__ = ["Pair", "Pick", "edge_cases", "pair_of", "picker", "random_pair", "random_schema"]
+__all__ = [
+    "TINY_TABLES",
+    "TINY_UNIVERSES",
+    "Pair",
+    "Pick",
+    "edge_cases",
+    "pair_of",
+    "picker",
+    "random_pair",
+    "random_schema",
+    "random_universe",
+    "tiny_pairs",
+]
 
 Pick = Callable[[int, int], int]
 """Picks a whole number from low to high, both included."""
-
-Codes = NDArray[np.uint32]
 
 _MOST_ROWS = 12  # small tables: one record weighs most where few others are
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two tables that differ in one record.
+    """Two tables, or two sets of transactions, that differ in one record.
 
     Args:
         words: What is special about them.
-        without: The smaller table.
+        without: The smaller one: a `Table` or `Baskets`.
         with_it: The same with one record more.
         extra: The codes of that record.
     """
 
     words: str
-    without: Table
-    with_it: Table
+    without: Any
+    with_it: Any
     extra: tuple[int, ...]
 
     @property
-    def tables(self) -> tuple[Table, Table]:
+    def tables(self) -> tuple[Any, Any]:
         """Both, the smaller first."""
         return self.without, self.with_it
 
@@ -65,12 +74,20 @@ def pair_of(words: str, schema: Schema, rows: Any, extra: tuple[int, ...]) -> Pa
     Args:
         words: What is special about it.
         schema: The public schema.
-        rows: The codes of the records: predictors, then the class.
+        rows: The codes of the records: predictors, then the class; or items.
         extra: The codes of the record that the neighbour has in addition.
     """
+    if schema.items is not None:
+        return Pair(words, _baskets(schema, rows), _baskets(schema, [*rows, extra]), tuple(extra))
     codes = np.asarray(rows, dtype=np.uint32).reshape(-1, len(extra))
     more = np.concatenate([codes, np.asarray([extra], dtype=np.uint32)])
     return Pair(words, Table(schema, codes), Table(schema, more), tuple(extra))
+
+
+def _baskets(schema: Schema, records: Any) -> Baskets:
+    start = np.concatenate([[0], np.cumsum([len(record) for record in records])])
+    codes = [code for record in records for code in sorted(record)]
+    return Baskets(schema, start.astype(np.int64), np.asarray(codes, dtype=np.int32))
 
 
 def _sizes(schema: Schema) -> list[int]:
@@ -80,6 +97,8 @@ def _sizes(schema: Schema) -> list[int]:
 
 def edge_cases(schema: Schema, pick: Pick) -> list[Pair]:
     """The neighbours at which mistakes show first, on any schema."""
+    if schema.items is not None:
+        return _basket_edge_cases(schema, pick)
     sizes = _sizes(schema)
     low, high = tuple(0 for _ in sizes), tuple(size - 1 for size in sizes)
     middle = tuple(size // 2 for size in sizes)
@@ -102,8 +121,36 @@ def edge_cases(schema: Schema, pick: Pick) -> list[Pair]:
     ]
 
 
+def _some_items(schema: Schema, pick: Pick) -> tuple[int, ...]:
+    """Any set of items but the empty one."""
+    assert schema.items is not None
+    items = schema.items.size
+    number = pick(1, min(items, 8))
+    return tuple(sorted({pick(0, items - 1) for _ in range(number)}))
+
+
+def _basket_edge_cases(schema: Schema, pick: Pick) -> list[Pair]:
+    assert schema.items is not None
+    items = schema.items.size
+    everything, last = tuple(range(min(items, 12))), (items - 1,)
+    crowd = [_some_items(schema, pick) for _ in range(30)]
+    ends = [(0,), last]
+    return [
+        pair_of("no transactions", schema, [], everything),
+        pair_of("no transactions, one item", schema, [], (0,)),
+        pair_of("alone with its item", schema, [(0,)] * 9, last),
+        pair_of("many items", schema, [(0,)] * 9 + [everything] * 3, everything),
+        pair_of("one of many, last item", schema, crowd, last),
+        pair_of("one of many", schema, crowd, everything),
+        pair_of("a new set of known items", schema, ends * 5, tuple(sorted({0, items - 1}))),
+    ]
+
+
 def random_pair(schema: Schema, pick: Pick) -> Pair:
     """Any small table of a schema, and any record."""
+    if schema.items is not None:
+        records = [_some_items(schema, pick) for _ in range(pick(0, _MOST_ROWS))]
+        return pair_of("at random", schema, records, _some_items(schema, pick))
     sizes = _sizes(schema)
 
     def row() -> tuple[int, ...]:
@@ -131,3 +178,45 @@ def random_schema(pick: Pick) -> Schema:
     values = [f"k{i}" for i in range(pick(1, 3))]
     attributes["class"] = {"type": "categorical", "role": "class", "values": values}
     return Schema.from_dict({"name": "made up", "attributes": attributes})
+
+
+def random_universe(pick: Pick) -> Schema:
+    """A small universe of items, under a tree of any fan-out."""
+    universe = {"universe": {"range": [1, pick(1, 7)]}, "fan_out": pick(2, 8)}
+    return Schema.from_dict({"name": "made up", "items": universe})
+
+
+TINY_TABLES = {
+    "a 4x2 grid": Schema.from_dict({"name": "grid", "attributes": {
+        "a": {"type": "numeric", "low": 0, "high": 3, "step": 1},
+        "b": {"type": "categorical", "values": ["x", "y"]}}}),
+    "2 values and a class": Schema.from_dict({"name": "classes", "attributes": {
+        "a": {"type": "categorical", "values": ["x", "y"]},
+        "c": {"type": "categorical", "role": "class", "values": ["no", "yes"]}}}),
+    "a 4x4 grid": Schema.from_dict({"name": "square", "attributes": {
+        "a": {"type": "numeric", "low": 0, "high": 3, "step": 1},
+        "b": {"type": "categorical", "taxonomy": {"x": ["x1", "x2"], "y": ["y1", "y2"]}}}}),
+}  # fmt: skip
+"""Domains of at most 4x4 cells."""
+
+TINY_UNIVERSES = {
+    f"{items} items": Schema.from_dict(
+        {"name": "few items", "items": {"universe": {"range": [1, items]}, "fan_out": 2}}
+    )
+    for items in (2, 3, 4)
+}
+"""Universes with at most 15 sets of items."""
+
+
+def tiny_pairs(schema: Schema) -> list[Pair]:
+    """Neighbours whose whole laws can be compared."""
+    if schema.items is not None:
+        low: tuple[int, ...] = (0,)
+        high: tuple[int, ...] = (0, schema.items.size - 1)
+    else:
+        sizes = _sizes(schema)
+        low, high = tuple(0 for _ in sizes), tuple(size - 1 for size in sizes)
+    return [
+        pair_of("no records", schema, [], low),
+        pair_of("one record and another", schema, [low], high),
+    ]

@@ -45,6 +45,10 @@ class Line:
 class Report:
     """All lines of an audit.
 
+    Args:
+        lines: What was found.
+        left_out: How many audits were not begun, for want of time.
+
     Example:
         >>> line = Line("diffgen", "tuned", "replay", "1", "0", 0.9, 10, True, "")
         >>> Report((line,)).ok, Report((line,)).bound
@@ -52,6 +56,7 @@ class Report:
     """
 
     lines: tuple[Line, ...]
+    left_out: int = 0
 
     @property
     def ok(self) -> bool:
@@ -70,4 +75,5 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
-        return {"ok": self.ok, "audits": [line.to_dict() for line in self.lines]}
+        audits = [line.to_dict() for line in self.lines]
+        return {"ok": self.ok, "left_out": self.left_out, "audits": audits}

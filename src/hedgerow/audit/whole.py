@@ -7,18 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from secrets import randbits
+from typing import Any
 
 from hedgerow.audit.distinguish import ERROR, Trial, epsilon_bound, tally
 from hedgerow.audit.enumeration import TooManyPathsError, epsilon_between, hockey_stick, law_of
 from hedgerow.audit.methods import AUDITED, Audited, describe
-from hedgerow.audit.neighbours import (
-    Pair,
-    edge_cases,
-    pair_of,
-    picker,
-    random_pair,
-    random_schema,
-)
+from hedgerow.audit.neighbours import Pair, Pick, edge_cases, picker, random_pair, tiny_pairs
 from hedgerow.audit.report import Line, Report
 from hedgerow.audit.rules import ROUNDING, check_books, replay_pair
 from hedgerow.audit.trials import presence
@@ -29,27 +23,13 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.schema import Schema
-from hedgerow.table import Table
 
-__all__ = ["TINY_CELLS", "TINY_SCHEMAS", "audit", "tiny_pairs"]
+__all__ = ["TINY_CELLS", "audit"]
 
 TINY_CELLS = 32
-"""The most cells, classes told apart, of a schema that is enumerated."""
+"""How many kinds of records there may be in a domain that is enumerated."""
 
-MOST_PATHS = 4_000
-
-TINY_SCHEMAS = {
-    "a 4x2 grid": Schema.from_dict({"name": "grid", "attributes": {
-        "a": {"type": "numeric", "low": 0, "high": 3, "step": 1},
-        "b": {"type": "categorical", "values": ["x", "y"]}}}),
-    "2 values and a class": Schema.from_dict({"name": "classes", "attributes": {
-        "a": {"type": "categorical", "values": ["x", "y"]},
-        "c": {"type": "categorical", "role": "class", "values": ["no", "yes"]}}}),
-    "a 4x4 grid": Schema.from_dict({"name": "square", "attributes": {
-        "a": {"type": "numeric", "low": 0, "high": 3, "step": 1},
-        "b": {"type": "categorical", "taxonomy": {"x": ["x1", "x2"], "y": ["y1", "y2"]}}}}),
-}  # fmt: skip
-"""Domains of at most 4x4 cells."""
+MOST_PATHS = 5_000
 
 
 @dataclass(frozen=True)
@@ -121,15 +101,16 @@ def audit(
         lambda: seconds is not None and time.monotonic() - began > seconds,
     )
     parts: list[Callable[[], Iterator[Line]]] = [
-        *(partial(_replay, setting, mode, schema, len(entry.modes)) for mode in entry.modes),
-        *(partial(_enumerate, setting, mode, schema) for mode in entry.tiny),
-        partial(_distinguish, setting, entry, schema),
+        *(partial(_replay, setting, entry, mode, schema) for mode in entry.modes),
+        *(partial(_enumerate, setting, entry, mode, schema) for mode in entry.tiny),
+        *_distinguishers(setting, entry, schema),
     ]
     lines: list[Line] = []
     for done, part in enumerate(parts):
         progress(done / len(parts))
-        if not setting.out_of_time():
-            lines.extend(part())
+        if setting.out_of_time():
+            return Report(tuple(lines), len(parts) - done)
+        lines.extend(part())
     return Report(tuple(lines))
 
 
@@ -142,25 +123,25 @@ def _fits(method: Publisher, schema: Schema, budget: Budget) -> bool:
     return True
 
 
-def _pairs(schema: Schema | None, seed: int) -> Iterator[Pair]:
+def _pairs(schema: Schema | None, make: Callable[[Pick], Schema], seed: int) -> Iterator[Pair]:
     """Neighbours without end: edge cases first, then at random."""
     pick = picker(seed)
-    yield from edge_cases(schema or random_schema(pick), pick)
+    yield from edge_cases(schema or make(pick), pick)
     while True:
-        yield random_pair(schema or random_schema(pick), pick)
+        yield random_pair(schema or make(pick), pick)
 
 
 def _replay(
-    setting: _Setting, mode: Publisher, schema: Schema | None, modes: int
+    setting: _Setting, entry: Audited, mode: Publisher, schema: Schema | None
 ) -> Iterator[Line]:
     """The replay audit and the ledger check of one mode."""
     if schema and not _fits(mode, schema, setting.budget):
         return
-    wanted = max(14, setting.runs // modes)
+    wanted = max(14, setting.runs // len(entry.modes))
     tried, booked, strongest = 0, 0, 0.0
     wrong: str | None = None
     misbooked: str | None = None
-    for number, pair in enumerate(_pairs(schema, setting.seed)):
+    for number, pair in enumerate(_pairs(schema, entry.schemas, setting.seed)):
         if tried >= wanted or setting.out_of_time():
             break
         for finding in replay_pair(mode, pair, setting.budget, setting.seed + number):
@@ -178,23 +159,22 @@ def _replay(
     yield line("ledger", None, booked, misbooked is None, misbooked or words)
 
 
-def tiny_pairs(schema: Schema) -> list[Pair]:
-    """Neighbours whose whole laws are compared."""
-    sizes = [attribute.size for attribute in schema.attributes] + [max(1, len(schema.classes))]
-    low, high = tuple(0 for _ in sizes), tuple(size - 1 for size in sizes)
-    return [
-        pair_of("empty table", schema, [], low),
-        pair_of("one record and another", schema, [low], high),
-    ]
+def _cells(schema: Schema) -> int:
+    """How many kinds of records there can be."""
+    if schema.items is not None:
+        return int(2 ** min(schema.items.size, 60)) - 1
+    cells = max(1, len(schema.classes))
+    for attribute in schema.attributes:
+        cells *= attribute.size
+    return cells
 
 
-def _enumerate(setting: _Setting, mode: Publisher, schema: Schema | None) -> Iterator[Line]:
+def _enumerate(
+    setting: _Setting, entry: Audited, mode: Publisher, schema: Schema | None
+) -> Iterator[Line]:
     """The whole laws of one mode on tiny domains."""
-    for words, small in (TINY_SCHEMAS if schema is None else {schema.name: schema}).items():
-        cells = max(1, len(small.classes))
-        for attribute in small.attributes:
-            cells *= attribute.size
-        if cells > TINY_CELLS or not _fits(mode, small, setting.budget):
+    for words, small in (entry.tiny_schemas if schema is None else {schema.name: schema}).items():
+        if _cells(small) > TINY_CELLS or not _fits(mode, small, setting.budget):
             continue
         for pair in tiny_pairs(small):
             if setting.out_of_time():
@@ -215,7 +195,9 @@ def _enumerate(setting: _Setting, mode: Publisher, schema: Schema | None) -> Ite
             yield setting.line(describe(mode), "enumeration", bound, tried, ok, what)
 
 
-def _distinguish(setting: _Setting, entry: Audited, schema: Schema | None) -> Iterator[Line]:
+def _distinguishers(
+    setting: _Setting, entry: Audited, schema: Schema | None
+) -> list[Callable[[], Iterator[Line]]]:
     """Statistical distinguishers: those of the method, and whether somebody is there."""
     planned: list[tuple[Publisher, Budget, Trial]] = []
     if schema is None:
@@ -225,27 +207,30 @@ def _distinguish(setting: _Setting, entry: Audited, schema: Schema | None) -> It
             planned.append((experiment.method, own, trial))
     pick = picker(setting.seed)
     for mode in entry.modes:
-        fitting = schema or random_schema(pick)
+        fitting = schema or entry.schemas(pick)
         if _fits(mode, fitting, setting.budget):
-            for pair in edge_cases(fitting, pick)[:2]:
+            for pair in edge_cases(fitting, pick)[: 2 if schema else 1]:
                 planned.append((mode, setting.budget, presence(pair)))
     events = sum(len(trial.events) for *_, trial in planned)
-    for number, (method, budget, trial) in enumerate(planned):
-        if setting.out_of_time():
-            return
-        delta, claim = float(budget.row_delta), float(budget.row_epsilon)
-        draw = partial(_run, method, budget)
-        seed = setting.seed + number
-        hits, runs = tally(trial, draw, setting.runs, seed, setting.out_of_time)
-        bounds = {
-            event: epsilon_bound(count, runs, delta, ERROR / events)
-            for event, count in hits.items()
-        }
-        event = max(bounds, key=lambda name: bounds[name])
-        what = f"{trial.words}: {event}, {hits[event][0]} and {hits[event][1]} times"
-        ok = bounds[event] <= claim
-        yield setting.line(describe(method), trial.name, bounds[event], 2 * runs, ok, what, budget)
+    return [
+        partial(_distinguish, setting, *plan, setting.seed + number, ERROR / events)
+        for number, plan in enumerate(planned)
+    ]
 
 
-def _run(method: Publisher, budget: Budget, table: Table, chance: Chance) -> Outcome:
+def _distinguish(
+    setting: _Setting, method: Publisher, budget: Budget, trial: Trial, seed: int, error: float
+) -> Iterator[Line]:
+    """One distinguisher; each of its events may err with probability `error`."""
+    delta, claim = float(budget.row_delta), float(budget.row_epsilon)
+    draw = partial(_run, method, budget)
+    hits, runs = tally(trial, draw, setting.runs, seed, setting.out_of_time)
+    bounds = {event: epsilon_bound(count, runs, delta, error) for event, count in hits.items()}
+    event = max(bounds, key=lambda name: bounds[name])
+    what = f"{trial.words}: {event}, {hits[event][0]} and {hits[event][1]} times"
+    ok = bounds[event] <= claim
+    yield setting.line(describe(method), trial.name, bounds[event], 2 * runs, ok, what, budget)
+
+
+def _run(method: Publisher, budget: Budget, table: Any, chance: Chance) -> Outcome:
     return run(table, method, budget, chance)

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from hedgerow.cli.audit import audit
 from hedgerow.cli.check import check
 from hedgerow.cli.init import init
 from hedgerow.cli.ledger import ledger
@@ -56,6 +57,7 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     query: ['hedgerow query release/ "age in [30, 50] and smoker = yes"'],
     sample: ["hedgerow sample release/ --out rows.csv"],
     verify: ["hedgerow verify release/"],
+    audit: ["hedgerow audit --method diffmulti --schema schema.yaml --epsilon 1"],
 }
 for _function, _lines in COMMANDS.items():
     app.command(cls=Door, epilog=example(*_lines))(_function)

@@ -1,0 +1,208 @@
+"""All audits at length: `make audit`, or `python audits/run.py`. Writes docs/privacy/audit.md.
+
+Replay, ledger, enumeration and distinguishers of every method in `hedgerow.audit.AUDITED`, with and
+without a delta; the broken twins of `tests/privacy/twins.py`; then `audits/kills.py` and
+`audits/fuzz.py`. Takes up to two hours on two cores. Ends with exit code 1 if a claim is broken, a
+flaw is not caught, or a script of the others fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "tests" / "privacy"))
+
+from twins import Catch, pairs_of_attacks  # noqa: E402
+
+from hedgerow.audit import AUDITED, Line, Report, audit  # noqa: E402
+
+FULL = 20_000
+DELTA = "1e-6"
+NO_DELTA = {"diffpart"}  # methods to which a delta makes no difference
+SCRIPTS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
+    "kills": lambda asked: ["--number", str(asked.kills)],
+    "fuzz": lambda asked: ["--cases", str(asked.cases), "--jobs", str(asked.jobs)],
+}
+
+
+def audit_one(name: str, delta: str, asked: argparse.Namespace) -> Report:
+    return audit(
+        name, delta=delta, runs=asked.runs, seed=asked.seed, seconds=60 * asked.minutes,
+        window=(0, asked.window), most_paths=asked.paths,
+    )  # fmt: skip
+
+
+def try_twin(number: int, runs: int) -> tuple[Catch, Catch]:
+    """The same attack on the sound code and on the broken one."""
+    flaw, sound, broken = pairs_of_attacks()[number]
+    runs = max(runs, flaw.runs)
+    honest = sound(runs)
+    with broken():
+        return honest, flaw.attack(runs)
+
+
+@dataclass(frozen=True)
+class Script:
+    name: str
+    ok: bool
+    words: str
+
+
+def run_script(name: str, asked: argparse.Namespace) -> Script | None:
+    path = HERE / f"{name}.py"
+    if not path.exists():
+        return None
+    words = [sys.executable, str(path), *SCRIPTS[name](asked)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return Script(name, done.returncode == 0, done.stdout.strip())
+
+
+def number(bound: float | None) -> str:
+    if bound is None:
+        return "-"
+    return "infinite" if math.isinf(bound) else f"{bound:.3f}"
+
+
+def table(columns: list[str], rows: list[list[str]]) -> list[str]:
+    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows] + [""]
+
+
+def strongest(lines: list[Line]) -> str:
+    bounds = [line.bound for line in lines if line.bound is not None]
+    return number(max(bounds)) if bounds else "-"
+
+
+def tried(lines: list[Line]) -> str:
+    return f"{sum(line.tried for line in lines):,}"
+
+
+def page_of_methods(reports: list[Report]) -> list[str]:
+    by_mode: dict[tuple[str, ...], dict[str, list[Line]]] = {}
+    for line in (line for report in reports for line in report.lines):
+        kind = line.audit if line.audit in ("replay", "ledger", "enumeration") else "distinguisher"
+        key = (line.method, line.mode, line.epsilon, line.delta)
+        by_mode.setdefault(key, {}).setdefault(kind, []).append(line)
+    rows = []
+    for (method, mode, epsilon, delta), kinds in by_mode.items():
+        everything = [line for lines in kinds.values() for line in lines]
+        row = [method, mode, epsilon, "0" if delta == "0" else DELTA]
+        for kind in ("replay", "enumeration", "distinguisher"):
+            lines = kinds.get(kind, [])
+            row += [strongest(lines), tried(lines)] if lines else ["-", "-"]
+        row.append("yes" if all(line.ok for line in everything) else "**NO**")
+        rows.append(row)
+    columns = ["method", "mode", "epsilon", "delta"]
+    for kind in ("replay", "enumeration", "distinguishers"):
+        columns += [kind, "tried"]
+    return table([*columns, "holds"], rows)
+
+
+def page_of_trials(reports: list[Report]) -> list[str]:
+    rows: dict[tuple[str, str], list[Line]] = {}
+    for line in (line for report in reports for line in report.lines):
+        if line.audit not in ("replay", "ledger", "enumeration"):
+            words = line.words.partition(":")[0].partition(" (")[0]
+            rows.setdefault((line.audit, words), []).append(line)
+    listed = []
+    for (name, words), lines in sorted(rows.items(), key=lambda row: (len(row[0][0]), row[0])):
+        claim = min((line.epsilon for line in lines), key=Fraction)
+        listed.append([name, words, strongest(lines), claim, tried(lines)])
+    columns = ["distinguisher", "what must hold", "strongest bound", "least claim", "runs"]
+    return table(columns, listed)
+
+
+def page_of_twins(catches: list[tuple[Catch, Catch]]) -> list[str]:
+    rows = []
+    for (flaw, *_), (sound, broken) in zip(pairs_of_attacks(), catches, strict=True):
+        exact = flaw.audit in ("replay", "enumeration")
+        found = number(broken.bound)
+        if flaw.audit == "replay" and broken.bound == 2 * broken.claim:
+            found = f"above {broken.claim:g}"  # a step lost more than it was charged
+        rows.append(
+            [flaw.words, flaw.audit if exact else f"distinguisher {flaw.audit}",
+             f"{broken.claim:g}", number(sound.bound), found,
+             "yes" if broken.caught and not sound.caught else "**NO**"]
+        )  # fmt: skip
+    columns = ["flaw", "caught by", "claim", "bound, sound code", "bound, with the flaw", "caught"]
+    return table(columns, rows)
+
+
+def page(
+    asked: argparse.Namespace,
+    reports: list[Report],
+    catches: list[tuple[Catch, Catch]],
+    scripts: list[Script],
+) -> str:
+    head = (HERE / "audit.md.txt").read_text(encoding="utf-8")
+    left_out = sum(report.left_out for report in reports)
+    words = [head.replace("COMMAND", asked.command).replace("RUNS", f"{asked.runs:,}")]
+    words += ["## Methods", "", *page_of_methods(reports)]
+    booked = sum(line.tried for r in reports for line in r.lines if line.audit == "ledger")
+    words += [f"The ledgers of {booked:,} of these runs were checked against their grants.", ""]
+    if left_out:
+        words += [f"Time was up before {left_out} more audits were begun.", ""]
+    words += ["## Distinguishers", "", *page_of_trials(reports)]
+    words += ["## Broken twins", ""]
+    words += ["Each flaw was put into the code (or into a model of a method that is not there"]
+    words += ["yet), and the same attack was run on the code with and without it.", ""]
+    words += page_of_twins(catches)
+    for script in scripts:
+        verdict = "Nothing was found." if script.ok else "**Something was found.**"
+        words += [f"## `audits/{script.name}.py`", "", verdict, "", "```", script.words, "```", ""]
+    return "\n".join(words).rstrip() + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--runs", type=int, default=FULL, help="of each distinguisher and replay")
+    parser.add_argument("--window", type=int, default=1, help="largest noisy count enumerated")
+    parser.add_argument("--paths", type=int, default=10_000, help="the most paths of one law")
+    parser.add_argument("--minutes", type=float, default=40, help="the most for one method")
+    parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--cases", type=int, default=1_000_000, help="for fuzzing")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--skip", nargs="*", default=[], choices=[*SCRIPTS], help="leave out")
+    parser.add_argument("--out", type=Path, default=HERE.parent / "docs" / "privacy" / "audit.md")
+    asked = parser.parse_args()
+    asked.command = " ".join(["python audits/run.py", *sys.argv[1:]])
+    began = time.monotonic()
+
+    def tell(words: Any) -> None:
+        print(f"{(time.monotonic() - began) / 60:6.1f} min  {words}", file=sys.stderr, flush=True)
+
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        modes = [(n, d) for n in AUDITED for d in ("0", DELTA) if d == "0" or n not in NO_DELTA]
+        jobs = [pool.submit(audit_one, name, delta, asked) for name, delta in modes]
+        twins = [pool.submit(try_twin, i, asked.runs) for i in range(len(pairs_of_attacks()))]
+        reports = []
+        for mode, job in zip(modes, jobs, strict=True):
+            reports.append(job.result())
+            tell(f"{mode[0]}, delta {mode[1]}: {'holds' if reports[-1].ok else 'BROKEN'}")
+        catches = [twin.result() for twin in twins]
+        tell(f"{sum(broken.caught for _, broken in catches)} of {len(catches)} flaws caught")
+    scripts = []
+    for name in SCRIPTS:
+        if name not in asked.skip and (script := run_script(name, asked)):
+            scripts.append(script)
+            tell(f"{name}: {'nothing found' if script.ok else 'FOUND SOMETHING'}")
+    asked.out.write_text(page(asked, reports, catches, scripts), encoding="utf-8")
+    tell(f"wrote {asked.out.name}")
+    caught = all(broken.caught and not sound.caught for sound, broken in catches)
+    return 0 if caught and all(r.ok for r in reports) and all(s.ok for s in scripts) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

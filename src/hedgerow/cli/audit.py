@@ -1,0 +1,109 @@
+"""`hedgerow audit`: tries to break a method's promise. Reads no private data."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hedgerow.cli.options import AsJson, Delta, Epsilon, Method, MethodName
+from hedgerow.cli.terminal import note, print_json, print_table, progress, say
+
+if TYPE_CHECKING:
+    from hedgerow.audit import Line
+
+_WORDS = {
+    "replay": "likelihood ratios of transcripts under neighbours",
+    "ledger": "published paths spend exactly the grant, others at most",
+    "enumeration": "whole laws on tiny tables",
+    "P": "is somebody there?",
+}
+
+
+def audit(
+    method: MethodName = Method.diffmulti,
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            "--schema", help="A schema to make tables up for; without it, many are made up too."
+        ),
+    ] = None,
+    epsilon: Epsilon = "1",
+    delta: Delta = "0",
+    runs: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=1, max=10_000_000,
+            help="Transcripts to replay, and runs of each distinguisher on each table.",
+        ),
+    ] = 2000,
+    seconds: Annotated[
+        float | None,
+        typer.Option(metavar="S", min=1, help="Begin nothing new after about so many seconds."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, max=2**32, help="Makes the audit repeatable."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Try to break a method's promise; reads no private data.
+
+    Tables and neighbours are made up from the schema. Transcripts are replayed on both, whole
+    laws are enumerated if the schema is tiny, and statistical tests look for events that are too
+    likely on one of them. A sound method shows bounds at or below epsilon. Ends with exit code 1
+    if a bound is above it.
+    """
+    from hedgerow.audit import audit as run_audit
+    from hedgerow.schema import Schema
+
+    known = Schema.load(schema) if schema else None
+    with progress("Auditing") as tell:
+        report = run_audit(
+            method.value, known, epsilon, delta, runs=runs, seconds=seconds, seed=seed,
+            progress=tell or (lambda share: None),
+        )  # fmt: skip
+    if as_json:
+        facts = {"method": method.value, "schema": known.name if known else None}
+        print_json(facts | report.to_dict())
+    else:
+        _show(report.lines)
+        if report.left_out:
+            note(f"Time was up before {report.left_out} more audits were begun.")
+        verdict = "No claim was broken" if report.ok else "The audit FAILED"
+        say(f"\n{verdict}: {method.value}, epsilon {epsilon}, delta {delta}.")
+        if report.ok:
+            say("That is evidence, not proof; docs/privacy/audit.md says what each audit can see.")
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def _show(lines: tuple[Line, ...]) -> None:
+    """One row for each kind of audit, and every line that failed."""
+    kinds: dict[tuple[str, str], list[Line]] = {}
+    for line in lines:
+        kinds.setdefault((line.audit, line.epsilon), []).append(line)
+    rows = []
+    for (kind, claim), group in kinds.items():
+        bounds = [line.bound for line in group if line.bound is not None]
+        rows.append(
+            [
+                kind,
+                _WORDS.get(kind, group[0].words.partition(":")[0]),
+                str(sum(line.tried for line in group)),
+                _number(max(bounds)) if bounds else "-",
+                claim,
+                "yes" if all(line.ok for line in group) else "NO",
+            ]
+        )
+    columns = ["audit", "what is looked at", "tried", "strongest bound", "epsilon", "holds"]
+    print_table(columns, rows, right={2, 3, 4})
+    for line in lines:
+        if not line.ok:
+            note(f"{line.audit}, {line.mode}: {line.words}")
+
+
+def _number(bound: float) -> str:
+    return "infinite" if math.isinf(bound) else f"{bound:.3f}"

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from hedgerow.audit import AUDITED
+
+Hedge = Callable[..., Any]
+QUICK = ["--runs", 20, "--seconds", 60, "--seed", 1]
+
+
+def test_an_audit_on_ones_own_schema(hedge: Hedge, survey: Path) -> None:
+    done = hedge("audit", "--method", "diffgen", "--schema", survey / "schema.yaml", *QUICK)
+    assert done.exit_code == 0, done.stdout + done.stderr
+    for word in ("replay", "ledger", "strongest bound", "No claim was broken"):
+        assert word in done.stdout
+    assert "enumeration" not in done.stdout  # far too many kinds of people
+
+
+def test_a_tiny_schema_is_enumerated(hedge: Hedge, tmp_path: Path) -> None:
+    (tmp_path / "tiny.yaml").write_text(
+        "name: tiny\nattributes:\n  a: {type: categorical, values: [x, y]}\n"
+    )
+    words = ["audit", "--method", "diffgen", "--schema", tmp_path / "tiny.yaml", *QUICK]
+    facts = json.loads(hedge(*words, "--json").stdout)
+    assert facts["ok"] and facts["left_out"] == 0
+    kinds = {line["audit"] for line in facts["audits"]}
+    assert kinds == {"replay", "ledger", "enumeration", "P"}
+    for line in facts["audits"]:
+        assert line["epsilon"] == "1" and line["delta"] == "0" and line["tried"] > 0
+        assert line["bound"] is None or 0 <= line["bound"] <= 1 + 1e-9
+
+
+def test_a_broken_method_ends_with_1(hedge: Hedge, tmp_path: Path) -> None:
+    from twins import leaves_that_take_all
+
+    (tmp_path / "tiny.yaml").write_text(
+        "name: tiny\nattributes:\n  a: {type: numeric, low: 0, high: 2, step: 1}\n"
+    )
+    words = ["audit", "--method", "diffmulti", "--schema", tmp_path / "tiny.yaml", *QUICK]
+    with leaves_that_take_all():
+        done = hedge(*words)
+    assert done.exit_code == 1
+    assert "FAILED" in done.stdout and "NO" in done.stdout
+    assert "replay" in done.stderr
+
+
+def test_time_runs_out(hedge: Hedge, survey: Path) -> None:
+    with patch("hedgerow.audit.whole.time.monotonic", iter(range(0, 10**6, 50)).__next__):
+        done = hedge("audit", "--method", "diffgen", "--seconds", 120, "--runs", 1)
+    assert "Time was up" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["--runs", 0], ["--epsilon", 0], ["--method", "magic"]])
+def test_wrong_options(hedge: Hedge, words: list[object]) -> None:
+    assert hedge("audit", *words).exit_code == 2
+
+
+def test_methods_of_the_command_have_an_entry() -> None:
+    from hedgerow.cli.options import Method
+
+    assert {method.value for method in Method} <= AUDITED.keys()
