@@ -31,7 +31,7 @@ FULL = 20_000
 DELTA = "1e-6"
 NO_DELTA = {"diffpart"}  # methods to which a delta makes no difference
 SCRIPTS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
-    "kills": lambda asked: ["--number", str(asked.kills)],
+    "kills": lambda asked: ["--number", str(asked.kills), "--sweep"],
     "fuzz": lambda asked: ["--cases", str(asked.cases), "--jobs", str(asked.jobs)],
 }
 

@@ -225,8 +225,8 @@ def counts_that_take_all() -> Iterator[None]:
     """C1 and C2: edges for levels, and nothing kept back for the tree."""
     honest = Curator.noise_rate
 
-    def all_of_it(self, purpose, units):
-        return Fraction(1) if purpose == "count" else honest(self, purpose, units)
+    def all_of_it(self, purpose, units, reach=1):
+        return Fraction(1) if purpose == "count" else honest(self, purpose, units, reach)
 
     with patch.object(Curator, "noise_rate", all_of_it):
         yield
@@ -284,8 +284,8 @@ def edited_after_the_draw() -> Iterator[None]:
     """M1 once more, where only what is published shows it: noisy counts of nobody become 0."""
     honest = Curator.laplace
 
-    def laplace(self, purpose, depth, accounts, exact, units=None):
-        noisy, charged = honest(self, purpose, depth, accounts, exact, units)
+    def laplace(self, purpose, depth, accounts, exact, units=None, reach=1):
+        noisy, charged = honest(self, purpose, depth, accounts, exact, units, reach)
         return np.where(exact._Sealed__content == 0, 0, noisy), charged
 
     with patch.object(Curator, "laplace", laplace):
