@@ -56,6 +56,16 @@ def test_time_runs_out(hedge: Hedge, survey: Path) -> None:
     assert "Time was up" in done.stderr
 
 
+def test_transactions(hedge: Hedge, tmp_path: Path) -> None:
+    (tmp_path / "items.yaml").write_text("name: two\nitems:\n  universe: [s, t]\n")
+    words = ["audit", "--schema", tmp_path / "items.yaml", *QUICK]
+    done = hedge(*words, "--method", "diffpart")
+    assert done.exit_code == 0, done.stdout + done.stderr
+    assert "enumeration" in done.stdout
+    done = hedge(*words, "--method", "diffgen")
+    assert done.exit_code == 2 and "diffgen publishes tables" in done.stderr
+
+
 @pytest.mark.parametrize("words", [["--runs", 0], ["--epsilon", 0], ["--method", "magic"]])
 def test_wrong_options(hedge: Hedge, words: list[object]) -> None:
     assert hedge("audit", *words).exit_code == 2

@@ -89,6 +89,12 @@ def audit(
         raise UsageError(
             f"There is no audit of {name!r}.", hint=f"Use one of: {', '.join(AUDITED)}."
         )
+    if schema and (schema.items is None) != (entry.schemas(picker(0)).items is None):
+        kinds = ("tables", "transactions") if schema.items else ("transactions", "tables")
+        raise UsageError(
+            f"{name} publishes {kinds[0]}, and the schema describes {kinds[1]}.",
+            hint="Leave the schema out, or audit a method for such data.",
+        )
     rows = schema.person.max_rows if schema and schema.person else 1
     began = time.monotonic()
     setting = _Setting(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hedgerow.cli.options import AsJson, Delta, Epsilon, Method, MethodName
+from hedgerow.cli.options import AsJson, Delta, Epsilon
 from hedgerow.cli.terminal import note, print_json, print_table, progress, say
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ _WORDS = {
 
 
 def audit(
-    method: MethodName = Method.diffmulti,
+    method: Annotated[
+        str, typer.Option("--method", metavar="NAME", help="Which method, by its name.")
+    ] = "diffmulti",
     schema: Annotated[
         Path | None,
         typer.Option(
@@ -62,18 +64,18 @@ def audit(
     known = Schema.load(schema) if schema else None
     with progress("Auditing") as tell:
         report = run_audit(
-            method.value, known, epsilon, delta, runs=runs, seconds=seconds, seed=seed,
+            method, known, epsilon, delta, runs=runs, seconds=seconds, seed=seed,
             progress=tell or (lambda share: None),
         )  # fmt: skip
     if as_json:
-        facts = {"method": method.value, "schema": known.name if known else None}
+        facts = {"method": method, "schema": known.name if known else None}
         print_json(facts | report.to_dict())
     else:
         _show(report.lines)
         if report.left_out:
             note(f"Time was up before {report.left_out} more audits were begun.")
         verdict = "No claim was broken" if report.ok else "The audit FAILED"
-        say(f"\n{verdict}: {method.value}, epsilon {epsilon}, delta {delta}.")
+        say(f"\n{verdict}: {method}, epsilon {epsilon}, delta {delta}.")
         if report.ok:
             say("That is evidence, not proof; docs/privacy/audit.md says what each audit can see.")
     if not report.ok:
