@@ -26,6 +26,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 
 import hedgerow as hr
+from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts
 from hedgerow.privacy.budget import Budget
@@ -35,8 +36,6 @@ from hedgerow.publish.api import run
 from hedgerow.release import TreePartition
 from hedgerow.schema.query import Query
 from hedgerow.table import Table, read
-
-SCHEMA = Path(__file__).parent / "adult" / "schema.yaml"
 
 
 def release_of(table: Table, method: hr.DiffMulti | hr.CDiffGen, epsilon: str, seed: int):

@@ -20,6 +20,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 
 import hedgerow as hr
+from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts, random_queries
 from hedgerow.publish.cdiffgen import GROWTH_UNITS
@@ -28,7 +29,6 @@ from hedgerow.release.noise import half_width
 from hedgerow.schema.query import Query
 from hedgerow.table import Table, read
 
-SCHEMA = Path(__file__).parent / "adult" / "schema.yaml"
 LEAVES = 50
 SANITY = 0.001
 

@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow import CDiffGen, DiffGen, DiffMulti, Schema, publish
 from hedgerow.counting.domain import Domain
@@ -34,7 +35,6 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.api import run
 from hedgerow.table import Table, read
 
-SCHEMA = Path(__file__).parent / "adult" / "schema.yaml"
 PATHS = 63  # the authors' cap on specialisations along one path
 REDRAWN = 0.2  # the share of values that are redrawn
 

@@ -29,13 +29,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import hedgerow as hr
 from accuracy import by_counts, by_estimates, mean_and_error, split
+from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow.evaluate import NOT_PRIVATE
-from hedgerow.table import encode_rows
+from hedgerow.evaluate.classify import baseline, lower_bound, on_output
 
-SCHEMA = Path(__file__).parent / "adult" / "schema.yaml"
 EPSILONS = ("1", "0.5", "0.25", "0.1")
-PRUNING = 3e-4  # what a further leaf must save of the entropy, in bits per record
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def measure(rows: pa.Table, schema: hr.Schema, entry: Entry, splits: int) -> Ite
         "region's majority": by_estimates, "the same by printed counts": by_counts,
     }  # fmt: skip
     if entry.paper:
-        ways["tree on the output"] = tree_on_output
+        ways["tree on the output"] = on_output
     scores = {how: np.empty((len(EPSILONS), splits)) for how in ways}
     for number in range(splits):
         train, test = split(rows, number)
@@ -114,53 +113,16 @@ def measure(rows: pa.Table, schema: hr.Schema, entry: Entry, splits: int) -> Ite
         yield Line(entry.label, how, means, authors)
 
 
-def tree_on_output(release: hr.Release, test: pa.Table) -> float:
-    """Trains a tree on the generalised rows; test rows are generalised in the same way."""
-    lower, upper = release.partition.bounds(release.regions)
-    regions = np.hstack([lower, upper])
-    counts = release.counts
-    place, known = counts.nonzero()
-    if not len(place):
-        return by_estimates(release, test)
-    tree = _classifier(counts.sum()).fit(regions[place], known, counts[place, known])
-    best = np.append(tree.predict(regions), counts.sum(axis=0).argmax())
-    found = release.assign(test)["region"].to_numpy()
-    at = np.searchsorted(release.regions, found)
-    at = np.where(np.append(release.regions, -1)[at] == found, at, len(regions))
-    target = release.schema.target
-    assert target is not None
-    classes = np.asarray(release.schema.classes)
-    truth = np.asarray(test[target.name].to_pylist())
-    return float(100 * (classes[best[at]] == truth).mean())
-
-
 def baselines(rows: pa.Table, schema: hr.Schema, splits: int) -> Iterator[Line]:
     """What the raw rows allow, and what no attributes allow."""
     raw, majority = [], []
     for number in range(splits):
-        train, test = (_codes(part, schema) for part in split(rows, number))
-        tree = _classifier(len(train[0])).fit(*train)
-        raw.append(float(100 * (tree.predict(test[0]) == test[1]).mean()))
-        majority.append(float(100 * (test[1] == np.bincount(train[1]).argmax()).mean()))
+        train, test = split(rows, number)
+        raw.append(baseline(train, test, schema))
+        majority.append(lower_bound(train, test, schema))
     none = (None,) * len(EPSILONS)
     yield Line("raw rows", "tree on the rows", (mean_and_error(raw),) * 4, (85.3, *none[1:]))
     yield Line("no attributes", "largest class", (mean_and_error(majority),) * 4, (75.4, *none[1:]))
-
-
-def _codes(rows: pa.Table, schema: hr.Schema) -> tuple[np.ndarray, np.ndarray]:
-    assert schema.target is not None
-    codes, _ = encode_rows(rows, schema, lenient=False)
-    labels = rows[schema.target.name].to_pylist()
-    return codes, np.asarray([schema.classes.index(label) for label in labels])
-
-
-def _classifier(records: float):  # type: ignore[no-untyped-def]
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(
-        criterion="entropy", min_weight_fraction_leaf=min(0.5, 2 / max(1, records)),
-        ccp_alpha=PRUNING, random_state=0,
-    )  # fmt: skip
 
 
 def show(lines: list[Line]) -> None:
