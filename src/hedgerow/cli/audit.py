@@ -65,7 +65,7 @@ def audit(
     with progress("Auditing") as tell:
         report = run_audit(
             method, known, epsilon, delta, runs=runs, seconds=seconds, seed=seed,
-            progress=tell or (lambda share: None),
+            progress=lambda share, words="": tell(share) if tell else None,
         )  # fmt: skip
     if as_json:
         facts = {"method": method, "schema": known.name if known else None}

@@ -55,7 +55,7 @@ from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import MOST_CELLS, GridPartition
 from hedgerow.schema import Numeric, Schema
 
-__all__ = ["DiffGen", "grid_growth", "grow_cuts"]
+__all__ = ["DiffGen", "count_cells", "grid_growth", "grow_cuts"]
 
 Ints = NDArray[np.int64]
 
@@ -114,52 +114,51 @@ class DiffGen(TablePublisher):
         job.progress(0.5, "counting regions")
         # count
         partition = GridPartition(cuts.edges())
-        job.found.extend(self._count(job.engine, job.curator, partition))
+        job.found.extend(count_cells(job.engine, job.curator, partition))
         return job.finish(partition, _ROOT, partition.cells)
 
-    def _count(
-        self, engine: Engine, curator: Curator, partition: GridPartition
-    ) -> list[Measurement]:
-        """Noisy class counts of all groups: in full, or those above a threshold."""
-        classes = engine.domain.classes
-        number = partition.cells * classes
-        exact = engine.cell_counts(partition.edges)
-        purposes = ["leaf", "spare"] if curator.ledger.grants("spare") else ["leaf"]
-        if number <= DENSE_CELLS:
 
-            def dense(cells: tuple[Ints, Ints]) -> Ints:
-                counts = np.zeros(number, dtype=np.int64)
-                counts[cells[0]] = cells[1]
-                return counts.reshape(partition.cells, classes)
+def count_cells(engine: Engine, curator: Curator, partition: GridPartition) -> list[Measurement]:
+    """Noisy class counts of all groups: in full, or those above a threshold."""
+    classes = engine.domain.classes
+    number = partition.cells * classes
+    exact = engine.cell_counts(partition.edges)
+    purposes = ["leaf", "spare"] if curator.ledger.grants("spare") else ["leaf"]
+    if number <= DENSE_CELLS:
 
-            counts = exact.map(dense)
-            every = np.arange(partition.cells)
-            accounts = np.zeros(partition.cells, dtype=np.int64)
-            return [
-                measured(
-                    curator, purpose, "region",
-                    [(every, *curator.laplace(purpose, 0, accounts, counts))], by_class=True,
-                )
-                for purpose in purposes
-                if curator.ledger.left(curator.ledger.pot_of(purpose), _ROOT)[0]
-            ]  # fmt: skip
-        left = int(curator.ledger.left("epsilon", _ROOT)[0])
-        rate = curator.noise_rate("leaf", left)
-        threshold = max(1, math.ceil(math.log(number / SPURIOUS) / float(rate)))
-        cells, values, units = curator.sparse("leaf", exact, number, threshold)
-        price = curator.noise_rate("leaf", units)
-        found = [
-            Measurement(
-                "leaf", "region", cells // classes, values[:, None], True,
-                np.full(len(cells), price.numerator), price / price.numerator,
-                threshold=threshold, klass=cells % classes,
+        def dense(cells: tuple[Ints, Ints]) -> Ints:
+            counts = np.zeros(number, dtype=np.int64)
+            counts[cells[0]] = cells[1]
+            return counts.reshape(partition.cells, classes)
+
+        counts = exact.map(dense)
+        every = np.arange(partition.cells)
+        accounts = np.zeros(partition.cells, dtype=np.int64)
+        return [
+            measured(
+                curator, purpose, "region",
+                [(every, *curator.laplace(purpose, 0, accounts, counts))], by_class=True,
             )
+            for purpose in purposes
+            if curator.ledger.left(curator.ledger.pot_of(purpose), _ROOT)[0]
         ]  # fmt: skip
-        if len(purposes) > 1 and curator.ledger.left("rho", _ROOT)[0]:
-            total = engine.class_counts(_ROOT).map(class_totals)
-            drawn = (_ROOT, *curator.laplace("spare", 0, _ROOT, total))
-            found.append(measured(curator, "spare", "node", [drawn]))
-        return found
+    left = int(curator.ledger.left("epsilon", _ROOT)[0])
+    rate = curator.noise_rate("leaf", left)
+    threshold = max(1, math.ceil(math.log(number / SPURIOUS) / float(rate)))
+    cells, values, units = curator.sparse("leaf", exact, number, threshold)
+    price = curator.noise_rate("leaf", units)
+    found = [
+        Measurement(
+            "leaf", "region", cells // classes, values[:, None], True,
+            np.full(len(cells), price.numerator), price / price.numerator,
+            threshold=threshold, klass=cells % classes,
+        )
+    ]  # fmt: skip
+    if len(purposes) > 1 and curator.ledger.left("rho", _ROOT)[0]:
+        total = engine.class_counts(_ROOT).map(class_totals)
+        drawn = (_ROOT, *curator.laplace("spare", 0, _ROOT, total))
+        found.append(measured(curator, "spare", "node", [drawn]))
+    return found
 
 
 def grid_growth(

@@ -15,7 +15,7 @@ from hedgerow.release.generalized import dictionary, numbers
 from hedgerow.release.partition import Partition
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 
-__all__ = ["check_whole", "draw_rows", "labels_of"]
+__all__ = ["check_whole", "draw_rows", "labels_of", "values_of"]
 
 Ints = NDArray[np.int64]
 
@@ -60,9 +60,9 @@ def draw_rows(
         interval = parts.index[row]
         low, width = parts.lo[interval], (parts.hi - parts.lo)[interval]
         codes = low + (random.random(len(row)) * width).astype(np.int64)
-        columns[attribute.name] = _values(attribute, codes, random)
+        columns[attribute.name] = values_of(attribute, codes, random)
     if schema.target is not None:
-        columns[schema.target.name] = _values(schema.target, klass, random)
+        columns[schema.target.name] = values_of(schema.target, klass, random)
     return pa.table(columns)
 
 
@@ -86,7 +86,8 @@ def _share_out(n: int, weights: Ints, random: np.random.Generator) -> Ints:
     return random.multinomial(n, weights / max(total, 1)) if n else np.zeros_like(weights)
 
 
-def _values(attribute: Attribute, codes: Ints, random: np.random.Generator) -> pa.Array:
+def values_of(attribute: Attribute, codes: Ints, random: np.random.Generator) -> pa.Array:
+    """Values for codes: labels, or numbers and dates drawn inside their grid cells."""
     if isinstance(attribute, Numeric):
         return _numeric(attribute, codes, random)
     return labels_of(attribute, codes)

@@ -1,0 +1,77 @@
+"""What the private baselines share: one pot of pure epsilon, and a plan that sees no data."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar, Literal
+
+from hedgerow.errors import UsageError
+from hedgerow.privacy.budget import Budget, Number
+from hedgerow.privacy.chance import Chance
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.ledger import Ledger, Line
+from hedgerow.publish.plan import Plan, open_purse
+from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
+from hedgerow.schema import Schema
+
+__all__ = ["UNITS", "Baseline", "ledger_of", "plan_of"]
+
+UNITS = 100_000
+
+
+class Baseline(Publisher):
+    """A method that others compare with: for experiments, and unknown to `hedgerow verify`."""
+
+    schedule: Literal["tuned", "paper"] = "paper"
+    table: ClassVar[bool] = True  # or transactions
+
+    @abstractmethod
+    def grants(self, schema: Schema) -> Iterable[Line]:
+        """What may be spent on what, of `UNITS`."""
+
+    @abstractmethod
+    def publish(self, engine: Any, schema: Schema, plan: Plan, curator: Curator) -> Outcome:
+        """Spends by the plan."""
+
+    def plan(
+        self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
+    ) -> Plan:
+        """See `Publisher.plan`."""
+        if (schema.items is None) != self.table:
+            kind = "tables" if self.table else "transactions"
+            raise UsageError(f"{self.name} is for {kind}.", hint="Take another method.")
+        cap = schema.person.max_rows if schema.person else 1
+        budget = Budget.of(epsilon, delta, cap)
+        if budget.delta:
+            raise UsageError("baselines promise pure epsilon.", hint="Leave delta out.")
+        return plan_of(self.name, budget, self.grants(schema))
+
+    def run(
+        self,
+        engine: Any,
+        schema: Schema,
+        budget: Budget,
+        chance: Chance,
+        progress: Progress = no_progress,
+    ) -> Outcome:
+        """See `Publisher.run`."""
+        plan = plan_of(self.name, budget, self.grants(schema))
+        return self.publish(engine, schema, plan, Curator(ledger_of(plan), chance))
+
+    def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
+        """See `Publisher.chosen`."""
+        return {}
+
+
+def plan_of(name: str, budget: Budget, grants: Iterable[Line]) -> Plan:
+    """A plan of pure epsilon."""
+    purse = open_purse(budget, UNITS, 0)
+    return Plan(name, "paper", budget, purse, tuple(grants), None, None, grows=False)
+
+
+def ledger_of(plan: Plan) -> Ledger:
+    """A ledger with the plan's grants."""
+    ledger = Ledger(plan.purse.pots)
+    ledger.grant(plan.grants)
+    return ledger

@@ -1,0 +1,173 @@
+"""The replay audit of the private baselines: they are compared with ours, so they must be private.
+
+Each must keep to its epsilon on edge cases and at random, spend all of it, and be caught when
+something is broken on purpose.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hedgerow.evaluate import baselines
+from hedgerow.evaluate.baselines import dpcube, marginals, rps
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.chance import Dice
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.replay import DivergedError, compare, record, replay
+from hedgerow.publish.api import run
+from hedgerow.schema import Schema
+from hedgerow.table import Baskets, Table
+
+ROUNDING = 1e-9
+SCHEMA = Schema.from_dict(
+    {
+        "name": "small",
+        "attributes": {
+            "age": {"type": "numeric", "low": 0, "high": 9, "step": 1},
+            "job": {
+                "type": "categorical",
+                "taxonomy": {"Professional": ["Engineer", "Lawyer"], "Artist": ["Dancer", "Poet"]},
+            },
+            "dose": {"type": "numeric", "low": 0, "high": 3, "step": 1},
+            "ill": {"type": "categorical", "values": ["no", "yes", "maybe"], "role": "class"},
+        },
+    }
+)
+SHOP = Schema.from_dict({"name": "shop", "items": {"universe": {"range": [1, 5]}}})
+METHODS = [
+    baselines.ContingencyTable(),
+    baselines.ContingencyTable(max_cells=40),
+    baselines.RPS(depth=4),
+    baselines.DPCube(),
+    baselines.DiffPC45(depth=3),
+    baselines.Marginals(by_class=True),
+    baselines.Marginals(by_class=False),
+    baselines.Marginals(by_class=True, bins=3),
+]
+
+
+def rows(*records):
+    return np.asarray(records, dtype=np.uint16).reshape(len(records), 4)
+
+
+def crowd(number, start=0):
+    source = np.random.default_rng(start)
+    columns = [source.integers(0, size, number) for size in (10, 4, 4, 3)]
+    return np.stack(columns, axis=1).astype(np.uint16)
+
+
+PAIRS = {
+    "empty table": (rows(), (5, 1, 2, 1)),
+    "alone in its region": (rows(*[(0, 0, 0, 0)] * 12), (9, 3, 3, 0)),
+    "grid ends": (crowd(15), (9, 3, 3, 2)),
+    "unseen class": (rows(*[(3, 1, 1, 0), (7, 2, 2, 1)] * 6), (3, 1, 1, 2)),
+    "ties": (rows((1, 0, 0, 0), (1, 0, 0, 1), (8, 3, 3, 0), (8, 3, 3, 1)), (1, 0, 0, 1)),
+    "one of many": (crowd(60, 1), (4, 2, 1, 1)),
+    "a heap in one cell": (rows(*[(0, 0, 0, 0)] * 200), (0, 0, 0, 1)),
+}
+
+
+def losses(on, table, with_it, number):
+    """The log-likelihood ratios of one transcript of each neighbour."""
+    for drawn_from in (table, with_it):
+        outcomes = record(on(drawn_from), Dice(Keystream(seed=number)))
+        found = compare(replay(on(table), outcomes), replay(on(with_it), outcomes))
+        assert max(found.touched) <= 1, "a step that cannot see the record has changed"
+        yield found.loss
+
+
+def worst(method, pairs=PAIRS, epsilon="2", runs=3):
+    budget = Budget.of(epsilon, 0)
+
+    def on(codes):
+        return lambda chance: run(Table(SCHEMA, codes), method, budget, chance)
+
+    return max(
+        abs(loss)
+        for table, extra in pairs.values()
+        for number in range(runs)
+        for loss in losses(
+            on, table, np.concatenate([table, np.asarray([extra], np.uint16)]), number
+        )
+    )
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_no_transcript_tells_more_than_epsilon(method):
+    assert 0 < worst(method) <= 2 + ROUNDING
+
+
+def baskets(*records):
+    start = np.concatenate([[0], np.cumsum([len(r) for r in records])]).astype(np.int64)
+    codes = np.asarray([c for r in records for c in r], dtype=np.uint16)
+    return Baskets(SHOP, start, codes)
+
+
+@pytest.mark.parametrize(
+    "records", [((0,),), ((0, 1), (2,), (0, 1, 2, 3, 4)), ((0,), (0,), (0,), (4,))]
+)
+def test_all_sets_of_items(records):
+    budget = Budget.of("1.5", 0)
+
+    def on(data):
+        return lambda chance: run(baskets(*data), baselines.ItemsetTable(), budget, chance)
+
+    for number in range(4):
+        for loss in losses(on, records, (*records, (1, 3)), number):
+            assert abs(loss) <= 1.5 + ROUNDING
+
+
+@pytest.mark.parametrize(
+    "method", [m for m in METHODS if not isinstance(m, baselines.Marginals)], ids=repr
+)
+def test_every_published_path_spends_the_grant(method):
+    outcome = run(Table(SCHEMA, crowd(50)), method, Budget.of("1.5", 0), Dice(Keystream(seed=3)))
+    ledger = outcome.ledger
+    assert (ledger.left("epsilon", outcome.published) == 0).all()
+    assert ledger.pots["epsilon"].total == Fraction(3, 2)
+
+
+# Deliberately broken twins.
+
+
+def test_catches_medians_that_count_a_record_too_little(monkeypatch):
+    monkeypatch.setattr(rps, "SPAN", Fraction(1, 3))
+    # few cuts that differ much: a record decides
+    pairs = {"small": (rows(*[(0, 0, 0, 0)] * 3), (9, 3, 3, 0))} | PAIRS
+    assert worst(baselines.RPS(depth=4), pairs, runs=30) > 2 + ROUNDING
+
+
+def test_catches_marginals_that_forget_the_other_attributes(monkeypatch):
+    honest = marginals.Curator.laplace
+
+    def careless(self, *args, reach=1):
+        return honest(self, *args)
+
+    monkeypatch.setattr(marginals.Curator, "laplace", careless)
+    assert worst(baselines.Marginals()) > 2 + ROUNDING
+
+
+def test_catches_a_cube_partitioned_by_exact_counts(monkeypatch):
+    honest = dpcube._partition
+
+    def peeking(monkeypatch):
+        from hedgerow.counting.memory import MemoryEngine
+
+        seen = {}
+        told = MemoryEngine.cell_counts
+
+        def remember(self, edges):
+            sealed = told(self, edges)
+            sealed.map(lambda cells: seen.update(sum=int(cells[1].sum())))
+            return sealed
+
+        monkeypatch.setattr(MemoryEngine, "cell_counts", remember)
+        return lambda cube, variance: honest(cube, variance if seen["sum"] % 2 else 1e9)
+
+    monkeypatch.setattr(dpcube, "_partition", peeking(monkeypatch))
+    with pytest.raises((AssertionError, DivergedError, ValueError)):
+        crowded = {"a heap in one cell": (rows(*[(0, 0, 0, 0)] * 200), (9, 3, 3, 0))}
+        assert worst(baselines.DPCube(), crowded) <= 2 + ROUNDING
