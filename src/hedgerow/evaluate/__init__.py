@@ -18,6 +18,7 @@ from hedgerow.evaluate.workload import (
     ErrorTable,
     error_table,
     exact_counts,
+    random_conjunctions,
     random_queries,
 )
 
@@ -41,5 +42,6 @@ __all__ = [
     "on_output",
     "on_rows",
     "peak_bytes",
+    "random_conjunctions",
     "random_queries",
 ]

@@ -14,7 +14,14 @@ from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.query import Intervals, Query
 from hedgerow.table import Table
 
-__all__ = ["NOT_PRIVATE", "ErrorTable", "error_table", "exact_counts", "random_queries"]
+__all__ = [
+    "NOT_PRIVATE",
+    "ErrorTable",
+    "error_table",
+    "exact_counts",
+    "random_conjunctions",
+    "random_queries",
+]
 
 NOT_PRIVATE = "NOT PRIVATE: compared with the raw table; for the holder of the data alone."
 
@@ -67,6 +74,54 @@ def random_queries(
         if with_class and schema.classes:
             classes = (int(source.integers(len(schema.classes))),)
         queries.append(Query(where, classes))
+    return queries
+
+
+def random_conjunctions(
+    schema: Schema, number: int, attributes: tuple[int, int] = (2, 4), seed: int | None = None
+) -> list[Query]:
+    """Random conjunctions that do not follow taxonomies.
+
+    Each query constrains a random number of predictors. A numeric one gets an interval between two
+    random edges, a categorical one a random set of values, each in it with probability 1/2.
+
+    Args:
+        schema: The public schema.
+        number: How many queries.
+        attributes: The least and the most predictors that a query constrains.
+        seed: For the same queries again.
+
+    Example:
+        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1},
+        ...     "home": {"type": "categorical", "values": ["flat", "house", "boat"]}}})
+        >>> random_conjunctions(schema, 1, (2, 2), seed=1)[0].where
+        ((0, ((75.0, 95.0),)), (1, ((1.0, 3.0),)))
+    """
+    least, most = attributes
+    if not 1 <= least <= most <= len(schema.attributes):
+        raise UsageError(
+            f"a query cannot constrain {least} to {most} predictors of this schema",
+            hint=f"Ask for 1 to {len(schema.attributes)}.",
+        )
+    source = np.random.default_rng(seed)
+    queries = []
+    for _ in range(number):
+        many = int(source.integers(least, most + 1))
+        chosen = np.sort(source.choice(len(schema.attributes), many, replace=False))
+        where = []
+        for a in chosen.tolist():
+            attribute = schema.attributes[a]
+            if isinstance(attribute, Categorical):
+                inside = source.random(attribute.size) < 0.5
+                inside[source.integers(attribute.size)] |= not inside.any()
+                ends = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]])))
+                intervals = tuple((float(x), float(y)) for x, y in ends.reshape(-1, 2))
+            else:
+                low, high = np.sort(source.choice(attribute.size + 1, 2, replace=False))
+                intervals = ((float(low), float(high)),)
+            where.append((a, intervals))
+        queries.append(Query(tuple(where)))
     return queries
 
 

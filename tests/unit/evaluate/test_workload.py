@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import UsageError
-from hedgerow.evaluate import NOT_PRIVATE, error_table, exact_counts, random_queries
+from hedgerow.evaluate import (
+    NOT_PRIVATE,
+    error_table,
+    exact_counts,
+    random_conjunctions,
+    random_queries,
+)
 from hedgerow.release import GridPartition, Measurement, Release
 from hedgerow.schema import Schema
 from hedgerow.schema.query import Query
@@ -89,3 +95,18 @@ def test_the_sanity_bound_tames_queries_that_nobody_meets():
     answered = release([[100, 0], [5, 0]])
     assert error_table(nobody, answered, asked, sanity=0.1).relative == pytest.approx((0.5,))
     assert error_table(nobody, answered, asked, sanity=0.01).relative == pytest.approx((5.0,))
+
+
+def test_conjunctions_are_as_asked_for():
+    queries = random_conjunctions(SCHEMA, 200, (1, 2), seed=1)
+    assert queries == random_conjunctions(SCHEMA, 200, (1, 2), seed=1)
+    assert {len(query.where) for query in queries} == {1, 2}
+    sets = set()
+    for query in queries:
+        for a, intervals in query.where:
+            assert all(0 <= low < high <= (10, 5)[a] for low, high in intervals)
+            if a == 1:
+                sets.add(intervals)
+    assert len(sets) == 31  # every set of five values but the empty one
+    with pytest.raises(UsageError):
+        random_conjunctions(SCHEMA, 1, (2, 3))

@@ -53,7 +53,7 @@ class Marginals:
     """
 
     by_class: bool = True
-    bins: int = 64
+    bins: int = 16
 
     name: ClassVar[str] = "marginals"
 
