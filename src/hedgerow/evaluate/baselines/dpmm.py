@@ -71,12 +71,11 @@ class Dpmm:
             task = Path(folder) / "job.json"
             task.write_text(json.dumps(job), encoding="utf-8")
             runner = Path(__file__).parent / "dpmm_runner.py"
-            # not our own packages, and no threads: CPU time is compared
-            clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-            clean |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-            done = subprocess.run(
-                [python, runner, task], env=clean, capture_output=True, text=True, check=False
-            )
+            # no threads, since CPU time is compared
+            alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+            # -I: neither our own packages nor the folder of the runner, where this file lies
+            words = [str(python), "-I", str(runner), str(task)]
+            done = subprocess.run(words, env=alone, capture_output=True, text=True, check=False)
             if done.returncode:
                 last = done.stderr.strip().splitlines()[-1:] or ["no message"]
                 raise UsageError(

@@ -32,7 +32,7 @@ def test_a_job_holds_what_the_schema_says_and_rows_come_back(monkeypatch):
     jobs = []
 
     def fake(words, **_):
-        job = json.loads(Path(words[2]).read_text(encoding="utf-8"))
+        job = json.loads(Path(words[-1]).read_text(encoding="utf-8"))
         job["columns"] = Path(job["rows"]).read_text(encoding="utf-8").splitlines()[0]
         jobs.append(job)
         Path(job["made"]).write_text("age,job,ill\n3.7,1,yes\n12.0,2,no\n", encoding="utf-8")

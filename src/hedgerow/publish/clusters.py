@@ -1,0 +1,225 @@
+"""Publishing for clustering: labels from centroids that are public, or found privately and booked.
+
+The DiffMulti paper clusters the raw records and takes each one's cluster as its class. One record
+can then move every label, so nothing is protected. Here the centroids come first: they are public,
+or they are found by a private k-means that has its own share of epsilon. A record's label is the
+nearest released centroid. That rule looks at one record at a time, so it keeps neighbours
+neighbours, and the table with its labels is published like any other.
+
+Private k-means: in each of T rounds every record goes to its nearest centroid, and for each cluster
+the number of records and the sums of their features get discrete Laplace noise. Features lie
+between 0 and `SCALE`, and a record has at most that much in all features of one attribute, and in
+the number of records; so with A attributes one record moves the sums by at most (A + 1) SCALE in
+total. The rounds see all records, so their charges add up: T charges of epsilon / T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hedgerow.counting.engine import Histograms
+from hedgerow.counting.memory import MemoryEngine
+from hedgerow.counting.nearest import feature_sizes, labelled, nearest
+from hedgerow.errors import UsageError
+from hedgerow.privacy.budget import Budget, Number
+from hedgerow.privacy.chance import Chance, Dice
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.ledger import Ledger, Line
+from hedgerow.publish.plan import levels, open_purse
+from hedgerow.schema import Numeric, Schema
+from hedgerow.table import Table, encode_rows, read
+
+__all__ = ["CLUSTER", "Centroids", "cluster_schema", "find_centroids", "label_rows", "run"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+CLUSTER = "cluster"
+SCALE = 64
+UNITS = 100_000
+MOST_CLUSTERS = 100
+_ROOT = np.zeros(1, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Centroids:
+    """Points that records are assigned to.
+
+    Args:
+        schema: The public schema that the features follow.
+        points: [clusters, features]: numeric attributes as shares of their domain, categorical
+            ones as one share for each value.
+        epsilon: What finding them cost one person, in a fraction; "0" if they are public.
+        ledger: What was booked, if anything was.
+        private: Whether they may leave: not if they were found with a seed.
+
+    Example:
+        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        ...     "age": {"type": "numeric", "low": 0, "high": 10}}})
+        >>> Centroids(schema, np.array([[0.2], [0.8]])).epsilon
+        '0'
+    """
+
+    schema: Schema
+    points: Floats
+    epsilon: str = "0"
+    ledger: dict[str, Any] = field(default_factory=dict)
+    private: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuses points that do not fit the schema."""
+        width = sum(feature_sizes(self.schema))
+        if self.points.ndim != 2 or self.points.shape[1] != width or not len(self.points):
+            raise UsageError(
+                "the centroids do not fit the schema.",
+                hint=f"Give at least one, each with {width} numbers: one for a numeric attribute, "
+                "and one for each value of a categorical one.",
+            )
+
+
+def find_centroids(
+    source: Any,
+    schema: Schema,
+    clusters: int = 2,
+    epsilon: Number = 1,
+    *,
+    rounds: int = 5,
+    seed: int | None = None,
+) -> Centroids:
+    """Finds centroids by private k-means. The result may be published; it costs epsilon.
+
+    Args:
+        source: What `hedgerow.publish` takes.
+        schema: The public schema; its class plays no part.
+        clusters: How many.
+        epsilon: What finding them may cost one person.
+        rounds: How often records are assigned anew.
+        seed: For tests alone: makes the run repeatable and the result NOT private.
+    """
+    for name, value, most in (("clusters", clusters, MOST_CLUSTERS), ("rounds", rounds, 1000)):
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+            raise UsageError(f"{name} must be a whole number from 1 to {most}.")
+    cap = schema.person.max_rows if schema.person else 1
+    budget = Budget.of(epsilon, 0, cap)
+    stream = Keystream(seed)
+    table = read(source, schema)
+    found = run(table, clusters, rounds, budget, Dice(stream))
+    return replace(found, private=stream.secure)
+
+
+def run(table: Table, clusters: int, rounds: int, budget: Budget, chance: Chance) -> Centroids:
+    """The same on a table in memory; audits call this with a chance of their own."""
+    schema = table.schema
+    purse = open_purse(budget, UNITS, 0)
+    ledger = Ledger(purse.pots)
+    ledger.grant([Line("centroid", "epsilon", levels(UNITS, rounds), rounds)])
+    curator = Curator(ledger, chance)
+    with_label = cluster_schema(schema, clusters)
+    reach = (len(schema.attributes) + 1) * SCALE
+    points = _first(schema, clusters)
+    least = None
+    for step in range(rounds):
+        engine = MemoryEngine(labelled(table, with_label, points))
+        whole = engine.domain.sizes[None, :]
+        everything = np.ones(whole.shape, dtype=np.bool_)
+        ((_, found),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
+        exact = found.map(_sums(schema, clusters))
+        noisy, units = curator.laplace("centroid", step, _ROOT, exact, reach=reach)
+        sums = noisy.reshape(clusters, -1).astype(np.float64)
+        if least is None:  # a cluster that noise alone could have filled stays where it was
+            least = 5 / float(curator.noise_rate("centroid", int(units[0]), reach))
+        held = sums[:, 0] >= least
+        means = np.clip(sums[:, 1:] / np.maximum(sums[:, :1], 1), 0, 1)
+        points = np.where(held[:, None], means, points)
+    return Centroids(schema, points, str(Fraction(budget.epsilon)), ledger.book(_ROOT, 1))
+
+
+def cluster_schema(schema: Schema, clusters: int) -> Schema:
+    """The schema with the cluster as its class, in place of whatever class it had.
+
+    Example:
+        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        ...     "age": {"type": "numeric", "low": 0, "high": 10}}})
+        >>> cluster_schema(schema, 2).classes
+        ('1', '2')
+    """
+    if any(attribute.name == CLUSTER for attribute in schema.attributes):
+        raise UsageError(
+            f"the schema has an attribute {CLUSTER!r} already.", hint="Call it something else."
+        )
+    labels = [str(number + 1) for number in range(clusters)]
+    described = {"type": "categorical", "values": labels, "role": "class"}
+    only = Schema.from_dict({"name": "s", "attributes": {
+        "x": {"type": "boolean"}, CLUSTER: described}})  # fmt: skip
+    return replace(schema, target=only.target)
+
+
+def label_rows(rows: pa.Table, centroids: Centroids) -> tuple[pa.Table, Schema]:
+    """Rows with the number of their nearest centroid as the class, and the schema for them.
+
+    What becomes of a row depends on that row and on the centroids alone. Rows that the schema
+    refuses or drops are left for `hedgerow.publish` to refuse or drop.
+
+    Args:
+        rows: The raw rows.
+        centroids: Public or private ones.
+    """
+    schema = centroids.schema
+    codes, _ = encode_rows(rows, schema, lenient=True)
+    labels = nearest(codes, schema, centroids.points) + 1
+    if schema.target is not None:
+        rows = rows.drop_columns([schema.target.name])
+    column = pa.array(labels).cast(pa.string())
+    return rows.append_column(CLUSTER, column), cluster_schema(schema, len(centroids.points))
+
+
+def _first(schema: Schema, clusters: int) -> Floats:
+    """Public points to begin with: along the diagonal of the numeric attributes.
+
+    Without a numeric attribute, each begins in its own stretch of every attribute's values.
+    """
+    numeric = any(isinstance(attribute, Numeric) for attribute in schema.attributes)
+    parts = []
+    middle = (2 * np.arange(clusters) + 1) / (2 * clusters)
+    for attribute in schema.attributes:
+        if isinstance(attribute, Numeric):
+            parts.append(middle[:, None])
+            continue
+        share = np.ones((clusters, attribute.size))
+        if not numeric:
+            place = (np.arange(attribute.size) + 0.5) / attribute.size
+            share = (np.abs(place[None, :] - middle[:, None]) <= 0.5 / clusters).astype(np.float64)
+        parts.append(share / np.maximum(1, share.sum(axis=1, keepdims=True)))
+    return np.concatenate(parts, axis=1)
+
+
+def _sums(schema: Schema, clusters: int) -> Callable[[Histograms], Ints]:
+    """For each cluster its records and the sums of their features, all times `SCALE`."""
+
+    def compute(histograms: Histograms) -> Ints:
+        columns = []
+        for a, attribute in enumerate(schema.attributes):
+            part = slice(histograms.start[a], histograms.start[a + 1])
+            code = histograms.code[part].astype(np.int64)
+            counts = histograms.counts[part].astype(np.int64)
+            if a == 0:
+                columns.append(counts.sum(axis=0)[:, None] * SCALE)
+            if isinstance(attribute, Numeric):
+                last = max(1, attribute.size - 1)
+                level = (2 * code * SCALE + last) // (2 * last)  # to the nearest of SCALE + 1
+                columns.append((level[:, None] * counts).sum(axis=0)[:, None])
+            else:
+                dense = np.zeros((attribute.size, clusters), dtype=np.int64)
+                dense[code] = counts * SCALE
+                columns.append(dense.T)
+        return np.concatenate(columns, axis=1).reshape(1, -1)
+
+    return compute

@@ -1,0 +1,96 @@
+"""Clusters are labels by released centroids, record by record."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import hedgerow
+from hedgerow.counting.nearest import nearest
+from hedgerow.errors import UsageError
+from hedgerow.publish.clusters import Centroids, cluster_schema, find_centroids, label_rows
+from hedgerow.schema import Schema
+
+SCHEMA = Schema.from_dict(
+    {
+        "name": "small",
+        "attributes": {
+            "age": {"type": "numeric", "low": 0, "high": 99, "step": 1},
+            "job": {"type": "categorical", "values": ["a", "b", "c"]},
+            "ill": {"type": "categorical", "values": ["no", "yes"], "role": "class"},
+        },
+    }
+)
+
+
+def crowds() -> pa.Table:
+    source = np.random.default_rng(2)
+    age = np.concatenate([source.integers(0, 25, 600), source.integers(75, 100, 400)])
+    job = np.repeat(["a", "c"], [600, 400])
+    return pa.table({"age": age, "job": job, "ill": source.choice(["no", "yes"], 1000)})
+
+
+def test_nearest_equals_distances_between_whole_vectors():
+    source = np.random.default_rng(3)
+    codes = np.stack([source.integers(0, 100, 50), source.integers(0, 3, 50)], axis=1)
+    points = source.random((4, 4))
+    vectors = np.concatenate([codes[:, :1] / 99, np.eye(3)[codes[:, 1]]], axis=1)
+    distance = ((vectors[:, None] - points[None]) ** 2).sum(axis=2)
+    found = nearest(codes.astype(np.uint16), SCHEMA, points)
+    assert found.tolist() == distance.argmin(axis=1).tolist()
+
+
+def test_centroids_find_the_crowds():
+    centroids = find_centroids(crowds(), SCHEMA, 2, epsilon=2, seed=1)
+    young, old = centroids.points[np.argsort(centroids.points[:, 0])]
+    assert young[0] == pytest.approx(0.12, abs=0.05) and old[0] == pytest.approx(0.88, abs=0.05)
+    assert young[1] > 0.9 and old[3] > 0.9
+    assert centroids.epsilon == "2" and not centroids.private
+    spent = centroids.ledger["paths"][0]["spent"]["epsilon"]["centroid"]
+    assert spent == centroids.ledger["pots"]["epsilon"]["units"]
+
+
+def test_without_numbers_clusters_begin_apart():
+    schema = Schema.from_dict(
+        {"name": "s", "attributes": {"job": {"type": "categorical", "values": ["a", "b"]}}}
+    )
+    rows = pa.table({"job": ["a"] * 300 + ["b"] * 200})
+    centroids = find_centroids(rows, schema, 2, epsilon=5, seed=1)
+    assert np.abs(centroids.points - np.eye(2)).max() < 0.1
+
+
+def test_an_empty_cluster_stays_where_it_was():
+    rows = pa.table({"age": [1] * 300, "job": ["a"] * 300, "ill": ["no"] * 300})
+    centroids = find_centroids(rows, SCHEMA, 2, epsilon=1, seed=1)
+    assert centroids.points[1, 0] == 0.75
+
+
+def test_labels_follow_each_row_alone():
+    rows = crowds()
+    centroids = Centroids(SCHEMA, np.array([[0.1, 1, 0, 0], [0.9, 0, 0, 1]]))
+    all_at_once, schema = label_rows(rows, centroids)
+    assert schema.classes == ("1", "2") and schema == cluster_schema(SCHEMA, 2)
+    assert all_at_once.column_names == ["age", "job", "cluster"]
+    for place in (0, 7, 650, 999):
+        one, _ = label_rows(rows.slice(place, 1), centroids)
+        assert one["cluster"][0] == all_at_once["cluster"][place]
+    assert all_at_once["cluster"].to_pylist() == ["1"] * 600 + ["2"] * 400
+
+
+def test_labelled_rows_are_published_like_others():
+    rows, schema = label_rows(crowds(), find_centroids(crowds(), SCHEMA, 2, "0.5"))
+    release = hedgerow.publish(rows, schema, hedgerow.DiffMulti(score="max"), epsilon="0.5")
+    assert release.guarantee["private"] is True
+    told = release.predict(rows)["cluster"].to_pylist()
+    assert np.mean(np.asarray(told) == np.asarray(rows["cluster"].to_pylist())) > 0.95
+
+
+def test_what_cannot_be_meant_is_refused():
+    with pytest.raises(UsageError, match="clusters must be"):
+        find_centroids(crowds(), SCHEMA, 0)
+    with pytest.raises(UsageError, match="4 numbers"):
+        Centroids(SCHEMA, np.zeros((2, 3)))
+    taken = Schema.from_dict({"name": "s", "attributes": {"cluster": {"type": "boolean"}}})
+    with pytest.raises(UsageError, match="already"):
+        cluster_schema(taken, 2)
