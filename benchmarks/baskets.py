@@ -104,7 +104,7 @@ def measure(release: hr.BasketRelease, truth: Truth) -> list[float]:
         code_of = release.schema.items.code_of
         pairs = [
             (tuple(sorted(code_of(label) for label in items)), support)
-            for items, support in zip(listed["items"], listed["count"], strict=True)
+            for items, support in zip(listed["items"], listed["estimate"], strict=True)
         ]
         errors.append(top_utility(truth.top[:number], pairs))
     return errors

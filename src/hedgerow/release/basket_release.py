@@ -135,7 +135,7 @@ class BasketRelease:
             kind: The kind of frame wanted.
 
         Returns:
-            A frame with the columns `items`, `count`, `low` and `high`, the largest first.
+            A frame with the columns `items`, `estimate`, `low` and `high`, the largest first.
 
         Raises:
             UsageError: If k or the level cannot be meant.
@@ -146,7 +146,7 @@ class BasketRelease:
         names = self.items.labels
         columns = {
             "items": pa.array([[names[c] for c in one] for one in sets], pa.list_(pa.string())),
-            "count": estimate,
+            "estimate": estimate,
             "low": answers.low,
             "high": answers.high,
         }
