@@ -168,11 +168,17 @@ def lines_of_calls(tree: ast.AST, name: str) -> list[int]:
 
 
 def test_a_release_is_booked_before_there_is_randomness() -> None:
-    """One function makes the random source, after it has booked."""
+    """One function makes the random source of releases, after it has booked.
+
+    Audits and baselines make no release. Centroids are found before one is made, at a price that
+    its own function tells; they are booked by whoever asks for them.
+    """
     makers = [
         path
         for path in LIBRARY
-        if lines_of_calls(parsed(path), "Keystream") and path.parent != SOURCE / "audit"
+        if lines_of_calls(parsed(path), "Keystream")
+        and path.relative_to(SOURCE).parts[0] not in ("audit", "evaluate")
+        and path != SOURCE / "publish" / "clusters.py"
     ]
     assert makers == [SOURCE / "publish" / "api.py"]
     (publish,) = (
