@@ -10,7 +10,7 @@ OLDEST := 3.11
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format bench audit docs clean
+.PHONY: help demo test lint format bench audit fuzz docs clean
 
 help:  ## Show this list.
 	@echo "make demo    set everything up, publish an embedded sample and show the release"
@@ -19,6 +19,7 @@ help:  ## Show this list.
 	@echo "make format  rewrite the code in the project's style"
 	@echo "make bench   measure speed and use (needs data: see benchmarks/README.md)"
 	@echo "make audit   try to break the guarantee, for up to two hours; writes docs/privacy/audit.md"
+	@echo "make fuzz    a million spoilt inputs for all readers (about 20 minutes)"
 	@echo "make docs    write docs/cli.md and docs/schema.json anew"
 	@echo "make clean   remove .venv, caches and the demo"
 
@@ -77,6 +78,9 @@ bench: $(VENV)/bench  ## Measure.
 
 audit: $(VENV)/test  ## Try to break the guarantee, at length.
 	$(BIN)/python audits/run.py --jobs $(JOBS) $(ARGS)
+
+fuzz: $(VENV)/test  ## Spoilt inputs for all readers.
+	$(BIN)/python audits/fuzz.py --jobs $(JOBS) $(ARGS)
 
 docs: $(VENV)/test  ## Write the generated pages anew.
 	$(BIN)/python -m hedgerow.cli.reference docs/cli.md

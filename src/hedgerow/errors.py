@@ -6,6 +6,8 @@ record, nor a total over records.
 
 from __future__ import annotations
 
+import re
+
 __all__ = [
     "BudgetError",
     "DataError",
@@ -17,6 +19,9 @@ __all__ = [
     "SchemaError",
     "UsageError",
 ]
+
+# What a terminal would obey: a message may quote a file or a query of anybody.
+_OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 class HedgerowError(Exception):
@@ -34,9 +39,14 @@ class HedgerowError(Exception):
     exit_code = 1
 
     def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(message if hint is None else f"{message}\n  {hint}")
-        self.message = message
-        self.hint = hint
+        self.message = _shown(message)
+        self.hint = None if hint is None else _shown(hint)
+        super().__init__(self.message if hint is None else f"{self.message}\n  {self.hint}")
+
+
+def _shown(text: str) -> str:
+    """The text with control characters written out, but for line breaks."""
+    return _OBEYED.sub(lambda found: repr(found[0])[1:-1], text)
 
     def __reduce__(self) -> tuple[type[HedgerowError], tuple[str, str | None]]:
         """How it travels from another process."""

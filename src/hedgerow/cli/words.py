@@ -7,6 +7,8 @@ from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.errors import ReleaseError
+
 if TYPE_CHECKING:
     from hedgerow.release import BasketRelease, Release
     from hedgerow.schema import Schema
@@ -186,14 +188,30 @@ def _who(release: Release | BasketRelease) -> str:
 
 
 def spending(ledger: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """What was spent on what: purpose, pot, and from how little to how much on any path."""
-    units = {pot: Fraction(entry["unit"]) for pot, entry in ledger["pots"].items()}
+    """What was spent on what: purpose, pot, and from how little to how much on any path.
+
+    Raises:
+        ReleaseError: If the ledger, which may come from anybody, is not kept as it should be.
+    """
+    try:
+        return _spending(ledger)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        raise ReleaseError(
+            "the ledger of this release cannot be read",
+            hint="Ask whoever published the release for a fresh copy.",
+        ) from None
+
+
+def _spending(ledger: dict[str, Any]) -> list[tuple[str, str, str]]:
+    from hedgerow.release.conversion import exact
+
+    units = {pot: exact(entry["unit"]) for pot, entry in ledger["pots"].items()}
     rows: list[tuple[str, str, str]] = []
     for pot, unit in units.items():
         paths = [path["spent"].get(pot, {}) for path in ledger["paths"]]
         purposes = dict.fromkeys(name for path in paths for name in path)
         for purpose in sorted(purposes, key=_order):
-            spent = [Fraction(path.get(purpose, 0)) * unit for path in paths]
+            spent = [exact(path.get(purpose, 0)) * unit for path in paths]
             least, most = decimal(min(spent)), decimal(max(spent))
             if max(spent) > 0:
                 amount = least if least == most else f"{least} to {most}"

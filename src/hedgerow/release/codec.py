@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from hedgerow.release.partition import GridPartition, Partition, TreePartition
 from hedgerow.schema import Schema
 
 __all__ = [
+    "COLUMNS",
     "KINDS",
     "MEASUREMENTS",
     "PARTITION",
@@ -33,6 +35,15 @@ __all__ = [
 
 PARTITION = "partition.parquet"
 MEASUREMENTS = "measurements.parquet"
+COLUMNS = {
+    "tree": ("node", "parent", "depth", "split", "lo", "hi"),
+    "grid": ("attribute", "edge"),
+    "core": ("part", "number"),
+    "cuts": ("partition", "parent", "split", "cut"),
+    MEASUREMENTS: ("measurement", "where", "class", "value", "units"),
+}
+"""What is read of a file; a file of regions goes by its shape."""
+
 KINDS: dict[str, type] = {
     "tree": TreePartition,
     "grid": GridPartition,
@@ -40,6 +51,12 @@ KINDS: dict[str, type] = {
     "cuts": CutTree,
 }
 """The words that a manifest uses for the shapes of regions."""
+
+# Far beyond what a method draws. Within these bounds no sum leaves 64 bits and no variance is
+# infinite, whatever a stranger wrote.
+_LARGEST_COUNT, _LARGEST_SUM = 1 << 53, 1 << 60
+_LEAST_RATE, _LARGEST_RATE = Fraction(1, 10**20), 10**6
+_LARGEST_REACH = 10**9
 
 
 def partition_kind(partition: Partition | Itemsets) -> str:
@@ -193,6 +210,17 @@ def measurements_from(
     )
 
 
+def _check_size(value: NDArray[np.int64], units: NDArray[np.int64], unit: Fraction) -> None:
+    """Refuses numbers that no method draws and no arithmetic stands."""
+    if not len(value):
+        return
+    largest = max(int(value.max()), -int(value.min()))
+    if largest > _LARGEST_COUNT or np.abs(value.astype(np.float64)).sum() > _LARGEST_SUM:
+        raise broken(MEASUREMENTS, "it holds counts that are larger than any")
+    if unit * int(units.min()) < _LEAST_RATE or unit * int(units.max()) > _LARGEST_RATE:
+        raise broken(MEASUREMENTS, "a number has more or less noise than any method adds")
+
+
 def _measurement(
     head: Any,
     schema: Schema,
@@ -209,9 +237,13 @@ def _measurement(
         raise broken("manifest.json", "a measurement is not described as it should be") from None
     if at not in PLACES or not isinstance(name, str):
         raise broken("manifest.json", "a measurement is not described as it should be")
-    if threshold is not None and not isinstance(threshold, int):
-        raise broken("manifest.json", "the threshold of a measurement is no whole number")
-    if not isinstance(reach, int) or isinstance(reach, bool) or reach < 1:
+    if not isinstance(by_class, bool) or not isinstance(listed, bool):
+        raise broken("manifest.json", "a measurement is not described as it should be")
+    if threshold is not None:
+        whole = isinstance(threshold, int) and not isinstance(threshold, bool)
+        if not whole or abs(threshold) > _LARGEST_COUNT:
+            raise broken("manifest.json", "the threshold of a measurement is no whole number")
+    if not isinstance(reach, int) or isinstance(reach, bool) or not 1 <= reach <= _LARGEST_REACH:
         raise broken("manifest.json", "the reach of a measurement is no whole number above 0")
     width = max(1, len(schema.classes)) if by_class and not listed else 1
     known = bool(by_class) and schema.target is not None
@@ -225,6 +257,7 @@ def _measurement(
         raise broken(MEASUREMENTS, "the classes of a place do not stand together")
     if unit <= 0 or (units <= 0).any() or (where < 0).any():
         raise broken(MEASUREMENTS, "a number has no place, or was not paid for")
+    _check_size(value, units, unit)
     return Measurement(
         name,
         at,

@@ -44,11 +44,15 @@ def ints_of(file: str, table: pa.Table, name: str, kind: type[Any] = np.int64) -
 def labels_of(file: str, table: pa.Table, name: str, labels: Sequence[str]) -> NDArray[np.int64]:
     """Each label's place in a list, -1 for null; a label that is not in the list is refused."""
     column = column_of(file, table, name)
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if not (pa.types.is_string(column.type) or pa.types.is_null(column.type)):
+    # a dictionary stays one: written out, a long text could be repeated for every row
+    texts = column.dictionary if pa.types.is_dictionary(column.type) else column
+    if pa.types.is_large_string(texts.type) or pa.types.is_null(texts.type):
+        texts = texts.cast(pa.string())
+    if not pa.types.is_string(texts.type):
         raise broken(file, f"the column {name!r} must hold text")
-    places = pc.index_in(column.cast(pa.string()), pa.array(labels, pa.string()))
+    places = pc.index_in(texts, pa.array(labels, pa.string()))
+    if pa.types.is_dictionary(column.type):
+        places = places.take(column.indices)
     if places.null_count != column.null_count:
         raise broken(file, f"the column {name!r} holds a label that the schema does not know")
     return np.asarray(places.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)

@@ -12,7 +12,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from hedgerow.errors import ReleaseError
 from hedgerow.release.codec import (
+    COLUMNS,
     MEASUREMENTS,
     PARTITION,
     measurements_from,
@@ -30,7 +31,9 @@ from hedgerow.release.codec import (
     partition_table,
 )
 from hedgerow.release.columns import broken
+from hedgerow.release.evidence import is_censored
 from hedgerow.release.formats import ALL_FILES, FORMATS
+from hedgerow.release.itemsets import Itemsets
 from hedgerow.release.manifest import (
     MANIFEST,
     check_guarantee,
@@ -39,24 +42,29 @@ from hedgerow.release.manifest import (
     schema_of,
     to_text,
 )
+from hedgerow.release.measurements import Measurement
+from hedgerow.release.partition import Partition
+from hedgerow.release.untrusted import digest, is_sober, read_bytes, read_columns
 
 if TYPE_CHECKING:
     from hedgerow.release.basket_release import BasketRelease
     from hedgerow.release.release import Release
+    from hedgerow.schema import Schema
 
 __all__ = [
+    "check_file",
     "check_target",
     "leftovers",
     "other_files",
-    "read_file",
     "read_manifest",
     "read_parts",
+    "read_table",
     "write",
 ]
 
 _MOST_BYTES = 1 << 34
 _MOST_MANIFEST_BYTES = 1 << 28
-_MOST_NUMBERS = 1 << 28  # in one column of a Parquet file, which a few bytes can claim to hold
+_MOST_UNCOUNTED = 1 << 22  # regions; a grid of very many can be claimed in a few bytes
 
 
 def check_target(path: str | Path, overwrite: bool = False) -> Path:
@@ -186,6 +194,12 @@ def _contents(release: Release | BasketRelease) -> Iterator[tuple[str, Any]]:
 def _parquet(table: pa.Table) -> pa.Buffer:
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
+    if is_sober(sink.getvalue()):
+        return sink.getvalue()
+    # next to no noise packs so well that readers would take it for a bomb
+    sink = pa.BufferOutputStream()
+    texts = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
+    pq.write_table(table, sink, compression="none", use_dictionary=texts)
     return sink.getvalue()
 
 
@@ -250,56 +264,67 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
         ReleaseError: If there is none, or it is not one that this package reads.
     """
     folder = Path(path)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # which knows no errors, whatever the path
         raise ReleaseError(
             f"{path} is not a folder, so it is no release",
             hint="Give the folder that `hedgerow publish` wrote.",
         )
-    return parse_manifest(_bytes(folder, MANIFEST, _MOST_MANIFEST_BYTES))
-
-
-def _bytes(folder: Path, name: str, most: int = _MOST_BYTES) -> bytes:
-    file = folder / name
     try:
-        if not file.is_file():
-            raise broken(name, f"this file is missing from {folder}")
-        if file.stat().st_size > most:
-            raise broken(name, "this file is larger than any release's")
-        return file.read_bytes()
+        return parse_manifest(read_bytes(folder, MANIFEST, _MOST_MANIFEST_BYTES))
     except OSError as error:
-        raise _cannot("read", file, error) from None
+        raise _cannot("read", folder / MANIFEST, error) from None
 
 
-def read_file(path: str | Path, name: str, manifest: dict[str, Any]) -> bytes:
-    """The bytes of one file of a release, held to the hash in the manifest.
+def check_file(path: str | Path, name: str, manifest: dict[str, Any]) -> None:
+    """Holds one file of a release to the hash in the manifest.
 
     Raises:
-        ReleaseError: If it is missing or was changed.
+        ReleaseError: If it is missing, no ordinary file, or was changed.
     """
-    content = _bytes(Path(path), name)
-    if hashlib.sha256(content).hexdigest() != manifest["files"].get(name):
-        raise broken(name, "this file is not the one that was published: its hash differs")
-    return content
-
-
-def read_table(path: str | Path, name: str, manifest: dict[str, Any]) -> pa.Table:
-    """One Parquet file of a release as a table."""
-    content = read_file(path, name, manifest)
     try:
-        file = pq.ParquetFile(pa.BufferReader(content))
-        meta = file.metadata
-        claimed = (
-            meta.row_group(group).column(column).num_values
-            for group in range(meta.num_row_groups)
-            for column in range(meta.num_columns)
-        )
-        if meta.num_rows > _MOST_NUMBERS or max(claimed, default=0) > _MOST_NUMBERS:
-            raise broken(name, "this file claims to hold more than any release does")
-        table = file.read()
-        table.validate(full=True)
-        return table
-    except (pa.ArrowException, OSError, MemoryError):
-        raise broken(name, "this is not a readable Parquet file") from None
+        found = digest(Path(path), name, _MOST_BYTES)
+    except OSError as error:
+        raise _cannot("read", Path(path) / name, error) from None
+    _hold(name, found, manifest)
+
+
+def _hold(name: str, found: str, manifest: dict[str, Any]) -> None:
+    if found != manifest["files"].get(name):
+        raise broken(name, "this file is not the one that was published: its hash differs")
+
+
+def read_table(
+    path: str | Path,
+    name: str,
+    manifest: dict[str, Any],
+    columns: Sequence[str] = (),
+    like: pa.Table | None = None,
+) -> pa.Table:
+    """One Parquet file of a release as a table; see `read_columns`.
+
+    Raises:
+        ReleaseError: If it is missing or was changed, or does not hold what it should.
+    """
+    try:
+        content = read_bytes(Path(path), name, _MOST_BYTES)
+    except OSError as error:
+        raise _cannot("read", Path(path) / name, error) from None
+    _hold(name, hashlib.sha256(content).hexdigest(), manifest)
+    return read_columns(name, content, columns, like)
+
+
+def _check_places(
+    schema: Schema, partition: Partition | Itemsets, measurements: Sequence[Measurement]
+) -> None:
+    places = {"region": partition.cells, "node": len(getattr(partition, "parent", (0,)))}
+    if schema.items is not None:
+        places |= {"item": schema.items.size, "size": schema.items.size + 1}
+    for measurement in measurements:
+        if (measurement.where >= places.get(measurement.at, 0)).any():
+            raise broken(MEASUREMENTS, "a number speaks of a place that does not exist")
+    counted = max((len(measurement.where) for measurement in measurements), default=0)
+    if not is_censored(measurements) and partition.cells > max(counted, _MOST_UNCOUNTED):
+        raise broken(PARTITION, "it has very many regions that were not counted")
 
 
 def read_parts(path: str | Path, manifest: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -313,20 +338,16 @@ def read_parts(path: str | Path, manifest: dict[str, Any] | None = None) -> dict
     manifest = read_manifest(path) if manifest is None else manifest
     check_guarantee(manifest["guarantee"])
     schema = schema_of(manifest)
-    partition = partition_from(manifest["partition"], read_table(path, PARTITION, manifest), schema)
-    layout = FORMATS[manifest["partition"]]
+    shape = manifest["partition"]
+    layout = FORMATS[shape]
+    partition = partition_from(shape, read_table(path, PARTITION, manifest, COLUMNS[shape]), schema)
     layout.check(schema, partition)
-    table = read_table(path, MEASUREMENTS, manifest)
+    table = read_table(path, MEASUREMENTS, manifest, COLUMNS[MEASUREMENTS])
     measurements = measurements_from(manifest["measurements"], table, schema)
-    places = {"region": partition.cells, "node": len(getattr(partition, "parent", (0,)))}
-    if schema.items is not None:
-        places |= {"item": schema.items.size, "size": schema.items.size + 1}
-    for measurement in measurements:
-        if (measurement.where >= places.get(measurement.at, 0)).any():
-            raise broken(MEASUREMENTS, "a number speaks of a place that does not exist")
+    _check_places(schema, partition, measurements)
     for name in layout.data_files:
         if name not in (PARTITION, MEASUREMENTS):  # those were read above
-            read_file(path, name, manifest)
+            check_file(path, name, manifest)
     return {
         "schema": schema,
         "method": manifest["method"],

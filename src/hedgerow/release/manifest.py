@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import HedgerowError, ReleaseError
@@ -30,6 +32,8 @@ MANIFEST = "manifest.json"
 FORMAT = "hedgerow-release"
 FORMAT_VERSION = 1
 
+_MOST_NESTED = 200  # a schema has at most 136 levels
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _SHAPE: dict[str, type] = {
     "method": str,
     "settings": dict,
@@ -105,9 +109,15 @@ def parse_manifest(text: bytes) -> dict[str, Any]:
         ReleaseError: If it is no manifest, or one of a later format than this package knows.
     """
     try:
-        manifest = json.loads(text.decode("utf-8"))
+        manifest = json.loads(
+            text.decode("utf-8"),
+            object_pairs_hook=_once,
+            parse_float=_finite,
+            parse_constant=_finite,
+        )
     except (ValueError, RecursionError):
         raise broken(MANIFEST, "this is not JSON") from None
+    _check_plain(manifest)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ReleaseError(
             f"{MANIFEST}: this is not the manifest of a hedgerow release",
@@ -127,6 +137,36 @@ def parse_manifest(text: bytes) -> dict[str, Any]:
     if manifest["partition"] not in KINDS:
         raise broken(MANIFEST, f"the shape of the regions is none of {', '.join(KINDS)}")
     return manifest
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. If a key is there twice, programs disagree on which one counts."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise broken(MANIFEST, "a key is there twice")
+    return found
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise broken(MANIFEST, "a number in it is infinite or none at all")
+    return number
+
+
+def _check_plain(manifest: Any) -> None:
+    """Refuses what would bring whoever prints it into trouble: deep nests, control characters."""
+    waiting = [(manifest, 0)]
+    while waiting:
+        part, depth = waiting.pop()
+        if isinstance(part, str):
+            if not part.isprintable() and _UNSEEN.search(part):
+                raise broken(MANIFEST, "a text in it holds an invisible control character")
+        elif isinstance(part, (dict, list)):
+            if depth > _MOST_NESTED:
+                raise broken(MANIFEST, "it is nested too deeply")
+            below = [*part, *part.values()] if isinstance(part, dict) else part
+            waiting += [(one, depth + 1) for one in below]
 
 
 def check_guarantee(guarantee: dict[str, Any]) -> None:

@@ -88,7 +88,7 @@ class Release:
         """What the measurements say about each listed region and class, before rounding."""
         classes = max(1, len(self.schema.classes))
         rule = self.settings.get("consistency", "least squares")
-        if rule not in RULES:
+        if not isinstance(rule, str) or rule not in RULES:
             raise ReleaseError(
                 "the setting 'consistency' of this release is not known to this version",
                 hint="Install a later version of hedgerow.",

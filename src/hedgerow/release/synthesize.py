@@ -19,6 +19,8 @@ __all__ = ["check_whole", "draw_rows", "labels_of", "values_of"]
 
 Ints = NDArray[np.int64]
 
+_MOST_ROWS = 1 << 27  # a release may come from anybody, and claim any number
+
 
 def draw_rows(
     schema: Schema,
@@ -43,13 +45,18 @@ def draw_rows(
         seed: For the same rows again.
 
     Raises:
-        UsageError: If n or the seed is no whole number from 0, or the release counts nobody to
-            draw from.
+        UsageError: If n or the seed is no whole number from 0, the release counts nobody to draw
+            from, or no n is given and it counts very many.
     """
     check_whole("the number of rows", n, "Ask for 0 rows or more.")
     check_whole("the seed", seed, "Leave the seed out, or give 0 or more.")
     random = np.random.default_rng(seed)
     weights = counts.ravel()
+    if n is None and int(weights.sum()) > _MOST_ROWS:
+        raise UsageError(
+            "this release counts very many records, more than are drawn unasked",
+            hint="Say how many rows you want (--rows, n=).",
+        )
     if n is not None:
         weights = _share_out(n, weights, random)
     cell = random.permutation(np.repeat(np.arange(len(weights)), weights))

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.errors import ReleaseError
+from hedgerow.errors import HedgerowError, ReleaseError
 from hedgerow.release import basket_charges, charges
 from hedgerow.release.basket_release import BasketRelease
 from hedgerow.release.codec import partition_kind
 from hedgerow.release.conversion import epsilon_from_rho, exact, group_delta, in_words
 from hedgerow.release.files import (
+    check_file,
     other_files,
-    read_file,
     read_manifest,
     read_parts,
     read_table,
@@ -98,7 +98,7 @@ def verify(source: str | Path | Release | BasketRelease) -> Verdict:
             checks.append(Check(name, True, look()))
         except Failed as failure:
             checks.append(Check(name, False, str(failure)))
-        except ReleaseError as error:
+        except HedgerowError as error:
             checks.append(Check(name, False, error.message))
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
             checks.append(Check(name, False, "an entry that is needed is missing or malformed"))
@@ -150,7 +150,7 @@ def _schema(manifest: dict[str, Any]) -> str:
 
 
 def _hash(path: str | Path, name: str, manifest: dict[str, Any]) -> str:
-    read_file(path, name, manifest)
+    check_file(path, name, manifest)
     return "the file matches its hash"
 
 
@@ -327,8 +327,7 @@ def _order(release: Release | BasketRelease) -> str:
 def _counts(release: Release | BasketRelease, path: str | Path, manifest: dict[str, Any]) -> str:
     for name, content in FORMATS[manifest["partition"]].derived(release):
         if isinstance(content, pa.Table):
-            stored = read_table(path, name, manifest)
-            same = content.column_names == stored.column_names and content.equals(stored)
+            same = content.equals(read_table(path, name, manifest, like=content))
         else:
             digest = hashlib.sha256()
             for block in content:

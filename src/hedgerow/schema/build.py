@@ -18,6 +18,7 @@ from hedgerow.schema.lint import (
     Report,
     column_fault,
     grid_faults,
+    label_fault,
     raise_faults,
 )
 from hedgerow.schema.model import (
@@ -125,9 +126,11 @@ class _Builder:
         )
 
     def _name(self, model: SchemaModel) -> None:
+        line = self.lines.get(("name",))
         if not model.name.strip():
-            line = self.lines.get(("name",))
             self.report.fault("the name is blank", "Give the table a name.", self.file, line)
+        elif (wrong := label_fault(model.name)) is not None:
+            self.report.fault(*wrong, self.file, line)
 
     def _attributes_or_items(self, model: SchemaModel) -> None:
         given = model.model_fields_set

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -154,7 +155,7 @@ def _from_file(written: Text, source: ItemsSource) -> tuple[str, ...] | None:
         return None
     path = source.folder / written.value
     found = Report()
-    if not path.is_file():
+    if not os.path.isfile(path):  # which knows no errors, whatever the path
         hint = "Check the path; it is looked for beside the schema file."
         source.fault("universe", f"there is no file {str(path)!r} with the universe", hint)
         return None

@@ -178,6 +178,8 @@ class _Reader:
         for found in _TOKEN.finditer(text):
             kind = str(found.lastgroup)
             self.tokens.append(_Token(kind, found[kind], found.start(kind), found.end(kind)))
+            if kind == "wrong":  # nothing after it is looked at; to read on could take very long
+                break
         last = len(text.rstrip())
         self.tokens.append(_Token("end", "", last, last + 1))
 

@@ -17,6 +17,7 @@ from hedgerow.schema.lint import MAX_DEPTH, Fault, raise_faults
 __all__ = ["MAX_NESTING", "Entries", "Items", "Node", "Text", "from_python"]
 
 MAX_NESTING = 2 * MAX_DEPTH + 8  # lists of mappings take two levels for one of a taxonomy
+_MOST_BITS = 1000  # Python itself refuses to write out very long numbers
 
 
 @dataclass(slots=True)
@@ -70,6 +71,8 @@ def from_python(value: Any, depth: int = 0) -> Node:
         return Text(value)
     if isinstance(value, bool):
         return Text("true" if value else "false")
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise_faults([Fault("the schema holds a number with very many digits", "Shorten it.")])
     if isinstance(value, int | float | Decimal):
         return Text(str(value))
     if isinstance(value, datetime.date):

@@ -23,6 +23,10 @@ from hedgerow.schema.schema import Schema
 __all__ = ["Intervals", "Query", "Vocabulary", "query_lines", "read_queries"]
 
 _AND = " and "
+_NESTED = 20
+_LONGEST = 200_000  # characters; the time to read a query may grow with their square
+_MOST_BITS = 1000  # Python itself refuses to write out very long numbers
+_SHORTER = "Ask for a number within the bounds of the attribute."
 _SHOWN = 60  # characters of a query that a message shows on either side of a mistake
 
 
@@ -107,6 +111,11 @@ class Vocabulary:
 
     def parse(self, text: str) -> Query:
         """Reads a query; see `Query.parse`."""
+        if len(text) > _LONGEST:
+            raise UsageError(
+                f"a query has more than {_LONGEST} characters",
+                hint="Ask for groups instead of single values, or ask several shorter queries.",
+            )
         found: dict[int, Intervals] = {}
         for start, part in self._met(text) or split(text):
             known = self._read.get(part)
@@ -124,15 +133,20 @@ class Vocabulary:
         """Makes a query from a mapping; see `Query.of`."""
         found: dict[int, Intervals] = {}
         for name, wanted in conditions.items():
+            if not isinstance(name, str):
+                raise UsageError(
+                    f"an attribute is named by text, not by type {type(name).__name__}",
+                    hint='Write the name in quotes, such as {"age": (30, 50)}.',
+                )
             try:
-                place = self._place(Word(str(name)))
+                place = self._place(Word(name))
                 numeric = isinstance(self._columns[place], Numbers)
                 items = tuple(_items(wanted, numeric, name))
                 if not items:
                     raise Misread(
                         f"{name!r} is given no value at all", "Give a value, or leave it out."
                     )
-                self._add(found, *self._resolve(Word(str(name)), items))
+                self._add(found, *self._resolve(Word(name), items))
             except Misread as error:
                 message = error.what if repr(name) in error.what else f"{name!r}: {error.what}"
                 raise UsageError(message, hint=error.hint) from None
@@ -269,8 +283,10 @@ def _pointing(error: Misread, text: str, offset: int) -> UsageError:
     return UsageError(f"{error.what}\n{line}", hint=error.hint)
 
 
-def _items(wanted: Any, numeric: bool, name: str) -> Iterable[Item]:
+def _items(wanted: Any, numeric: bool, name: str, depth: int = 0) -> Iterable[Item]:
     """What a mapping says about an attribute, as the grammar would have read it."""
+    if depth > _NESTED:
+        raise Misread(f"the lists of {name!r} are nested too deeply", "Give one list of values.")
     if getattr(wanted, "ndim", 0) == 1:  # an array of NumPy, or a column of a frame
         wanted = list(wanted)
     if isinstance(wanted, range) and numeric:
@@ -289,7 +305,7 @@ def _items(wanted: Any, numeric: bool, name: str) -> Iterable[Item]:
     elif isinstance(wanted, (list, tuple, set, frozenset, range)):
         members = wanted if isinstance(wanted, (list, tuple, range)) else sorted(wanted, key=str)
         for member in members:
-            yield from _items(member, numeric, name)
+            yield from _items(member, numeric, name, depth + 1)
     else:
         yield _word(wanted, numeric)
 
@@ -312,9 +328,13 @@ def _word(value: Any, numeric: bool) -> Word:
         if not numeric:
             return Word("true" if value else "false")
     elif isinstance(value, numbers.Integral):
+        if int(value).bit_length() > _MOST_BITS:
+            raise Misread("a number has very many digits", _SHORTER)
         return Word(str(int(value)))
     elif isinstance(value, (Decimal, numbers.Real)) and math.isfinite(value):
         exact = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
+        if abs(exact.adjusted()) > _MOST_BITS or len(exact.as_tuple().digits) > _MOST_BITS:
+            raise Misread("a number has very many digits", _SHORTER)
         return Word(format(exact, "f"))
     if isinstance(value, (bytes, bytearray)):
         raise Misread(

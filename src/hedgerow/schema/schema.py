@@ -20,7 +20,7 @@ from typing import Any
 from hedgerow.errors import SchemaError
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.items import Items
-from hedgerow.schema.lint import Fault, items_faults, raise_faults, schema_faults
+from hedgerow.schema.lint import Fault, items_faults, label_fault, raise_faults, schema_faults
 from hedgerow.schema.trees import DEFAULT_ROOT
 
 __all__ = ["BOTH", "Person", "Schema"]
@@ -81,8 +81,9 @@ class Schema:
 
     def __post_init__(self) -> None:
         """Refuses what could not be published or read back."""
-        if not self.name.strip():
-            raise SchemaError("the schema has no name", hint="Give it one, such as name: people.")
+        wrong = label_fault(self.name)
+        if wrong is not None:
+            raise SchemaError(f"the schema's name: {wrong[0]}", hint=wrong[1])
         if self.items is not None:
             faults = [Fault(f"items: {what}", hint) for _, what, hint in items_faults(self.items)]
             if self.attributes or self.target or self.identifiers or self.person:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from hedgerow.schema.arx import branch_from_arx
@@ -36,7 +37,7 @@ def read_taxonomy_file(
         return None, None
     path = folder / written.value
     suffix, name = path.suffix.lower(), str(path)
-    if not path.is_file():
+    if not os.path.isfile(path):  # which knows no errors, whatever the path
         hint = "Check the path; it is looked for beside the schema file."
         found.fault(f"there is no taxonomy file {name!r}", hint, file, written.line)
         return name, None

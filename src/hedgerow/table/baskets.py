@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import DataWarning, LeakError, UsageError
-from hedgerow.table.frames import FrameKind, frame_kind, split_text
+from hedgerow.table.frames import FrameKind, frame_kind
 from hedgerow.table.readers import is_many, magic_of, open_source
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def read_baskets(
     """
     # These wait for numba, so they are loaded only when needed.
     from hedgerow.table.basket_columns import read_columns
-    from hedgerow.table.lookup import Lookup
+    from hedgerow.table.lookup import Lookup, split_text
 
     items = schema.items
     if items is None:

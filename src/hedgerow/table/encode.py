@@ -197,7 +197,22 @@ def _categories(attribute: Categorical, values: Any) -> Codes:
             return truths[folded]
         return composed.get(unicodedata.normalize("NFC", text), STRANGE)
 
-    return np.array([code(value) for value in values.to_pylist()], np.int64)
+    return np.array([code(value) for value in _listed(values)], np.int64)
+
+
+def _listed(values: Any) -> list[Any]:
+    """The values as Python objects; a day that Python's calendar lacks becomes a text."""
+    if not pa.types.is_date32(values.type):
+        return list(values.to_pylist())
+    days: list[int | None] = values.cast(pa.int32()).to_pylist()
+    return [None if day is None else _date(day) for day in days]
+
+
+def _date(day: int) -> datetime.date | str:
+    try:
+        return datetime.date.fromordinal(day + _EPOCH)
+    except (ValueError, OverflowError):
+        return f"{day} days after 1970-01-01"
 
 
 def _number_texts(attribute: Numeric, values: Any) -> Codes:

@@ -29,11 +29,9 @@ def person_ids(array: Any, column: str) -> tuple[Any, NDArray[np.bool_]]:
         >>> ids.to_pylist()[0], known.tolist()
         ('ann', [True, False, False, True])
     """
-    array = plain_array(array, column)
+    array = plain_array(_exact(array), column)
     if pa.types.is_null(array.type):  # what Arrow makes of a column that is empty throughout
         return array.cast(pa.string()), np.zeros(len(array), bool)
-    if pa.types.is_dictionary(array.type):
-        array = pc.take(array.dictionary, array.indices)
     if pa.types.is_string(array.type):
         array = pc.utf8_trim_whitespace(array)
         words = pa.array(sorted(MISSING_WORDS), pa.string())
@@ -41,6 +39,22 @@ def person_ids(array: Any, column: str) -> tuple[Any, NDArray[np.bool_]]:
     else:
         missing = pc.is_null(array, nan_is_null=True)
     return array, ~missing.to_numpy(zero_copy_only=False)
+
+
+def _exact(array: Any) -> Any:
+    """The array without what plain types would round: two people must not become one."""
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if pa.types.is_dictionary(array.type):
+        array = pc.take(array.dictionary, array.indices)
+    kind = array.type
+    if pa.types.is_timestamp(kind) or pa.types.is_date64(kind):
+        return array.cast(pa.int64())
+    if pa.types.is_date32(kind):
+        return array.cast(pa.int32())
+    return array.cast(pa.string()) if pa.types.is_decimal(kind) else array
 
 
 def cap_rows(

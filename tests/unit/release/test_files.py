@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hedgerow.errors import ReleaseError
-from hedgerow.release import Release, check_target, files
+from hedgerow.release import Release, check_target, files, untrusted
 from hedgerow.release.manifest import parse_manifest, to_text
 
 KINDS = ["tree_release", "grid_release", "sparse_release"]
@@ -320,7 +320,8 @@ def test_contents_are_checked_though_hashes_fit(tree_release, tmp_path, name, co
 
 def test_a_file_that_claims_to_be_huge_is_not_unpacked(tree_release, tmp_path, monkeypatch):
     tree_release.save(tmp_path / "r")
-    monkeypatch.setattr(files, "_MOST_NUMBERS", 3)
+    monkeypatch.setattr(untrusted, "_FREE_NUMBERS", 3)
+    monkeypatch.setattr(untrusted, "_NUMBERS_PER_BYTE", 0)
     with pytest.raises(ReleaseError, match="claims"):
         Release.load(tmp_path / "r")
 

@@ -107,3 +107,11 @@ def test_seeds_that_are_no_number(tree_release, seed):
 
 def test_numbers_of_numpy_are_numbers(tree_release):
     assert tree_release.synthesize(np.int64(3), seed=np.int64(1), kind="arrow").num_rows == 3
+
+
+def test_very_many_rows_are_drawn_only_when_asked_for(grid_release):
+    leaf = grid_release.measurements[0]
+    many = replace(grid_release, measurements=(replace(leaf, values=leaf.values + 2**40),))
+    with pytest.raises(UsageError, match="very many"):
+        many.synthesize()
+    assert many.synthesize(5, seed=1).num_rows == 5

@@ -476,3 +476,34 @@ def test_many_queries_are_read_quickly(tmp_path: Path) -> None:
     start = time.process_time()
     assert len(read_queries(path, SCHEMA)) == 20_000
     assert time.process_time() - start < 2  # about a tenth of that where it was written
+
+
+def endless() -> list[object]:
+    found: list[object] = []
+    found.append(found)
+    return found
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [10**5000, (0, 10**5000), Decimal("1e999999"), Decimal("1e-999999"), endless()],
+    ids=["whole", "bound", "large", "small", "endless"],
+)
+def test_what_python_cannot_write_out_is_refused(wanted: object) -> None:
+    with pytest.raises(UsageError):
+        Query.of({"age": wanted}, SCHEMA)
+
+
+def test_attributes_are_named_by_text() -> None:
+    with pytest.raises(UsageError, match="named by text"):
+        Query.of({10**5000: 1}, SCHEMA)  # type: ignore[dict-item]
+
+
+def test_a_very_long_query_is_refused() -> None:
+    with pytest.raises(UsageError, match="characters"):
+        Query.parse("age > 1 and " * 50_000, SCHEMA)
+
+
+def test_an_open_quote_before_very_many_others_is_told() -> None:
+    with pytest.raises(UsageError, match="not closed"):
+        Query.parse('age = "' + '\\"' * 50_000, SCHEMA)

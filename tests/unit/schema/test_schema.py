@@ -198,3 +198,29 @@ def test_a_dictionary_from_a_stranger_opens_no_file(example: Path) -> None:
     with pytest.raises(SchemaError, match="no folder"):
         Schema.from_dict({"name": "x", "attributes": {"a": column}})
     assert Schema.from_dict({"name": "x", "attributes": {"a": column}}, example.parent).attributes
+
+
+@pytest.mark.parametrize("number", [10**5000, -(10**5000), 2**2000], ids=["+", "-", "bits"])
+def test_numbers_of_very_many_digits_are_refused(number: int) -> None:
+    """Python itself fails to write them out."""
+    age = {"type": "numeric", "low": 0, "high": number}
+    for document in ({"name": "x", "attributes": {"age": age}}, {"name": number}):
+        with pytest.raises(SchemaError, match="digits"):
+            Schema.from_dict(document)
+
+
+@pytest.mark.parametrize("name", ["a\x1b[2J", "a\nb", "\ud800", "\ufeff"])
+def test_a_name_that_cannot_be_shown_is_refused(name: str) -> None:
+    with pytest.raises(SchemaError):
+        Schema.from_dict({"name": name, "attributes": {"b": {"type": "boolean"}}})
+
+
+def test_a_path_that_no_system_takes_is_a_fault_in_the_schema(tmp_path: Path) -> None:
+    long = "x" * 5000
+    for document in (
+        {"name": "x", "attributes": {"a": {"type": "categorical", "taxonomy": f"{long}.yaml"}}},
+        {"name": "x", "items": {"universe": long}},
+        {"name": "x", "items": {"universe": "a\0b"}},
+    ):
+        with pytest.raises(SchemaError, match="there is no"):
+            Schema.from_dict(document, tmp_path)

@@ -170,3 +170,10 @@ def test_columns_without_anything():
     assert codes(SEX, [None, None], pa.null()) == [MISSING, MISSING]
     assert encode_array(AGE, pa.array([], pa.string())).dtype == np.int64
     assert codes(AGE, [], pa.float64()) == []
+
+
+def test_days_beyond_the_calendar_are_no_label() -> None:
+    """Python has no date for them, and fails."""
+    array = pa.array([-(2**31), 2**31 - 1, 0, None], pa.date32())
+    day = Categorical("day", Taxonomy.flat(["1970-01-01", "1970-01-02"]))
+    assert encode_array(day, array).tolist() == [STRANGE, STRANGE, 0, MISSING]

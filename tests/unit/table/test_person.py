@@ -1,4 +1,6 @@
 from collections import Counter
+from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 from hedgerow.schema import Schema
 from hedgerow.table import read
-from hedgerow.table.person import cap_rows
+from hedgerow.table.person import cap_rows, person_ids
 
 
 def schema(max_rows):
@@ -77,3 +79,25 @@ def test_a_column_without_any_id_drops_every_row():
     for empty in (pa.nulls(3), pa.array(["", "?", None])):
         table = pa.table({"who": empty, "age": [1, 2, 3]})
         assert read(table, schema(2)).codes.shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pa.array([0, 1, 86_399], pa.timestamp("s")),
+        pa.array([0, 1, 86_399], pa.timestamp("us", "UTC")),
+        pa.array([0, 1, 2], pa.date32()),
+        pa.array([Decimal(10**30), Decimal(10**30 + 1), Decimal(10**30 + 2)]),
+        pa.array([0, 1, 2], pa.timestamp("ns")).dictionary_encode(),
+        pa.array([2**63 - 1, 2**63 - 2, 0]),
+    ],
+)
+def test_people_are_told_apart_to_the_last_digit(ids: Any) -> None:
+    """Two people taken for one would share a cap, and one could push out rows of the other."""
+    found, known = person_ids(ids, "who")
+    assert known.all()
+    assert len(set(found.to_pylist())) == 3
+    document = {"name": "x", "attributes": {
+        "a": {"type": "boolean"}, "who": {"role": "person", "max_rows": 1}}}  # fmt: skip
+    rows = pa.table({"a": [True] * 3, "who": ids})
+    assert read(rows, Schema.from_dict(document)).codes.shape == (3, 2)

@@ -1,0 +1,251 @@
+"""Folders of releases that somebody tampered with, hashes included."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import hedgerow
+from fuzz_mutate import places, put, spoil_tree
+from hedgerow import sample
+from hedgerow.cli import regions, words
+from hedgerow.errors import HedgerowError
+from hedgerow.release import Release, TreePartition, verify
+
+__all__ = ["Folders"]
+
+FILES = ("partition.parquet", "measurements.parquet", "regions.parquet", "table.csv")
+_NUMBERS = (
+    0,
+    1,
+    -1,
+    2,
+    3,
+    5,
+    2**15,
+    2**31 - 1,
+    -(2**31),
+    2**53 + 1,
+    2**62,
+    2**63 - 1,
+    -(2**63),
+    None,
+)
+_KINDS: tuple[Callable[[int], Any], ...] = (
+    lambda n: pa.array([None] * n), lambda n: pa.array(["x"] * n), lambda n: pa.array([1.5] * n),
+    lambda n: pa.array([True] * n),
+    lambda n: pa.array([[0, 1]] * n), lambda n: pa.array([[None]] * n),
+    lambda n: pa.array([{"a": 1}] * n),
+    lambda n: pa.array([2**64 - 1] * n, pa.uint64()), lambda n: pa.array(range(n),
+    pa.int8()) if n < 128 else pa.array([0] * n),
+    lambda n: pa.array(["no", "yes"] * (n // 2) + ["no"] * (n % 2)),
+    lambda n: pa.array([[2**40] * 3] * n),
+    lambda n: pa.array([b"\xff"] * n), lambda n: pa.array([0] * n, pa.timestamp("s")),
+    lambda n: pa.array([[[1]]] * n),
+    lambda n: pa.array([0] * n).dictionary_encode(), lambda n: pa.array([0] * n,
+    pa.decimal128(20, 2)),
+)  # fmt: skip
+
+
+def _sound() -> list[Release]:
+    """A release of every method and shape; seeded, so that a run can be repeated."""
+    rows = sample.people(300, seed=2)
+    schema = sample.schema()
+    person = hedgerow.Schema.from_dict(
+        put(schema.to_dict(), ("attributes", "patient"), {"role": "person", "max_rows": 2})
+    )
+    runs: list[tuple[Any, Any, Any]] = [
+        (hedgerow.DiffMulti(specialisations=6), schema, 0), (hedgerow.DiffGen(specialisations=4),
+        schema, 0),
+        (hedgerow.CDiffGen(), schema, "1e-9"), (hedgerow.DiffMulti(specialisations=3), person,
+        "1e-9"),
+        (hedgerow.DiffGen(max_cells=2, specialisations=4), schema, 0),
+    ]  # fmt: skip
+    made = [hedgerow.publish(rows, s, method=m, epsilon=1, delta=d, seed=1) for m, s, d in runs]
+    return [replace(release, guarantee=release.guarantee | {"private": True}) for release in made]
+
+
+class Folders:
+    """Draws and runs cases of whole folders.
+
+    Args:
+        folder: Where the folders go.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @cached_property
+    def folders(self) -> list[Path]:
+        """Sound releases, written when they are first needed: compiling takes a while."""
+        found = [self._folder / str(number) for number in range(5)]
+        for path, release in zip(found, _sound(), strict=True):
+            release.save(path)
+        return found
+
+    @cached_property
+    def sound(self) -> list[dict[str, bytes]]:
+        """The files of each, but for the manifest."""
+        return [{name: (path / name).read_bytes() for name in FILES} for path in self.folders]
+
+    @cached_property
+    def manifests(self) -> list[str]:
+        """The text of each manifest."""
+        return [(path / "manifest.json").read_text("utf-8") for path in self.folders]
+
+    @cached_property
+    def parsed(self) -> list[Any]:
+        """Each manifest."""
+        return [json.loads(text) for text in self.manifests]
+
+    @cached_property
+    def paths(self) -> list[Any]:
+        """The parts of each manifest."""
+        return [places(manifest) for manifest in self.parsed]
+
+    @cached_property
+    def tables(self) -> list[dict[str, Any]]:
+        """The Parquet files of each."""
+        return [
+            {name: pq.read_table(io.BytesIO(found[name])) for name in FILES[:3]}
+            for found in self.sound
+        ]
+
+    def draw(self, random: Random) -> Any:
+        """Changes of one folder."""
+        number = random.randrange(len(self.folders))
+        edits = [self._edit(random, number) for _ in range(random.choice((1, 1, 1, 2, 3)))]
+        return number, tuple(edits)
+
+    def _edit(self, random: Random, number: int) -> tuple[Any, ...]:
+        if random.random() < 0.45:
+            return ("manifest", *spoil_tree(random, self.parsed[number], self.paths[number]))
+        name = random.choice(FILES[:2] if random.random() < 0.8 else FILES)
+        if name == "table.csv" or random.random() < 0.25:
+            return (
+                "byte",
+                name,
+                random.randrange(len(self.sound[number][name])),
+                random.randrange(256),
+            )
+        table = self.tables[number][name]
+        column = random.choice(table.column_names)
+        match random.randrange(6):
+            case 0 | 1 | 2:
+                return (
+                    "cell",
+                    name,
+                    column,
+                    random.randrange(max(1, table.num_rows)),
+                    random.choice(_NUMBERS),
+                )
+            case 3:
+                return "kind", name, column, random.randrange(len(_KINDS))
+            case 4:
+                return random.choice(("drop", "twice")), name, column
+            case _:
+                return "rows", name, random.choice((0, 1, -1, 2, 3)), None
+
+    def run(self, case: Any) -> Any:
+        """Writes a folder, does with it what all commands do, and puts it right again."""
+        number, edits = case
+        path, manifest, files = self.folders[number], self.parsed[number], {}
+        tables = dict(self.tables[number])
+        for kind, *rest in edits:
+            if kind == "manifest":
+                manifest = put(manifest, *rest)
+            elif kind == "byte":
+                content = bytearray(files.get(rest[0], self.sound[number][rest[0]]))
+                content[rest[1] % len(content)] = rest[2]
+                files[rest[0]] = bytes(content)
+            else:
+                tables[rest[0]] = _changed(tables[rest[0]], kind, *rest[1:])
+                sink = io.BytesIO()
+                pq.write_table(tables[rest[0]], sink)
+                files[rest[0]] = sink.getvalue()
+        if files and isinstance(manifest, dict) and isinstance(manifest.get("files"), dict):
+            hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+            manifest = manifest | {"files": manifest["files"] | hashes}
+        try:
+            (path / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+            for name, content in files.items():
+                (path / name).write_bytes(content)
+            _use(path)
+        finally:
+            (path / "manifest.json").write_text(self.manifests[number], "utf-8")
+            for name in files:
+                (path / name).write_bytes(self.sound[number][name])
+
+
+def _changed(table: Any, kind: str, column: Any, *rest: Any) -> Any:
+    if kind == "rows":
+        if column > 1:
+            return pa.concat_tables([table] * column)
+        return table.slice(0, 0) if column == 0 else table.slice(max(column, 0), table.num_rows - 1)
+    names = table.column_names
+    if column not in names:
+        return table
+    place = names.index(column)
+    if kind == "drop":
+        return table.remove_column(place)
+    if kind == "twice":
+        return table.append_column(column, table.column(place))
+    if kind == "kind":
+        return table.set_column(place, column, _KINDS[rest[0]](table.num_rows))
+    values = table.column(place).to_pylist()
+    if values:
+        row, value = rest[0] % len(values), rest[1]
+        if isinstance(values[row], list) and values[row]:
+            value = [value, *values[row][1:]]
+        elif isinstance(values[row], str):
+            value = None if value is None else str(value)
+        values[row] = value
+    try:
+        return table.set_column(place, column, pa.array(values, table.column(place).type))
+    except (pa.ArrowException, OverflowError, TypeError):
+        try:
+            return table.set_column(place, column, pa.array(values))
+        except (pa.ArrowException, OverflowError, TypeError):
+            return table
+
+
+def _use(path: Path) -> None:
+    """What `verify`, `show`, `query` and `sample` do."""
+    with contextlib.suppress(HedgerowError):
+        verify(path)
+    release = Release.load(path)
+    first = next(iter(release.schema.attributes))
+    for use in (
+        lambda: repr(release),
+        lambda: words.facts(release),
+        lambda: [words.guarantee(release), words.left_out(release)],
+        lambda: regions.largest(release, 12),
+        lambda: _tree(release),
+        lambda: release.generalized(),
+        lambda: (
+            release.count(["everybody", f'"{first.name}" = "{first.label(0, 1)}"'])
+            if '"' not in first.name
+            else None
+        ),
+        lambda: release.synthesize(20, seed=1),
+        lambda: release.synthesize(seed=1),
+    ):
+        with contextlib.suppress(HedgerowError):
+            use()
+
+
+def _tree(release: Release) -> Any:
+    if isinstance(release.partition, TreePartition):
+        return regions.nested(release, release.partition, 3)
+    return regions.cuts(release, release.partition)
