@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.counting.choose import Counting, open_engine
+from hedgerow.counting.engine import Engine
+from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streamed import DEFAULT_MEMORY
@@ -117,7 +119,7 @@ def publish(
         booking = None if pay is None else pay()  # from here on it is spent
         stream = Keystream(seed)
         try:
-            outcome = method.run(rows, schema, plan.budget, Dice(stream), pace.growing)
+            outcome = run(rows, method, plan.budget, Dice(stream), pace.growing, schema)
         except BaseException:
             if booking is not None:
                 _close_failed(booking, stream)
@@ -139,15 +141,29 @@ def publish(
 
 
 def run(
-    table: Table | Baskets,
+    data: Table | Baskets | Engine | ItemEngine,
     method: Publisher,
     budget: Budget,
     chance: Chance,
     progress: Progress = no_progress,
+    schema: Schema | None = None,
 ) -> Outcome:
-    """Runs a method on data in memory; audits call this with a chance of their own."""
-    engine = MemoryItems(table) if isinstance(table, Baskets) else MemoryEngine(table)
-    return method.run(engine, table.schema, budget, chance, progress)
+    """Runs a method; audits call this with a chance of their own.
+
+    Args:
+        data: Data in memory, or an engine on it (then the schema has to be given too).
+        method: The method.
+        budget: What one person may lose.
+        chance: Where outcomes come from.
+        progress: Told how far the run is.
+        schema: The public schema, unless the data knows it.
+    """
+    if isinstance(data, Table | Baskets):
+        schema = data.schema
+        engine = MemoryItems(data) if isinstance(data, Baskets) else MemoryEngine(data)
+        return method.run(engine, schema, budget, chance, progress)
+    assert schema is not None
+    return method.run(data, schema, budget, chance, progress)
 
 
 def _payment(

@@ -85,14 +85,14 @@ def test_a_run_that_cannot_be_paid_for_opens_no_data(book: AccountBook, tmp_path
 def test_what_was_booked_while_data_was_read_is_seen(
     book: AccountBook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hedgerow.publish import api
+    from hedgerow.counting import choose
 
     def slow(*words: Any, **more: Any) -> Any:
         monkeypatch.undo()
         publish(book, epsilon="1.5")
-        return api.read(*words, **more)
+        return choose.collect(*words, **more)
 
-    monkeypatch.setattr(api, "read", slow)
+    monkeypatch.setattr(choose, "collect", slow)
     with pytest.raises(BudgetError, match="0.5 left"):
         publish(book)
     assert states(book) == ["booked"]
