@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPTS = ("speed.py", "use.py", "queries.py", "coverage.py")
+SCRIPTS = ("speed.py", "use.py", "queries.py", "coverage.py", "scale.py")
 
 
 def main() -> None:

@@ -27,7 +27,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-SCHEMA = Path(__file__).parent / "adult" / "schema.yaml"
+sys.path.insert(0, str(Path(__file__).parent))
+
+from data import ADULT_SCHEMA as SCHEMA
+
 GROUP = 1_000_000
 SIZE, PATHS = 10_000, 63  # specialisations, and the authors' cap on those along one path
 

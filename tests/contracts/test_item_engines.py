@@ -10,12 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hedgerow.counting.chunks import Memory
 from hedgerow.counting.item_engine import Expansion
 from hedgerow.counting.item_memory import MemoryItems
+from hedgerow.counting.item_streamed import StreamedItems
 from hedgerow.schema import Schema
 from hedgerow.table import Baskets
 
-ENGINES: dict[str, Any] = {"memory": MemoryItems}
+ENGINES: dict[str, Any] = {
+    "memory": MemoryItems,
+    "streamed": StreamedItems.of_baskets,
+    "streamed, tiny chunks on disk": lambda made: StreamedItems.of_baskets(
+        made, Memory(chunk=50, rows=0, bounds=0, batch=1)
+    ),
+}
 ITEMS = 9
 
 

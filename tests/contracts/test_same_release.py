@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -16,6 +18,7 @@ import hedgerow as hr
 from hedgerow import sample
 from hedgerow.counting import cluster, streamed
 from hedgerow.counting.chunks import Memory
+from hedgerow.publish.diffpart import DiffPart
 
 METHODS: dict[str, dict[str, Any]] = {
     "diffmulti": {"method": hr.DiffMulti()},
@@ -119,3 +122,30 @@ def test_a_lost_worker_changes_nothing(
             people, tmp_path / "dask", engine="dask", scheduler=address, **METHODS[method]
         )
     assert found == expected and killed
+
+
+@pytest.mark.parametrize("schedule", ["tuned", "paper"])
+def test_transactions_too(schedule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DiffPart in memory and from scratch files, from a text file and from Parquet."""
+    source = random.Random(3)
+    records = [sorted(source.sample(range(1, 31), source.randint(1, 6))) for _ in range(2000)]
+    text = tmp_path / "baskets.dat"
+    text.write_text("".join(" ".join(map(str, r)) + "\n" for r in records), encoding="utf-8")
+    lists = tmp_path / "baskets.parquet"
+    pq.write_table(pa.table({"items": records}), lists, row_group_size=300)
+    schema = hr.Schema.from_dict({"name": "shop", "items": {"universe": {"range": [1, 30]}}})
+    method = DiffPart(schedule=schedule)  # type: ignore[arg-type]
+
+    def saved_items(path: Path, out: str, engine: str) -> dict[str, bytes]:
+        release = hr.publish(path, schema, method, epsilon=1, seed=5, engine=engine)
+        release.save(tmp_path / out)
+        return {file.name: file.read_bytes() for file in sorted((tmp_path / out).iterdir())}
+
+    expected = saved_items(text, "memory", "memory")
+    assert expected == saved_items(text, "streamed", "streamed")
+    tiny = Memory(chunk=1000, rows=3000, bounds=500, batch=3000)
+    monkeypatch.setattr(streamed.Memory, "of", lambda total, threads: tiny)
+    assert expected == saved_items(text, "tiny", "streamed")
+    assert expected == saved_items(lists, "lists", "streamed")
+    with pytest.raises(hr.errors.UsageError, match="does not count transactions"):
+        saved_items(lists, "dask", "dask")

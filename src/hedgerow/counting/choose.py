@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,15 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from hedgerow.counting.engine import Engine
 from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.item_memory import MemoryItems
+from hedgerow.counting.item_streamed import StreamedItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.scratch import check_folder
 from hedgerow.counting.streamed import DEFAULT_MEMORY, StreamedEngine
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
-from hedgerow.table import FrameKind, RowStream, collect, frame_kind, read_baskets
+from hedgerow.table import Database, FrameKind, RowStream, collect, frame_kind, read_baskets
 
 __all__ = ["ENGINES", "Counting", "open_engine", "read_bytes"]
 
@@ -115,12 +119,8 @@ def open_engine(
     """
     kind = frame_kind(source)
     if schema.items is not None:
-        if counting.engine not in (None, "memory"):
-            raise UsageError(
-                f"The engine {counting.engine} does not count transactions.",
-                hint="Leave the engine out: transactions are counted in memory.",
-            )
-        yield MemoryItems(read_baskets(source, schema, delimiter=delimiter, progress=reading)), kind
+        with _item_engine(source, schema, counting, delimiter, reading, passing) as records:
+            yield records, kind
         return
     stream = RowStream(source, schema, delimiter)
     name = counting.engine or ("dask" if counting.scheduler else _fitting(stream, counting.bytes))
@@ -136,6 +136,45 @@ def open_engine(
         with ClusterEngine.read(stream, counting.scheduler, counting.bytes, told=reading) as rows:
             rows.watch(passing)
             yield rows, kind
+
+
+@contextmanager
+def _item_engine(
+    source: Any,
+    schema: Schema,
+    counting: Counting,
+    delimiter: str | None,
+    reading: Told,
+    passing: Told,
+) -> Iterator[ItemEngine]:
+    if counting.engine == "dask" or counting.scheduler is not None:
+        raise UsageError(
+            "The Dask engine does not count transactions.",
+            hint="Take the engine streamed, or leave it out.",
+        )
+    streamed = counting.engine == "streamed"
+    if counting.engine is None:
+        streamed = not _small(source, counting.bytes)
+    if not streamed:
+        yield MemoryItems(read_baskets(source, schema, delimiter=delimiter, progress=reading))
+        return
+    with StreamedItems.read(
+        source, schema, counting.bytes, counting.scratch, delimiter, reading
+    ) as records:
+        records.watch(passing)
+        yield records
+
+
+def _small(source: Any, memory: int) -> bool:
+    """Whether transactions are known to fit in memory: a frame, or a file that is not large."""
+    if isinstance(source, Database | pa.RecordBatchReader):
+        return False
+    if not isinstance(source, str | os.PathLike):
+        return True
+    try:
+        return os.path.getsize(source) * 16 <= memory and not os.path.isdir(source)
+    except OSError:  # an address, or a pattern; or nothing, which the reader will say
+        return False
 
 
 def _fitting(stream: RowStream, memory: int) -> str:

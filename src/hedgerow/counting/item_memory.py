@@ -13,7 +13,13 @@ from hedgerow.counting.sealed import Sealed
 from hedgerow.table import Baskets
 from hedgerow.table.basket_kernels import truncate
 
-__all__ = ["MemoryItems"]
+__all__ = [
+    "MemoryItems",
+    "child_bounds",
+    "count_cells",
+    "count_supports",
+    "expand_records",
+]
 
 Ints = NDArray[np.int64]
 
@@ -60,25 +66,7 @@ class MemoryItems:
     def expand(self, expansion: Expansion) -> Sealed[Masks]:
         """See `ItemEngine.expand`."""
         begin, end = self._begin[expansion.partitions], self._end[expansion.partitions]
-        size = end - begin
-        start = np.concatenate([[0], np.cumsum(size)])
-        at = np.repeat(begin - start[:-1], size) + np.arange(start[-1])  # places in the order
-        mask = np.empty(int(start[-1]), dtype=np.int64)
-        mask_records(
-            self._start, self._codes, self._order[at], start, expansion.edge_start,
-            expansion.edges, mask,
-        )  # fmt: skip
-        place = np.repeat(np.arange(len(size)), size)
-        sort = np.lexsort((mask, place))
-        # the same places, now grouped by mask inside each partition
-        self._order[at] = self._order[at[sort]]
-        mask = mask[sort]
-        fresh = np.ones(len(mask), dtype=np.bool_)
-        fresh[1:] = (mask[1:] != mask[:-1]) | (place[1:] != place[:-1])
-        first = np.flatnonzero(fresh)
-        count = np.diff(np.append(first, len(mask)))
-        groups = np.concatenate([[0], np.cumsum(np.bincount(place[first], minlength=len(size)))])
-        found = Masks(groups, mask[first], count)
+        found = expand_records(self._start, self._codes, self._order, begin, end, expansion)
         self._latest = (begin, found)
         self._expanded = expansion.partitions
         return Sealed(found)
@@ -87,16 +75,7 @@ class MemoryItems:
         """See `ItemEngine.keep`."""
         assert self._latest is not None
         assert first_child == len(self._begin)
-        begin, found = self._latest
-        before = np.concatenate([[0], np.cumsum(found.count)])
-        child_begin = np.zeros(len(place), dtype=np.int64)
-        child_size = np.zeros(len(place), dtype=np.int64)
-        for child, (parent, wanted) in enumerate(zip(place.tolist(), mask.tolist(), strict=True)):
-            low, high = int(found.start[parent]), int(found.start[parent + 1])
-            group = low + int(np.searchsorted(found.mask[low:high], wanted))
-            if group < high and found.mask[group] == wanted:
-                child_begin[child] = begin[parent] + before[group] - before[low]
-                child_size[child] = found.count[group]
+        child_begin, child_size = child_bounds(*self._latest, place, mask)
         np.subtract.at(self._held, self._expanded[place], child_size)
         self._begin = np.concatenate([self._begin, child_begin])
         self._end = np.concatenate([self._end, child_begin + child_size])
@@ -107,7 +86,59 @@ class MemoryItems:
         return Sealed(self._held[partitions][:, None].copy())
 
 
-@njit(cache=True)
+def expand_records(
+    start: Ints, codes: NDArray[Any], order: Ints, begin: Ints, end: Ints, expansion: Expansion
+) -> Masks:
+    """The sub-partitions that records fall into; their order is grouped by sub-partition.
+
+    Args:
+        start: Where each record begins in `codes`, and where the last one ends.
+        codes: The items of all records.
+        order: The records grouped by partition; changed.
+        begin: Where each expanded partition begins in `order`.
+        end: Where it ends.
+        expansion: The expansion.
+    """
+    size = end - begin
+    first = np.concatenate([[0], np.cumsum(size)])
+    at = np.repeat(begin - first[:-1], size) + np.arange(first[-1])  # places in the order
+    mask = np.empty(int(first[-1]), dtype=np.int64)
+    mask_records(start, codes, order[at], first, expansion.edge_start, expansion.edges, mask)
+    place = np.repeat(np.arange(len(size)), size)
+    sort = np.lexsort((mask, place))
+    # the same places, now grouped by mask inside each partition
+    order[at] = order[at[sort]]
+    mask = mask[sort]
+    fresh = np.ones(len(mask), dtype=np.bool_)
+    fresh[1:] = (mask[1:] != mask[:-1]) | (place[1:] != place[:-1])
+    group = np.flatnonzero(fresh)
+    count = np.diff(np.append(group, len(mask)))
+    groups = np.concatenate([[0], np.cumsum(np.bincount(place[group], minlength=len(size)))])
+    return Masks(groups, mask[group], count)
+
+
+def child_bounds(begin: Ints, found: Masks, place: Ints, mask: Ints) -> tuple[Ints, Ints]:
+    """Where the records of some sub-partitions begin in the order, and how many there are.
+
+    Args:
+        begin: Where each expanded partition begins.
+        found: The sub-partitions that hold records.
+        place: The place of the expanded partition in the expansion.
+        mask: The sub-partition.
+    """
+    before = np.concatenate([[0], np.cumsum(found.count)])
+    child_begin = np.zeros(len(place), dtype=np.int64)
+    child_size = np.zeros(len(place), dtype=np.int64)
+    for child, (parent, wanted) in enumerate(zip(place.tolist(), mask.tolist(), strict=True)):
+        low, high = int(found.start[parent]), int(found.start[parent + 1])
+        group = low + int(np.searchsorted(found.mask[low:high], wanted))
+        if group < high and found.mask[group] == wanted:
+            child_begin[child] = begin[parent] + before[group] - before[low]
+            child_size[child] = found.count[group]
+    return child_begin, child_size
+
+
+@njit(cache=True, nogil=True)
 def count_supports(start: Ints, codes: NDArray[Any], cap: int, counts: Ints) -> None:
     """Counts the records that hold each item; a long record counts for some of its items only."""
     for record in range(start.size - 1):
@@ -116,13 +147,13 @@ def count_supports(start: Ints, codes: NDArray[Any], cap: int, counts: Ints) -> 
             for i in range(first, last):
                 counts[codes[i]] += 1
         else:
-            kept = codes[first:last].copy()
+            kept = codes[first:last].astype(np.int32)
             truncate(kept, cap)
             for i in range(cap):
                 counts[kept[i]] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def count_cells(start: Ints, codes: NDArray[Any], bit: Ints, rest: Ints, counts: Ints) -> None:
     """Counts records by the core items they hold and the number of their others."""
     bins = rest.size
@@ -141,7 +172,7 @@ def count_cells(start: Ints, codes: NDArray[Any], bit: Ints, rest: Ints, counts:
         counts[mask * bins + j] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def mask_records(
     start: Ints,
     codes: NDArray[Any],

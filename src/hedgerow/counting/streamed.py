@@ -29,7 +29,7 @@ from hedgerow.table.person import id_digests, new_key, row_hash
 from hedgerow.table.rules import Report
 from hedgerow.table.stream import Encoded
 
-__all__ = ["DEFAULT_MEMORY", "StreamedEngine"]
+__all__ = ["DEFAULT_MEMORY", "StreamedEngine", "Told", "shared_out", "silent"]
 
 Ints = NDArray[np.int64]
 Told = Callable[[float], None]
@@ -39,8 +39,15 @@ _ITSELF = 500_000_000  # what Python, its libraries and a batch of input take
 _LEAST = 100_000_000
 
 
-def _silent(share: float) -> None:
-    pass
+def silent(share: float) -> None:
+    """Tells nobody."""
+
+
+def shared_out(memory: int | Memory, threads: int) -> Memory:
+    """What the process may take, less what it takes anyway, shared out among its uses."""
+    if isinstance(memory, Memory):
+        return memory
+    return Memory.of(max(_LEAST, memory - _ITSELF), threads)
 
 
 class StreamedEngine:
@@ -67,12 +74,10 @@ class StreamedEngine:
         self._schema = schema
         self._layout = Layout.of(self.domain)
         self._crew = Crew(threads or cores())
-        if not isinstance(memory, Memory):
-            memory = Memory.of(max(_LEAST, memory - _ITSELF), self._crew.size)
-        self._memory = memory
+        self._memory = shared_out(memory, self._crew.size)
         self._scratch = scratch
         self._chunks = Chunks(
-            self._layout, self.domain.classes, self._memory, self._crew, scratch, _silent
+            self._layout, self.domain.classes, self._memory, self._crew, scratch, silent
         )
         self._counts = np.zeros((1, self.domain.classes), dtype=np.int64)
         self._first = 0  # the number of the latest level's first node
@@ -83,7 +88,7 @@ class StreamedEngine:
         memory: int = DEFAULT_MEMORY,
         scratch: str | Path | None = None,
         threads: int | None = None,
-        told: Told = _silent,
+        told: Told = silent,
     ) -> StreamedEngine:
         """Reads all rows; refuses what breaks the schema when all of them have been seen."""
         engine = StreamedEngine(stream.schema, memory, scratch, threads)

@@ -1,6 +1,6 @@
 """Private data as integer codes: readers, encoders with their error reports, `Table`, `Baskets`."""
 
-from hedgerow.table.baskets import Baskets, read_baskets
+from hedgerow.table.baskets import Baskets, read_baskets, read_records
 from hedgerow.table.database import Database
 from hedgerow.table.draft import draft_schema
 from hedgerow.table.frames import FrameKind, frame_kind, to_frame
@@ -21,5 +21,6 @@ __all__ = [
     "frame_kind",
     "read",
     "read_baskets",
+    "read_records",
     "to_frame",
 ]

@@ -16,7 +16,7 @@ from hedgerow.table.basket_kernels import FOREIGN, NOTHING
 from hedgerow.table.encode import is_list, plain_array
 from hedgerow.table.lookup import Lookup
 from hedgerow.table.person import person_ids
-from hedgerow.table.records import Records
+from hedgerow.table.records import Records, Sink
 from hedgerow.table.source import Source
 
 __all__ = ["read_columns"]
@@ -24,14 +24,16 @@ __all__ = ["read_columns"]
 Progress = Callable[[float], None]
 
 
-def read_columns(source: Source, lookup: Lookup, progress: Progress | None = None) -> Records:
+def read_columns(
+    source: Source, lookup: Lookup, progress: Progress | None = None, sink: Sink | None = None
+) -> Records:
     """Reads the records from the columns that the schema names; other columns are ignored.
 
     Raises:
         DataError: If a column is not there or cannot be read.
     """
     items = lookup.items
-    records = Records(lookup, source.what, source.places)
+    records = Records(lookup, source.what, source.places, sink)
     if items.person is not None and items.item is not None:
         _read_long(source, items.person, items.item, lookup, records, progress)
         return records

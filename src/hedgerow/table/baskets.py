@@ -23,9 +23,9 @@ from hedgerow.table.readers import is_many, magic_of, open_source
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
     from hedgerow.table.lookup import Lookup
-    from hedgerow.table.records import Records
+    from hedgerow.table.records import Records, Sink
 
-__all__ = ["Baskets", "is_text", "read_baskets"]
+__all__ = ["Baskets", "is_text", "read_baskets", "read_records"]
 
 Progress = Callable[[float], None]
 
@@ -110,6 +110,29 @@ def read_baskets(
         >>> baskets, baskets.codes.tolist(), baskets.start.tolist()
         (Baskets('shop'), [0, 1, 1], [0, 2, 3])
     """
+    records = read_records(source, schema, delimiter=delimiter, progress=progress)
+    start, codes = records.finish()
+    return Baskets(schema, start, codes, frame_kind(source))
+
+
+def read_records(
+    source: Any,
+    schema: Schema,
+    *,
+    delimiter: str | None = None,
+    progress: Progress | None = None,
+    sink: Sink | None = None,
+) -> Records:
+    """Reads transactions as `read_baskets` does, and hands them on block by block.
+
+    Args:
+        source: Whatever `read_baskets` takes.
+        schema: The public schema.
+        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        progress: Called now and then with the share that has been read, from 0 to 1.
+        sink: Takes the codes of records and the number of each one's codes; without it the result
+            keeps them.
+    """
     # These wait for numba, so they are loaded only when needed.
     from hedgerow.table.basket_columns import read_columns
     from hedgerow.table.lookup import Lookup, split_text
@@ -122,19 +145,18 @@ def read_baskets(
         )
     lookup = Lookup(items)
     if items.column is None and items.item is None and is_text(source):
-        records = _read_text(Path(os.fsdecode(source)), lookup, progress)
+        records = _read_text(Path(os.fsdecode(source)), lookup, progress, sink)
     else:
         columns = [name for name in (items.column, items.person, items.item) if name is not None]
         split = None if items.item is not None else split_text(items.separator)
         opened = open_source(source, known=columns, delimiter=delimiter, split=split)
-        records = read_columns(opened, lookup, progress)
+        records = read_columns(opened, lookup, progress, sink)
     records.check()
     for sentence in records.warnings():
-        warnings.warn(sentence, DataWarning, stacklevel=2)
-    start, codes = records.finish()
+        warnings.warn(sentence, DataWarning, stacklevel=3)
     if progress is not None:
         progress(1.0)
-    return Baskets(schema, start, codes, frame_kind(source))
+    return records
 
 
 def is_text(source: Any) -> bool:
@@ -154,7 +176,7 @@ def is_text(source: Any) -> bool:
         return file.read() != b"PAR1"
 
 
-def _read_text(path: Path, lookup: Lookup, progress: Progress | None) -> Records:
+def _read_text(path: Path, lookup: Lookup, progress: Progress | None, sink: Sink | None) -> Records:
     """Reads a file with one record per line."""
     from hedgerow.table.fimi import read_lines
     from hedgerow.table.records import Records
@@ -168,7 +190,7 @@ def _read_text(path: Path, lookup: Lookup, progress: Progress | None) -> Records
         )
     lookup.check_separator()
     gzipped = magic_of(path)[:2] == b"\x1f\x8b"
-    records = Records(lookup, str(path), lambda rows: [f"line {row + 1}" for row in rows])
+    records = Records(lookup, str(path), lambda rows: [f"line {row + 1}" for row in rows], sink)
     for lines in read_lines(path, gzipped=gzipped, progress=progress):
         if lines.odd is not None:
             records.note_odd(lines.odd)

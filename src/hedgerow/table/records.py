@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from hedgerow.errors import DataError
 from hedgerow.table.lookup import Lookup
 
-__all__ = ["Records"]
+__all__ = ["Records", "Sink"]
 
 _PLACES = 3  # named in a complaint; more would begin to count records
 
 Places = Callable[[Sequence[int]], list[str]]
+Sink = Callable[[NDArray[np.int32], NDArray[np.int64]], None]
 
 
 class Records:
@@ -25,10 +26,13 @@ class Records:
         lookup: Knows the universe and the rules.
         what: How messages call the source.
         places: Turns record numbers (from 0) into words such as `line 12`.
+        sink: Takes the codes of records and the number of each one's codes, block by block; without
+            it they are kept here.
     """
 
-    def __init__(self, lookup: Lookup, what: str, places: Places) -> None:
+    def __init__(self, lookup: Lookup, what: str, places: Places, sink: Sink | None = None) -> None:
         self._lookup = lookup
+        self._sink = sink
         self._what = what
         self._places = places
         self._codes = _Grown(np.int32)
@@ -46,6 +50,9 @@ class Records:
         self._seen += len(foreign)
         # The dummy is a record's last resort: it does not show that the universe is right.
         self._useful = self._useful or bool((codes != self._lookup.dummy).any())
+        if self._sink is not None:
+            self._sink(codes, sizes)
+            return
         ends = np.cumsum(sizes)
         ends += self._codes.used
         self._codes.add(codes)

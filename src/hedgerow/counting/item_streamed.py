@@ -1,0 +1,283 @@
+"""The streamed engine for transactions: records in chunks, in scratch files beyond an allowance.
+
+A chunk's records stay where they are; beside them lies their order, grouped by partition, which an
+expansion changes. Every question is one pass over the chunks, with all cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.counting.chunks import Memory
+from hedgerow.counting.crew import Crew, cores
+from hedgerow.counting.item_engine import Expansion, Masks
+from hedgerow.counting.item_memory import (
+    child_bounds,
+    count_cells,
+    count_supports,
+    expand_records,
+)
+from hedgerow.counting.scratch import Shelf, check_folder
+from hedgerow.counting.sealed import Sealed
+from hedgerow.counting.streamed import DEFAULT_MEMORY, Told, shared_out, silent
+from hedgerow.schema import Schema
+from hedgerow.table import Baskets, read_records
+
+__all__ = ["StreamedItems"]
+
+Ints = NDArray[np.int64]
+T = TypeVar("T")
+
+
+class StreamedItems:
+    """Counts transactions that lie in scratch files.
+
+    Use `read` or `of_baskets` to make one, and close it at the end.
+
+    Args:
+        schema: The public schema.
+        memory: How many bytes the process may take, about; or how they are shared out.
+        scratch: The folder for scratch files; the system's own by default.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        memory: int | Memory = DEFAULT_MEMORY,
+        scratch: str | Path | None = None,
+    ) -> None:
+        assert schema.items is not None
+        check_folder(scratch)
+        self.items = schema.items.size
+        self._dtype: Any = np.dtype(np.uint16 if self.items <= 1 << 16 else np.int32)
+        self._crew = Crew(cores())
+        self._memory = shared_out(memory, self._crew.size)
+        self._scratch = scratch
+        self._told: Told = silent
+        self._records = Shelf(self._memory.rows, scratch)  # ends, then codes
+        self._orders = Shelf(self._memory.rows, scratch)
+        self._sizes: list[tuple[int, int]] = []  # records and codes of each chunk
+        self._waiting: list[tuple[NDArray[Any], NDArray[np.int32]]] = []
+        self._waiting_bytes = 0
+        # where the records of each partition lie in the order, chunk by chunk
+        self._begin: list[NDArray[np.int32]] = []
+        self._end: list[NDArray[np.int32]] = []
+        self._held = np.zeros(1, dtype=np.int64)
+        self._found: Shelf | None = None  # the latest expansion, chunk by chunk
+        self._expanded = np.zeros(0, dtype=np.int64)
+
+    @staticmethod
+    def read(
+        source: Any,
+        schema: Schema,
+        memory: int | Memory = DEFAULT_MEMORY,
+        scratch: str | Path | None = None,
+        delimiter: str | None = None,
+        told: Told = silent,
+    ) -> StreamedItems:
+        """Reads all records; refuses what breaks the schema when all of them have been seen."""
+        engine = StreamedItems(schema, memory, scratch)
+        try:
+            read_records(source, schema, delimiter=delimiter, progress=told, sink=engine._take)
+            engine._flush()
+        except BaseException:
+            engine.close()
+            raise
+        return engine
+
+    @staticmethod
+    def of_baskets(baskets: Baskets, memory: int | Memory = DEFAULT_MEMORY) -> StreamedItems:
+        """Takes transactions in memory, for comparisons."""
+        engine = StreamedItems(baskets.schema, memory)
+        engine._take(baskets.codes, np.diff(baskets.start))
+        engine._flush()
+        return engine
+
+    def __enter__(self) -> StreamedItems:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Removes the scratch files and ends the threads."""
+        self._crew.dismiss()
+        for shelf in (self._records, self._orders, self._found):
+            if shelf is not None:
+                shelf.close()
+
+    def watch(self, told: Told) -> None:
+        """Has the share of the records told that each pass has seen."""
+        self._told = told
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """How large the scratch files are."""
+        return self._records.bytes_on_disk + self._orders.bytes_on_disk
+
+    def _take(self, codes: NDArray[np.int32], sizes: Ints) -> None:
+        """Takes records; a chunk is made whenever there are enough."""
+        first = 0
+        ends = np.cumsum(sizes)
+        while first < len(sizes):
+            before = int(ends[first - 1]) if first else 0
+            room = max(0, self._memory.chunk - self._waiting_bytes)
+            cost = (ends[first:] - before) * self._dtype.itemsize
+            cost += 8 * np.arange(1, len(cost) + 1)  # an end and a place in the order
+            number = max(1, int(np.searchsorted(cost, room, "right")))
+            last = first + number
+            part = codes[before : int(ends[last - 1])]
+            self._waiting.append((part.astype(self._dtype), sizes[first:last].astype(np.int32)))
+            self._waiting_bytes += int(cost[number - 1])
+            if self._waiting_bytes >= self._memory.chunk or last < len(sizes):
+                self._flush()
+            first = last
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        codes = np.concatenate([part for part, _ in self._waiting])
+        sizes = np.concatenate([part for _, part in self._waiting])
+        ends = np.cumsum(sizes, dtype=np.int32)
+        self._records.add(np.concatenate([ends.view(np.uint8), codes.view(np.uint8)]))
+        self._orders.add(np.arange(len(ends), dtype=np.int32).view(np.uint8))
+        self._sizes.append((len(ends), len(codes)))
+        self._begin.append(np.zeros(1, dtype=np.int32))
+        self._end.append(np.full(1, len(ends), dtype=np.int32))
+        self._held[0] += len(ends)
+        self._waiting, self._waiting_bytes = [], 0
+
+    def _chunk(self, chunk: int) -> tuple[Ints, NDArray[Any]]:
+        """Where the records of a chunk begin, and their codes."""
+        records, number = self._sizes[chunk]
+        block = np.empty(4 * records + number * self._dtype.itemsize, dtype=np.uint8)
+        self._records.load(chunk, 0, block)
+        start = np.zeros(records + 1, dtype=np.int64)
+        start[1:] = block[: 4 * records].view(np.int32)
+        return start, block[4 * records :].view(self._dtype)
+
+    def _each(self, work: Callable[[int], T]) -> Iterator[T]:
+        number = len(self._sizes)
+        for done, found in enumerate(self._crew.map(work, range(number)), start=1):
+            yield found
+            self._told(done / number)
+
+    def _sum(self, size: int, count: Callable[[Ints, NDArray[Any], Ints], None]) -> Sealed[Ints]:
+        """Adds up what chunks count."""
+
+        def one(chunk: int) -> Ints:
+            counts = np.zeros(size, dtype=np.int64)
+            count(*self._chunk(chunk), counts)
+            return counts
+
+        total = np.zeros(size, dtype=np.int64)
+        for counts in self._each(one):
+            total += counts
+        return Sealed(total)
+
+    def sizes(self, edges: Ints) -> Sealed[Ints]:
+        """See `ItemEngine.sizes`."""
+
+        def count(start: Ints, _: NDArray[Any], counts: Ints) -> None:
+            bins = np.searchsorted(edges, np.diff(start), side="right") - 1
+            counts += np.bincount(bins[bins >= 0], minlength=len(edges))
+
+        return self._sum(len(edges), count)
+
+    def supports(self, cap: int) -> Sealed[Ints]:
+        """See `ItemEngine.supports`."""
+        return self._sum(
+            self.items, lambda start, codes, counts: count_supports(start, codes, cap, counts)
+        )
+
+    def cells(self, core: Ints, rest: Ints) -> Sealed[Ints]:
+        """See `ItemEngine.cells`."""
+        bit = np.full(self.items, -1, dtype=np.int64)
+        bit[core] = np.arange(len(core))
+        return self._sum(
+            len(rest) << len(core),
+            lambda start, codes, counts: count_cells(start, codes, bit, rest, counts),
+        )
+
+    def expand(self, expansion: Expansion) -> Sealed[Masks]:
+        """See `ItemEngine.expand`."""
+        partitions = expansion.partitions
+
+        def one(chunk: int) -> Masks:
+            order = np.empty(self._sizes[chunk][0], dtype=np.int32)
+            self._orders.load(chunk, 0, order.view(np.uint8))
+            begin, end = (
+                bounds[chunk][partitions].astype(np.int64) for bounds in (self._begin, self._end)
+            )
+            wide = order.astype(np.int64)
+            found = expand_records(*self._chunk(chunk), wide, begin, end, expansion)
+            self._orders.save(chunk, 0, wide.astype(np.int32).view(np.uint8))
+            return found
+
+        if self._found is not None:
+            self._found.close()
+        self._found = Shelf(self._memory.bounds, self._scratch)
+        self._lengths: list[int] = []
+        self._expanded = partitions
+        total = Masks(np.zeros(len(partitions) + 1, np.int64), *np.zeros((2, 0), np.int64))
+        waiting: list[Masks] = []
+        for found in self._each(one):
+            columns = np.concatenate([found.start, found.mask, found.count])
+            self._found.add(columns.view(np.uint8))
+            self._lengths.append(len(found.mask))
+            waiting.append(found)
+            if sum(len(part.mask) for part in waiting) > max(1 << 16, len(total.mask)):
+                total, waiting = _sum_masks([total, *waiting]), []
+        return Sealed(_sum_masks([total, *waiting]))
+
+    def keep(self, place: Ints, mask: Ints, first_child: int) -> None:
+        """See `ItemEngine.keep`."""
+        assert self._found is not None
+        assert first_child == len(self._held)
+        total = np.zeros(len(place), dtype=np.int64)
+        for chunk, length in enumerate(self._lengths):
+            first = len(self._expanded) + 1
+            columns = np.empty(first + 2 * length, dtype=np.int64)
+            self._found.load(chunk, 0, columns.view(np.uint8))
+            found = Masks(
+                columns[:first], columns[first : first + length], columns[first + length :]
+            )
+            begin = self._begin[chunk][self._expanded].astype(np.int64)
+            child_begin, child_size = child_bounds(begin, found, place, mask)
+            total += child_size
+            for bounds, new in ((self._begin, child_begin), (self._end, child_begin + child_size)):
+                bounds[chunk] = np.concatenate([bounds[chunk], new.astype(np.int32)])
+        np.subtract.at(self._held, self._expanded[place], total)
+        self._held = np.concatenate([self._held, total])
+
+    def counts(self, partitions: Ints) -> Sealed[Ints]:
+        """See `ItemEngine.counts`."""
+        return Sealed(self._held[partitions][:, None].copy())
+
+
+def _sum_masks(parts: list[Masks]) -> Masks:
+    """Adds up the sub-partitions of several chunks.
+
+    Example:
+        >>> one = Masks(np.array([0, 1, 3]), np.array([5, 1, 2]), np.array([1, 1, 1]))
+        >>> both = _sum_masks([one, one])
+        >>> both.start.tolist(), both.mask.tolist(), both.count.tolist()
+        ([0, 1, 3], [5, 1, 2], [2, 2, 2])
+    """
+    partitions = len(parts[0].start) - 1
+    place = np.concatenate([np.repeat(np.arange(partitions), np.diff(p.start)) for p in parts])
+    mask = np.concatenate([part.mask for part in parts])
+    count = np.concatenate([part.count for part in parts])
+    order = np.lexsort((mask, place))
+    place, mask, count = place[order], mask[order], count[order]
+    fresh = np.ones(len(mask), dtype=np.bool_)
+    fresh[1:] = (mask[1:] != mask[:-1]) | (place[1:] != place[:-1])
+    first = np.flatnonzero(fresh)
+    start = np.concatenate([[0], np.cumsum(np.bincount(place[first], minlength=partitions))])
+    summed = np.add.reduceat(count, first) if len(first) else count
+    return Masks(start, mask[first], summed)
