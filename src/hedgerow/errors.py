@@ -43,14 +43,14 @@ class HedgerowError(Exception):
         self.hint = None if hint is None else _shown(hint)
         super().__init__(self.message if hint is None else f"{self.message}\n  {self.hint}")
 
+    def __reduce__(self) -> tuple[type[HedgerowError], tuple[str, str | None]]:
+        """How it travels from another process."""
+        return type(self), (self.message, self.hint)
+
 
 def _shown(text: str) -> str:
     """The text with control characters written out, but for line breaks."""
     return _OBEYED.sub(lambda found: repr(found[0])[1:-1], text)
-
-    def __reduce__(self) -> tuple[type[HedgerowError], tuple[str, str | None]]:
-        """How it travels from another process."""
-        return type(self), (self.message, self.hint)
 
 
 class UsageError(HedgerowError):

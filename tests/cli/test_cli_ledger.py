@@ -166,7 +166,7 @@ def test_what_was_not_drawn_is_withdrawn(
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hedgerow.publish.api.run", stop)
+    monkeypatch.setattr("hedgerow.publish.diffmulti.DiffMulti.run", stop)
     assert publish(hedge, survey, book, "--epsilon", 1).exit_code == 130
     assert facts(hedge, book)["datasets"][0]["epsilon"]["left"] == "3/2"
     assert "It does not count." in hedge("ledger", book).stdout

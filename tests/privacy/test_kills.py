@@ -67,15 +67,15 @@ def promise(self, *words, **more):
 AccountBook.book = promise
 """
 BOOKS_AFTER_DRAWING = f"""{LATE}
-import hedgerow.publish.api as api
+from hedgerow.publish.diffmulti import DiffMulti
 
-run, promised = api.run, None
-def late(*words):
-    outcome = run(*words)
+run, promised = DiffMulti.run, None
+def late(self, *words):
+    outcome = run(self, *words)
     if promised is not None:
         promised.make()
     return outcome
-api.run = late
+DiffMulti.run = late
 """
 BOOKS_WHEN_SAVED = f"""{LATE}
 import hedgerow.release.release as release

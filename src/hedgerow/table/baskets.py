@@ -135,7 +135,8 @@ def read_records(
     """
     # These wait for numba, so they are loaded only when needed.
     from hedgerow.table.basket_columns import read_columns
-    from hedgerow.table.lookup import Lookup, split_text
+    from hedgerow.table.frames import split_text
+    from hedgerow.table.lookup import Lookup
 
     items = schema.items
     if items is None:
