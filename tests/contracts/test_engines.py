@@ -258,3 +258,21 @@ def test_batches_bound_the_entries() -> None:
     hi = np.array([[25, 50], [50, 50]], dtype=np.int32)
     batches = [b for b, _ in engine.histograms(np.array([1, 2]), lo, hi, np.ones((2, 2), np.bool_))]
     assert batches == [slice(0, 1), slice(1, 2)]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_cells_are_counted_over_all_rows_whatever_was_split(name: str) -> None:
+    rng = np.random.default_rng(8)
+    schema = Schema("one", (numeric("n", 20), numeric("m", 5)))
+    codes = np.stack([rng.integers(0, 20, 90), rng.integers(0, 5, 90), np.zeros(90, np.int64)], 1)
+    engine = ENGINES[name](Table(schema, np.ascontiguousarray(codes.astype(np.uint16))))
+    edges = (np.array([0, 7, 20], np.int32), np.array([0, 2, 5], np.int32))
+    before = opened(engine.cell_counts(edges))
+    engine.split(
+        Split(np.array([0]), np.array([0]), np.array([0, 1]), np.array([9], np.int32), 1, False)
+    )
+    for node, first in ((2, 3), (3, 5)):  # the other child is closed each time
+        cut = np.array([14 if node == 2 else 11], np.int32)
+        engine.split(Split(np.array([node]), np.array([0]), np.array([0, 1]), cut, first, False))
+        after = opened(engine.cell_counts(edges))
+        assert [column.tolist() for column in after] == [column.tolist() for column in before]

@@ -205,6 +205,7 @@ def route(
     place: Ints,
     begin: Bounds,
     end: Bounds,
+    into: Bounds,
     attribute: Ints,
     edge_start: Ints,
     edges: NDArray[np.int32],
@@ -216,7 +217,7 @@ def route(
 ) -> None:
     """Adds the class counts of each node's children and, if asked to, moves rows, stably.
 
-    A node's rows go to the same place of `moved`, its children one after another.
+    A node's rows go to `moved` from `into[node]` on, its children one after another.
     """
     words = r32.shape[1]
     class_column = width.size - 1
@@ -242,7 +243,7 @@ def route(
             cursor[which] += 1
             klass = _code(r8, r16, r32, row, width[class_column], place[class_column])
             child_counts[child + which, klass] += 1
-        at = first
+        at = np.int64(into[node])
         for which in range(number):
             size = cursor[which]
             child_begin[child + which] = at

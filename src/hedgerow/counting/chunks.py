@@ -212,14 +212,16 @@ class Chunks:
             bounds = np.ascontiguousarray(self._bounds_of(chunk)[:, places])
             runs = self._load(chunk, rows, bounds)
             if split.final:
-                return split_rows(rows, None, self._layout, bounds, split, self._classes)
+                return split_rows(rows, None, self._layout, bounds, bounds[0], split, self._classes)
             moved = spare.get()
             try:
                 read = sum(last - first for first, last in runs)
                 if read > int((bounds[1] - bounds[0]).sum(dtype=np.int64)):
                     for first, last in runs:  # rows between the nodes' were read along
                         moved[first:last] = rows[first:last]
-                found = split_rows(rows, moved, self._layout, bounds, split, self._classes)
+                found = split_rows(
+                    rows, moved, self._layout, bounds, bounds[0], split, self._classes
+                )
                 for first, last in runs:
                     content = moved[first:last].reshape(-1)
                     self._shelf.save(chunk, first * self._layout.stride, content)

@@ -34,7 +34,7 @@ Ints = NDArray[np.int64]
 Told = Callable[[float], None]
 
 _PATIENCE = 20  # seconds to wait for a scheduler, and for its first worker
-_ROWS = 1 << 21  # of a partition, at most if row groups allow
+_ROWS = 1 << 23  # of a partition, at most if row groups allow
 _PER_WORKER = 4  # partitions, at least, so that none waits long for another
 _MERGED = 8  # answers that one task adds up
 
@@ -182,12 +182,24 @@ class ClusterEngine:
         self._counts = np.concatenate([self._counts, counts])
 
     def _merged(self, merge: Callable[..., Any], answers: list[Any]) -> Any:
-        """Adds up answers on the workers, a few at a time."""
-        pending = list(answers)
+        """Adds up answers where they are, then those of different workers, a few at a time."""
+        self._wait(answers, self._told)
+        holders = self._client.who_has(answers)
+        beside: dict[str, list[Any]] = {}
+        for answer in answers:
+            # a worker may have been lost just now: then its answers are made again elsewhere
+            worker = next(iter(holders.get(answer.key, ())), "")
+            beside.setdefault(worker, []).append(answer)
+        pending = [
+            self._client.submit(
+                merge, group, pure=False, allow_other_workers=bool(worker),
+                workers=[worker] if worker else None,
+            )
+            for worker, group in sorted(beside.items())
+        ]  # fmt: skip
         while len(pending) > 1:
             groups = [pending[i : i + _MERGED] for i in range(0, len(pending), _MERGED)]
             pending = [self._client.submit(merge, group, pure=False) for group in groups]
-        self._wait(answers, self._told)
         return pending[0].result()
 
     def _wait(self, futures: list[Any], told: Told) -> None:

@@ -55,12 +55,14 @@ class Partition:
         bounds: Where the rows of each node lie.
         counts: The class counts of each node.
         report: What was odd about the rows as they were read.
+        closed: Rows of nodes that were not split, so that nobody asks for them but by cells.
     """
 
     rows: Bytes
     bounds: Bounds
     counts: Ints
     report: Report
+    closed: tuple[Bytes, ...] = ()
 
     def __repr__(self) -> str:
         """Nothing: a repr ends up in logs and on dashboards."""
@@ -105,13 +107,23 @@ def split_partition(
 ) -> Partition:
     """The partition after a split; `order` holds the places of the split's nodes, and the split."""
     places, split = order
+    rows = partition.rows
     bounds = np.ascontiguousarray(partition.bounds[:, places])
-    moved = None if split.final else np.empty_like(partition.rows)
-    if moved is not None and int((bounds[1] - bounds[0]).sum()) < len(moved):
-        moved[:] = partition.rows  # rows of closed nodes stay: cells are counted over all rows
-    inner, counts = split_rows(partition.rows, moved, layout, bounds, split, classes)
-    rows = partition.rows if moved is None else moved
-    return Partition(rows, inner, counts, partition.report)
+    size = bounds[1] - bounds[0]
+    closed = partition.closed
+    if split.final:
+        moved, into = None, bounds[0]
+    else:
+        # rows that may be split again lie together, and no other row is copied twice
+        into = (np.cumsum(size) - size).astype(np.int32)
+        moved = np.empty((int(size.sum()), layout.stride), dtype=np.uint8)
+        if len(moved) < len(rows):
+            stays = np.ones(len(rows), dtype=np.bool_)
+            for first, last in bounds.T.tolist():
+                stays[first:last] = False
+            closed = (*closed, rows[stays])
+    inner, counts = split_rows(rows, moved, layout, bounds, into, split, classes)
+    return Partition(rows if moved is None else moved, inner, counts, partition.report, closed)
 
 
 def class_counts(partition: Partition) -> Ints:
@@ -143,7 +155,9 @@ def count_cells(
     partition: Partition, layout: Layout, edges: Sequence[NDArray[np.int32]], classes: int
 ) -> Cells:
     """The nonempty cells of a product of cuts."""
-    return cells_of(partition.rows, layout, edges, classes)
+    return sum_cells(
+        [cells_of(rows, layout, edges, classes) for rows in (partition.rows, *partition.closed)]
+    )
 
 
 def merge_cells(parts: Sequence[Cells]) -> Cells:

@@ -177,7 +177,13 @@ def histogram_questions(
 
 
 def split_rows(
-    rows: Bytes, moved: Bytes | None, layout: Layout, bounds: Bounds, split: Split, classes: int
+    rows: Bytes,
+    moved: Bytes | None,
+    layout: Layout,
+    bounds: Bounds,
+    into: NDArray[np.int32],
+    split: Split,
+    classes: int,
 ) -> tuple[Bounds, Ints]:
     """Where the children's rows lie and how many there are of each class.
 
@@ -187,6 +193,7 @@ def split_rows(
             be split again.
         layout: Where the codes lie.
         bounds: Where the rows of the split's nodes lie.
+        into: Where they go to in `moved`.
         split: The split.
         classes: The number of classes.
     """
@@ -197,7 +204,7 @@ def split_rows(
     target = rows if moved is None else moved
     kernels.route(
         *views(rows), target.view(np.uint32), layout.width, layout.place, bounds[0], bounds[1],
-        split.attribute, split.edge_start, split.edges, moved is not None,
+        into, split.attribute, split.edge_start, split.edges, moved is not None,
         np.empty(most, dtype=np.int32), inner[0], inner[1], counts,
     )  # fmt: skip
     return inner, counts
