@@ -6,7 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPTS = ("speed.py", "use.py", "queries.py", "coverage.py", "scale.py")
+SCRIPTS = (
+    "speed.py",
+    "use.py",
+    "queries.py",
+    "baskets.py",
+    "personal.py",
+    "coverage.py",
+    "scale.py",
+)
 
 
 def main() -> None:

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from hedgerow.publish.diffgen import DiffGen as DiffGen
     from hedgerow.publish.diffmulti import DiffMulti as DiffMulti
     from hedgerow.publish.diffpart import DiffPart as DiffPart
+    from hedgerow.publish.supermodular import Supermodular as Supermodular
     from hedgerow.release import BasketRelease as BasketRelease
     from hedgerow.release import Release as Release
+    from hedgerow.release import RowsRelease as RowsRelease
     from hedgerow.release import verify as verify
     from hedgerow.schema import Query as Query
     from hedgerow.schema import Schema as Schema
@@ -41,7 +43,9 @@ __all__ = [
     "DiffPart",
     "Query",
     "Release",
+    "RowsRelease",
     "Schema",
+    "Supermodular",
     "__version__",
     "errors",
     "publish",
@@ -60,7 +64,9 @@ _ROOMS = {
     "DiffPart": "hedgerow.publish.diffpart",
     "Query": "hedgerow.schema",
     "Release": "hedgerow.release",
+    "RowsRelease": "hedgerow.release",
     "Schema": "hedgerow.schema",
+    "Supermodular": "hedgerow.publish.supermodular",
     "verify": "hedgerow.release",
 }
 

@@ -12,6 +12,7 @@ ROOMS = [
     "errors",
     "schema",
     "sample",  # the embedded sample: a made-up table that knows its schema and nothing else
+    "optimise",  # lattices of generalisations: mathematics on public numbers
     "table",
     "counting",
     "privacy",

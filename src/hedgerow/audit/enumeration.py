@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Chance, Rates, flat
+from hedgerow.privacy.chance import Cells, Chance, Rates, flat
 from hedgerow.privacy.replay import selection_law, tail
 from hedgerow.privacy.selection import Candidates, Choices
 from hedgerow.publish.api import run
@@ -112,6 +112,38 @@ class _Path:
             if self._noisy(exact.get(cell, 0), float(rate), ends) == threshold
         ]
         return np.asarray(kept, dtype=np.int64)
+
+    def nonempty(
+        self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        """See `Chance.nonempty`: whatever is below the threshold is one outcome."""
+        ends = (threshold - 1, max(threshold, self._window[1]))
+        drawn = [self._noisy(count, float(rate), ends) for count in counts.tolist()]
+        values = np.asarray(drawn, dtype=np.int64)
+        return cells[values >= threshold], values[values >= threshold]
+
+    def keep(
+        self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        """See `Chance.keep`."""
+        s = float(share)
+        drawn = [
+            self._fork(
+                np.asarray(
+                    [
+                        math.log(math.comb(n, k)) + k * math.log(s) + (n - k) * math.log1p(-s)
+                        for k in range(n + 1)
+                    ]
+                )
+            )
+            for n in counts.tolist()
+        ]
+        kept = np.asarray(drawn, dtype=np.int64)
+        return cells[kept >= least], kept[kept >= least]
+
+    def words(self, number: int) -> NDArray[np.uint64]:
+        """See `Chance.words`: there are too many to go through."""
+        raise TooManyPathsError("what is drawn under the seal cannot be gone through")
 
     def sparse(
         self,

@@ -23,6 +23,7 @@ class Method(StrEnum):
     diffgen = "diffgen"
     cdiffgen = "cdiffgen"
     diffpart = "diffpart"
+    supermodular = "supermodular"
 
 
 class Schedule(StrEnum):
@@ -223,31 +224,120 @@ def delimiter_of(given: str | None) -> str | None:
     return "\t" if given in ("tab", "TAB", "\\t") else given
 
 
+Personal = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="SETTING=VALUE",
+        help="supermodular: a setting, such as risk=0.1 or mode=sampled; once for each "
+        "(see docs/algorithms/supermodular.md).",
+    ),
+]
+SideFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--side", metavar="FILE", help="supermodular: a PUBLIC table that the schema describes."
+    ),
+]
+WeightsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--weights", metavar="FILE", help="supermodular: public weights of attributes and values."
+    ),
+]
+WeightColumn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--weight-column",
+        metavar="ATTRIBUTE=COLUMN",
+        help="supermodular: a column with people's own weights; once for each.",
+    ),
+]
+
+
 def method_of(name: Method | None, schema: Schema, **given: Any) -> Publisher:
     """The settings of a method from the options a user gave; options left out keep defaults.
 
     Args:
         name: The method, or None for the usual one.
         schema: What is to be published.
-        given: The options; None for what was left out.
+        given: The options by the names of the settings; None for what was left out. `personal`
+            and `weight_columns` are lists of assignments.
     """
     from hedgerow.publish.cdiffgen import CDiffGen
     from hedgerow.publish.diffgen import DiffGen
     from hedgerow.publish.diffmulti import DiffMulti
     from hedgerow.publish.diffpart import DiffPart
+    from hedgerow.publish.supermodular import Supermodular
 
-    methods = (DiffMulti, DiffGen, CDiffGen, DiffPart)
+    methods = (DiffMulti, DiffGen, CDiffGen, DiffPart, Supermodular)
     usual = Method.diffmulti if schema.items is None else Method.diffpart
     name = usual if name is None else name
     kind: Any = next(method for method in methods if method.name == name.value)
-    chosen = {
+    known = {field.name for field in fields(kind)}
+    chosen: dict[str, Any] = {
         key: getattr(value, "value", value) for key, value in given.items() if value is not None
     }
+    if "schedule" not in known and chosen.get("schedule") == Schedule.tuned.value:
+        del chosen["schedule"]  # nobody asked for it
+    assigned = _assignments("--set", chosen.pop("personal", []))
+    if assigned and kind is not Supermodular:
+        raise UsageError(f"--set is not a setting of {name.value}.", hint="Leave --set out.")
+    if "weight_columns" in chosen:
+        chosen["weight_columns"] = _assignments("--weight-column", chosen["weight_columns"])
     for key in chosen:
-        if key not in {field.name for field in fields(kind)}:
-            option = "--" + key.replace("_", "-")
+        if key not in known:
+            option = "--" + key.replace("_", "-").removesuffix("s" * (key == "weight_columns"))
             raise UsageError(
                 f"{option} is not a setting of {name.value}.", hint=f"Leave {option} out."
             )
-    method: Publisher = kind(**chosen)
+    method: Publisher = kind(**chosen | _typed(assigned))
     return method
+
+
+def _assignments(option: str, texts: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise UsageError(
+                f"{option} {text!r} is no assignment.", hint=f"Write {option} name=value."
+            )
+        if name in found:
+            raise UsageError(f"{option} names {name!r} twice.", hint="Name it once.")
+        found[name] = value
+    return found
+
+
+_NUMBERS = ("risk", "trade", "floor", "sharpness")
+_WHOLE = ("kappa", "fan", "side_share")
+_WORDS = ("mode", "model", "utility", "rule", "keep")
+
+
+def _typed(assigned: dict[str, str]) -> dict[str, Any]:
+    """Settings of Supermodular from their texts."""
+    found: dict[str, Any] = {}
+    for name, text in assigned.items():
+        name = {"lambda": "trade"}.get(name, name)
+        try:
+            if name in _NUMBERS:
+                found[name] = float(text)
+            elif name in _WHOLE:
+                found[name] = int(text)
+            elif name == "weight_bounds":
+                low, high = text.split(",")
+                found[name] = float(low), float(high)
+            elif name == "thorough":
+                found[name] = {"yes": True, "no": False}[text]
+            elif name in _WORDS:
+                found[name] = text
+            else:
+                known = ", ".join((*_NUMBERS, *_WHOLE, *_WORDS, "weight_bounds", "thorough"))
+                raise UsageError(f"There is no setting {name!r}.", hint=f"There are: {known}.")
+        except (ValueError, KeyError):
+            kind = "a whole number" if name in _WHOLE else "a number"
+            kind = {"weight_bounds": "two numbers, as in 0,10", "thorough": "yes or no"}.get(
+                name, kind
+            )
+            raise UsageError(f"{name} must be {kind}.", hint="Mend the --set option.") from None
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.files import whole_file
 from hedgerow.cli.words import strength
@@ -15,13 +15,64 @@ if TYPE_CHECKING:
     from hedgerow.cli.regions import ShownRegion
     from hedgerow.release import BasketRelease, Release
 
-__all__ = ["check_picture", "draw"]
+__all__ = ["check_picture", "draw", "draw_frontier"]
 
 
 def check_picture(path: Path) -> None:
     """Refuses a file that is no picture, before anything else is done."""
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise UsageError(f"{path} is no picture.", hint="Let it end in .png, .svg or .pdf.")
+
+
+def draw_frontier(picture: dict[str, Any], title: str, path: Path, overwrite: bool = False) -> None:
+    """Draws mean risk against mean utility, and writes it to a file.
+
+    Args:
+        picture: What `hedgerow.publish.frontier` worked out on a side table.
+        title: What stands above it.
+        path: The file; its ending says which kind.
+        overwrite: Whether to replace it if it is there.
+    """
+    check_picture(path)
+    figure, axes = _axes()
+    points = picture["points"]
+    setting = "risk_threshold" if picture["model"] == "threshold" else "trade"
+    word = "risk at most" if picture["model"] == "threshold" else "lambda"
+    axes.plot(
+        [point["risk"] for point in points], [point["utility"] for point in points], "o-", lw=1
+    )
+    seen = set()
+    for point in points:
+        place = round(point["risk"], 12), round(point["utility"], 6)
+        if place not in seen:  # settings that give the same need one label
+            axes.annotate(
+                f"{word} {point[setting]:.3g}", (point["risk"], point["utility"]),
+                xytext=(6, -10), textcoords="offset points", fontsize=7,
+            )  # fmt: skip
+        seen.add(place)
+    chosen = picture["chosen"]
+    axes.plot([chosen["risk"]], [chosen["utility"]], "s", ms=10, mfc="none", label="this release")
+    axes.axhline(picture["most_utility"], ls=":", lw=1, label="nothing generalised")
+    axes.set_xscale("log")
+    axes.set_xlabel("mean risk of a side row (weighted sensitivity / side rows alike)")
+    axes.set_ylabel("mean utility of a side row")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(fill(title, 80), fontsize=10, loc="left", parse_math=False)
+    axes.legend(frameon=False, fontsize=8)
+    with whole_file(path, overwrite, "--plot") as temporary:
+        figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
+
+
+def _axes(size: tuple[float, float] = (8, 5)) -> tuple[Any, Any]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise UsageError(
+            "Pictures need matplotlib, which is not installed.",
+            hint="Install it with: pip install 'hedgerow[plot]'",
+        ) from None
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots()
 
 
 def draw(
@@ -39,17 +90,10 @@ def draw(
         overwrite: Whether to replace it if it is there.
     """
     check_picture(path)
-    try:
-        from matplotlib import colormaps
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise UsageError(
-            "Pictures need matplotlib, which is not installed.",
-            hint="Install it with: pip install 'hedgerow[plot]'",
-        ) from None
+    figure, axes = _axes((9, 1.6 + 0.55 * max(len(regions), 2)))
+    from matplotlib import colormaps
+
     classes = list(release.schema.classes) or [""]
-    figure = Figure(figsize=(9, 1.6 + 0.55 * max(len(regions), 2)), layout="constrained")
-    axes = figure.subplots()
     places = range(len(regions))
     # Ten colours that are told apart easily; beyond, a scale on which none comes twice.
     few, many = colormaps["tab10"], colormaps["turbo"].resampled(len(classes))

@@ -44,7 +44,7 @@ def show(
     """
     from hedgerow.cli import words
     from hedgerow.cli.regions import largest
-    from hedgerow.release import BasketRelease, Release
+    from hedgerow.release import BasketRelease, Release, RowsRelease
 
     if plot is not None:
         from hedgerow.cli.files import refuse_existing, refuse_inside
@@ -58,6 +58,11 @@ def show(
         from hedgerow.cli.baskets import show_baskets
 
         show_baskets(opened, top, tree, plot, overwrite, as_json)
+        return
+    if isinstance(opened, RowsRelease):
+        from hedgerow.cli.rows import show_rows
+
+        show_rows(opened, top, tree, plot, overwrite, as_json)
         return
     regions = largest(opened, top)
     if plot is not None:

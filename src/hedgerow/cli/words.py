@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.errors import ReleaseError
 
 if TYPE_CHECKING:
-    from hedgerow.release import BasketRelease, Release
+    from hedgerow.release import BasketRelease, Release, RowsRelease
     from hedgerow.schema import Schema
 
 __all__ = [
@@ -47,6 +47,8 @@ _PURPOSES = {
     "test": "choosing which partitions to go on with",
     "gate": "choosing which partitions to go on with",
     "cell": "the counts of sets of items",
+    "side": "made-up rows to measure risks on",
+    "cells": "the rows that are published",
 }
 
 
@@ -78,7 +80,7 @@ def strength(epsilon: Fraction | None, delta: Fraction | None) -> str:
     return words + (f", delta = {decimal(delta)}" if delta else "")
 
 
-def guarantee(release: Release | BasketRelease) -> list[str]:
+def guarantee(release: Release | BasketRelease | RowsRelease) -> list[str]:
     """What is promised, as sentences."""
     promise = release.guarantee
     if not promise.get("private", True):
@@ -140,14 +142,31 @@ def booked(facts: dict[str, Any]) -> str:
     )
 
 
-def left_out(release: Release | BasketRelease) -> str | None:
+def left_out(release: Release | BasketRelease | RowsRelease) -> str | None:
     """What a release that leaves small cells out should say about it."""
-    thresholds = {m.threshold for m in release.measurements if m.threshold is not None}
+    rule = release.ledger.get("suppression")
+    if rule is not None:
+        return _rows_left_out(rule)
+    measurements = getattr(release, "measurements", ())
+    thresholds = {m.threshold for m in measurements if m.threshold is not None}
     if not thresholds:
         return None
     return (
         f"Only cells with a noisy count of at least {min(thresholds)} are listed. A cell that is "
         "missing was below that, not zero; a listed count near it is mostly noise."
+    )
+
+
+def _rows_left_out(rule: dict[str, Any]) -> str:
+    if "share" in rule:
+        return (
+            f"Each person was kept with probability {rule['share']}; counts are of kept people. "
+            f"Rows with fewer than {rule['least']} of them are left out, and nothing is said of "
+            "how many that were."
+        )
+    return (
+        f"Only rows with a noisy count of at least {rule['threshold']} are listed. Nothing is "
+        "said of how many people are in rows that are not."
     )
 
 
@@ -167,18 +186,20 @@ def on_path(schema: Schema) -> str:
     return "on any one path" if schema.person is None else "on any one path, per row"
 
 
-def regions(release: Release | BasketRelease) -> str:
+def regions(release: Release | BasketRelease | RowsRelease) -> str:
     """How many regions a release has.
 
     They are sets of items, or partitions of them, if it holds transactions.
     """
+    if not hasattr(release, "partition"):
+        return many(len(release.counts), "generalised row")
     if release.schema.items is None:
         return many(release.partition.cells, "region")
     kind = release.settings.get("chosen", {}).get("variant")
     return many(release.partition.cells, "set of items" if kind == "core" else "partition")
 
 
-def _who(release: Release | BasketRelease) -> str:
+def _who(release: Release | BasketRelease | RowsRelease) -> str:
     if release.schema.items is not None:
         return "any one record (one record is one person)"
     if release.schema.person is None:
@@ -224,14 +245,18 @@ def _order(purpose: str) -> int:
     return known.index(purpose) if purpose in known else len(known)
 
 
-def facts(release: Release | BasketRelease) -> dict[str, Any]:
+def facts(release: Release | BasketRelease | RowsRelease) -> dict[str, Any]:
     """The same for machines."""
     return {
         "method": release.method,
         "settings": release.settings,
         "schema": release.schema.name,
         "guarantee": release.guarantee,
-        "regions": release.partition.cells,
+        **(
+            {"regions": release.partition.cells}
+            if hasattr(release, "partition")
+            else {"rows": len(release.counts)}
+        ),
         "spent_per": "person" if release.schema.person is None else "row",
         "spent": [
             {"purpose": purpose, "pot": pot, "amount": amount}

@@ -21,7 +21,15 @@ from hedgerow.counting.scratch import check_folder
 from hedgerow.counting.streamed import DEFAULT_MEMORY, StreamedEngine
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
-from hedgerow.table import Database, FrameKind, RowStream, collect, frame_kind, read_baskets
+from hedgerow.table import (
+    Database,
+    FrameKind,
+    RowStream,
+    WeightColumns,
+    collect,
+    frame_kind,
+    read_baskets,
+)
 
 __all__ = ["ENGINES", "Counting", "open_engine", "read_bytes"]
 
@@ -101,6 +109,7 @@ def open_engine(
     counting: Counting,
     *,
     delimiter: str | None = None,
+    weights: WeightColumns | None = None,
     reading: Told = lambda share: None,
     passing: Told = lambda share: None,
 ) -> Iterator[tuple[Engine | ItemEngine, FrameKind]]:
@@ -111,6 +120,7 @@ def open_engine(
         schema: The public schema.
         counting: How to count.
         delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        weights: Columns of people's own weights, which are counted in memory alone.
         reading: Called with the share of the input that has been read.
         passing: Called with the share of the rows that a pass has seen.
 
@@ -122,7 +132,7 @@ def open_engine(
         with _item_engine(source, schema, counting, delimiter, reading, passing) as records:
             yield records, kind
         return
-    stream = RowStream(source, schema, delimiter)
+    stream = RowStream(source, schema, delimiter, weights)
     name = counting.engine or ("dask" if counting.scheduler else _fitting(stream, counting.bytes))
     if name == "memory":
         yield MemoryEngine(collect(stream, reading)), kind

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hedgerow.counting import kernels
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms, Split
+from hedgerow.counting.records import Records, distinct_records
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import DataError
 from hedgerow.table import CodeMatrix, Table
@@ -39,6 +40,7 @@ class MemoryEngine:
         self.domain = Domain.of(table.schema)
         self._batch = batch
         self._table = table.codes
+        self._whole = table
         self._rows, self._words = _room(table.codes)
         self._rows[:, : table.codes.shape[1]] = table.codes
         self._spare = _room(table.codes)
@@ -103,6 +105,10 @@ class MemoryEngine:
     def class_counts(self, nodes: Ints) -> Sealed[Ints]:
         """See `Engine.class_counts`."""
         return Sealed(self._counts[nodes])
+
+    def distinct_records(self) -> Sealed[Records]:
+        """Every distinct record of the table and how many rows have it."""
+        return distinct_records(self._whole)
 
     def cell_counts(self, edges: tuple[NDArray[np.int32], ...]) -> Sealed[tuple[Ints, Ints]]:
         """See `Engine.cell_counts`."""

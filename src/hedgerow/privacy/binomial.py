@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from hedgerow.privacy.keystream import Keystream
 
-__all__ = ["sample_tail"]
+__all__ = ["sample_tail", "tail_above"]
 
 _MEAN = 32  # trials are drawn in portions of about this mean
 
@@ -30,6 +30,11 @@ def sample_tail(stream: Keystream, trials: int, rate: Fraction, threshold: int) 
         total += _sample(stream, min(trials, portion), rate, threshold)
         trials -= portion
     return total
+
+
+def tail_above(rate: Fraction, threshold: int, precision: int) -> int:
+    """P[DLap(rate) >= threshold] for a threshold from 0 on, times 2^precision and rounded up."""
+    return _tail(rate, threshold, precision)[1]
 
 
 def _sample(stream: Keystream, trials: int, rate: Fraction, threshold: int) -> int:

@@ -21,6 +21,7 @@ __all__ = [
     "Pot",
     "epsilon_of_rho",
     "rate_below",
+    "read_number",
     "rho_of_epsilon",
     "root_below",
 ]
@@ -135,6 +136,15 @@ _WRITTEN = {
 }
 
 
+def read_number(name: str, value: Number) -> Fraction:
+    """A number as a person wrote it, exactly: 1, "0.5" or "1/3".
+
+    Raises:
+        UsageError: If it is none.
+    """
+    return _exact(name, value)
+
+
 def _exact(name: str, value: Number) -> Fraction:
     try:
         # a float means the decimal that it is written as (numpy's write their type as well)
@@ -144,7 +154,10 @@ def _exact(name: str, value: Number) -> Fraction:
         top, slash, bottom = written.partition("/")
         return _decimal(top) / (_decimal(bottom) if slash else 1)
     except (ValueError, ArithmeticError):
-        raise UsageError(f"{name} must be a finite number.", hint=_WRITTEN[name]) from None
+        raise UsageError(
+            f"{name} must be a finite number.",
+            hint=_WRITTEN.get(name, "Write it like 1, 0.5 or 1/3."),
+        ) from None
 
 
 def _decimal(text: str) -> Fraction:

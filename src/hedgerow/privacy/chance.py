@@ -19,9 +19,13 @@ from hedgerow.privacy.budget import LARGEST_TERM
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.selection import Candidates, Choices
 
-__all__ = ["Chance", "Dice", "Rates", "flat"]
+__all__ = ["Cells", "Chance", "Dice", "Rates", "flat"]
 
 Ints = NDArray[np.int64]
+
+Cells = NDArray[np.int32]  # one row for each: a node of every attribute
+
+_TRIALS = 4096  # of one cell between two looks at how much randomness is left
 
 MOST_FLIPS = 1024  # permute-and-flip lists its candidates; beyond this the exponential mechanism
 
@@ -100,6 +104,19 @@ class Chance(Protocol):
         purpose: str = "",
     ) -> Ints:
         """The cells that `sparse` would keep, without their values."""
+
+    def nonempty(
+        self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        """Noise on each of the cells; keeps those at or above the threshold, in their order."""
+
+    def keep(
+        self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        """Keeps each record with probability `share`; lists cells with `least` kept ones."""
+
+    def words(self, number: int) -> NDArray[np.uint64]:
+        """Random words for what becomes of a record under the seal, whatever its law."""
 
 
 def flat(candidates: Candidates) -> NDArray[np.bool_]:
@@ -202,6 +219,40 @@ class Dice:
         value_all = np.concatenate([noisy[kept], value + threshold])
         order = np.argsort(cell_all)  # or the order would tell the empty cells apart
         return cell_all[order], value_all[order]
+
+    def nonempty(
+        self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        """See `Chance.nonempty`."""
+        noisy = self.laplace(counts, Rates((rate,), np.zeros(len(counts), dtype=np.int64)))
+        listed = noisy >= threshold
+        return cells[listed], noisy[listed]
+
+    def keep(
+        self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        """See `Chance.keep`."""
+        parts = -(-counts // _TRIALS)
+        of = np.repeat(np.arange(len(counts)), parts)
+        trials = np.full(len(of), _TRIALS, dtype=np.int64)
+        last = np.cumsum(parts) - 1
+        trials[last] = counts - (parts - 1) * _TRIALS
+        a, b = Rates((share,), np.zeros(len(of), dtype=np.int64)).terms()
+        drawn = np.zeros(len(of), dtype=np.int64)
+        self._pump(samplers.fill_kept, 0, len(of), trials, a, b, drawn)
+        kept = np.zeros(len(counts), dtype=np.int64)
+        np.add.at(kept, of, drawn)
+        listed = kept >= least
+        return cells[listed], kept[listed]
+
+    def words(self, number: int) -> NDArray[np.uint64]:
+        """See `Chance.words`."""
+        stream = self._stream
+        while len(stream.words) - int(stream.at[0]) < number:
+            stream.refill()
+        first = int(stream.at[0])
+        stream.at[0] += number
+        return stream.words[first : first + number].copy()
 
     def _pump(self, kernel: Callable[..., int], item: int, items: int, *arrays: Ints) -> None:
         """Runs a kernel over its items, refilling the stream as it runs dry."""

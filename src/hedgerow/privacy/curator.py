@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hedgerow.counting.sealed import Sealed, claim_key
 from hedgerow.privacy.budget import rate_below, root_below
-from hedgerow.privacy.chance import Chance, Rates
+from hedgerow.privacy.chance import Cells, Chance, Rates
 from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.selection import Candidates, Choices
@@ -162,6 +162,27 @@ class Curator:
         index, counts = cells.open(_KEY)
         over = np.maximum(counts - depth * gate.step, 0)
         return self._chance.mark(index, over, number, gate.rate, gate.step, purpose)
+
+    def nonempty(
+        self, purpose: str, cells: Sealed[tuple[Cells, Ints]], threshold: int
+    ) -> tuple[Cells, Ints]:
+        """Noisy counts of the cells that somebody is in, from a threshold on; charged to all.
+
+        A record is in one cell. The delta of it is `suppression.noisy_delta`.
+        """
+        rate = self.noise_rate(purpose, self._charge_one(purpose, 0, 0, None))
+        return self._chance.nonempty(*cells.open(_KEY), rate, threshold, purpose)
+
+    def keep(
+        self, purpose: str, cells: Sealed[tuple[Cells, Ints]], share: Fraction, least: int
+    ) -> tuple[Cells, Ints]:
+        """Exact counts of records that were kept with some probability; charged to all.
+
+        A record is in one cell. The delta of it is `suppression.sampled_delta`, at the epsilon
+        that was charged.
+        """
+        self._charge_one(purpose, 0, 0, None)
+        return self._chance.keep(*cells.open(_KEY), share, least, purpose)
 
     def _charge_one(self, purpose: str, depth: int, account: int, units: int | None) -> int:
         given = None if units is None else np.full(1, units, dtype=np.int64)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.privacy.chance import Chance, Rates, flat
+from hedgerow.privacy.chance import Cells, Chance, Rates, flat
 from hedgerow.privacy.selection import Candidates, Choices
 
 __all__ = [
@@ -52,7 +52,7 @@ class Step:
     """One call of a mechanism.
 
     Args:
-        kind: "select", "laplace", "sparse" or "mark".
+        kind: "select", "laplace", "sparse", "mark", "nonempty" or "keep".
         purpose: What was bought.
         log_p: The log-probability of the outcome, item by item; items see disjoint records.
         laws: For a selection, the log-probabilities of all candidates, item by item.
@@ -143,6 +143,23 @@ class _Recorder:
         drawn = self._inner.mark(cells, counts, number, rate, threshold, purpose)
         self.outcomes.append(("mark", drawn))
         return drawn
+
+    def nonempty(
+        self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        drawn = self._inner.nonempty(cells, counts, rate, threshold, purpose)
+        self.outcomes.append(("nonempty", drawn))
+        return drawn
+
+    def keep(
+        self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        drawn = self._inner.keep(cells, counts, share, least, purpose)
+        self.outcomes.append(("keep", drawn))
+        return drawn
+
+    def words(self, number: int) -> NDArray[np.uint64]:
+        return self._inner.words(number)
 
 
 class _Replayer:
@@ -238,6 +255,67 @@ class _Replayer:
         price = np.asarray([e])  # paid in epsilon; decisions of a gate cost less together
         self.trace.append(Step("mark", purpose, np.asarray([log_p]), rates=price, prices=price))
         return forced
+
+    def nonempty(
+        self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        e = float(rate)
+
+        def listed(value: int, count: int) -> float:
+            if value < threshold:
+                return -math.inf
+            return math.log(math.tanh(e / 2)) - e * abs(value - count)
+
+        def hidden(count: int) -> float:
+            return math.log1p(-tail(e, threshold - count))
+
+        forced: tuple[Cells, Ints] = self._next("nonempty")
+        log_p = np.asarray([_listing_law(cells, counts, forced, listed, hidden)])
+        price = np.asarray([e])  # paid in epsilon, save for what delta stands for
+        self.trace.append(Step("nonempty", purpose, log_p, rates=price, prices=price))
+        return forced
+
+    def keep(
+        self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        s = float(share)
+
+        def kept(value: int, count: int) -> float:
+            if not 0 <= value <= count:
+                return -math.inf
+            ways = math.comb(count, value)
+            return math.log(ways) + value * math.log(s) + (count - value) * math.log1p(-s)
+
+        def listed(value: int, count: int) -> float:
+            return kept(value, count) if value >= least else -math.inf
+
+        def hidden(count: int) -> float:
+            below = [kept(value, count) for value in range(min(least, count + 1))]
+            return float(np.logaddexp.reduce(below))
+
+        forced: tuple[Cells, Ints] = self._next("keep")
+        log_p = np.asarray([_listing_law(cells, counts, forced, listed, hidden)])
+        self.trace.append(Step("keep", purpose, log_p))
+        return forced
+
+    def words(self, number: int) -> NDArray[np.uint64]:
+        raise DivergedError("what was drawn under the seal cannot be forced")
+
+
+def _listing_law(
+    cells: Cells,
+    counts: Ints,
+    forced: tuple[Cells, Ints],
+    listed: Callable[[int, int], float],
+    hidden: Callable[[int], float],
+) -> float:
+    """The log-probability of a list of cells: each is independent of all others."""
+    exact = dict(zip(map(tuple, cells.tolist()), counts.tolist(), strict=True))
+    shown = dict(zip(map(tuple, forced[0].tolist()), forced[1].tolist(), strict=True))
+    if not shown.keys() <= exact.keys():
+        return -math.inf  # a cell that nobody is in is never listed
+    log_p = sum(listed(value, exact[cell]) for cell, value in shown.items())
+    return log_p + sum(hidden(count) for cell, count in exact.items() if cell not in shown)
 
 
 def _hidden(

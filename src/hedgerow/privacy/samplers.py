@@ -14,7 +14,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["ENVELOPE", "fill_geometric", "fill_laplace", "permute_and_flip", "select_exponential"]
+__all__ = [
+    "ENVELOPE",
+    "fill_geometric",
+    "fill_kept",
+    "fill_laplace",
+    "permute_and_flip",
+    "select_exponential",
+]
 
 ENVELOPE = 20  # halvings in the proposal of `select_exponential`; any value is exact
 _CHUNK = 1 << 62
@@ -130,6 +137,23 @@ def fill_geometric(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Int
         if at[1]:
             at[0] = start
             return item
+        item += 1
+    return item
+
+
+@njit(cache=True)
+def fill_kept(words: Words, at: Ints, item: int, trials: Ints, a: Ints, b: Ints, out: Ints) -> int:
+    """How many of so many independent trials of probability a/b succeed, for each item."""
+    while item < out.size:
+        start = at[0]
+        kept = np.int64(0)
+        for _ in range(trials[item]):
+            if below(words, at, b[item]) < a[item]:
+                kept += 1
+            if at[1]:
+                at[0] = start
+                return item
+        out[item] = kept
         item += 1
     return item
 

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hedgerow.release import Release
+    from hedgerow.release import Release, RowsRelease
     from hedgerow.release.basket_release import BasketRelease
 
 
@@ -23,7 +23,7 @@ class _CallableRoom(ModuleType):
     the same name would be lost. Calling the package therefore calls the function.
     """
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Release | BasketRelease:
+    def __call__(self, *args: Any, **kwargs: Any) -> Release | BasketRelease | RowsRelease:
         from hedgerow.publish.api import publish
 
         return publish(*args, **kwargs)

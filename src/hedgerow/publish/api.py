@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hedgerow.counting.choose import Counting, open_engine
 from hedgerow.counting.engine import Engine
 from hedgerow.counting.item_engine import ItemEngine
@@ -23,7 +25,8 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
-from hedgerow.release import Release
+from hedgerow.publish.supermodular import RowsOutcome, Supermodular
+from hedgerow.release import Release, RowsRelease
 from hedgerow.release.basket_release import BasketRelease
 from hedgerow.schema import Schema
 from hedgerow.table import Baskets, Table
@@ -48,7 +51,7 @@ def publish(
     stage: Callable[[str], None] | None = None,
     ledger: str | Path | None = None,
     dataset: str | None = None,
-) -> Release | BasketRelease:
+) -> Release | BasketRelease | RowsRelease:
     """Publishes a table under differential privacy.
 
     The whole input is read and checked before anything is drawn. With a ledger, the release is
@@ -105,7 +108,7 @@ def publish(
             "`draft: true`.",
         )
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
-    counting = Counting(engine, memory, scratch, scheduler)
+    counting = Counting(_engine_for(method, engine), memory, scratch, scheduler)
     pay = _payment(ledger, dataset, schema, method, plan.budget, seed)
     pace = _Pace(progress, stage)
     with open_engine(
@@ -113,24 +116,29 @@ def publish(
         schema,
         counting,
         delimiter=delimiter,
+        weights=method.own_weights(schema) if isinstance(method, Supermodular) else None,
         reading=pace.reading,
         passing=pace.passing,
     ) as (rows, kind):
         booking = None if pay is None else pay()  # from here on it is spent
         stream = Keystream(seed)
         try:
-            outcome = run(rows, method, plan.budget, Dice(stream), pace.growing, schema)
+            outcome: Any = run(rows, method, plan.budget, Dice(stream), pace.growing, schema)
         except BaseException:
             if booking is not None:
                 _close_failed(booking, stream)
             raise
     pace.growing(1.0)
+    if isinstance(outcome, RowsOutcome):
+        return _rows_release(schema, method, outcome, stream.secure, kind, booking)
     make: Any = Release if schema.items is None else BasketRelease
     release: Release | BasketRelease = make(
         schema=schema,
         method=method.name,
         settings=method.settings() | {"chosen": method.chosen(schema, outcome)},
-        guarantee=_guarantee(schema, outcome, private=stream.secure),
+        guarantee=_guarantee(
+            schema, outcome.plan.budget, outcome.plan.purse.accounting, private=stream.secure
+        ),
         ledger=_ledger(outcome),
         partition=outcome.partition,
         measurements=outcome.measurements,
@@ -233,13 +241,55 @@ class _Pace:
         self._stage(f"{self._words}: {share:.0%} of the rows")
 
 
-def _guarantee(schema: Schema, outcome: Outcome, *, private: bool) -> dict[str, Any]:
-    budget = outcome.plan.budget
+def _engine_for(method: Publisher, engine: str | None) -> str | None:
+    """Supermodular looks at whole records, which only the engine in memory knows."""
+    if not isinstance(method, Supermodular):
+        return engine
+    if engine not in (None, "memory"):
+        raise UsageError(
+            f"The engine {engine} does not count whole records.",
+            hint="Leave the engine out: supermodular counts in memory.",
+        )
+    return "memory"
+
+
+def _rows_release(
+    schema: Schema,
+    method: Publisher,
+    outcome: RowsOutcome,
+    private: bool,
+    frame_kind: str,
+    booking: Booking | None,
+) -> RowsRelease:
+    """A run of Supermodular as a release."""
+    plan = outcome.plan
+    book = {
+        "accounting": "suppression",
+        "person_rows": plan.budget.rows,
+        "suppression": plan.rule,
+        **outcome.ledger.book(np.zeros(1, dtype=np.int64), len(outcome.counts)),
+    }
+    return RowsRelease(
+        schema=schema,
+        method=method.name,
+        settings=method.settings(),
+        guarantee=_guarantee(schema, plan.budget, "suppression", private=private),
+        ledger=book,
+        lo=outcome.lo,
+        hi=outcome.hi,
+        counts=outcome.counts,
+        frontier=outcome.frontier,
+        frame_kind=frame_kind,
+        booking=booking,
+    )
+
+
+def _guarantee(schema: Schema, budget: Budget, accounting: str, *, private: bool) -> dict[str, Any]:
     person = schema.person
     return {
         "epsilon": str(budget.epsilon),
         "delta": str(budget.delta),
-        "accounting": outcome.plan.purse.accounting,
+        "accounting": accounting,
         "neighbours": "add or remove one person" if person else "add or remove one row",
         "unit_of_protection": f"one person, with at most {person.max_rows} rows"
         if person

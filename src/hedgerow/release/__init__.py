@@ -6,6 +6,7 @@ from hedgerow.release.files import check_target, read_manifest
 from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import GridPartition, Partition, TreePartition
 from hedgerow.release.release import Release
+from hedgerow.release.rows import RowsRelease
 from hedgerow.release.verify import Check, Verdict, verify
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Measurement",
     "Partition",
     "Release",
+    "RowsRelease",
     "TreePartition",
     "Verdict",
     "check_target",

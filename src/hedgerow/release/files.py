@@ -12,7 +12,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ from hedgerow.release.codec import (
 )
 from hedgerow.release.columns import broken
 from hedgerow.release.evidence import is_censored
-from hedgerow.release.formats import ALL_FILES, FORMATS
+from hedgerow.release.formats import ALL_FILES, FORMATS, ROWS_FILES
 from hedgerow.release.itemsets import Itemsets
 from hedgerow.release.manifest import (
     MANIFEST,
@@ -60,6 +60,7 @@ __all__ = [
     "read_parts",
     "read_table",
     "write",
+    "write_folder",
 ]
 
 _MOST_BYTES = 1 << 34
@@ -116,7 +117,8 @@ def leftovers(path: str | Path) -> list[Path]:
 
 def other_files(path: str | Path, manifest: dict[str, Any]) -> list[str]:
     """What lies in the folder of a release and is no part of it."""
-    own = {MANIFEST, *FORMATS[manifest["partition"]].data_files}
+    rows = manifest["kind"] == "rows"
+    own = {MANIFEST, *(ROWS_FILES if rows else FORMATS[manifest["partition"]].data_files)}
     try:
         return sorted({entry.name for entry in Path(path).iterdir()} - own)
     except OSError as error:
@@ -157,6 +159,23 @@ def write(release: Release | BasketRelease, path: str | Path, overwrite: bool = 
         UsageError: If a column is called like one of the release's own.
     """
     FORMATS[partition_kind(release.partition)].check_names(release.schema)
+    write_folder(path, overwrite, _contents(release), lambda files: make_manifest(release, files))
+
+
+def write_folder(
+    path: str | Path,
+    overwrite: bool,
+    contents: Iterable[tuple[str, Any]],
+    manifest: Callable[[dict[str, str]], dict[str, Any]],
+) -> None:
+    """Writes files and a manifest with their hashes, whole or not at all.
+
+    Args:
+        path: The folder.
+        overwrite: Whether a release that is there may be replaced.
+        contents: Names of files, and tables for Parquet or blocks of bytes.
+        manifest: Makes the manifest from the hashes.
+    """
     target = check_target(path, overwrite)
     mark = secrets.token_hex(4)
     fresh = target.parent / f".{target.name}.new-{mark}"
@@ -164,7 +183,7 @@ def write(release: Release | BasketRelease, path: str | Path, overwrite: bool = 
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             fresh.mkdir()
-            _fill(release, fresh)
+            _fill(contents, manifest, fresh)
             _swap(fresh, target, target.parent / f".{target.name}.old-{mark}")
         except BaseException:  # an interrupt too leaves nothing behind
             shutil.rmtree(fresh, ignore_errors=True)
@@ -174,12 +193,16 @@ def write(release: Release | BasketRelease, path: str | Path, overwrite: bool = 
         raise _cannot("write", path, error) from None
 
 
-def _fill(release: Release | BasketRelease, folder: Path) -> None:
+def _fill(
+    contents: Iterable[tuple[str, Any]],
+    manifest: Callable[[dict[str, str]], dict[str, Any]],
+    folder: Path,
+) -> None:
     hashes = {}
-    for name, content in _contents(release):
+    for name, content in contents:
         blocks = [_parquet(content)] if isinstance(content, pa.Table) else content
         hashes[name] = _write_file(folder / name, blocks)
-    text = to_text(make_manifest(release, hashes))
+    text = to_text(manifest(hashes))
     _write_file(folder / MANIFEST, [text.encode()])
     _flush_folder(folder)
 

@@ -24,7 +24,7 @@ from hedgerow.release.generalized import (
 from hedgerow.release.itemset_list import list_itemsets, text_blocks
 from hedgerow.schema import Schema
 
-__all__ = ["ALL_FILES", "FORMATS", "Format"]
+__all__ = ["ALL_FILES", "FORMATS", "ROWS_FILES", "TABLE", "Format"]
 
 Content = Any  # a pa.Table, or an iterable of bytes
 
@@ -109,4 +109,9 @@ FORMATS: dict[str, Format] = {
     "cuts": _BASKETS,
 }
 
-ALL_FILES = frozenset(name for layout in FORMATS.values() for name in layout.data_files)
+ROWS_FILES = ("cells.parquet", TABLE)
+"""Generalised rows have neither regions nor measurements; `hedgerow.release.rows` opens them."""
+
+ALL_FILES = frozenset(
+    (*(name for layout in FORMATS.values() for name in layout.data_files), *ROWS_FILES)
+)

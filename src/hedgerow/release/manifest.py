@@ -23,6 +23,7 @@ __all__ = [
     "FORMAT_VERSION",
     "MANIFEST",
     "check_guarantee",
+    "common_manifest",
     "make_manifest",
     "parse_manifest",
     "to_text",
@@ -42,10 +43,13 @@ _SHAPE: dict[str, type] = {
     "guarantee": dict,
     "ledger": dict,
     "package_version": str,
-    "partition": str,
-    "measurements": list,
     "files": dict,
 }
+_KINDS: dict[str, dict[str, type]] = {
+    "regions": {"partition": str, "measurements": list},
+    "rows": {"frontier": dict},
+}
+"""What else a manifest holds, by the kind of release; without a word it is one of regions."""
 
 
 def package_version() -> str:
@@ -57,7 +61,21 @@ def package_version() -> str:
 
 
 def make_manifest(release: Release | BasketRelease, files: dict[str, str]) -> dict[str, Any]:
-    """The manifest of a release.
+    """The manifest of a release of regions.
+
+    Args:
+        release: The release.
+        files: The SHA-256 of each other file.
+    """
+    return {
+        **common_manifest(release, files),
+        "partition": partition_kind(release.partition),
+        "measurements": measurement_heads(release.measurements),
+    }
+
+
+def common_manifest(release: Any, files: dict[str, str]) -> dict[str, Any]:
+    """What the manifests of all kinds of releases hold.
 
     It holds nothing that depends on the data other than through the noisy transcript, and
     nothing about the run: no row count, time, seed, date or machine.
@@ -76,8 +94,6 @@ def make_manifest(release: Release | BasketRelease, files: dict[str, str]) -> di
         "guarantee": release.guarantee,
         "ledger": release.ledger,
         "package_version": package_version(),
-        "partition": partition_kind(release.partition),
-        "measurements": measurement_heads(release.measurements),
         "files": files,
     }
 
@@ -131,10 +147,13 @@ def parse_manifest(text: bytes) -> dict[str, Any]:
             f"this release is of format {version}; this hedgerow reads up to {FORMAT_VERSION}",
             hint="Install a newer hedgerow: pip install --upgrade hedgerow.",
         )
-    for key, kind in _SHAPE.items():
+    sort = manifest.setdefault("kind", "regions")
+    if not isinstance(sort, str) or sort not in _KINDS:
+        raise broken(MANIFEST, "this hedgerow does not know the kind of release")
+    for key, kind in (_SHAPE | _KINDS[sort]).items():
         if not isinstance(manifest.get(key), kind):
             raise broken(MANIFEST, f"the entry {key!r} is missing or not of its kind")
-    if manifest["partition"] not in KINDS:
+    if sort == "regions" and manifest["partition"] not in KINDS:
         raise broken(MANIFEST, f"the shape of the regions is none of {', '.join(KINDS)}")
     return manifest
 

@@ -239,12 +239,17 @@ class Release:
         """Reads a release; no private data is needed.
 
         Returns:
-            A `Release`, or a `BasketRelease` if transactions were published.
+            A `Release`, a `BasketRelease` if transactions were published, or a `RowsRelease` if
+            every record was generalised by itself.
 
         Raises:
             ReleaseError: If a file is missing, changed or damaged, or of a later format.
         """
         manifest = read_manifest(path)
+        if manifest["kind"] == "rows":
+            from hedgerow.release.rows import RowsRelease
+
+            return RowsRelease.from_folder(path, manifest)
         return FORMATS[manifest["partition"]].open(read_parts(path, manifest))
 
     def _locate(self, rows: Any) -> tuple[Ints, NDArray[np.bool_]]:

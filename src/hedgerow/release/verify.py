@@ -34,6 +34,8 @@ from hedgerow.release.manifest import package_version, schema_of
 from hedgerow.release.partition import GridPartition, TreePartition
 from hedgerow.release.prices import Failed, pots, whole
 from hedgerow.release.release import Release
+from hedgerow.release.rows import RowsRelease
+from hedgerow.release.verify_rows import check_rows
 from hedgerow.schema import Person
 
 __all__ = ["Check", "Verdict", "verify"]
@@ -82,7 +84,7 @@ class Verdict:
     unchecked: tuple[str, ...] = _UNCHECKED
 
 
-def verify(source: str | Path | Release | BasketRelease) -> Verdict:
+def verify(source: str | Path | Release | BasketRelease | RowsRelease) -> Verdict:
     """Recomputes the spent budget and checks that a release is whole and in order.
 
     Args:
@@ -103,12 +105,16 @@ def verify(source: str | Path | Release | BasketRelease) -> Verdict:
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
             checks.append(Check(name, False, "an entry that is needed is missing or malformed"))
 
+    if isinstance(source, RowsRelease):
+        return _verify_rows(source, None, checks, check)
     release: Any = None
     if isinstance(source, Release | BasketRelease):
         release, guarantee, ledger = source, source.guarantee, source.ledger
         kind, settings = partition_kind(source.partition), source.settings
     else:
         manifest = read_manifest(source)
+        if manifest["kind"] == "rows":
+            return _verify_rows(source, manifest, checks, check)
         guarantee, ledger = manifest["guarantee"], manifest["ledger"]
         kind, settings = manifest["partition"], manifest["settings"]
         check("schema", lambda: _schema(manifest))
@@ -140,6 +146,24 @@ def verify(source: str | Path | Release | BasketRelease) -> Verdict:
             and manifest["package_version"] == package_version()
         ):
             check("counts", lambda: _counts(opened, source, manifest))
+    epsilon, delta = spent if spent else (None, None)
+    return Verdict(all(c.ok for c in checks), epsilon, delta, tuple(checks))
+
+
+def _verify_rows(
+    source: str | Path | RowsRelease,
+    manifest: dict[str, Any] | None,
+    checks: list[Check],
+    check: Callable[[str, Callable[[], str]], None],
+) -> Verdict:
+    """The same for generalised rows, whose promise and unit of protection are checked alike."""
+    release, spent = check_rows(source, manifest, check)
+    if release is not None:
+        guarantee, ledger = release.guarantee, release.ledger
+        check("private", lambda: _private(guarantee))
+        if spent:
+            check("guarantee", lambda: _guarantee(guarantee, ledger, spent[0], spent[1]))
+        check("unit of protection", lambda: _protection(release))
     epsilon, delta = spent if spent else (None, None)
     return Verdict(all(c.ok for c in checks), epsilon, delta, tuple(checks))
 
@@ -261,7 +285,7 @@ def _guarantee(
     return f"stated are {words}, no less than what was recomputed"
 
 
-def _protection(release: Release | BasketRelease) -> str:
+def _protection(release: Release | BasketRelease | RowsRelease) -> str:
     person = release.schema.person
     rows = 1 if person is None else person.max_rows
     if release.ledger["person_rows"] != rows:

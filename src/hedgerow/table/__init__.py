@@ -5,7 +5,16 @@ from hedgerow.table.database import Database
 from hedgerow.table.draft import draft_schema
 from hedgerow.table.frames import FrameKind, frame_kind, to_frame
 from hedgerow.table.stream import RowStream
-from hedgerow.table.table import CodeMatrix, Table, check_rows, collect, encode_rows, read
+from hedgerow.table.table import (
+    CodeMatrix,
+    Table,
+    check_rows,
+    collect,
+    encode_rows,
+    read,
+    read_public,
+)
+from hedgerow.table.weights import WeightColumns, read_weight_file
 
 __all__ = [
     "Baskets",
@@ -14,6 +23,7 @@ __all__ = [
     "FrameKind",
     "RowStream",
     "Table",
+    "WeightColumns",
     "check_rows",
     "collect",
     "draft_schema",
@@ -22,5 +32,7 @@ __all__ = [
     "read",
     "read_baskets",
     "read_records",
+    "read_public",
+    "read_weight_file",
     "to_frame",
 ]

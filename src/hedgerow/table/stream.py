@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from hedgerow.table.person import person_ids
 from hedgerow.table.readers import open_source
 from hedgerow.table.rules import Report, apply_rules
 from hedgerow.table.source import Source
+from hedgerow.table.weights import WeightColumns
 
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
@@ -45,12 +46,16 @@ class Encoded:
         rows: How many rows stay.
         people: The ids of the persons, if the schema tells people apart.
         report: What was odd about the batch.
+        weights: Levels of people's own weights, if they are wanted.
+        bad: The rows without a proper weight, by column.
     """
 
     columns: list[Codes]
     rows: int
     people: Any
     report: Report
+    weights: NDArray[np.uint8] | None = None
+    bad: dict[str, list[int]] = field(default_factory=dict)
 
 
 class RowStream:
@@ -60,9 +65,16 @@ class RowStream:
         source: Whatever `open_source` takes, or what it gave.
         schema: The public schema.
         delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        weights: Columns that hold people's own weights, if they are wanted.
     """
 
-    def __init__(self, source: Any, schema: Schema, delimiter: str | None = None) -> None:
+    def __init__(
+        self,
+        source: Any,
+        schema: Schema,
+        delimiter: str | None = None,
+        weights: WeightColumns | None = None,
+    ) -> None:
         check_schema(schema)
         known = known_columns(schema)
         opened = isinstance(source, Source)
@@ -75,6 +87,9 @@ class RowStream:
         self.wanted = [places[attribute.name] for attribute in self.attributes]
         if schema.person is not None:
             self.wanted.append(places[schema.person.column])
+        self.weights = weights
+        if weights is not None:
+            self.wanted += weights.places(self.source)
 
     def __repr__(self) -> str:
         """The name alone: a repr ends up in logs."""
@@ -98,12 +113,29 @@ class RowStream:
                 batch.column(len(self.attributes)), self.schema.person.column
             )
             stays = known if stays is None else stays & known
+        weights, bad = self._own_weights(first, batch)
         if stays is None:
-            return Encoded(columns, batch.num_rows, people, report)
+            return Encoded(columns, batch.num_rows, people, report, weights, bad)
         if people is not None:
             people = people.filter(stays)
         kept = [column[stays] for column in columns]
-        return Encoded(kept, int(stays.sum()), people, report)
+        own = None if weights is None else weights[stays]
+        return Encoded(kept, int(stays.sum()), people, report, own, bad)
+
+    def _own_weights(
+        self, first: int, batch: Any
+    ) -> tuple[NDArray[np.uint8] | None, dict[str, list[int]]]:
+        if self.weights is None:
+            return None, {}
+        columns = self.weights.columns
+        levels = np.empty((batch.num_rows, len(columns)), np.uint8)
+        found: dict[str, list[int]] = {}
+        at = len(self.wanted) - len(columns)
+        for place, column in enumerate(columns):
+            levels[:, place], bad = self.weights.encode(batch.column(at + place), column)
+            if bad.any():
+                found[column] = (np.flatnonzero(bad) + first).tolist()
+        return levels, found
 
     def finish(self, report: Report) -> None:
         """Raises or warns about what was odd, when all batches have been encoded."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -27,7 +28,15 @@ from hedgerow.table.stream import (
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
-__all__ = ["CodeMatrix", "Table", "check_rows", "collect", "encode_rows", "read"]
+__all__ = [
+    "CodeMatrix",
+    "Table",
+    "check_rows",
+    "collect",
+    "encode_rows",
+    "read",
+    "read_public",
+]
 
 CodeMatrix = NDArray[np.uint16] | NDArray[np.uint32]
 Progress = Callable[[float], None]
@@ -44,15 +53,23 @@ class Table:
         codes: One row per record: the predictors in the schema's order, then the class (0 if
             there is none).
         frame_kind: The kind of frame that results should come back as.
+        weights: Levels of people's own weights, one column for each that was asked for.
     """
 
-    __slots__ = ("codes", "frame_kind", "schema")
+    __slots__ = ("codes", "frame_kind", "schema", "weights")
 
-    def __init__(self, schema: Schema, codes: CodeMatrix, frame_kind: FrameKind = "arrow") -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        codes: CodeMatrix,
+        frame_kind: FrameKind = "arrow",
+        weights: NDArray[np.uint8] | None = None,
+    ) -> None:
         """Takes codes as `read` makes them."""
         self.schema = schema
         self.codes = codes
         self.frame_kind = frame_kind
+        self.weights = weights
 
     def __repr__(self) -> str:
         """The schema's name alone."""
@@ -110,20 +127,56 @@ def read(
     return Table(schema, table.codes, frame_kind(source))
 
 
+def read_public(source: Any, schema: Schema, *, delimiter: str | None = None) -> CodeMatrix:
+    """Reads PUBLIC rows in the terms of a schema: predictors, then the class if there is one.
+
+    Args:
+        source: Whatever `read` takes.
+        schema: The public schema; the rows must keep to it, but columns that it leaves out may
+            be absent.
+        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+
+    Example:
+        >>> from hedgerow.schema import Schema
+        >>> schema = Schema.from_dict({"name": "survey", "attributes": {
+        ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1}}})
+        >>> read_public(pa.table({"age": [18, 40]}), schema).tolist()
+        [[18], [40]]
+    """
+    opened = open_source(source, known=known_columns(schema), delimiter=delimiter)
+    left_out = {*schema.identifiers, *([] if schema.person is None else [schema.person.column])}
+    present = tuple(name for name in opened.names if name in left_out)
+    known = replace(schema, person=None, identifiers=present)
+    width = len(schema.attributes) + (schema.target is not None)
+    codes: CodeMatrix = collect(RowStream(opened, known, delimiter)).codes[:, :width]
+    return codes
+
+
 def collect(stream: RowStream, progress: Progress | None = None) -> Table:
     """Reads all rows of a stream that has been opened, as `read` does."""
     schema = stream.schema
     report = Report()
     rows = _Rows(len(schema.attributes) + 1, _dtype(stream.attributes), stream.source.capacity)
     people: list[Any] = []
+    own: list[NDArray[np.uint8]] = []
+    bad: dict[str, list[int]] = {}
     for item in stream.batches():
         encoded = stream.encode(item)
         report.merge(encoded.report)
         rows.add(encoded.columns, encoded.rows)
         people.append(encoded.people)
+        if encoded.weights is not None:
+            own.append(encoded.weights)
+        for column, places in encoded.bad.items():
+            bad.setdefault(column, []).extend(places)
         if progress is not None:
             progress(stream.share())
     stream.finish(report)
+    weights = None
+    if stream.weights is not None:
+        stream.weights.refuse(stream.source, bad)
+        empty = np.zeros((0, len(stream.weights.columns)), np.uint8)
+        weights = np.concatenate([empty, *own])
 
     codes = rows.finish()
     if schema.person is not None and people:
@@ -131,10 +184,11 @@ def collect(stream: RowStream, progress: Progress | None = None) -> Table:
             people = [ids.cast(pa.string()) for ids in people]
         person = pa.chunked_array(people).dictionary_encode().combine_chunks()
         numbers = person.indices.to_numpy(zero_copy_only=False)
-        codes = codes[cap_rows(codes, numbers, schema.person.max_rows)]
+        kept = cap_rows(codes, numbers, schema.person.max_rows)
+        codes, weights = codes[kept], None if weights is None else weights[kept]
     if progress is not None:
         progress(1.0)
-    return Table(schema, codes)
+    return Table(schema, codes, weights=weights)
 
 
 def check_rows(

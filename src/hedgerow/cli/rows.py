@@ -1,0 +1,101 @@
+"""Generalised rows on the terminal, and risk against utility as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.cli.terminal import print_json, print_table, say
+from hedgerow.errors import UsageError
+
+if TYPE_CHECKING:
+    from hedgerow.release import RowsRelease
+    from hedgerow.schema import Schema
+
+__all__ = ["plot_plan", "show_rows"]
+
+
+def show_rows(
+    release: RowsRelease,
+    top: int,
+    tree: bool,
+    plot: Path | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Shows the guarantee and the rows that most people share.
+
+    Args:
+        release: The release.
+        top: How many rows.
+        tree: Refused: rows have none.
+        plot: Where to draw risk against utility, if anywhere.
+        overwrite: Whether to replace that file.
+        as_json: Whether to print JSON.
+    """
+    from hedgerow.cli import words
+    from hedgerow.cli.picture import draw_frontier
+
+    if tree:
+        raise UsageError("Generalised rows have no tree.", hint="Leave --tree out.")
+    if plot is not None:
+        title = f"{release.schema.name}: risk and utility, measured on the side table"
+        draw_frontier(release.frontier, title, plot, overwrite)
+    rows = release.generalized("arrow").to_pylist()
+    rows.sort(key=lambda row: -row["count"])  # a stable sort: ties keep the canonical order
+    shown = [_told(release, row) for row in rows[:top]]
+    if as_json:
+        listed = [{"where": where, "count": count} for where, count in shown]
+        drawn = None if plot is None else str(plot)
+        more = {"suppression": release.ledger["suppression"], "frontier": release.frontier}
+        print_json({**words.facts(release), **more, "largest": listed, "plot": drawn})
+        return
+    say(f"{release.schema.name}: {words.regions(release)} by {release.method}.")
+    for line in (*words.guarantee(release), words.left_out(release)):
+        say(line or "")
+    chosen = release.frontier["chosen"]
+    say(
+        f"On the side table, records came to a mean utility of {chosen['utility']:.2f} of "
+        f"{release.frontier['most_utility']:.2f}, and a mean risk of {chosen['risk']:.3g}."
+    )
+    say()
+    described = [
+        [", ".join(f"{name} {label}" for name, label in where.items()) or "everyone", str(count)]
+        for where, count in shown
+    ]
+    print_table(["who", "count"], described, {1})
+    if len(shown) < len(rows):
+        say("(--top N for more, or open table.csv)")
+    if plot is not None:
+        say(f"\nDrew risk against utility to {plot}.")
+
+
+def _told(release: RowsRelease, row: dict[str, Any]) -> tuple[dict[str, str], int]:
+    """What a row says, without the values that say nothing."""
+    where = {
+        attribute.name: row[attribute.name]
+        for attribute in release.attributes
+        if row[attribute.name] != attribute.label(0, attribute.size)
+    }
+    return where, row["count"]
+
+
+def plot_plan(settings: Any, schema: Schema, path: Path, overwrite: bool) -> None:
+    """Draws what settings would mean, on a public side table.
+
+    Raises:
+        UsageError: If there is none: the private table is not looked at for a plan.
+    """
+    from hedgerow.cli.files import refuse_existing
+    from hedgerow.cli.picture import check_picture, draw_frontier
+    from hedgerow.publish.supermodular import Supermodular
+
+    check_picture(path)
+    refuse_existing(path, overwrite, "--plot")
+    if not isinstance(settings, Supermodular) or settings.side is None:
+        raise UsageError(
+            "A plan can be drawn for supermodular with a public side table alone.",
+            hint="Name one with --side, or leave --plot out.",
+        )
+    title = f"{schema.name}: risk and utility, measured on {settings.side}"
+    draw_frontier(settings.picture(schema), title, path, overwrite)

@@ -1,0 +1,67 @@
+"""The plan of a release of generalised rows: public, made before any private data is seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from hedgerow.privacy.budget import Budget, Pot
+from hedgerow.privacy.ledger import Line
+from hedgerow.publish.plan import Plan, Purse
+
+__all__ = ["RowsPlan"]
+
+_UNITS = 100
+
+
+@dataclass(frozen=True)
+class RowsPlan(Plan):
+    """What would be spent on what.
+
+    Args:
+        mode: "noisy" or "sampled".
+        side: Percent of epsilon for making a side table; 0 if a public one is given.
+        rule: How rows are left out: a rate and a threshold, or a share and a least size.
+    """
+
+    mode: str = "noisy"
+    side: int = 0
+    rule: dict[str, Any] = field(default_factory=dict)
+
+    @staticmethod
+    def of(method: str, mode: str, budget: Budget, side: int, rule: dict[str, Any]) -> RowsPlan:
+        """The plan for a budget, cut into hundredths."""
+        pot = Pot("epsilon", budget.row_epsilon / _UNITS, _UNITS)
+        lines = (Line("side", "epsilon", (side,), 1),) if side else ()
+        grants = (*lines, Line("cells", "epsilon", (_UNITS - side,), 1))
+        purse = Purse((pot,), "epsilon")
+        return RowsPlan(method, "tuned", budget, purse, grants, None, None, False, mode, side, rule)
+
+    @property
+    def pot(self) -> Pot:
+        """The epsilon of one row, in percent."""
+        return self.purse.pots[0]
+
+    def side_budget(self) -> Budget:
+        """What making a side table may cost a person."""
+        return Budget(self.budget.epsilon * self.side / _UNITS, Fraction(0), self.budget.rows)
+
+    def in_words(self) -> str:
+        """Which rows will be listed."""
+        if self.mode == "noisy":
+            return f"Rows with a noisy count of at least {self.rule['threshold']} are listed."
+        return (
+            f"Each person is kept with probability {self.rule['share']}; rows with at least "
+            f"{self.rule['least']} kept people are listed."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan for machines."""
+        told = super().to_dict()
+        del told["specialisations"], told["depth"], told["schedule"]
+        return told | {
+            "accounting": "suppression",
+            "mode": self.mode,
+            "suppression": self.rule,
+        }

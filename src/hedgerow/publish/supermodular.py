@@ -1,0 +1,382 @@
+"""Supermodular: every record its own generalisation (Fouad, Elbassioni and Bertino 2014).
+
+Each record is generalised by itself: as far as its owner's weights ask for, no further than its
+use allows. How many people a generalised record could stand for is read off a side table. Rows
+that enough people share are listed.
+
+Protected: one record (or one person with a public cap on records), added or removed.
+
+Spent, with e the epsilon of one row:
+
+| step                                  | mechanism                         | share            |
+|---------------------------------------|-----------------------------------|------------------|
+| side: synthetic rows, if none given   | DiffMulti                         | `side_share`     |
+| cells, `noisy`: counts of rows in use | discrete Laplace, and a threshold | the rest, delta  |
+| cells, `sampled`: truthful rows       | kept by chance, and a least size  | the rest, delta  |
+
+The side table is public, or made by DiffMulti from its share of the budget, never the private
+table itself. So what becomes of a record depends on that record, its owner's own weights and on
+what is public or was paid for: adding a record changes nobody else's row, and a record is in one
+row. Optimising and drawing generalisations costs nothing (docs/algorithms/supermodular.md).
+
+Departures from the paper (F.. as in that page): its Algorithm 2 takes the private table as side
+table and admits rows by a random threshold on exact frequencies, which leaves delta of the order of
+1/n (F1); both are replaced. Sensitivities have a public floor, attribute by attribute (F4). Layers
+are not needed, neither for sampling (F5) nor for the relaxation of the threshold model (F6).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.counting.memory import MemoryEngine
+from hedgerow.counting.records import Records
+from hedgerow.errors import UsageError
+from hedgerow.optimise.hierarchy import Forest, generalised_attributes
+from hedgerow.optimise.model import Aim, Rule, Utility, Worth, check_number
+from hedgerow.optimise.side import Side
+from hedgerow.optimise.solve import check_possible, solve
+from hedgerow.privacy.budget import Budget, Number, read_number
+from hedgerow.privacy.chance import Chance
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.ledger import Ledger
+from hedgerow.privacy.suppression import least_group, least_threshold, sampling_allowed
+from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.publish.frontier import frontier
+from hedgerow.publish.publisher import (
+    MOST_ROWS,
+    Progress,
+    Publisher,
+    check_word,
+    no_progress,
+)
+from hedgerow.publish.rows_plan import RowsPlan
+from hedgerow.publish.sampling import draw_nodes
+from hedgerow.release.estimate import estimate_cells, whole_counts
+from hedgerow.release.partition import TreePartition
+from hedgerow.release.synthesize import draw_rows
+from hedgerow.schema import Schema
+from hedgerow.table import WeightColumns, read_public, read_weight_file
+
+__all__ = ["RowsOutcome", "Supermodular"]
+
+Ints = NDArray[np.int64]
+Small = NDArray[np.int32]
+
+MOST_FAN = 100
+MOST_SIDE_ROWS = 50_000  # of a side table that we make; more would only cost time
+_ROOT = np.zeros(1, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class RowsOutcome:
+    """A finished run: all of it was drawn or is public.
+
+    Args:
+        plan: What was spent on what.
+        ledger: The books.
+        lo: The first code of each listed row in each attribute.
+        hi: One past the last code.
+        counts: Noisy counts, or how many people were kept.
+        frontier: What other settings would have meant, on the side table.
+    """
+
+    plan: RowsPlan
+    ledger: Ledger
+    lo: Ints
+    hi: Ints
+    counts: Ints
+    frontier: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Supermodular(Publisher):
+    """Settings of Supermodular.
+
+    Args:
+        mode: "noisy" (rows with noisy counts) or "sampled" (truthful rows of some of the people).
+        model: "threshold" (the most utility within a risk) or "aggregate" (the most of
+            trade / risk + utility ** kappa).
+        risk: The largest risk of a record, for the threshold model.
+        trade: The paper's lambda, for the aggregate model.
+        kappa: A whole number, for the aggregate model.
+        utility: "log", "leaves" or "depth".
+        rule: How weights go up the hierarchy: "fixed", "constant" or "harmonic".
+        weights: For each attribute its weight or the weights of its values, or the path of a
+            YAML file that holds them. Public.
+        weight_columns: For some attributes, the column in which people say their own weights; it
+            multiplies the attribute's.
+        weight_bounds: The public bounds that people's own weights are clamped to.
+        floor: The least sensitivity of a record, however general.
+        side: A public table (a path or a frame) that the schema describes; without it, one is made.
+        side_share: Percent of epsilon for making one.
+        keep: For "sampled": the share of people that is kept.
+        fan: Into how many parts an interval of a numeric attribute is cut.
+        sharpness: None for the best generalisation; a number to draw one with probability
+            proportional to exp(sharpness * value).
+        thorough: Whether lattices beyond 2^20 get the slow relaxation as well.
+
+    Example:
+        >>> Supermodular(mode="sampled", keep="1/4").model
+        'threshold'
+    """
+
+    mode: Literal["noisy", "sampled"] = "noisy"
+    model: Literal["threshold", "aggregate"] = "threshold"
+    risk: float = 0.1
+    trade: float = 0.01
+    kappa: int = 1
+    utility: Utility = "log"
+    rule: Rule = "fixed"
+    weights: Mapping[str, Any] | str | os.PathLike[str] | None = None
+    weight_columns: Mapping[str, str] | None = None
+    weight_bounds: tuple[float, float] = (0.0, 10.0)
+    floor: float = 0.1
+    side: Any = None
+    side_share: int = 30
+    keep: Number = "1/5"
+    fan: int = 2
+    sharpness: float | None = None
+    thorough: bool = False
+
+    name: ClassVar[str] = "supermodular"
+    schedule = "tuned"  # there is no other
+
+    def __post_init__(self) -> None:
+        """Refuses settings that cannot be meant."""
+        check_word("mode", self.mode, ("noisy", "sampled"))
+        check_word("model", self.model, ("threshold", "aggregate"))
+        check_word("utility", self.utility, ("log", "leaves", "depth"))
+        check_word("rule", self.rule, ("fixed", "constant", "harmonic"))
+        _check_whole("fan", self.fan, 2, MOST_FAN)
+        _check_whole("side_share", self.side_share, 1, 99)
+        Aim(self.risk, self.trade, self.kappa)
+        check_number("the floor of the sensitivity", self.floor, above=0)
+        if self.sharpness is not None:
+            check_number("sharpness", self.sharpness)
+        low, high = (check_number("a bound of the weights", one) for one in self.weight_bounds)
+        if low > high:
+            raise UsageError("the bounds of the weights are the wrong way round.")
+        if not 0 < read_number("keep", self.keep) < 1:
+            raise UsageError(
+                "keep must lie between 0 and 1.", hint="It is a share of the people: 0.2, say."
+            )
+
+    def aim(self) -> Aim:
+        """What is looked for in a record's generalisations."""
+        risk = self.risk if self.model == "threshold" else None
+        return Aim(risk, self.trade, self.kappa)
+
+    def terms(self, schema: Schema) -> tuple[Forest, Worth]:
+        """The hierarchies of a schema, with utilities and sensitivities."""
+        attributes = generalised_attributes(schema)
+        weights: Any = self.weights
+        if isinstance(weights, (str, os.PathLike)):
+            weights = read_weight_file(os.fspath(weights))
+        forest = Forest.of(attributes, self.fan)
+        return forest, Worth.of(forest, attributes, self.utility, self.rule, weights, self.floor)
+
+    def own_weights(self, schema: Schema) -> WeightColumns | None:
+        """The columns of people's own weights, if there are any."""
+        if not self.weight_columns:
+            return None
+        names = [attribute.name for attribute in generalised_attributes(schema)]
+        for name in self.weight_columns:
+            if name not in names:
+                raise UsageError(
+                    f"There is a column of weights for {name!r}, which is no attribute.",
+                    hint=f"The attributes are: {', '.join(names)}.",
+                )
+        columns = WeightColumns(tuple(self.weight_columns.values()), *self.weight_bounds)
+        columns.check(schema)
+        return columns
+
+    def plan(
+        self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
+    ) -> RowsPlan:
+        """What would be spent on what. Opens no private data.
+
+        Args:
+            schema: The public schema.
+            epsilon: The loss that one person may suffer.
+            delta: Must be above 0: who is alone in a row may be listed by chance.
+            rows: Not used; here so that all methods are asked alike.
+        """
+        if schema.items is not None:
+            raise UsageError(
+                "supermodular publishes tables, and the schema describes transactions.",
+                hint="Use diffpart, or describe the table by its attributes.",
+            )
+        self.terms(schema)
+        self.own_weights(schema)
+        cap = schema.person.max_rows if schema.person else 1
+        return self.plan_for(schema, Budget.of(epsilon, delta, cap))
+
+    def plan_for(self, schema: Schema, budget: Budget) -> RowsPlan:
+        """The plan for a budget."""
+        if not budget.delta:
+            raise UsageError(
+                "supermodular needs a delta above 0: rows are listed if people are in them.",
+                hint="Take far less than 1 over the number of people, such as 1e-9.",
+            )
+        side = 0 if self.side is not None else self.side_share
+        rate = budget.row_epsilon * (100 - side) / 100
+        if self.mode == "noisy":
+            least = least_threshold(rate, budget.row_delta)
+            rule: dict[str, Any] = {"rate": str(rate), "threshold": least}
+        else:
+            share = read_number("keep", self.keep)
+            if not sampling_allowed(rate, share):
+                raise UsageError(
+                    f"epsilon is too small to keep {share} of the people: it must be at least "
+                    "-ln(1 - keep) after the side table is paid.",
+                    hint="Keep fewer, take a larger epsilon, or give a public side table.",
+                )
+            least = least_group(rate, budget.row_delta, share)
+            rule = {"share": str(share), "least": least}
+        plan = RowsPlan.of(self.name, self.mode, budget, side, rule)
+        if side:
+            made = plan.side_budget()
+            score = DiffMulti().scoring(schema)
+            for guess in (0, MOST_ROWS):  # refused before any of it is spent
+                most = DiffMulti().plan_for(schema, made, guess)
+                most.check_rates(2 * max(score.sensitivity, score.span_apart))
+        return plan
+
+    def picture(self, schema: Schema) -> dict[str, Any]:
+        """Risk and utility on the public side table, for these settings and others."""
+        forest, worth = self.terms(schema)
+        side = Side.of(forest, read_public(self.side, schema))
+        check_possible(forest, side, worth, self.aim(), self._largest_factor())
+        return frontier(forest, side, worth, self.aim())
+
+    def run(  # type: ignore[override]
+        self,
+        engine: MemoryEngine,
+        schema: Schema,
+        budget: Budget,
+        chance: Chance,
+        progress: Progress = no_progress,
+    ) -> RowsOutcome:
+        """See `Publisher.run`."""
+        plan = self.plan_for(schema, budget)
+        forest, worth = self.terms(schema)
+        aim = self.aim()
+        ledger = Ledger([plan.pot])
+        ledger.grant(plan.grants)
+        curator = Curator(ledger, chance)
+        # the side table
+        if self.side is None:
+            ledger.charge("side", 0, _ROOT)
+            codes = made_side(engine, schema, plan.side_budget(), chance)
+            side = Side.of(forest, codes)
+        else:
+            side = Side.of(forest, read_public(self.side, schema))
+            check_possible(forest, side, worth, aim, self._largest_factor())
+        progress(0.2, "generalising")
+        # generalise, under the seal: one look at each distinct record
+        values = None if not self.weight_columns else self._factors(schema)
+
+        def generalise(records: Records) -> tuple[Small, Ints]:
+            leaves = forest.leaves(records.values)
+            factor = np.ones(leaves.shape)
+            if values is not None:
+                for column, (place, levels) in enumerate(values):
+                    factor[:, place] = levels[records.weights[:, column]]
+            where = (forest, side, worth, aim)
+            if self.sharpness is not None:
+                found = draw_nodes(
+                    *where, self.sharpness, leaves, factor, records.counts, chance.words
+                )
+            else:
+                best = solve(*where, leaves, factor, thorough=self.thorough)
+                # nothing is allowed: the most general values, which say nothing
+                nodes = np.where(best.solved[:, None], best.nodes, forest.root[None, :])
+                found = nodes.astype(np.int32), records.counts
+            return _gather(forest, *found)
+
+        cells = engine.distinct_records().map(generalise)
+        progress(0.8, "listing")
+        # list
+        if self.mode == "noisy":
+            nodes, counts = curator.nonempty("cells", cells, int(plan.rule["threshold"]))
+        else:
+            share = Fraction(plan.rule["share"])
+            nodes, counts = curator.keep("cells", cells, share, int(plan.rule["least"]))
+        picture = frontier(forest, side, worth, aim)
+        lo, hi = (ends[nodes].astype(np.int64) for ends in (forest.lo, forest.hi))
+        return RowsOutcome(plan, ledger, lo, hi, counts, picture)
+
+    def chosen(self, schema: Schema, outcome: Any) -> dict[str, Any]:
+        """See `Publisher.chosen`: the rule by which rows are left out."""
+        return dict(outcome.plan.rule)
+
+    def settings(self) -> dict[str, Any]:
+        """The settings in words, for the manifest."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        found["side"] = "made" if self.side is None else "public"
+        found["keep"] = str(read_number("keep", self.keep))
+        found["weight_bounds"] = list(self.weight_bounds)
+        if isinstance(self.weights, (str, os.PathLike)):
+            found["weights"] = read_weight_file(os.fspath(self.weights))
+        elif self.weights is not None:
+            found["weights"] = {
+                name: dict(given) if isinstance(given, Mapping) else given
+                for name, given in self.weights.items()
+            }
+        if self.weight_columns is not None:
+            found["weight_columns"] = dict(self.weight_columns)
+        return found
+
+    def _largest_factor(self) -> float:
+        return max(1.0, self.weight_bounds[1]) if self.weight_columns else 1.0
+
+    def _factors(self, schema: Schema) -> list[tuple[int, NDArray[np.float64]]]:
+        """For each column of weights its attribute, and the factor of each level."""
+        names = [attribute.name for attribute in generalised_attributes(schema)]
+        columns = self.own_weights(schema)
+        assert columns is not None and self.weight_columns is not None
+        return [(names.index(name), columns.values()) for name in self.weight_columns]
+
+
+def made_side(engine: MemoryEngine, schema: Schema, budget: Budget, chance: Chance) -> NDArray[Any]:
+    """Synthetic rows of a DiffMulti release of the table; the budget was charged by the caller.
+
+    All that is drawn at random after the release is drawn with a fixed seed, so that the rows are
+    a function of the transcript.
+    """
+    outcome = DiffMulti().run(engine, schema, budget, chance)
+    assert isinstance(outcome.partition, TreePartition)
+    classes = max(1, len(schema.classes))
+    found = estimate_cells(outcome.partition, outcome.measurements, classes)
+    counts = whole_counts(found)
+    if not counts.any():  # nothing is known, so nobody is likelier than another
+        counts = np.ones_like(counts)
+    number = int(min(max(counts.sum(), 1000), MOST_SIDE_ROWS))
+    rows = draw_rows(schema, outcome.partition, found.regions, counts, number, seed=0)
+    return read_public(rows, schema)
+
+
+def _gather(forest: Forest, nodes: Small, counts: Ints) -> tuple[Small, Ints]:
+    """Adds up what fell to the same row; rows in canonical order, by codes."""
+    by_codes = np.lexsort((-forest.hi, forest.lo))
+    rank = np.empty(len(by_codes), np.int64)
+    rank[by_codes] = np.arange(len(by_codes))
+    order = np.lexsort(rank[nodes].T[::-1])
+    nodes, counts = nodes[order], counts[order]
+    if not len(nodes):
+        return nodes, counts
+    first = np.flatnonzero(np.append(True, (nodes[1:] != nodes[:-1]).any(axis=1)))
+    return nodes[first], np.add.reduceat(counts, first)
+
+
+def _check_whole(setting: str, value: object, least: int, most: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise UsageError(f"{setting} must be a whole number from {least} to {most}.")

@@ -1,0 +1,151 @@
+"""Personal generalisation from the command line: plan, publish, show, query, sample, verify."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hedgerow import Release, RowsRelease, sample
+
+Hedge = Callable[..., Any]
+
+SCHEMA = """\
+name: clinic
+attributes:
+  age: {type: numeric, low: 0, high: 30}
+  job: {type: categorical, taxonomy: {Care: [nurse, doctor], cook: }}
+  minds: {role: identifier}
+  ill: {type: boolean, role: class}
+"""
+
+
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small table, its schema, a public side table and public weights."""
+    import numpy as np
+
+    folder = tmp_path_factory.mktemp("clinic")
+    (folder / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    for name, rows, seed in (("people", 1500, 1), ("public", 400, 2)):
+        random = np.random.default_rng(seed)
+        lines = ["age,job,minds,ill"]
+        for _ in range(rows):
+            job = random.choice(["nurse", "doctor", "cook"])
+            ill = random.choice(["true", "false"])
+            lines.append(f"{random.integers(0, 10)},{job},{random.integers(0, 4)},{ill}")
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "weights.yaml").write_text("age: 1\njob: 2\nill: 3\n", encoding="utf-8")
+    return folder
+
+
+def publish(hedge: Hedge, clinic: Path, out: Path, *more: object) -> Any:
+    return hedge(
+        "publish", clinic / "people.csv", "--schema", clinic / "schema.yaml", "--out", out,
+        "--method", "supermodular", "--epsilon", 1, "--delta", "1e-6", *more,
+    )  # fmt: skip
+
+
+def test_from_plan_to_verify(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:
+    side = ("--side", clinic / "public.csv", "--set", "risk=0.2")
+    done = hedge(
+        "plan", "--schema", clinic / "schema.yaml", "--epsilon", 1, "--delta", "1e-6",
+        "--method", "supermodular", *side, "--plot", tmp_path / "plan.png",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    assert "noisy count of at least 15" in done.stdout
+    assert (tmp_path / "plan.png").stat().st_size > 1000
+    out = tmp_path / "release"
+    done = publish(hedge, clinic, out, *side)
+    assert done.exit_code == 0, done.stderr
+    assert "generalised rows by supermodular" in done.stdout
+    assert "the rows that are published" in done.stdout
+    assert "1500" not in done.stdout
+    assert isinstance(Release.load(out), RowsRelease)
+    done = hedge("show", out, "--plot", tmp_path / "show.svg")
+    assert done.exit_code == 0, done.stderr
+    assert "mean utility" in done.stdout and "at least 15" in done.stdout
+    assert (tmp_path / "show.svg").exists()
+    assert hedge("show", out, "--tree").exit_code == 2
+    done = hedge("query", out, "job in Care and age < 5")
+    assert done.exit_code == 0, done.stderr
+    assert "at least" in done.stdout
+    done = hedge("sample", out, "--out", tmp_path / "rows.csv", "--rows", 50)
+    assert done.exit_code == 0, done.stderr
+    assert len((tmp_path / "rows.csv").read_text(encoding="utf-8").splitlines()) == 51
+    done = hedge("verify", out)
+    assert done.exit_code == 0, done.stdout
+
+
+def test_sampled_with_a_side_table_that_is_made(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:
+    out = tmp_path / "release"
+    settings = ("--set", "mode=sampled", "--set", "keep=1/4", "--set", "side_share=20")
+    done = publish(hedge, clinic, out, *settings, "--json")
+    assert done.exit_code == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["settings"]["keep"] == "1/4" and facts["settings"]["side"] == "made"
+    assert {line["purpose"] for line in facts["spent"]} == {
+        "made-up rows to measure risks on", "the rows that are published",
+    }  # fmt: skip
+    shown = json.loads(hedge("show", out, "--json").stdout)
+    assert shown["suppression"]["share"] == "1/4"
+    assert "kept with probability 1/4" in hedge("show", out).stdout
+    assert hedge("verify", out).exit_code == 0
+
+
+def test_weights_from_a_file_and_a_column(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:
+    done = publish(
+        hedge, clinic, tmp_path / "r", "--side", clinic / "public.csv", "--weights",
+        clinic / "weights.yaml", "--weight-column", "age=minds", "--set", "weight_bounds=0,3",
+        "--set", "model=aggregate", "--set", "lambda=0.05", "--set", "kappa=2", "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    settings = json.loads(done.stdout)["settings"]
+    assert settings["weights"] == {"age": 1, "job": 2, "ill": 3}
+    assert settings["weight_columns"] == {"age": "minds"}
+    assert settings["weight_bounds"] == [0.0, 3.0]
+    assert (settings["trade"], settings["kappa"]) == (0.05, 2)
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (("--set", "kappa=1.5"), "kappa must be a whole number"),
+        (("--set", "risk=little"), "risk must be a number"),
+        (("--set", "risk"), "is no assignment"),
+        (("--set", "risk=1", "--set", "risk=2"), "twice"),
+        (("--set", "speed=1"), "There is no setting"),
+        (("--set", "weight_bounds=3"), "two numbers"),
+        (("--set", "risk=nan"), "no finite number"),
+        (("--set", "mode=exact"), "mode cannot be"),
+        (("--score", "max"), "--score is not a setting of supermodular"),
+        (("--schedule", "paper"), "--schedule is not a setting of supermodular"),
+        (("--set", "mode=sampled", "--set", "keep=0.9"), "too small to keep"),
+        (("--weight-column", "age=job"), "left out"),
+        (("--delta", "0"), "delta above 0"),
+    ],
+)
+def test_wrong_options(
+    hedge: Hedge, clinic: Path, tmp_path: Path, options: tuple[str, ...], words: str
+) -> None:
+    done = publish(hedge, clinic, tmp_path / "r", *options)
+    assert done.exit_code == 2, done.stdout
+    assert words in " ".join(done.stderr.split())
+    assert not (tmp_path / "r").exists()
+
+
+def test_settings_of_other_methods(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:
+    done = publish(hedge, clinic, tmp_path / "r", "--method", "diffgen", "--set", "risk=1")
+    assert done.exit_code == 2 and "--set is not a setting of diffgen" in done.stderr
+    done = publish(hedge, clinic, tmp_path / "r", "--method", "diffgen", "--side", "x.csv")
+    assert done.exit_code == 2 and "--side is not a setting of diffgen" in done.stderr
+
+
+def test_a_side_table_with_another_schema(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:
+    sample.write(tmp_path, rows=20)
+    done = publish(hedge, clinic, tmp_path / "r", "--side", tmp_path / "people.csv")
+    assert done.exit_code == 4
+    assert "there is no column" in " ".join(done.stderr.split())

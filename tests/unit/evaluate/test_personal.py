@@ -1,0 +1,73 @@
+"""What is measured on raw records says that it is not private, and stays what it is."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import hedgerow as hr
+from hedgerow.errors import UsageError
+from hedgerow.evaluate.experimental_nonprivate import NonPrivateStudy, nonprivate_algorithm_2
+from hedgerow.evaluate.personal import personal_table
+from hedgerow.schema import Schema
+from hedgerow.table import Table
+
+SCHEMA = Schema.from_dict(
+    {
+        "name": "two",
+        "attributes": {
+            "a": {"type": "categorical", "taxonomy": {"X": ["x1", "x2"], "Y": ["y1", "y2"]}}
+        },
+    }
+)
+
+
+def two(x: int, y: int) -> Table:
+    """So many records x1 and y1; the second column stands for a class that is not there."""
+    codes = np.zeros((x + y, 2), np.uint16)
+    codes[x:, 0] = 2
+    return Table(SCHEMA, codes)
+
+
+def test_stricter_settings_are_less_useful_and_less_risky():
+    side = np.repeat([0, 1, 2, 3], [5, 20, 50, 100])[:, None]
+    found = personal_table(two(30, 40), side, hr.Supermodular(), (0.5, 0.05, 0.005))
+    assert "NOT PRIVATE" in found.text()
+    assert list(found.utility) == sorted(found.utility, reverse=True)
+    assert list(found.risk) == sorted(found.risk, reverse=True)
+    assert found.records == 2
+    aggregate = hr.Supermodular(model="aggregate")
+    assert personal_table(two(3, 4), side, aggregate, (0.0, 1e6)).utility[1] == 0
+
+
+def test_the_study_of_algorithm_2_states_its_bound():
+    study = nonprivate_algorithm_2(two(20, 20), hr.Supermodular(), 1.0, 0.5, 0.1, seed=1)
+    assert isinstance(study, NonPrivateStudy)
+    assert study.least_delta == pytest.approx(1 / (39 * 0.9))
+    assert "NOT PRIVATE" in study.text() and "0.0285" in study.text()
+    assert not hasattr(study, "save")
+    with pytest.raises(UsageError, match="cannot be stored"):
+        pickle.dumps(study)
+
+
+def test_algorithm_2_tells_neighbours_apart():
+    """The event of the bound: some row below Y, none below X. Its window has width 1/39."""
+
+    def happens(x: int, y: int, seed: int) -> bool:
+        study = nonprivate_algorithm_2(two(x, y), hr.Supermodular(), 1.0, 0.5, 0.1, seed=seed)
+        labels = {label for (label,), _ in study.rows}
+        return bool(labels & {"Y", "y1"}) and not labels & {"X", "x1"}
+
+    with_it = sum(happens(20, 20, seed) for seed in range(1500))
+    without = sum(happens(19, 20, seed) for seed in range(1500))
+    # P is about 0.0015 and 0.03: 15 more at least happens but for a chance of 1e-4
+    assert without >= with_it + 15
+
+
+def test_what_the_study_refuses():
+    with pytest.raises(UsageError, match="beta"):
+        nonprivate_algorithm_2(two(5, 5), hr.Supermodular(), 1.0, 0.2, 0.1)
+    with pytest.raises(UsageError, match="two records"):
+        nonprivate_algorithm_2(two(1, 0), hr.Supermodular(), 1.0, 0.5, 0.1)

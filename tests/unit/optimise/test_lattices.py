@@ -1,0 +1,218 @@
+"""Every way to the best generalisation against a plain look at all of them."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from hedgerow.errors import UsageError
+from hedgerow.optimise.aggregate import maximise_aggregate
+from hedgerow.optimise.descend import descend
+from hedgerow.optimise.exact import lattice, search
+from hedgerow.optimise.hierarchy import Forest, generalised_attributes
+from hedgerow.optimise.model import Aim, Worth
+from hedgerow.optimise.record import Record
+from hedgerow.optimise.side import Side
+from hedgerow.optimise.solve import check_possible, solve
+from hedgerow.optimise.threshold import approximate_threshold
+from hedgerow.schema import Schema
+
+TAXONOMY = {"L": ["a", "b"], "R": {"S": ["c", "d"], "T": ["e", "f", "g"]}}
+
+
+@dataclass
+class World:
+    """Hierarchies, a side table, some records and their worth, all at random."""
+
+    forest: Forest
+    side: Side
+    side_codes: np.ndarray
+    worth: Worth
+    codes: np.ndarray
+    leaves: np.ndarray
+    factor: np.ndarray
+    random: np.random.Generator
+
+    def brute(self, record):
+        """Level by level: points, utility, sensitivity and count, by scanning the side table."""
+        chains = [self.forest.chain(i, int(c)) for i, c in enumerate(self.codes[record])]
+        points = np.array(list(itertools.product(*(range(len(chain)) for chain in chains))))
+        nodes = np.stack([np.asarray(chain)[points[:, i]] for i, chain in enumerate(chains)], 1)
+        inside = (self.side_codes[None] >= self.forest.lo[nodes][:, None]) & (
+            self.side_codes[None] < self.forest.hi[nodes][:, None]
+        )
+        weights = self.worth.weight[nodes] * self.factor[record][None, :]
+        sensitivity = np.maximum(weights, self.worth.floor).sum(axis=1)
+        counts = inside.all(axis=2).sum(axis=1)
+        return points, self.worth.utility[nodes].sum(axis=1), sensitivity, counts
+
+    def record(self, place):
+        where = (self.leaves[place], self.factor[place])
+        return Record.of(self.forest, self.side, self.worth, *where)
+
+
+def world(seed: int, attributes: int | None = None) -> World:
+    random = np.random.default_rng(seed)
+    described = {}
+    for place in range(attributes or random.integers(1, 5)):
+        if random.random() < 0.5:
+            high = int(random.integers(1, 12))
+            other = {"missing": "other"} if random.random() < 0.3 else {}
+            described[f"n{place}"] = {"type": "numeric", "low": 0, "high": high, **other}
+        else:
+            described[f"c{place}"] = {"type": "categorical", "taxonomy": TAXONOMY}
+    schema = Schema.from_dict({"name": "made up", "attributes": described})
+    known = generalised_attributes(schema)
+    forest = Forest.of(known, int(random.integers(2, 4)))
+
+    def draw(number):
+        columns = [np.minimum(random.geometric(0.3, number) - 1, a.size - 1) for a in known]
+        return np.stack(columns, axis=1)
+
+    side_codes, codes = draw(int(random.integers(1, 60))), draw(6)
+    worth = Worth.of(
+        forest,
+        known,
+        random.choice(["log", "leaves", "depth"]),
+        random.choice(["fixed", "constant", "harmonic"]),
+        {a.name: float(random.choice([0, 0.5, 1, 3])) for a in known},
+        float(random.choice([0.1, 1])),
+    )
+    factor = random.choice([0.5, 1, 2], size=codes.shape)
+    side = Side.of(forest, side_codes)
+    return World(forest, side, side_codes, worth, codes, forest.leaves(codes), factor, random)
+
+
+SEEDS = range(25)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_counts_of_a_whole_lattice(seed):
+    here = world(seed)
+    for place in range(len(here.codes)):
+        points, utility, sensitivity, counts = here.brute(place)
+        lengths, *found = lattice(
+            here.forest, here.side, here.worth, here.leaves[place], here.factor[place]
+        )
+        assert lengths.tolist() == (points.max(axis=0) + 1).tolist()
+        assert np.allclose(found[0], utility)
+        assert np.allclose(found[1], sensitivity)
+        assert found[2].tolist() == counts.tolist()
+        record = here.record(place)
+        assert [record.count(point) for point in points] == counts.tolist()
+
+
+@pytest.mark.parametrize("kappa", [1, 2, 3])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_aggregate_model(seed, kappa):
+    here = world(seed)
+    aim = Aim(trade=float(10 ** here.random.uniform(-3, 1)), kappa=kappa)
+    found = search(here.forest, here.side, here.worth, aim, here.leaves, here.factor)
+    for place in range(len(here.codes)):
+        _, utility, sensitivity, counts = here.brute(place)
+        best = (aim.trade * counts / sensitivity + utility**kappa).max()
+        value = aim.trade / found.risk[place] + found.utility[place] ** kappa
+        assert value == pytest.approx(best, rel=1e-9)
+        for solver in ["norm point"] + ["cut"] * (kappa == 1):
+            other = maximise_aggregate(here.record(place), aim, solver)
+            assert other.value == pytest.approx(best, rel=1e-7), solver
+            assert best * (1 - 1e-9) <= other.bound <= best * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_threshold_model(seed):
+    here = world(seed)
+    aim = Aim(risk=float(10 ** here.random.uniform(-1.5, 0.8)))
+    where = (here.forest, here.side, here.worth, aim, here.leaves, here.factor)
+    found, walked = search(*where), descend(*where)
+    for place in range(len(here.codes)):
+        _, utility, sensitivity, counts = here.brute(place)
+        allowed = (counts > 0) & (counts * aim.risk >= sensitivity)
+        assert found.solved[place] == walked.solved[place] == allowed.any()
+        if not allowed.any():
+            with pytest.raises(UsageError, match="No generalisation"):
+                approximate_threshold(here.record(place), aim)
+            continue
+        best = utility[allowed].max()
+        assert found.utility[place] == pytest.approx(best)
+        near = approximate_threshold(here.record(place), aim)
+        assert near.utility <= best + 1e-9 <= near.bound + 1e-6
+        for risk in (found.risk[place], walked.risk[place], near.risk):
+            assert risk <= aim.risk * (1 + 1e-12)
+        assert walked.utility[place] <= best + 1e-9
+
+
+def test_walks_end_near_the_best():
+    """Over all worlds together: single records may fare worse."""
+    best, walked = 0.0, 0.0
+    for seed in range(60):
+        here = world(seed, attributes=4)
+        where = (here.forest, here.side, here.worth, Aim(risk=0.3), here.leaves, here.factor)
+        found, other = search(*where), descend(*where)
+        best += found.utility[found.solved].sum()
+        walked += other.utility[found.solved].sum()
+    assert walked >= 0.97 * best
+
+
+@pytest.mark.parametrize("aim", [Aim(risk=0.5), Aim(trade=0.1), Aim(trade=0.1, kappa=2)])
+def test_large_lattices_go_another_way(aim):
+    here = world(3, attributes=3)
+    where = (here.forest, here.side, here.worth, aim, here.leaves, here.factor)
+    small = solve(*where)
+    for large in (solve(*where, largest=1), solve(*where, largest=1, thorough=True)):
+        assert large.solved.tolist() == small.solved.tolist()
+        for place in np.flatnonzero(small.solved):
+            point = here.brute(place)
+            row = [
+                here.forest.chain(i, int(code)).index(int(node))
+                for i, (code, node) in enumerate(
+                    zip(here.codes[place], large.nodes[place], strict=True)
+                )
+            ]
+            at = int(np.flatnonzero((point[0] == row).all(axis=1))[0])
+            assert large.utility[place] == pytest.approx(point[1][at])
+            assert large.sensitivity[place] == pytest.approx(point[2][at])
+            assert large.count[place] == point[3][at]
+            if not aim.threshold:
+                value = aim.trade / small.risk[place] + small.utility[place] ** aim.kappa
+                other = aim.trade / large.risk[place] + large.utility[place] ** aim.kappa
+                assert other == pytest.approx(value, rel=1e-7)
+
+
+def test_a_record_is_solved_by_itself():
+    """The same whatever other records are beside it, and in whatever order."""
+    here = world(11, attributes=4)
+    aim = Aim(risk=1.0)
+    every = search(here.forest, here.side, here.worth, aim, here.leaves, here.factor)
+    for place in range(len(here.codes)):
+        at = slice(place, place + 1)
+        alone = search(here.forest, here.side, here.worth, aim, here.leaves[at], here.factor[at])
+        assert alone.nodes.tolist() == every.nodes[at].tolist()
+    back = search(here.forest, here.side, here.worth, aim, here.leaves[::-1], here.factor[::-1])
+    assert back.nodes[::-1].tolist() == every.nodes.tolist()
+
+
+def test_counts_are_supermodular():
+    """The property that all else lives on; utilities and sensitivities are modular."""
+    here = world(5, attributes=3)
+    points, utility, sensitivity, counts = here.brute(0)
+    place = {tuple(point): i for i, point in enumerate(points.tolist())}
+    for x, y in itertools.combinations(range(len(points)), 2):
+        meet = place[tuple(np.minimum(points[x], points[y]).tolist())]
+        join = place[tuple(np.maximum(points[x], points[y]).tolist())]
+        assert counts[meet] + counts[join] >= counts[x] + counts[y]
+        assert utility[meet] + utility[join] == pytest.approx(utility[x] + utility[y])
+        assert sensitivity[meet] + sensitivity[join] == pytest.approx(
+            sensitivity[x] + sensitivity[y]
+        )
+
+
+def test_an_impossible_risk_is_refused():
+    here = world(2)
+    with pytest.raises(UsageError, match="impossible"):
+        check_possible(here.forest, here.side, here.worth, Aim(risk=1e-9), 1.0)
+    check_possible(here.forest, here.side, here.worth, Aim(risk=1e9), 1.0)
+    check_possible(here.forest, here.side, here.worth, Aim(trade=1e-9), 1.0)

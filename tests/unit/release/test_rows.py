@@ -1,0 +1,177 @@
+"""Generalised rows as a release: what can be asked of them, and what `verify` does not let pass."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from hedgerow.errors import ReleaseError, UsageError
+from hedgerow.release import Release, RowsRelease, verify
+from hedgerow.schema import Schema
+
+SCHEMA = Schema.from_dict(
+    {
+        "name": "clinic",
+        "attributes": {
+            "age": {"type": "numeric", "low": 0, "high": 3, "step": 1},
+            "job": {"type": "categorical", "taxonomy": {"Care": ["nurse", "doctor"], "cook": None}},
+            "ill": {"type": "boolean", "role": "class"},
+        },
+    }
+)
+
+
+def release(mode="noisy", counts=(40, 31, 20)) -> RowsRelease:
+    rule = {"rate": "1", "threshold": 15} if mode == "noisy" else {"share": "1/5", "least": 12}
+    return RowsRelease(
+        SCHEMA,
+        "supermodular",
+        {"mode": mode, "side": "public", "fan": 2},
+        {
+            "epsilon": "1", "delta": "1/1000000", "accounting": "suppression", "private": True,
+            "neighbours": "add or remove one row", "unit_of_protection": "one row is one person",
+            "began_as_draft": False,
+        },
+        {
+            "accounting": "suppression", "person_rows": 1, "suppression": rule,
+            "pots": {"epsilon": {"unit": "1/100", "units": 100}},
+            "entries": [
+                {"purpose": "cells", "pot": "epsilon", "depth": 0, "units": 100, "nodes": 1}
+            ],
+            "paths": [{"leaves": 3, "spent": {"epsilon": {"cells": 100}}}],
+        },
+        np.array([[0, 0, 0], [0, 0, 1], [2, 2, 0]]),
+        np.array([[4, 2, 2], [2, 3, 2], [3, 3, 2]]),
+        np.array(counts),
+        {"points": []},
+    )  # fmt: skip
+
+
+def test_in_words():
+    assert release().generalized().to_pylist() == [
+        {"age": "[0, 3]", "job": "Care", "ill": "Any", "count": 40},
+        {"age": "[0, 2)", "job": "Any", "ill": "true", "count": 31},
+        {"age": "2", "job": "cook", "ill": "Any", "count": 20},
+    ]
+    assert repr(release()) == "RowsRelease('supermodular', schema='clinic', epsilon=1, rows=3)"
+
+
+def test_rows_drawn_from_rows():
+    drawn = release().synthesize(seed=1).to_pydict()
+    assert len(drawn["age"]) == 91
+    assert set(drawn["age"]) == {0, 1, 2, 3}
+    assert set(drawn["job"]) == {"nurse", "doctor", "cook"}
+    assert release().synthesize(5, seed=2) == release().synthesize(5, seed=2)
+
+
+def test_counts_spread_rows_evenly():
+    answers = release().count(["everybody", "age < 2", "job = cook", "ill = true", "age = 2"])
+    assert answers.estimate.tolist() == pytest.approx(
+        [91, 20 + 31, 31 / 3 + 20, 20 + 31 + 10, 10 + 20]
+    )
+    # whoever is listed stands for somebody; how many are not listed, nobody knows
+    assert answers.low.tolist() == [3, 1, 1, 1, 1]
+    assert np.isinf(answers.high).all()
+
+
+def test_counts_of_sampled_rows_are_scaled():
+    answers = release("sampled").count(["everybody", "age < 2"])
+    assert answers.estimate.tolist() == pytest.approx([455, 255])
+    assert answers.low.tolist() == [91, 31]
+    with pytest.raises(UsageError, match="level"):
+        release().count("everybody", level=1)
+
+
+@pytest.mark.parametrize("mode", ["noisy", "sampled"])
+def test_written_and_read(mode, tmp_path):
+    made = release(mode)
+    assert verify(made).ok, verify(made)
+    made.save(tmp_path / "out")
+    assert Release.load(tmp_path / "out") == made
+    verdict = verify(tmp_path / "out")
+    assert verdict.ok, verdict
+    assert verdict.epsilon == 1
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
+        "cells.parquet", "manifest.json", "table.csv",
+    ]  # fmt: skip
+    with pytest.raises(ReleaseError, match="already holds"):
+        made.save(tmp_path / "out")
+    made.save(tmp_path / "out", overwrite=True)
+
+
+def tampered(change, mode="noisy"):
+    made = release(mode)
+    parts = {field.name: getattr(made, field.name) for field in dataclasses.fields(made)}
+    parts = copy.deepcopy(parts)
+    change(parts)
+    return verify(RowsRelease(**parts))
+
+
+def _swap(parts):
+    for name in ("lo", "hi", "counts"):
+        parts[name] = parts[name][[1, 0, 2]]
+
+
+def _twice(parts):
+    for name in ("lo", "hi", "counts"):
+        parts[name] = parts[name][[0, 0, 1]]
+
+
+TAMPERINGS = {
+    "a lower threshold": lambda p: p["ledger"]["suppression"].update(threshold=14),
+    "a stronger promise": lambda p: p["guarantee"].update(epsilon="1/2"),
+    "a smaller delta": lambda p: p["guarantee"].update(delta="1/10000000"),
+    "less noise": lambda p: p["ledger"]["suppression"].update(rate="2"),
+    "a row below the threshold": lambda p: p["counts"].__setitem__(0, 3),
+    "no such node": lambda p: p["hi"].__setitem__((1, 0), 3),
+    "another order": _swap,
+    "a row twice": _twice,
+    "a free side table": lambda p: p["settings"].update(side="made"),
+    "a charge that was not granted": lambda p: p["ledger"]["entries"][0].update(units=50),
+    "another path": lambda p: p["ledger"]["paths"][0]["spent"]["epsilon"].update(cells=99),
+    "another mode": lambda p: p["settings"].update(mode="sampled"),
+    "a seeded run": lambda p: p["guarantee"].update(private=False),
+    "more rows per person": lambda p: p["ledger"].update(person_rows=2),
+    "another accounting": lambda p: p["ledger"].update(accounting="pure"),
+}
+
+
+@pytest.mark.parametrize("change", TAMPERINGS.values(), ids=TAMPERINGS)
+def test_verify_sees_what_was_tampered_with(change):
+    assert not tampered(change).ok
+
+
+@pytest.mark.parametrize(
+    "rule", [{"least": 11}, {"share": "3/10"}, {"share": "2/3"}, {"share": "1"}, {"share": "0"}]
+)
+def test_verify_sees_too_many_kept(rule):
+    assert not tampered(lambda p: p["ledger"]["suppression"].update(rule), "sampled").ok
+
+
+@pytest.mark.parametrize("file", ["cells.parquet", "table.csv"])
+def test_a_changed_file_is_refused(file, tmp_path):
+    release().save(tmp_path / "out")
+    path = tmp_path / "out" / file
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(ReleaseError, match="hash"):
+        Release.load(tmp_path / "out")
+    assert not verify(tmp_path / "out").ok
+
+
+def test_other_files_are_no_part_of_it(tmp_path):
+    release().save(tmp_path / "out")
+    (tmp_path / "out" / "notes.txt").write_text("n = 91", encoding="utf-8")
+    assert not verify(tmp_path / "out").ok
+
+
+def test_an_unknown_kind_is_refused(tmp_path):
+    release().save(tmp_path / "out")
+    path = tmp_path / "out" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(manifest | {"kind": "poems"}), encoding="utf-8")
+    with pytest.raises(ReleaseError, match="kind of release"):
+        Release.load(tmp_path / "out")
