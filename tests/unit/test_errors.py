@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+
 from hedgerow.errors import ReleaseError, UsageError
 
 
@@ -14,3 +16,8 @@ def test_a_message_keeps_all_scripts() -> None:
     text = "\u5bb6\u65cf caf\u00e9 \u200d"
     assert str(ReleaseError(text)) == text
     assert ReleaseError(text).hint is None
+
+
+def test_an_error_survives_the_way_from_another_process() -> None:
+    error = pickle.loads(pickle.dumps(UsageError("a\x1b", hint="b")))
+    assert (type(error), error.message, error.hint) == (UsageError, "a\\x1b", "b")
