@@ -25,7 +25,8 @@ from hedgerow.release import Release, TreePartition, verify
 
 __all__ = ["Folders"]
 
-FILES = ("partition.parquet", "measurements.parquet", "regions.parquet", "table.csv")
+MANIFEST = "manifest.json"
+READ = ("partition.parquet", "measurements.parquet")
 _NUMBERS = (
     0,
     1,
@@ -65,14 +66,21 @@ def _sound() -> list[Release]:
     person = hedgerow.Schema.from_dict(
         put(schema.to_dict(), ("attributes", "patient"), {"role": "person", "max_rows": 2})
     )
-    runs: list[tuple[Any, Any, Any]] = [
-        (hedgerow.DiffMulti(specialisations=6), schema, 0), (hedgerow.DiffGen(specialisations=4),
-        schema, 0),
-        (hedgerow.CDiffGen(), schema, "1e-9"), (hedgerow.DiffMulti(specialisations=3), person,
-        "1e-9"),
-        (hedgerow.DiffGen(max_cells=2, specialisations=4), schema, 0),
-    ]  # fmt: skip
-    made = [hedgerow.publish(rows, s, method=m, epsilon=1, delta=d, seed=1) for m, s, d in runs]
+    bought = [[str(1 + (7 * row + step) % 12) for step in range(row % 5)] for row in range(400)]
+    clicks = hedgerow.Schema.from_dict({"name": "c", "items": {"universe": {"range": [1, 12]}}})
+    baskets = pa.table({"x": pa.array(bought, pa.list_(pa.string()))})
+    part = hedgerow.DiffPart
+    runs: list[tuple[Any, Any, Any, Any]] = [
+        (rows, hedgerow.DiffMulti(specialisations=6), schema, 0),
+        (rows, hedgerow.DiffGen(specialisations=4), schema, 0),
+        (rows, hedgerow.CDiffGen(), schema, "1e-9"),
+        (rows, hedgerow.DiffMulti(specialisations=3), person, "1e-9"),
+        (rows, hedgerow.DiffGen(max_cells=2, specialisations=4), schema, 0),
+        (baskets, part(), clicks, 0),
+        (baskets, part(variant="tree"), clicks, 0),
+        (baskets, part(schedule="paper"), clicks, 0),
+    ]
+    made = [hedgerow.publish(t, s, method=m, epsilon=1, delta=d, seed=1) for t, m, s, d in runs]
     return [replace(release, guarantee=release.guarantee | {"private": True}) for release in made]
 
 
@@ -89,20 +97,25 @@ class Folders:
     @cached_property
     def folders(self) -> list[Path]:
         """Sound releases, written when they are first needed: compiling takes a while."""
-        found = [self._folder / str(number) for number in range(5)]
-        for path, release in zip(found, _sound(), strict=True):
-            release.save(path)
+        found = []
+        for number, release in enumerate(_sound()):
+            found.append(self._folder / str(number))
+            release.save(found[-1])
+            _use(found[-1])  # compiles what has to be
         return found
 
     @cached_property
     def sound(self) -> list[dict[str, bytes]]:
         """The files of each, but for the manifest."""
-        return [{name: (path / name).read_bytes() for name in FILES} for path in self.folders]
+        return [
+            {one.name: one.read_bytes() for one in sorted(path.iterdir()) if one.name != MANIFEST}
+            for path in self.folders
+        ]
 
     @cached_property
     def manifests(self) -> list[str]:
         """The text of each manifest."""
-        return [(path / "manifest.json").read_text("utf-8") for path in self.folders]
+        return [(path / MANIFEST).read_text("utf-8") for path in self.folders]
 
     @cached_property
     def parsed(self) -> list[Any]:
@@ -118,7 +131,11 @@ class Folders:
     def tables(self) -> list[dict[str, Any]]:
         """The Parquet files of each."""
         return [
-            {name: pq.read_table(io.BytesIO(found[name])) for name in FILES[:3]}
+            {
+                name: pq.read_table(io.BytesIO(content))
+                for name, content in found.items()
+                if ".p" in name
+            }
             for found in self.sound
         ]
 
@@ -131,8 +148,8 @@ class Folders:
     def _edit(self, random: Random, number: int) -> tuple[Any, ...]:
         if random.random() < 0.45:
             return ("manifest", *spoil_tree(random, self.parsed[number], self.paths[number]))
-        name = random.choice(FILES[:2] if random.random() < 0.8 else FILES)
-        if name == "table.csv" or random.random() < 0.25:
+        name = random.choice(READ if random.random() < 0.8 else [*self.sound[number]])
+        if name not in self.tables[number] or random.random() < 0.25:
             return (
                 "byte",
                 name,
@@ -178,12 +195,12 @@ class Folders:
             hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
             manifest = manifest | {"files": manifest["files"] | hashes}
         try:
-            (path / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+            (path / MANIFEST).write_text(json.dumps(manifest), "utf-8")
             for name, content in files.items():
                 (path / name).write_bytes(content)
             _use(path)
         finally:
-            (path / "manifest.json").write_text(self.manifests[number], "utf-8")
+            (path / MANIFEST).write_text(self.manifests[number], "utf-8")
             for name in files:
                 (path / name).write_bytes(self.sound[number][name])
 
@@ -225,24 +242,36 @@ def _use(path: Path) -> None:
     with contextlib.suppress(HedgerowError):
         verify(path)
     release = Release.load(path)
-    first = next(iter(release.schema.attributes))
-    for use in (
+    shared: list[Callable[[], Any]] = [
         lambda: repr(release),
         lambda: words.facts(release),
-        lambda: [words.guarantee(release), words.left_out(release)],
+        lambda: words.guarantee(release),
+        lambda: words.left_out(release),
+        lambda: release.synthesize(20, seed=1),
+        lambda: release.synthesize(seed=1),
+    ]
+    for use in shared + (_baskets(release) if release.schema.items is not None else _rows(release)):
+        with contextlib.suppress(HedgerowError):
+            use()
+
+
+def _rows(release: Any) -> list[Callable[[], Any]]:
+    first = release.schema.attributes[0]
+    return [
         lambda: regions.largest(release, 12),
         lambda: _tree(release),
         lambda: release.generalized(),
-        lambda: (
-            release.count(["everybody", f'"{first.name}" = "{first.label(0, 1)}"'])
-            if '"' not in first.name
-            else None
-        ),
-        lambda: release.synthesize(20, seed=1),
-        lambda: release.synthesize(seed=1),
-    ):
-        with contextlib.suppress(HedgerowError):
-            use()
+        lambda: release.count(["everybody", {first.name: 0}]),
+        lambda: release.count({first.name: first.label(0, 1)}),
+    ]
+
+
+def _baskets(release: Any) -> list[Callable[[], Any]]:
+    return [
+        lambda: release.itemsets(),
+        lambda: release.frequent(5),
+        lambda: release.count([[], release.items.labels[:1], release.items.labels[:2]]),
+    ]
 
 
 def _tree(release: Release) -> Any:

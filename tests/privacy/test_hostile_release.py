@@ -577,6 +577,60 @@ def _edges(attribute: Any) -> list[int]:
     return list(range(attribute.size + 1))
 
 
+# transactions
+
+
+@pytest.fixture(scope="module")
+def shops() -> dict[str, Any]:
+    bought = [[str(1 + (7 * row + step) % 12) for step in range(row % 5)] for row in range(400)]
+    schema = hedgerow.Schema.from_dict({"name": "c", "items": {"universe": {"range": [1, 12]}}})
+    rows = pa.table({"x": pa.array(bought, pa.list_(pa.string()))})
+    methods = {"core": hedgerow.DiffPart(), "cuts": hedgerow.DiffPart(variant="tree")}
+    return {
+        name: hedgerow.publish(rows, schema, method=m, epsilon=1) for name, m in methods.items()
+    }
+
+
+SHAPES = {"core": ("part", "number"), "cuts": ("partition", "parent", "split", "cut")}
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize(("kind", "column"), [(k, c) for k, names in SHAPES.items() for c in names])
+def test_any_kind_of_column_in_transactions(
+    shops: dict[str, Any], tmp_path: Path, kind: str, column: str, odd: str
+) -> None:
+    shops[kind].save(tmp_path / "r")
+    assert verify(tmp_path / "r").ok
+    rows = pq.read_table(tmp_path / "r" / NAMES[1]).num_rows
+    with_column(tmp_path / "r", NAMES[1], column, ODD[odd](rows))
+    with pytest.raises(ReleaseError):
+        Release.load(tmp_path / "r")
+    assert not verify(tmp_path / "r").ok
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_a_long_item_is_not_repeated(shops: dict[str, Any], tmp_path: Path, kind: str) -> None:
+    """The list of itemsets is read by `verify` alone, and held to what it should be."""
+    folder = tmp_path / "r"
+    shops[kind].save(folder)
+    items = pq.read_table(folder / "itemsets.parquet")["items"].to_pylist()
+    longer = [["x" * 100_000 for _ in one] for one in items]
+    with_column(folder, "itemsets.parquet", "items", pa.array(longer, pa.list_(pa.string())))
+    assert [check.name for check in verify(folder).checks if not check.ok] == ["counts"]
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_links_are_not_followed_in_transactions(
+    shops: dict[str, Any], tmp_path: Path, kind: str
+) -> None:
+    for name in ("itemsets.parquet", "itemsets.txt", "partition.parquet"):
+        shops[kind].save(tmp_path / name)
+        (tmp_path / name / name).rename(tmp_path / "twin")
+        (tmp_path / name / name).symlink_to(tmp_path / "twin")
+        with pytest.raises(ReleaseError, match="link"):
+            Release.load(tmp_path / name)
+
+
 @pytest.mark.parametrize("path", ["", ".", "\0", "x" * 5000, "manifest.json"])
 def test_a_path_that_is_no_release(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -19,7 +19,7 @@ __all__ = ["check_whole", "draw_rows", "labels_of", "values_of"]
 
 Ints = NDArray[np.int64]
 
-_MOST_ROWS = 1 << 27  # a release may come from anybody, and claim any number
+_MOST_ROWS = 1 << 24  # a release may come from anybody, and claim any number
 
 
 def draw_rows(

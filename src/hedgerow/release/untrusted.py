@@ -154,12 +154,14 @@ def _texts(file: Any, field: Any) -> list[str]:
 
 
 def _written_out(table: pa.Table, like: pa.Table) -> pa.Table:
-    """The table with lists of text as another table has them, if no text is longer than there."""
+    """The table with text as another table has it, if none is longer than there."""
     for place, field in enumerate(like.schema):
         if table.schema.field(place).type == field.type:
             continue
-        found = pc.list_flatten(table.column(place)).unify_dictionaries()
-        longest = _longest(pc.list_flatten(like.column(place)))
+        found, known = table.column(place), like.column(place)
+        if pa.types.is_list(field.type):
+            found, known = pc.list_flatten(found), pc.list_flatten(known)
+        longest = _longest(known)
         if any(_longest(chunk.dictionary) > longest for chunk in found.chunks):
             raise ValueError("a longer text")
         table = table.set_column(place, field, table.column(place).cast(field.type))
