@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 sys.path.insert(0, str(Path(__file__).parent))
 
 import hedgerow as hr
-from data import add_data_option, adult
+from data import ADULT_SCHEMA, add_data_option, adult
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.optimise.aggregate import maximise_aggregate
 from hedgerow.optimise.descend import descend
@@ -39,7 +39,7 @@ from hedgerow.publish.diffgen import DiffGen
 from hedgerow.schema import Schema
 from hedgerow.table import Table, read
 
-SCHEMA = Path(__file__).parent / "adult" / "schema.yaml"
+SCHEMA = ADULT_SCHEMA
 # in the order in which they are added: what anonymisation usually looks at first
 ORDER = [
     "age", "sex", "race", "marital-status", "education", "workclass", "occupation",
