@@ -4,7 +4,7 @@
                                [--folder DIR] [--quick]
 
 Every run is a process of its own, so that its peak memory is its own. CPU seconds count all
-threads and workers. Rows are written to a temporary folder first: about 12 bytes each.
+threads and workers. Rows are written to a temporary folder first: about 10 bytes each.
 """
 
 from __future__ import annotations

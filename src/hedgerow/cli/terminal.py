@@ -147,8 +147,8 @@ def _unforeseen(error: Exception) -> tuple[str, str, str]:
         return (
             kind,
             "There is not enough memory for this.",
-            "Close other programs, use a machine with more memory, or make the steps of numeric "
-            "attributes coarser.",
+            "Try --engine streamed, close other programs, use a machine with more memory, or make "
+            "the steps of numeric attributes coarser.",
         )
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if isinstance(error.filename, str) else ""

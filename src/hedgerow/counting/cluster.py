@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import logging
 import pydoc
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -261,13 +263,13 @@ def _connected(scheduler: str | None) -> Iterator[Any]:
         if scheduler is None:
             # Without a limit nothing is spilled to files, which a crash would leave behind; and
             # with keys of this run alone no other user of the machine can talk to the workers.
-            where = stack.enter_context(
-                LocalCluster(
+            with _deaf_to_interrupts():
+                started = LocalCluster(
                     n_workers=cores(), threads_per_worker=1, processes=True, memory_limit=0,
                     host="127.0.0.1", dashboard_address="127.0.0.1:0", security=True,
                     silence_logs=logging.CRITICAL,
-                )
-            )  # fmt: skip
+                )  # fmt: skip
+            where = stack.enter_context(started)
         try:
             client = stack.enter_context(Client(where, timeout=_PATIENCE, set_as_default=False))
         except (OSError, TimeoutError, ValueError, TypeError):
@@ -277,6 +279,22 @@ def _connected(scheduler: str | None) -> Iterator[Any]:
             ) from None
         _check_workers(client)
         yield client
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes that are started here do not hear Ctrl-C, which a terminal sends to all.
+
+    The driver hears it and ends them; they would only print where they were.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 def _check_workers(client: Any) -> None:

@@ -35,7 +35,7 @@ class MemoryEngine:
         if table.codes.shape[0] >= MOST_ROWS:
             raise DataError(
                 "the table has more rows than the in-memory engine can count",
-                hint="Publish a part of it.",
+                hint="Take the engine streamed (--engine streamed, engine='streamed').",
             )
         self.domain = Domain.of(table.schema)
         self._batch = batch
