@@ -7,11 +7,13 @@ and counts. When a worker is lost, Dask makes its partitions again from the file
 from __future__ import annotations
 
 import logging
+import os
 import pydoc
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -85,7 +87,7 @@ class ClusterEngine:
             client = stack.enter_context(_connected(scheduler))
             workers = sum(client.nthreads().values())
             names = [stream.source.names[place] for place in stream.wanted]
-            parts, firsts = _grouped(stream.source.pieces, workers)
+            parts, firsts = _grouped([_anywhere(piece) for piece in stream.source.pieces], workers)
             with _explained():
                 states = client.map(
                     work.read_partition, parts, firsts, pure=False,
@@ -213,6 +215,11 @@ class ClusterEngine:
 
 def _itself(content: Any) -> Any:
     return content
+
+
+def _anywhere(piece: Piece) -> Piece:
+    """The piece by a path that means the same in every process."""
+    return piece if "://" in piece.path else replace(piece, path=os.path.abspath(piece.path))
 
 
 def _grouped(pieces: Sequence[Piece], workers: int) -> tuple[list[list[Piece]], list[int]]:

@@ -172,6 +172,11 @@ def open_piece(piece: Piece) -> Any:
         return pq.ParquetFile(
             where, read_dictionary=texts, page_checksum_verification=True, buffer_size=_BUFFER
         )
+    except FileNotFoundError:
+        raise DataError(
+            f"{piece.path}: there is no such file",
+            hint="Check the path. All workers of a cluster must be able to open it.",
+        ) from None
     except PermissionError:
         raise DataError(
             f"{piece.path}: you are not allowed to read this file",

@@ -113,3 +113,13 @@ def test_row_groups_are_pieces(tmp_path: Path) -> None:
     pq.write_table(rows, tmp_path / "a.parquet", row_group_size=4)
     pieces = RowStream(tmp_path / "a.parquet", SCHEMA).source.pieces
     assert [(piece.groups, piece.rows) for piece in pieces] == [((0,), 4), ((1,), 4), ((2,), 2)]
+
+
+def test_a_table_may_consist_of_partition_columns_alone(tmp_path: Path) -> None:
+    schema = Schema.from_dict(
+        {"name": "n", "attributes": {"year": {"type": "numeric", "low": 2000, "high": 2030},
+         "id": {"role": "identifier"}}}
+    )  # fmt: skip
+    write(tmp_path / "year=2001/x.parquet", id=[1, 2])
+    write(tmp_path / "year=2003/x.parquet", id=[3])
+    assert read(tmp_path, schema).codes[:, 0].tolist() == [1, 1, 3]
