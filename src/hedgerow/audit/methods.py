@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+
 from hedgerow.audit import trials
 from hedgerow.audit.distinguish import Trial
 from hedgerow.audit.neighbours import (
@@ -26,6 +28,7 @@ from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.publisher import Publisher
+from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Schema
 
 __all__ = ["AUDITED", "MODES", "Audited", "Experiment", "describe"]
@@ -57,6 +60,7 @@ class Audited:
         experiments: Distinguishers.
         schemas: Makes schemas up that the method can publish.
         tiny_schemas: Those on which laws are enumerated.
+        needs_delta: Whether it publishes nothing without a delta.
     """
 
     name: str
@@ -65,6 +69,7 @@ class Audited:
     experiments: tuple[Experiment, ...]
     schemas: Callable[[Pick], Schema] = random_schema
     tiny_schemas: Mapping[str, Schema] = field(default_factory=lambda: TINY_TABLES)
+    needs_delta: bool = False
 
 
 def _experiments(
@@ -96,6 +101,32 @@ def _without_budget(
     maker: Callable[[Publisher], Trial], method: Publisher, budget: Budget
 ) -> Trial:
     return maker(method)
+
+
+def _personal() -> Audited:
+    """Supermodular: laws are enumerated beside a public side table, transcripts with a made one."""
+    values = {"type": "categorical", "taxonomy": {"L": ["a", "b"], "R": ["c", "d"]}}
+    schema = Schema.from_dict({"name": "tiny", "attributes": {"x": values, "y": values}})
+    rows = [(x, y) for x in "abcd" for y in "abcd" for _ in range(2)]
+    side = {"x": [x for x, _ in rows], "y": [y for _, y in rows]}
+    public = pa.table(side)
+    return Audited(
+        "supermodular",
+        modes=(
+            Supermodular(),
+            Supermodular(model="aggregate"),
+            Supermodular(mode="sampled", keep="1/10"),
+        ),
+        tiny=(
+            Supermodular(side=public),
+            Supermodular(side=public, risk=1.0),
+            Supermodular(side=public, model="aggregate"),
+            Supermodular(side=public, mode="sampled", keep="1/3"),
+        ),
+        experiments=(),
+        tiny_schemas={"two attributes": schema},
+        needs_delta=True,
+    )
 
 
 AUDITED: dict[str, Audited] = {
@@ -196,11 +227,14 @@ AUDITED: dict[str, Audited] = {
             schemas=random_universe,
             tiny_schemas=TINY_UNIVERSES,
         ),
+        _personal(),
     )
 }  # fmt: skip
 
-MODES: tuple[Publisher, ...] = tuple(mode for entry in AUDITED.values() for mode in entry.modes)
-"""Everything that is replayed."""
+MODES: tuple[Publisher, ...] = tuple(
+    mode for entry in AUDITED.values() if not entry.needs_delta for mode in entry.modes
+)
+"""Everything that is replayed with and without a delta."""
 
 
 def describe(method: Publisher) -> str:

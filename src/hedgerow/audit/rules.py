@@ -66,8 +66,21 @@ def _zcdp(found: Comparison, outcome: Outcome) -> Finding:
 
 
 def _suppression(found: Comparison, outcome: Outcome) -> Finding:
-    """Suppression: some transcripts are impossible by design; enumeration weighs them by delta."""
-    return Finding(0.0, None)
+    """Suppression: what was bought before is pure, and so is noise on what others are in too.
+
+    Some lists are impossible for one of the neighbours, by design: enumeration weighs them by
+    delta. Records that are kept by chance are left to it altogether.
+    """
+    plan: Any = outcome.plan
+    noisy = "rate" in plan.rule
+    before = abs(sum(ratio for name, ratio in found.log_ratio.items() if name != "cells"))
+    lists = abs(found.log_ratio.get("cells", 0.0)) if noisy else 0.0
+    lists = lists if math.isfinite(lists) else 0.0
+    claims = (float(plan.side_budget().row_epsilon), float(Fraction(plan.rule.get("rate", 0))))
+    for what, loss, claim in zip(("a side table", "a list"), (before, lists), claims, strict=True):
+        if not loss <= claim + ROUNDING:
+            return Finding(loss, f"{what} tells neighbours apart by {loss:.4g}, not {claim:.4g}")
+    return Finding(before + lists, None)
 
 
 RULES: dict[str, Callable[[Comparison, Outcome], Finding]] = {
@@ -105,9 +118,11 @@ def replay_pair(method: Publisher, pair: Pair, budget: Budget, seed: int | None)
 
 def _judge(traces: list[Trace], outcome: Outcome) -> Finding:
     ledger = outcome.ledger
-    in_rho = {step.purpose for step in traces[0] if ledger.pot_of(step.purpose) == "rho"}
+    in_rho = set()
+    if outcome.plan.accounting == "zcdp":
+        in_rho = {step.purpose for step in traces[0] if ledger.pot_of(step.purpose) == "rho"}
     found = compare(traces[0], traces[1], in_rho)
-    finding = RULES[outcome.plan.purse.accounting](found, outcome)
+    finding = RULES[outcome.plan.accounting](found, outcome)
     if finding.complaint:
         return finding
     if max(found.touched, default=0) > 1:

@@ -95,6 +95,10 @@ def audit(
             f"{name} publishes {kinds[0]}, and the schema describes {kinds[1]}.",
             hint="Leave the schema out, or audit a method for such data.",
         )
+    if entry.needs_delta and not Budget.of(epsilon, delta).delta:
+        raise UsageError(
+            f"{name} publishes nothing without a delta.", hint="Give one, such as 1e-6."
+        )
     rows = schema.person.max_rows if schema and schema.person else 1
     began = time.monotonic()
     setting = _Setting(
@@ -150,6 +154,8 @@ def _replay(
     for number, pair in enumerate(_pairs(schema, entry.schemas, setting.seed)):
         if tried >= wanted or setting.out_of_time():
             break
+        if entry.needs_delta and not _fits(mode, pair.without.schema, setting.budget):
+            continue  # an attribute with a single value has nothing more general
         for finding in replay_pair(mode, pair, setting.budget, setting.seed + number):
             tried += 1
             strongest = max(strongest, finding.loss)
@@ -212,7 +218,7 @@ def _distinguishers(
             trial = experiment.trial(experiment.method, own)
             planned.append((experiment.method, own, trial))
     pick = picker(setting.seed)
-    for mode in entry.modes:
+    for mode in () if entry.needs_delta else entry.modes:  # which lists cells, not everybody
         fitting = schema or entry.schemas(pick)
         if _fits(mode, fitting, setting.budget):
             for pair in edge_cases(fitting, pick)[: 2 if schema else 1]:

@@ -107,6 +107,11 @@ class Plan:
     depth: int | None
     grows: bool = True
 
+    @property
+    def accounting(self) -> str:
+        """How losses are added up."""
+        return self.purse.accounting
+
     def check_rates(self, span: int) -> None:
         """Refuses a plan whose shares are too small to be drawn with, before any is spent.
 

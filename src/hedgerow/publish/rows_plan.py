@@ -39,6 +39,11 @@ class RowsPlan(Plan):
         return RowsPlan(method, "tuned", budget, purse, grants, None, None, False, mode, side, rule)
 
     @property
+    def accounting(self) -> str:
+        """Epsilon is pure; delta is the chance that somebody who is alone is listed."""
+        return "suppression"
+
+    @property
     def pot(self) -> Pot:
         """The epsilon of one row, in percent."""
         return self.purse.pots[0]
@@ -61,7 +66,7 @@ class RowsPlan(Plan):
         told = super().to_dict()
         del told["specialisations"], told["depth"], told["schedule"]
         return told | {
-            "accounting": "suppression",
+            "accounting": self.accounting,
             "mode": self.mode,
             "suppression": self.rule,
         }

@@ -95,6 +95,28 @@ class RowsOutcome:
     counts: Ints
     frontier: dict[str, Any]
 
+    # what audits ask of every outcome
+
+    @property
+    def published(self) -> Ints:
+        """The ledger's account of all rows: everybody's."""
+        return _ROOT
+
+    @property
+    def sharing(self) -> int:
+        """How many rows share it."""
+        return len(self.counts)
+
+    @property
+    def partition(self) -> tuple[Ints, Ints]:
+        """Where the listed rows lie."""
+        return self.lo, self.hi
+
+    @property
+    def measurements(self) -> tuple[Ints]:
+        """Their counts."""
+        return (self.counts,)
+
 
 @dataclass(frozen=True)
 class Supermodular(Publisher):
