@@ -105,7 +105,8 @@ def in_place(found, path, overwrite):
     target = files.check_target(path, overwrite)
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    files._fill(found, target)
+    contents = files._contents(found)
+    files._fill(contents, lambda hashes: files.make_manifest(found, hashes), target)
 release.write = in_place
 """
 
