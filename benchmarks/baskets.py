@@ -213,7 +213,7 @@ def main() -> None:
     parser.add_argument("--speed", action="store_true", help="speed alone")
     parser.add_argument("--stations", type=Path, nargs=2, help="stand-ins that are there already")
     given = parser.parse_args()
-    runs, queries = (2, 500) if given.quick else (10, 10_000)
+    runs, queries = (2, 500) if given.quick else (10, 2_000)
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         found = sources(find_folder(given.data), scratch, given.quick, given.stations)
