@@ -150,7 +150,9 @@ def basic(baskets: Baskets, epsilon: float, truth: Truth, seed: int) -> list[flo
     return errors
 
 
-def use(found: dict[str, tuple[Path, hr.Schema]], runs: int, queries: int) -> None:
+def use(
+    found: dict[str, tuple[Path, hr.Schema]], runs: int, queries: int, methods: list[str]
+) -> None:
     heads = ["20%", "40%", "60%", "80%", "100%", "single", "top20", "top50", "top100"]
     print(f"{'data':15}{'epsilon':8}{'method':8}" + "".join(f"{head:>8}" for head in heads))
     for name, (path, known) in found.items():
@@ -158,12 +160,14 @@ def use(found: dict[str, tuple[Path, hr.Schema]], runs: int, queries: int) -> No
         truth = Truth(baskets, queries)
         for epsilon in ("1", "0.5"):
             rows = {}
-            for method, settings in METHODS.items():
+            for method in methods:
+                if method == "basic":
+                    continue
                 rows[method] = [
-                    measure(hr.publish(path, known, settings, epsilon, seed=seed), truth)
+                    measure(hr.publish(path, known, METHODS[method], epsilon, seed=seed), truth)
                     for seed in range(runs)
                 ]
-            if known.items.size <= 20:
+            if "basic" in methods and known.items.size <= 20:
                 rows["basic"] = [
                     basic(baskets, float(epsilon), truth, seed) for seed in range(runs)
                 ]
@@ -212,14 +216,20 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="two runs, fewer queries")
     parser.add_argument("--speed", action="store_true", help="speed alone")
     parser.add_argument("--stations", type=Path, nargs=2, help="stand-ins that are there already")
+    parser.add_argument("--runs", type=int, help="how many releases of each kind (default 10)")
+    parser.add_argument("--only", nargs="+", help="data sets; all if left out")
+    parser.add_argument("--methods", nargs="+", default=[*METHODS, "basic"])
     given = parser.parse_args()
     runs, queries = (2, 500) if given.quick else (10, 2_000)
+    runs = given.runs or runs
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         found = sources(find_folder(given.data), scratch, given.quick, given.stations)
-        speed(found, scratch)
+        if not given.only:
+            speed(found, scratch)
         if not given.speed:
-            use(found, runs, queries)
+            asked = {name: found[name] for name in given.only or found}
+            use(asked, runs, queries, given.methods)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ the variants of `tuned`. `core`, the default, picks its own tree: an item's plac
 tree means nothing, so the items with the largest noisy supports stand directly below the root and
 all others below one node. One expansion then tells all sets of core items apart, every one of them
 is counted, and how the others are spread is estimated from their supports. If the whole universe
-fits, supports cost nothing. `tree` keeps the tree that was given, for taxonomies with a meaning.
+fits, supports cost nothing. `tree` keeps the tree that was given, for sets in its own words.
 
 Departures from the paper (P.. as in docs/algorithms/diffpart.md): a leaf is counted and not tested
 before (P1); empty sub-partitions are as many as there are, drawn at once by an exact binomial, with
@@ -84,8 +84,7 @@ class DiffPart(Publisher):
 
     Args:
         schedule: "tuned", or "paper" for the published split of the budget.
-        variant: "core" or "tree" (see above); by default "tree" if the schema has a taxonomy with
-            a meaning, else "core". Only for "tuned".
+        variant: "core" (the default) or "tree", see above. Only for "tuned".
         core: How many items the core has; by default by a public rule.
         cap: How many items of a record count for supports; by default by a public rule from noisy
             sizes.
@@ -126,7 +125,7 @@ class DiffPart(Publisher):
         """Which of the three ways this is."""
         if self.schedule == "paper":
             return "paper"
-        return self.variant or ("tree" if _items(schema).semantic else "core")
+        return self.variant or "core"
 
     # plan
 
