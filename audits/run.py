@@ -188,7 +188,7 @@ def main() -> int:
             (name, delta)
             for name, entry in AUDITED.items()
             for delta in ("0", DELTA)
-            if (delta == "0" and not entry.needs_delta) or (delta != "0" and name not in NO_DELTA)
+            if not (entry.needs_delta if delta == "0" else name in NO_DELTA)
         ]
         jobs = [pool.submit(audit_one, name, delta, asked) for name, delta in modes]
         twins = [pool.submit(try_twin, i, asked.runs) for i in range(len(pairs_of_attacks()))]

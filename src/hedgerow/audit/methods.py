@@ -110,6 +110,7 @@ def _personal() -> Audited:
     rows = [(x, y) for x in "abcd" for y in "abcd" for _ in range(2)]
     side = {"x": [x for x, _ in rows], "y": [y for _, y in rows]}
     public = pa.table(side)
+    few = pa.table({"a": ["x1", "x2", "y1", "y2"] * 10})
     return Audited(
         "supermodular",
         modes=(
@@ -123,7 +124,15 @@ def _personal() -> Audited:
             Supermodular(side=public, model="aggregate"),
             Supermodular(side=public, mode="sampled", keep="1/3"),
         ),
-        experiments=(),
+        experiments=(
+            Experiment(  # as many people as the threshold asks for
+                Supermodular(side=few), _plain(partial(trials.some_and_none, each=15))
+            ),
+            Experiment(
+                Supermodular(side=few, mode="sampled", keep="1/10"),
+                _plain(partial(trials.some_and_none, each=100)),
+            ),
+        ),
         tiny_schemas={"two attributes": schema},
         needs_delta=True,
     )

@@ -2,8 +2,7 @@
 
 The flaws are those of the published algorithms and of their obvious implementations.
 
-Each is a function from a method to a trial, so that every schedule can be tried. T9 (personalised
-generalisation) waits for its method; the tests hold a model of it.
+Each is a function from a method to a trial, so that every schedule can be tried.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from hedgerow.schema import Schema
 from hedgerow.table import Baskets
 
 __all__ = [
+    "PERSONAL",
     "bounds_from_data",
     "chosen_size",
     "classes_from_data",
@@ -36,6 +36,7 @@ __all__ = [
     "order_of_sets",
     "presence",
     "share_of_child",
+    "some_and_none",
 ]
 
 
@@ -49,6 +50,10 @@ def _schema(attribute: dict[str, Any], classes: tuple[str, ...] = ()) -> Schema:
 _NUMBERS = {"type": "numeric", "low": 0, "high": 100, "step": 1}
 _TWO = {"type": "categorical", "values": ["x", "y"]}
 _FOUR = {"type": "categorical", "taxonomy": {"x": ["x1", "x2"], "y": ["y1", "y2"]}}
+
+
+PERSONAL = _schema(_FOUR)
+"""The schema of T9, for which a side table can be given."""
 
 
 def _trial(name: str, words: str, pair: Pair, events: dict[str, Any]) -> Trial:
@@ -233,6 +238,25 @@ def order_of_sets(method: Publisher) -> Trial:
 
     events = {"s stands before t": before, "both are listed": lambda out: len(order(out)) >= 2}
     return _trial("T7", "rows stand in canonical order", pair, events)
+
+
+def some_and_none(method: Publisher, each: int) -> Trial:
+    """T9: which values are listed together does not follow from exact frequencies.
+
+    Args:
+        method: A method that lists generalised rows.
+        each: How many people there are with either value.
+    """
+    pair = pair_of("", PERSONAL, [(0, 0)] * (each - 1) + [(2, 0)] * each, (0, 0))
+
+    def listed(outcome: Any, low: int, high: int) -> bool:
+        return bool(((outcome.lo[:, 0] >= low) & (outcome.hi[:, 0] <= high)).any())
+
+    events = {
+        "some y and no x": lambda out: listed(out, 2, 4) and not listed(out, 0, 2),
+        "some x": lambda out: listed(out, 0, 2),
+    }
+    return _trial("T9", "rows are listed by noisy or sampled counts", pair, events)
 
 
 def presence(pair: Pair) -> Trial:
