@@ -24,7 +24,9 @@ from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffpart import DiffPart
 
 SLOW = DiffPart(core=1, cap=1)  # thousands of outcomes: left to `make audit`
-TINY = [(entry, mode) for entry in AUDITED.values() for mode in entry.tiny if mode != SLOW]
+EVERY = [(entry, mode) for entry in AUDITED.values() for mode in entry.tiny]
+TINY = [(entry, mode) for entry, mode in EVERY if mode != SLOW and not entry.needs_delta]
+SUPPRESSING = [(entry, mode) for entry, mode in EVERY if entry.needs_delta]
 FAST = ("2 values and a class", "2 items", "a 4x2 grid", "3 items")  # `make audit` takes all
 CLASSES = TINY_TABLES["2 values and a class"]
 
@@ -47,6 +49,23 @@ def test_whole_laws_of_neighbours(entry, method, delta):
         bound = epsilon_between(one, other, float(budget.delta))
         assert 0.3 < bound <= 1 + 1e-9
     assert compared
+
+
+@pytest.mark.parametrize(
+    "entry, method", SUPPRESSING, ids=[str(i) for i in range(len(SUPPRESSING))]
+)
+def test_whole_laws_where_delta_is_for_suppression(entry, method):
+    """A delta so large that few people are enough to be listed."""
+    budget = Budget.of(1, "0.009")
+    (schema,) = entry.tiny_schemas.values()
+    differ = 0.0
+    for crowd in range(7):
+        pair = pair_of("", schema, [(0, 0, 0)] * crowd, (0, 0, 0))
+        one, other = (law_of(method, table, budget, (0, 12)) for table in pair.tables)
+        assert math.isclose(sum(one.values()), 1, abs_tol=1e-9)
+        assert hockey_stick(one, other, 1.0) <= 0.009 + 1e-12
+        differ = max(differ, hockey_stick(one, other, 0.0))
+    assert differ > 0.009
 
 
 def test_a_sparse_release(monkeypatch):
