@@ -1,5 +1,7 @@
 """`python -m hedgerow` and the command `hedgerow` begin here."""
 
+import contextlib
+import os
 import sys
 
 
@@ -11,7 +13,24 @@ def main() -> None:
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         sys.exit(130)
-    run()
+    try:
+        run()
+    except SystemExit as end:
+        if isinstance(end.code, int) and end.code:
+            _leave(end.code)
+        raise
+
+
+def _leave(code: int) -> None:
+    """Ends at once after an error.
+
+    Reading may have been broken off while threads of Arrow were still at it, and waiting for them
+    in the ordinary way sometimes aborts the process with another exit code.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):  # nobody may listen any more
+            stream.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":
