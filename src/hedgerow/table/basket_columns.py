@@ -15,7 +15,7 @@ from hedgerow.errors import DataError
 from hedgerow.table.basket_kernels import FOREIGN, NOTHING
 from hedgerow.table.encode import is_list, plain_array
 from hedgerow.table.lookup import Lookup
-from hedgerow.table.person import person_ids
+from hedgerow.table.person import person_ids, person_numbers
 from hedgerow.table.records import Records, Sink
 from hedgerow.table.source import Source
 
@@ -87,8 +87,7 @@ def _read_long(
         _tell(source, progress)
     if not people:
         return
-    numbers = pa.chunked_array(people).dictionary_encode().combine_chunks().indices
-    who = numbers.to_numpy(zero_copy_only=False)
+    who = person_numbers(people)
     order = np.argsort(who, kind="stable")
     records.add(np.concatenate(parts)[order], np.bincount(who).astype(np.int64))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,26 @@ from numpy.typing import NDArray
 
 from hedgerow.table.encode import MISSING_WORDS, plain_array
 
-__all__ = ["cap_rows", "first_rows", "id_digests", "new_key", "person_ids", "row_hash"]
+__all__ = [
+    "cap_rows",
+    "first_rows",
+    "id_digests",
+    "new_key",
+    "person_ids",
+    "person_numbers",
+    "row_hash",
+]
 
 _MIX = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB  # the multipliers of the splitmix64 finaliser
 
 
 def person_ids(array: Any, column: str) -> tuple[Any, NDArray[np.bool_]]:
-    """The ids of a column in plain form, and which rows have one.
+    """The ids of a column in the one form that tells people apart, and which rows have one.
+
+    Files and batches may hold the same id in different types, so every id has one text, whatever
+    its type: a whole number its digits, other numbers the shortest that tells them apart, a time
+    its ISO form, text itself without outer spaces, in NFC. The array holds these texts, or
+    64-bit integers that stand for theirs.
 
     A row without an id cannot be counted towards anybody's cap, so it is left out.
 
@@ -28,21 +41,38 @@ def person_ids(array: Any, column: str) -> tuple[Any, NDArray[np.bool_]]:
         >>> ids, known = person_ids(pa.array([" ann ", "", None, "bob"]), "patient")
         >>> ids.to_pylist()[0], known.tolist()
         ('ann', [True, False, False, True])
+        >>> person_ids(pa.array([-0.0, 7.0, 0.5]), "patient")[0].to_pylist()
+        ['0', '7', '0.5']
     """
-    array = plain_array(_exact(array), column)
-    if pa.types.is_null(array.type):  # what Arrow makes of a column that is empty throughout
-        return array.cast(pa.string()), np.zeros(len(array), bool)
+    array = _one_form(_plain(array, column))
     if pa.types.is_string(array.type):
-        array = pc.utf8_trim_whitespace(array)
         words = pa.array(sorted(MISSING_WORDS), pa.string())
         missing = pc.or_kleene(pc.is_null(array), pc.is_in(pc.utf8_lower(array), value_set=words))
     else:
-        missing = pc.is_null(array, nan_is_null=True)
+        missing = pc.is_null(array)
     return array, ~missing.to_numpy(zero_copy_only=False)
 
 
-def _exact(array: Any) -> Any:
-    """The array without what plain types would round: two people must not become one."""
+def person_numbers(people: Sequence[Any]) -> NDArray[np.int32]:
+    """A number for each row that tells people apart, from the ids of all batches in turn.
+
+    Args:
+        people: What `person_ids` gave for each batch, at least one.
+
+    Example:
+        >>> parts = [pa.array([7, 8]), pa.array([7.0, 0.5])]
+        >>> person_numbers([person_ids(ids, "patient")[0] for ids in parts]).tolist()
+        [0, 1, 0, 2]
+    """
+    if len({ids.type for ids in people}) > 1:
+        people = [ids.cast(pa.string()) for ids in people]
+    numbers = pa.chunked_array(people).dictionary_encode().combine_chunks().indices
+    found: NDArray[np.int32] = numbers.to_numpy(zero_copy_only=False)
+    return found
+
+
+def _plain(array: Any, column: str) -> Any:
+    """The array without wrappings; types that plain arrays would round are left as they are."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     if isinstance(array, pa.ExtensionArray):
@@ -50,11 +80,71 @@ def _exact(array: Any) -> Any:
     if pa.types.is_dictionary(array.type):
         array = pc.take(array.dictionary, array.indices)
     kind = array.type
-    if pa.types.is_timestamp(kind) or pa.types.is_date64(kind):
+    exact = pa.types.is_decimal(kind) or pa.types.is_floating(kind)
+    if exact or pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        return array
+    return plain_array(array, column)
+
+
+def _one_form(array: Any) -> Any:
+    """Ids as texts, or as 64-bit integers whose digits are their texts."""
+    types, kind = pa.types, array.type
+    if types.is_string(kind):
+        return pc.utf8_trim_whitespace(pc.utf8_normalize(array, form="NFC"))
+    if types.is_uint64(kind):
+        return array.cast(pa.string())
+    if types.is_integer(kind):
         return array.cast(pa.int64())
-    if pa.types.is_date32(kind):
-        return array.cast(pa.int32())
-    return array.cast(pa.string()) if pa.types.is_decimal(kind) else array
+    if types.is_floating(kind):
+        return _floats(array)
+    if types.is_decimal(kind):
+        return _by_text(array, lambda values: [_trimmed(f"{v:f}") for v in values.to_pylist()])
+    if types.is_timestamp(kind) or types.is_date(kind):
+        unit = "D" if types.is_date32(kind) else "ms" if types.is_date64(kind) else kind.unit
+        return _by_text(array, lambda values: _moments(values, unit))
+    return array.cast(pa.string())  # booleans, and what has no value at all
+
+
+def _floats(array: Any) -> Any:
+    own = array.type.to_pandas_dtype()  # the shortest text is that of the number's own width
+    wide = array.cast(pa.float64())
+    wide = pc.if_else(pc.is_nan(wide), pa.scalar(None, wide.type), wide)
+    size = pc.abs(wide)
+    small = pc.and_(pc.less(size, 2.0**53), pc.equal(wide, pc.trunc(wide)))
+    if pc.all(small).as_py() is not False:  # whole numbers, as pandas holds them beside gaps
+        return wide.cast(pa.int64())
+    return _by_text(wide, lambda values: [_float_text(own(v)) for v in values.to_pylist()])
+
+
+def _float_text(value: Any) -> str:
+    if not np.isfinite(value):
+        return str(value)
+    if value == np.trunc(value):
+        return str(int(value))  # also of -0, and of numbers that are too large for integers
+    return _trimmed(np.format_float_positional(value))
+
+
+def _trimmed(text: str) -> str:
+    """A decimal number without zeros at its end.
+
+    Example:
+        >>> _trimmed("7.00"), _trimmed("70"), _trimmed("0.50")
+        ('7', '70', '0.5')
+    """
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _moments(values: Any, unit: str) -> list[str]:
+    """Moments in ISO form without zeros at the end, so that neither unit nor type shows."""
+    whole = values.cast(pa.int32() if unit == "D" else pa.int64()).to_numpy()
+    texts = np.datetime_as_string(whole.astype(np.int64).view(f"datetime64[{unit}]"))
+    return [_trimmed(text).removesuffix("T00:00:00") for text in texts.tolist()]
+
+
+def _by_text(array: Any, texts: Callable[[Any], list[str]]) -> Any:
+    """The texts of an array's values, each value looked at once."""
+    distinct = array.dictionary_encode()
+    return pc.take(pa.array(texts(distinct.dictionary), pa.string()), distinct.indices)
 
 
 def cap_rows(
@@ -131,6 +221,10 @@ def id_digests(ids: Any, key: bytes) -> NDArray[np.uint64]:
 
     128 bits: among 10^10 people the chance that any two are taken for one is below 10^-18. With a
     fixed hash somebody could choose an id that collides with another's.
+
+    Args:
+        ids: What `person_ids` gave.
+        key: What `new_key` gave.
 
     Example:
         >>> digests = id_digests(pa.array(["ann", "bob", "ann"]), b"secret")

@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.errors import LeakError
 from hedgerow.schema.attributes import Attribute
 from hedgerow.table.encode import Codes
 from hedgerow.table.frames import FrameKind, frame_kind
-from hedgerow.table.person import cap_rows
+from hedgerow.table.person import cap_rows, person_numbers
 from hedgerow.table.readers import open_source
 from hedgerow.table.rules import Report
 from hedgerow.table.stream import (
@@ -117,6 +116,7 @@ def read(
         progress: Called now and then with the share that has been read, from 0 to 1.
 
     Example:
+        >>> import pyarrow as pa
         >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({"name": "survey", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1}}})
@@ -137,6 +137,7 @@ def read_public(source: Any, schema: Schema, *, delimiter: str | None = None) ->
         delimiter: The delimiter of a CSV file, if it is not to be guessed.
 
     Example:
+        >>> import pyarrow as pa
         >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({"name": "survey", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1}}})
@@ -180,11 +181,7 @@ def collect(stream: RowStream, progress: Progress | None = None) -> Table:
 
     codes = rows.finish()
     if schema.person is not None and people:
-        if len({ids.type for ids in people}) > 1:  # files that hold the ids in different types
-            people = [ids.cast(pa.string()) for ids in people]
-        person = pa.chunked_array(people).dictionary_encode().combine_chunks()
-        numbers = person.indices.to_numpy(zero_copy_only=False)
-        kept = cap_rows(codes, numbers, schema.person.max_rows)
+        kept = cap_rows(codes, person_numbers(people), schema.person.max_rows)
         codes, weights = codes[kept], None if weights is None else weights[kept]
     if progress is not None:
         progress(1.0)
@@ -225,6 +222,7 @@ def encode_rows(
         The codes, and which rows have proper ones: rows that are refused or dropped do not.
 
     Example:
+        >>> import pyarrow as pa
         >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({"name": "survey", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1}}})

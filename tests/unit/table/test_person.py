@@ -1,16 +1,24 @@
 from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, date, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.schema import Schema
-from hedgerow.table import read
+from hedgerow.counting.engine import Engine
+from hedgerow.counting.memory import MemoryEngine
+from hedgerow.counting.streamed import StreamedEngine
+from hedgerow.schema import Items, Schema
+from hedgerow.table import read, read_baskets
 from hedgerow.table.person import cap_rows, person_ids
+from hedgerow.table.stream import RowStream
 
 
 def schema(max_rows):
@@ -101,3 +109,105 @@ def test_people_are_told_apart_to_the_last_digit(ids: Any) -> None:
         "a": {"type": "boolean"}, "who": {"role": "person", "max_rows": 1}}}  # fmt: skip
     rows = pa.table({"a": [True] * 3, "who": ids})
     assert read(rows, Schema.from_dict(document)).codes.shape == (3, 2)
+
+
+SEVEN = [
+    pa.array([7], pa.int64()), pa.array([7], pa.int8()), pa.array([7], pa.uint64()),
+    pa.array([7.0]), pa.array([7.0], pa.float32()), pa.array([7.0], pa.float16()),
+    pa.array([Decimal("7.00")]), pa.array([Decimal("7")], pa.decimal256(40, 5)),
+    pa.array([" 7 "]), pa.array(["7"], pa.large_string()), pa.array([7]).dictionary_encode(),
+]  # fmt: skip
+MIDNIGHT = datetime(2020, 3, 1)
+LATER = datetime(2020, 3, 1, 7, 0, 30)
+SAME = {
+    "seven": SEVEN,
+    "huge": [pa.array([10**16]), pa.array([1e16]), pa.array([Decimal(10**16)]),
+             pa.array([10**16], pa.uint64()), pa.array([str(10**16)])],
+    "beyond": [pa.array([2**63], pa.uint64()), pa.array([2.0**63]), pa.array([Decimal(2**63)])],
+    "zero": [pa.array([0.0]), pa.array([-0.0]), pa.array([0]), pa.array([Decimal("0.000")]),
+             pa.array([-0.0, 0.5]).slice(0, 1), pa.array(["0"])],
+    "half": [pa.array([0.5]), pa.array([0.5], pa.float32()), pa.array([Decimal("0.500")])],
+    "tenth": [pa.array([0.1]), pa.array([0.1], pa.float32()), pa.array([Decimal("0.10")])],
+    "small": [pa.array([1e-7]), pa.array([Decimal("0.00000010")])],
+    "text": [pa.array(["Zo\u00eb"]), pa.array(["Zoe\u0308"]), pa.array([b"Zo\xc3\xab"]),
+             pa.array(["Zoe\u0308"]).dictionary_encode()],
+    "day": [pa.array([date(2020, 3, 1)]), pa.array([date(2020, 3, 1)], pa.date64()),
+            pa.array([MIDNIGHT], pa.timestamp("s")), pa.array([MIDNIGHT], pa.timestamp("ns")),
+            pa.array(["2020-03-01"])],
+    "moment": [pa.array([LATER], pa.timestamp("s")), pa.array([LATER], pa.timestamp("us")),
+               pa.array([LATER.replace(tzinfo=UTC)], pa.timestamp("ms", "UTC"))],
+}  # fmt: skip
+PAIRS = [
+    pytest.param(first, second, id=f"{name}-{a}-{b}")
+    for name, columns in SAME.items()
+    for a, first in enumerate(columns)
+    for b, second in enumerate(columns)
+    if a < b
+]
+ENGINES: list[Callable[[Any, Schema], Engine]] = [
+    lambda source, made: MemoryEngine(read(source, made)),
+    lambda source, made: StreamedEngine.read(RowStream(source, made), 1 << 22),
+]
+
+
+def ages(engine: Engine) -> dict[int, int]:
+    """How many of each age were kept."""
+    sealed: Any = engine.cell_counts((np.arange(11, dtype=np.int32),))
+    cells, counts = sealed._Sealed__content
+    if isinstance(engine, StreamedEngine):
+        engine.close()
+    return dict(zip(cells.tolist(), counts.tolist(), strict=True))
+
+
+def in_two_files(folder: Path, first: Any, second: Any) -> Path:
+    for name, column, age in (("a", first, 3), ("b", second, 5)):
+        pq.write_table(
+            pa.table({"who": column, "age": pa.array([age] * len(column), pa.int64())}),
+            folder / f"{name}.parquet",
+        )
+    return folder
+
+
+@pytest.mark.parametrize("first, second", PAIRS)
+def test_one_person_in_two_types_is_one_person(tmp_path: Path, first: Any, second: Any) -> None:
+    seen = []
+    folder = in_two_files(tmp_path, first, second)
+    for make in ENGINES:
+        seen.append(ages(make(folder, schema(1))))
+        assert sum(seen[-1].values()) == 1
+    assert seen[0] == seen[1]
+    for make in ENGINES:
+        assert ages(make(folder, schema(2))) == {3: 1, 5: 1}
+
+
+@pytest.mark.parametrize("first, second", PAIRS)
+def test_one_person_in_two_types_has_one_record(tmp_path: Path, first: Any, second: Any) -> None:
+    shop = Schema(name="shop", items=Items(range(1, 9), person="who", item="age"))
+    baskets = read_baskets(in_two_files(tmp_path, first, second), shop)
+    assert baskets.start.tolist() == [0, 2] and baskets.codes.tolist() == [2, 4]
+
+
+@pytest.mark.parametrize(
+    "first, second",
+    [
+        (pa.array([7]), pa.array([Decimal("7.01")])),
+        (pa.array([7]), pa.array([-7.0])),
+        (pa.array([10**16 + 1]), pa.array([1e16])),
+        (pa.array([2**53 + 1]), pa.array([2.0**53])),
+        (pa.array([7]), pa.array(["07"])),
+        (pa.array([Decimal("0.1")]), pa.array([np.nextafter(0.1, 1)])),
+        (pa.array([LATER], pa.timestamp("s")), pa.array([MIDNIGHT], pa.timestamp("s"))),
+        (pa.array([10**30], pa.decimal128(38, 0)), pa.array([1e30])),
+    ],
+)
+def test_two_people_in_two_types_stay_two(tmp_path: Path, first: Any, second: Any) -> None:
+    folder = in_two_files(tmp_path, first, second)
+    for make in ENGINES:
+        assert ages(make(folder, schema(1))) == {3: 1, 5: 1}
+
+
+def test_zeros_of_both_signs_in_one_column_are_one_person() -> None:
+    people = pa.table({"who": [0.0, -0.0, 0.5], "age": [3, 5, 7]})
+    for make in ENGINES:
+        found = ages(make(people, schema(1)))
+        assert sum(found.values()) == 2 and found[7] == 1
