@@ -92,7 +92,7 @@ def read_partition(
     report = Report()
     blocks = [np.zeros((0, layout.stride), dtype=np.uint8)]
     for piece in pieces:
-        for batch in read_piece(piece, wanted):
+        for batch in read_piece(piece, wanted, threads=False):  # others read at the same time
             columns, stays = encode_columns(batch, attributes, report, first_row)
             first_row += batch.num_rows
             if schema.target is None:

@@ -186,15 +186,24 @@ def open_piece(piece: Piece) -> Any:
         raise damaged(piece.path) from None
 
 
-def read_piece(piece: Piece, wanted: Sequence[str]) -> Iterator[Any]:
-    """Batches of the wanted columns (stripped names), in that order."""
+def read_piece(piece: Piece, wanted: Sequence[str], threads: bool = True) -> Iterator[Any]:
+    """Batches of the wanted columns, in that order.
+
+    Args:
+        piece: What to read.
+        wanted: The columns by their names without spaces around them.
+        threads: Whether columns are decoded side by side.
+    """
     told = dict(piece.constants)
     with open_piece(piece) as file:
         spelt = {name.strip(): name for name in file.schema_arrow.names}
         inside = [spelt[name] for name in wanted if name in spelt]
         try:
             for batch in file.iter_batches(
-                batch_size=BATCH_ROWS, columns=inside, row_groups=piece.groups
+                batch_size=BATCH_ROWS,
+                columns=inside,
+                row_groups=piece.groups,
+                use_threads=threads,
             ):
                 batch.validate(full=True)  # damage can hide in what still decodes
                 yield pa.RecordBatch.from_arrays(
