@@ -33,6 +33,7 @@ __all__ = ["least_group", "least_threshold", "noisy_delta", "sampled_delta", "sa
 _DIGITS = 50
 _UP = Context(prec=_DIGITS, rounding=ROUND_CEILING)
 _DOWN = Context(prec=_DIGITS, rounding=ROUND_FLOOR)
+_JUST_BELOW_ONE = _DOWN.subtract(Decimal(1), Decimal("1e-47"))  # operators would round it to 1
 _PRECISION = 256  # bits
 _MOST_GROUP = 5000
 
@@ -114,10 +115,10 @@ def least_group(epsilon: Fraction, delta: Fraction, share: Fraction) -> int:
     for place, worst, beyond in _terms(epsilon, share):
         if worst > most:
             group = place + 2  # the terms from place + 1 on must do
+        if max(place, group) > _MOST_GROUP:
+            break
         if beyond <= most:
             return group
-        if place > _MOST_GROUP:
-            break
     raise UsageError(
         "So many records are kept that cells would have to be huge.",
         hint="Keep a smaller share of the records, or take a larger epsilon or delta.",
@@ -135,9 +136,7 @@ def _terms(epsilon: Fraction, share: Fraction) -> Iterator[tuple[int, Decimal, D
     s_up, s_low = _both(share)
     q_up, q_low = _both(1 - share)
     odds_up, odds_low = _both(share / (1 - share))
-    exponent = _DOWN.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
-    # the exponential function rounds to nearest, so one more digit is taken away
-    growth = _DOWN.multiply(_DOWN.exp(exponent), Decimal(1) - Decimal(10) ** (3 - _DIGITS))
+    growth = _growth(epsilon)
     gain = _DOWN.subtract(growth, Decimal(1))
     reach = _UP.divide(q_up, gain)  # c
     ratio = _UP.divide(Decimal(1), _UP.add(Decimal(1), reach))  # what J / n tends to
@@ -160,6 +159,13 @@ def _terms(epsilon: Fraction, share: Fraction) -> Iterator[tuple[int, Decimal, D
         low = _DOWN.divide(_DOWN.multiply(_DOWN.multiply(low, odds_low), above), below)
         tail = max(Decimal(0), _DOWN.subtract(tail, up))
         place += 1
+
+
+def _growth(epsilon: Fraction) -> Decimal:
+    """exp(epsilon), rounded down."""
+    exponent = _DOWN.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
+    # the exponential function rounds to nearest, so a little more is taken away
+    return _DOWN.multiply(_DOWN.exp(exponent), _JUST_BELOW_ONE)
 
 
 def _beyond(place: int, s: Decimal, q: Decimal, reach: Decimal, ratio: Decimal) -> Decimal:

@@ -15,7 +15,7 @@ __all__ = ["listing_delta", "sampling_delta", "sampling_floor"]
 _DIGITS = 60
 _MARGIN = Decimal("1e-40")  # far above what rounding to nearest can do at so many digits
 _TERMS = 400
-_MOST_STEPS = 100_000
+_MOST_STEPS = 20_000  # publishers look at 5000
 
 
 def listing_delta(rate: Fraction, threshold: int) -> Fraction:
@@ -64,6 +64,8 @@ def sampling_delta(
         target = Decimal(enough.numerator) / Decimal(enough.denominator)
         reach = (1 - s) / (growth - 1)
         best = Decimal(0)
+        if _rest(least + _MOST_STEPS, s, reach) > s:  # no term is as large, so it would never end
+            return Fraction(1)
         for place in range(least - 1, least - 1 + _MOST_STEPS):
             n = max(place, math.ceil(place * growth / (growth - (1 - s))) - 1)
             for near in (n - 1, n, n + 1):
@@ -76,7 +78,9 @@ def sampling_delta(
 
 
 def _value(n: int, place: int, s: Decimal, growth: Decimal) -> Decimal:
-    point = Decimal(math.comb(n, place)) * s**place * (1 - s) ** (n - place)
+    point = (1 - s) ** (n - place)
+    for j in range(1, place + 1):  # the binomial as such may have millions of digits
+        point = point * (n - j + 1) / j * s
     term, tail = point, Decimal(0)
     for j in range(place + 1, min(n, place + _TERMS) + 1):
         term = term * (n - j + 1) / j * s / (1 - s)

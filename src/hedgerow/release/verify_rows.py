@@ -29,6 +29,9 @@ __all__ = ["check_rows"]
 Checker = Callable[[str, Callable[[], str]], None]
 
 _MOST_FAN = 1000
+_MOST_LEAST = 5000  # of kept people in a listed row
+_LARGEST_TERM = 1 << 50  # of a probability that can be drawn with
+_MOST_ROWS_PER_PERSON = 10**6
 
 
 def check_rows(
@@ -95,6 +98,10 @@ def _ledger(release: RowsRelease) -> str:
     made = release.settings.get("side") == "made"
     if set(booked) != ({"side", "cells"} if made else {"cells"}):
         raise Failed("other things were paid for than the settings say")
+    if made:
+        side, share = booked["side"], whole(release.settings["side_share"], 1)
+        if side.once() * 100 != share * side.granted:
+            raise Failed("the side table had another share of the budget than the settings say")
     total = sum(book.once() for book in booked.values())
     if total != next(iter(booked.values())).granted:
         raise Failed("what was charged is not what was granted")
@@ -115,6 +122,9 @@ def _spending(release: RowsRelease, spent: list[Fraction]) -> str:
     book = books(_as_pure(release.ledger))["cells"]
     rule = release.ledger["suppression"]
     rate = book.unit * book.once()
+    rows = whole(release.ledger["person_rows"], 1)
+    if rows > _MOST_ROWS_PER_PERSON:
+        raise Failed("the cap on rows per person is too large to mean anything")
     mode = release.settings.get("mode")
     if mode == "noisy":
         if exact(rule["rate"]) != rate or "share" in rule:
@@ -124,16 +134,18 @@ def _spending(release: RowsRelease, spent: list[Fraction]) -> str:
         words = f"rows are listed from a noisy count of {least} on"
     elif mode == "sampled":
         share, least = exact(rule["share"]), whole(rule["least"], 1)
+        if least > _MOST_LEAST or share.denominator >= _LARGEST_TERM:
+            raise Failed("people are kept and rows left out by numbers that no plan has")
         if not 0 < share < 1 or rate < sampling_floor(share):
             raise Failed("so many people were kept that epsilon cannot pay for it")
         delta = sampling_delta(rate, least, share, exact(release.guarantee["delta"]) / 1000)
-        words = f"people are kept with probability {share}, rows listed from {least} of them on"
+        kept = "people are" if rows == 1 else "each row is"
+        words = f"{kept} kept with probability {share}, listed from {least} of them on"
     else:
         raise Failed("the settings name no mode that is known")
     if release.counts.min(initial=least) < least:
         raise Failed("a row is listed although it is below the threshold")
     epsilon = book.unit * book.granted
-    rows = whole(release.ledger["person_rows"], 1)
     spent += [epsilon * rows, group_delta(epsilon, delta, rows) if rows > 1 else delta]
     return f"recomputed: epsilon {in_words(spent[0])}, delta {in_words(spent[1])}; {words}"
 

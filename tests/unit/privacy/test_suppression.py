@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from decimal import Context, Decimal
 from fractions import Fraction
 
 import pytest
 
 from hedgerow.errors import UsageError
+from hedgerow.privacy import suppression
 from hedgerow.privacy.suppression import (
     least_group,
     least_threshold,
@@ -15,6 +17,7 @@ from hedgerow.privacy.suppression import (
     sampled_delta,
     sampling_allowed,
 )
+from hedgerow.release import verify_rows
 from hedgerow.release.suppressed import listing_delta, sampling_delta, sampling_floor
 
 CASES = [("1", 12, "0.2"), ("1", 5, "0.5"), ("0.7", 9, "0.3"), ("2", 3, "0.8"), ("0.2", 4, "0.1")]
@@ -100,3 +103,26 @@ def test_what_sampling_costs_at_least():
         assert not sampling_allowed(below, share)
     assert not sampling_allowed(Fraction(100), Fraction(1))
     assert not sampling_allowed(Fraction(1), Fraction(0))
+
+
+def test_the_growth_is_rounded_down():
+    """Against the exponential function to twice as many digits, which rounds to nearest too."""
+    finer = Context(prec=110)
+    for number in range(1, 400):
+        epsilon = Fraction(number, 37)
+        above = finer.exp(finer.divide(Decimal(number), Decimal(37)))
+        growth = suppression._growth(epsilon)
+        # what was taken away is more than half of a last digit, and still next to nothing
+        assert Fraction(1, 10**48) < 1 - Fraction(growth) / Fraction(above) < Fraction(1, 10**45)
+
+
+def test_no_group_is_larger_than_verify_looks_at():
+    epsilon, delta = Fraction("0.51"), Fraction(1, 10**9)
+    shares = [Fraction(step, 100) for step in range(1, 40)]
+    sizes = []
+    for share in shares:
+        try:
+            sizes.append(least_group(epsilon, delta, share))
+        except UsageError:
+            break
+    assert max(sizes) <= suppression._MOST_GROUP == verify_rows._MOST_LEAST

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import json
+import signal
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -150,6 +153,69 @@ def test_verify_sees_what_was_tampered_with(change):
 )
 def test_verify_sees_too_many_kept(rule):
     assert not tampered(lambda p: p["ledger"]["suppression"].update(rule), "sampled").ok
+
+
+@contextlib.contextmanager
+def not_for_ever() -> Iterator[None]:
+    """A test that would hang fails instead, where the system has alarms."""
+
+    def stop(*_: object) -> None:
+        raise AssertionError("verify hangs")
+
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(60)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"suppression": {"share": "1/5", "least": 10**9}},
+        {"suppression": {"share": "1/5", "least": 5001}},
+        {"suppression": {"share": "1/5", "least": 10**40}},
+        {"suppression": {"share": "1e-40", "least": 12}},
+        {"suppression": {"share": "0.2" + "0" * 20 + "1", "least": 12}},
+        {"suppression": {"share": "63212055882855767/100000000000000000", "least": 12}},
+        {"suppression": {"share": "0.632120558828557", "least": 5000}},
+        {"person_rows": 10**6 + 1},
+        {"person_rows": 10**30},
+    ],
+)
+def test_verify_does_not_hang(change):
+    with not_for_ever():
+        assert not tampered(lambda p: p["ledger"].update(change), "sampled").ok
+
+
+def test_verify_does_not_hang_where_epsilon_hardly_pays():
+    def change(parts):
+        parts["ledger"]["pots"]["epsilon"]["unit"] = "1/99999900"
+        parts["ledger"]["suppression"] = {"share": "1/1000000", "least": 5000}
+
+    with not_for_ever():
+        assert not tampered(change, "sampled").ok
+
+
+@pytest.mark.parametrize("mode", ["noisy", "sampled"])
+@pytest.mark.parametrize("booked, ok", [(30, True), (1, False), (31, False)])
+def test_the_side_table_has_the_share_that_the_settings_say(mode, booked, ok):
+    def change(parts):
+        parts["settings"] |= {"side": "made", "side_share": 30}
+        ledger = parts["ledger"]
+        ledger["pots"]["epsilon"]["unit"] = f"1/{100 - booked}"
+        ledger["entries"][0]["units"] = 100 - booked
+        ledger["entries"].append(ledger["entries"][0] | {"purpose": "side", "units": booked})
+        ledger["paths"][0]["spent"]["epsilon"] = {"cells": 100 - booked, "side": booked}
+        parts["guarantee"]["epsilon"] = f"100/{100 - booked}"
+
+    verdict = tampered(change, mode)
+    assert {check.name for check in verdict.checks if not check.ok} == (set() if ok else {"ledger"})
 
 
 @pytest.mark.parametrize("file", ["cells.parquet", "table.csv"])
