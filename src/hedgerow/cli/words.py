@@ -146,7 +146,8 @@ def left_out(release: Release | BasketRelease | RowsRelease) -> str | None:
     """What a release that leaves small cells out should say about it."""
     rule = release.ledger.get("suppression")
     if rule is not None:
-        return _rows_left_out(rule)
+        person = release.schema.person
+        return _rows_left_out(rule, 1 if person is None else person.max_rows)
     measurements = getattr(release, "measurements", ())
     thresholds = {m.threshold for m in measurements if m.threshold is not None}
     if not thresholds:
@@ -157,12 +158,13 @@ def left_out(release: Release | BasketRelease | RowsRelease) -> str | None:
     )
 
 
-def _rows_left_out(rule: dict[str, Any]) -> str:
+def _rows_left_out(rule: dict[str, Any], rows: int) -> str:
     if "share" in rule:
+        one, those = ("person", "people") if rows == 1 else ("row", "rows")
         return (
-            f"Each person was kept with probability {rule['share']}; counts are of kept people. "
-            f"Rows with fewer than {rule['least']} of them are left out, and nothing is said of "
-            "how many that were."
+            f"Each {one} was kept with probability {rule['share']}; counts are of kept {those}. "
+            f"Generalised rows with fewer than {rule['least']} of them are left out, and nothing "
+            "is said of how many that were."
         )
     return (
         f"Only rows with a noisy count of at least {rule['threshold']} are listed. Nothing is "

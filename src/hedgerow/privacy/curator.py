@@ -6,7 +6,9 @@ curator and sealed counts; it never sees anything that was not drawn.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,7 @@ from hedgerow.privacy.selection import Candidates, Choices
 __all__ = ["Curator"]
 
 Ints = NDArray[np.int64]
+T = TypeVar("T")
 
 _KEY = claim_key()
 
@@ -164,25 +167,35 @@ class Curator:
         return self._chance.mark(index, over, number, gate.rate, gate.step, purpose)
 
     def nonempty(
-        self, purpose: str, cells: Sealed[tuple[Cells, Ints]], threshold: int
+        self,
+        purpose: str,
+        records: Sealed[T],
+        gather: Callable[[T], tuple[Cells, Ints]],
+        threshold: int,
     ) -> tuple[Cells, Ints]:
         """Noisy counts of the cells that somebody is in, from a threshold on; charged to all.
 
-        A record is in one cell. The delta of it is `suppression.noisy_delta`.
+        `gather` puts each record in one cell, whatever the other records are; it may draw, so it
+        is called when all is paid. The delta of it is `suppression.noisy_delta`.
         """
         rate = self.noise_rate(purpose, self._charge_one(purpose, 0, 0, None))
-        return self._chance.nonempty(*cells.open(_KEY), rate, threshold, purpose)
+        return self._chance.nonempty(*records.map(gather).open(_KEY), rate, threshold, purpose)
 
     def keep(
-        self, purpose: str, cells: Sealed[tuple[Cells, Ints]], share: Fraction, least: int
+        self,
+        purpose: str,
+        records: Sealed[T],
+        gather: Callable[[T], tuple[Cells, Ints]],
+        share: Fraction,
+        least: int,
     ) -> tuple[Cells, Ints]:
         """Exact counts of records that were kept with some probability; charged to all.
 
-        A record is in one cell. The delta of it is `suppression.sampled_delta`, at the epsilon
+        `gather` as in `nonempty`. The delta of it is `suppression.sampled_delta`, at the epsilon
         that was charged.
         """
         self._charge_one(purpose, 0, 0, None)
-        return self._chance.keep(*cells.open(_KEY), share, least, purpose)
+        return self._chance.keep(*records.map(gather).open(_KEY), share, least, purpose)
 
     def _charge_one(self, purpose: str, depth: int, account: int, units: int | None) -> int:
         given = None if units is None else np.full(1, units, dtype=np.int64)

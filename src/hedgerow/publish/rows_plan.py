@@ -56,9 +56,10 @@ class RowsPlan(Plan):
         """Which rows will be listed."""
         if self.mode == "noisy":
             return f"Rows with a noisy count of at least {self.rule['threshold']} are listed."
+        one, those = ("person", "people") if self.budget.rows == 1 else ("row", "rows")
         return (
-            f"Each person is kept with probability {self.rule['share']}; rows with at least "
-            f"{self.rule['least']} kept people are listed."
+            f"Each {one} is kept with probability {self.rule['share']}; generalised rows that at "
+            f"least {self.rule['least']} kept {those} share are listed."
         )
 
     def to_dict(self) -> dict[str, Any]:

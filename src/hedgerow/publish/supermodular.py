@@ -43,7 +43,7 @@ from hedgerow.optimise.hierarchy import Forest, generalised_attributes
 from hedgerow.optimise.model import Aim, Rule, Utility, Worth, check_number
 from hedgerow.optimise.side import Side
 from hedgerow.optimise.solve import check_possible, solve
-from hedgerow.privacy.budget import Budget, Number, read_number
+from hedgerow.privacy.budget import LARGEST_TERM, Budget, Number, read_number
 from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
@@ -255,6 +255,11 @@ class Supermodular(Publisher):
             rule: dict[str, Any] = {"rate": str(rate), "threshold": least}
         else:
             share = read_number("keep", self.keep)
+            if share.denominator >= LARGEST_TERM:
+                raise UsageError(
+                    "keep has so many digits that it cannot be drawn with.",
+                    hint="Give it as a short decimal or fraction: 0.2 or 1/5, say.",
+                )
             if not sampling_allowed(rate, share):
                 raise UsageError(
                     f"epsilon is too small to keep {share} of the people: it must be at least "
@@ -303,7 +308,7 @@ class Supermodular(Publisher):
             side = Side.of(forest, read_public(self.side, schema))
             check_possible(forest, side, worth, aim, self._largest_factor())
         progress(0.2, "generalising")
-        # generalise, under the seal: one look at each distinct record
+        # generalise, when listing is paid for: one look at each distinct record
         values = None if not self.weight_columns else self._factors(schema)
 
         def generalise(records: Records) -> tuple[Small, Ints]:
@@ -324,14 +329,14 @@ class Supermodular(Publisher):
                 found = nodes.astype(np.int32), records.counts
             return _gather(forest, *found)
 
-        cells = engine.distinct_records().map(generalise)
-        progress(0.8, "listing")
         # list
+        what = ("cells", engine.distinct_records(), generalise)
         if self.mode == "noisy":
-            nodes, counts = curator.nonempty("cells", cells, int(plan.rule["threshold"]))
+            nodes, counts = curator.nonempty(*what, int(plan.rule["threshold"]))
         else:
             share = Fraction(plan.rule["share"])
-            nodes, counts = curator.keep("cells", cells, share, int(plan.rule["least"]))
+            nodes, counts = curator.keep(*what, share, int(plan.rule["least"]))
+        progress(0.8, "comparing settings")
         picture = frontier(forest, side, worth, aim)
         lo, hi = (ends[nodes].astype(np.int64) for ends in (forest.lo, forest.hi))
         return RowsOutcome(plan, ledger, lo, hi, counts, picture)

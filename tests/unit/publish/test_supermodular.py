@@ -10,6 +10,8 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import DataError, HedgerowError, UsageError
+from hedgerow.privacy.ledger import Ledger
+from hedgerow.publish import supermodular
 from hedgerow.schema import Schema
 
 SCHEMA = Schema.from_dict(
@@ -229,3 +231,33 @@ def test_weights_from_a_file(tmp_path):
 def test_nothing_exact_and_no_number_of_people_in_a_noisy_release(tmp_path):
     published(METHODS["threshold"], rows=1777).save(tmp_path / "out")
     assert "1777" not in (tmp_path / "out" / "manifest.json").read_text(encoding="utf-8")
+
+
+def test_a_share_that_cannot_be_drawn_with_is_refused_in_the_plan():
+    for keep in ("0.2" + "0" * 20 + "1", f"1/{2**50}"):
+        with pytest.raises(UsageError, match="keep has so many digits"):
+            hr.Supermodular(side=SIDE, mode="sampled", keep=keep).plan(SCHEMA, 1, "1e-6")
+    fits = hr.Supermodular(side=SIDE, mode="sampled", keep=f"1/{2**50 - 1}")
+    assert fits.plan(SCHEMA, 1, "1e-6").rule["least"] >= 1
+
+
+def test_who_has_several_rows_is_told_that_rows_are_kept():
+    described = SCHEMA.to_dict()
+    described["attributes"]["minds"] = {"role": "person", "max_rows": 2}
+    method = METHODS["sampled"]
+    assert "Each person is kept" in method.plan(SCHEMA, 1, "1e-6").in_words()
+    assert "Each row is kept" in method.plan(Schema.from_dict(described), 1, "1e-6").in_words()
+
+
+@pytest.mark.parametrize("mode", ["noisy", "sampled"])
+def test_nothing_is_drawn_for_a_record_before_it_is_paid_for(monkeypatch, mode):
+    charged, drawn = [], []
+    charge, draw = Ledger.charge, supermodular.draw_nodes
+    monkeypatch.setattr(
+        Ledger, "charge", lambda self, *args: charged.append(args[0]) or charge(self, *args)
+    )
+    monkeypatch.setattr(
+        supermodular, "draw_nodes", lambda *args: drawn.append([*charged]) or draw(*args)
+    )
+    published(hr.Supermodular(side=SIDE, risk=0.2, sharpness=2.0, mode=mode))
+    assert drawn == [["cells"]]
