@@ -37,7 +37,8 @@ def minimum_norm_point(
         most: The most vertices to ask for.
 
     Returns:
-        The last point; its negative parts bound the minimum.
+        The last point; its negative parts bound the minimum. If rounding leaves nothing to go on
+        with, that is the best so far.
 
     Example:
         >>> cost = np.array([3.0, -2.0])  # a modular function has one vertex
@@ -60,7 +61,10 @@ def minimum_norm_point(
         corral = np.concatenate([corral, new[None, :]])
         share = np.append(share, 0.0)
         while True:  # until the nearest point of the affine hull lies inside
-            inside = _affine(corral)
+            try:
+                inside = _affine(corral)
+            except np.linalg.LinAlgError:
+                return point  # the certificate of any point of the polytope holds
             if (inside > 1e-12).all():
                 share = inside
                 break
@@ -78,7 +82,11 @@ def minimum_norm_point(
 
 
 def _affine(corral: Floats) -> Floats:
-    """The weights of the point of least norm in the affine hull of some points."""
+    """The weights of the point of least norm in the affine hull of some points.
+
+    Raises:
+        LinAlgError: If rounding has made the points too much alike for that.
+    """
     number = len(corral)
     scale = max(float(np.abs(corral).max()), 1e-300)
     scaled = corral / scale
@@ -88,6 +96,9 @@ def _affine(corral: Floats) -> Floats:
     right = np.zeros(number + 1)
     right[0] = 1.0
     try:
-        return np.asarray(np.linalg.solve(system, right)[1:])
+        found = np.linalg.solve(system, right)
     except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(system, right, rcond=None)[0][1:])
+        found = np.linalg.lstsq(system, right, rcond=None)[0]
+    if not np.isfinite(found).all():
+        raise np.linalg.LinAlgError
+    return np.asarray(found[1:])

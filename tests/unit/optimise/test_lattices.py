@@ -122,6 +122,33 @@ def test_the_aggregate_model(seed, kappa):
             assert best * (1 - 1e-9) <= other.bound <= best * (1 + 1e-3)
 
 
+@pytest.mark.parametrize("failing", ["raises", "not finite"])
+def test_where_rounding_leaves_no_system_to_solve_the_best_so_far_is_kept(monkeypatch, failing):
+    """A run that has been booked must not end with an error of the linear algebra."""
+    asked = []
+
+    def fails(system, right, **_):
+        asked.append(system)
+        if failing == "raises":
+            raise np.linalg.LinAlgError
+        return np.full(len(right), np.nan)
+
+    monkeypatch.setattr(np.linalg, "solve", fails)
+    monkeypatch.setattr(np.linalg, "lstsq", fails)
+    for seed in range(5):
+        here = world(seed, attributes=4)
+        aim = Aim(trade=0.1, kappa=2)
+        for place in range(len(here.codes)):
+            points, utility, sensitivity, counts = here.brute(place)
+            values = aim.trade * counts / sensitivity + utility**2
+            found = maximise_aggregate(here.record(place), aim, "norm point")
+            at = (points == found.point).all(axis=1)
+            assert values[at] == pytest.approx(found.value)
+            assert found.value >= max(values[0], values[-1]) * (1 - 1e-9)
+            assert found.bound >= values.max() * (1 - 1e-9)
+    assert asked
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_threshold_model(seed):
     here = world(seed)
