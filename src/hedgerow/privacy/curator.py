@@ -152,7 +152,8 @@ class Curator:
         """Which of a partition's children pass: no count leaves.
 
         All decisions on a path cost one charge together (see `privacy.gate`), which must have been
-        booked by `open_gate`; each child must hold more the deeper it lies.
+        booked by `open_gate`; each child must hold more the deeper it lies. Levels are asked about
+        from the top down, and each partition once.
 
         Args:
             purpose: The line of the plan that paid.
@@ -160,8 +161,12 @@ class Curator:
             cells: The children that hold records, and how many.
             number: How many children there are.
             depth: How many decisions lie above these on the path.
+
+        Raises:
+            LeakError: If nothing was booked, or a deeper level was asked about before.
         """
         self.ledger.must_be_paid(purpose)
+        gate.enter(depth)
         index, counts = cells.open(_KEY)
         over = np.maximum(counts - depth * gate.step, 0)
         return self._chance.mark(index, over, number, gate.rate, gate.step, purpose)

@@ -17,9 +17,10 @@ if beta is at least the number of children.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
+from hedgerow.errors import LeakError
 from hedgerow.privacy.budget import rate_below
 
 __all__ = ["Gate"]
@@ -27,13 +28,17 @@ __all__ = ["Gate"]
 _LN2 = Fraction(6931472, 10**7)  # a little above
 
 
-@dataclass(frozen=True)
+@dataclass
 class Gate:
-    """The law of a gate.
+    """The law of a gate, and how far down it has been used.
+
+    The bill holds for a path that is walked once, downwards: a gate that has decided on one level
+    decides no more above it. That a partition is asked about once is for its caller to keep.
 
     Args:
         rate: The rate of the noise on each decision.
         step: How much more each level must hold, and the mark that must be reached.
+        level: The deepest level that was decided on.
 
     Example:
         >>> Gate.of(Fraction(1, 2), 11)
@@ -42,6 +47,13 @@ class Gate:
 
     rate: Fraction
     step: int
+    level: int = field(default=0, init=False, repr=False)
+
+    def enter(self, depth: int) -> None:
+        """Notes that decisions are made on a level; refuses one above the deepest so far."""
+        if depth < self.level:
+            raise LeakError("a gate was used again on a level above one that it has passed")
+        self.level = depth
 
     @staticmethod
     def of(epsilon: Fraction, bits: int) -> Gate:

@@ -47,6 +47,10 @@ class Watcher:
         self._look((rate,))
         return cells, counts
 
+    def mark(self, cells: Any, counts: Any, number: int, rate: Fraction, *_: Any) -> Any:
+        self._look((rate,))
+        return cells
+
 
 def curator() -> tuple[Curator, Watcher]:
     ledger = Ledger([Pot("epsilon", Fraction(1, 10), 10), Pot("rho", Fraction(1, 50), 10)])
@@ -108,6 +112,21 @@ def test_a_refused_charge_draws_nothing(purpose: str) -> None:
         with pytest.raises(LeakError):
             attempt()
         assert watcher.rates == ()
+
+
+def test_a_gate_is_passed_from_the_top_down() -> None:
+    """Its price is that of one walk down each path: a level above is not asked about again."""
+    made, watcher = curator()
+    gate = made.open_gate("pure", 3)
+    for depth in (0, 0, 1, 2, 2):  # several partitions of a level
+        made.pass_gate("pure", gate, Sealed((ROOT, ONE)), 9, depth)
+    assert watcher.rates == (gate.rate,)
+    watcher.rates = ()
+    for depth in (1, 0, -1):
+        with pytest.raises(LeakError, match="level above"):
+            made.pass_gate("pure", gate, Sealed((ROOT, ONE)), 9, depth)
+    assert watcher.rates == ()
+    made.pass_gate("pure", gate, Sealed((ROOT, ONE)), 9, 3)
 
 
 def test_what_crashed_is_spent() -> None:
