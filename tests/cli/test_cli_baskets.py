@@ -125,3 +125,31 @@ def test_records_with_foreign_items_and_blanks_are_no_matter(shop, run, tmp_path
     run("publish", messy, "--schema", shop / "baskets.yaml", "--epsilon", "1", "--out", out).expect(
         0
     )
+
+
+def test_the_unit_of_protection_is_a_record(release, run, shop, tmp_path):
+    promise = json.loads((release / "manifest.json").read_text())["guarantee"]
+    assert promise["unit_of_protection"] == "one record is one person"
+    assert promise["neighbours"] == "add or remove one record"
+    told = run("verify", release).expect(0).out
+    assert "one record is one person" in told and "one row" not in told
+    assert "the sets of items cover all records" in " ".join(told.split())
+    made = run("sample", release, "--rows", "3", "--out", tmp_path / "made.dat").expect(0).out
+    assert "synthetic records" in made
+
+
+def test_in_a_long_table_it_is_all_of_a_persons_items(run, tmp_path):
+    (tmp_path / "long.csv").write_text("who,what\nann,tea\nann,milk\nbob,tea\n")
+    (tmp_path / "long.yaml").write_text(
+        "name: shop\nitems: {universe: [tea, milk, jam], person: who, item: what}\n"
+    )
+    out = tmp_path / "release"
+    run("publish", tmp_path / "long.csv", "--schema", tmp_path / "long.yaml", "--epsilon", "1",
+        "--out", out).expect(0)  # fmt: skip
+    told = run("verify", out).expect(0).out
+    assert "one value of who is one person, with all its items" in " ".join(told.split())
+    assert "one value of who" in run("show", out).expect(0).out
+    manifest = json.loads((out / "manifest.json").read_text())
+    manifest["guarantee"]["unit_of_protection"] = "one record is one person"
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    assert "unit of protection" in run("verify", out).expect(6).err

@@ -54,4 +54,5 @@ def sample(
         if as_json:
             print_json({"rows": str(out), "columns": list(drawn.column_names)})
             return
-        say(f"Wrote synthetic rows to {out}.")
+        what = "rows" if opened.schema.items is None else "records"
+        say(f"Wrote synthetic {what} to {out}.")

@@ -203,7 +203,10 @@ def regions(release: Release | BasketRelease | RowsRelease) -> str:
 
 def _who(release: Release | BasketRelease | RowsRelease) -> str:
     if release.schema.items is not None:
-        return "any one record (one record is one person)"
+        column = release.schema.items.person
+        if column is None:
+            return "any one record (one record is one person)"
+        return f"any one person (one value of {column}, with all its items)"
     if release.schema.person is None:
         return "any one row (one row is one person)"
     rows = many(release.schema.person.max_rows, "row")

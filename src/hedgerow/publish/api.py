@@ -285,18 +285,32 @@ def _rows_release(
 
 
 def _guarantee(schema: Schema, budget: Budget, accounting: str, *, private: bool) -> dict[str, Any]:
-    person = schema.person
+    unit, neighbours = _unit(schema)
     return {
         "epsilon": str(budget.epsilon),
         "delta": str(budget.delta),
         "accounting": accounting,
-        "neighbours": "add or remove one person" if person else "add or remove one row",
-        "unit_of_protection": f"one person, with at most {person.max_rows} rows"
-        if person
-        else "one row is one person",
+        "neighbours": neighbours,
+        "unit_of_protection": unit,
         "began_as_draft": schema.began_as_draft,
         "private": private,
     }
+
+
+def _unit(schema: Schema) -> tuple[str, str]:
+    """Whom a release protects, and which data sets are neighbours."""
+    if schema.items is not None:
+        column = schema.items.person
+        if column is None:
+            return "one record is one person", "add or remove one record"
+        return (
+            f"one value of {column} is one person, with all its items",
+            "add or remove one record",
+        )
+    if schema.person is not None:
+        rows = schema.person.max_rows
+        return f"one person, with at most {rows} rows", "add or remove one person"
+    return "one row is one person", "add or remove one row"
 
 
 def _ledger(outcome: Outcome) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from hedgerow.release.prices import Failed, pots, whole
 from hedgerow.release.release import Release
 from hedgerow.release.rows import RowsRelease
 from hedgerow.release.verify_rows import check_rows
-from hedgerow.schema import Person
+from hedgerow.schema import Schema
 
 __all__ = ["Check", "Verdict", "verify"]
 
@@ -137,7 +137,8 @@ def verify(source: str | Path | Release | BasketRelease | RowsRelease) -> Verdic
     if release is not None:
         opened, books = release, _BOOKS.get(kind, charges)
         check("unit of protection", lambda: _protection(opened))
-        check("regions", lambda: _regions(opened))
+        name = "regions" if isinstance(opened, Release) else "sets"
+        check(name, lambda: _regions(opened))
         check("measurements", lambda: books.measured(opened))
         check("accounts", lambda: books.accounted(opened))
         check("order", lambda: _order(opened))
@@ -221,7 +222,7 @@ def _entries(ledger: dict[str, Any], some: bool) -> str:
 def _paths(ledger: dict[str, Any], some: bool) -> str:
     known = pots(ledger)
     if not ledger["paths"] and not some:
-        raise Failed("the ledger names no path, so nothing accounts for the regions")
+        raise Failed("the ledger names no path, so nothing accounts for what is published")
     for path in ledger["paths"]:
         whole(path["leaves"], 1)
         if not path["spent"].keys() <= known.keys():
@@ -229,7 +230,7 @@ def _paths(ledger: dict[str, Any], some: bool) -> str:
         for pot, (_, granted) in known.items():
             if sum(whole(units) for units in path["spent"].get(pot, {}).values()) != granted:
                 raise Failed(f"a path does not spend exactly what was granted in {pot}")
-    return "every path to a published region spends exactly what was granted"
+    return "every path to what is published spends exactly what was granted"
 
 
 def _spending(ledger: dict[str, Any], spent: list[Fraction]) -> str:
@@ -291,19 +292,26 @@ def _protection(release: Release | BasketRelease | RowsRelease) -> str:
     if release.ledger["person_rows"] != rows:
         raise Failed("the ledger counts other rows per person than the schema caps")
     stated = release.guarantee["unit_of_protection"], release.guarantee["neighbours"]
-    if stated != _unit(person):
+    unit, neighbours = _unit(release.schema)
+    if stated != (unit, neighbours):
         raise Failed("the guarantee names another unit of protection than the schema gives")
     draft = release.guarantee["began_as_draft"]
     if not isinstance(draft, bool):
         raise Failed("the guarantee does not say whether the schema began as a draft")
     if draft is not True and release.schema.began_as_draft:
         raise Failed("the schema began as a draft from private data, and the guarantee hides it")
-    words = "one row is one person" if person is None else f"one person has at most {rows} rows"
+    words = unit if person is None else f"one person has at most {rows} rows"
     return words + ("; the schema began as a draft from private data" if draft else "")
 
 
-def _unit(person: Person | None) -> tuple[str, str]:
+def _unit(schema: Schema) -> tuple[str, str]:
     """The unit of protection and the neighbours that a schema makes for, in a manifest's words."""
+    items, person = schema.items, schema.person
+    if items is not None and items.person is not None:
+        words = f"one value of {items.person} is one person, with all its items"
+        return words, "add or remove one record"
+    if items is not None:
+        return "one record is one person", "add or remove one record"
     if person is None:
         return "one row is one person", "add or remove one row"
     return f"one person, with at most {person.max_rows} rows", "add or remove one person"
@@ -312,7 +320,7 @@ def _unit(person: Person | None) -> tuple[str, str]:
 def _regions(release: Release | BasketRelease) -> str:
     # Whoever writes a method of their own may give it regions of any shape.
     if not isinstance(release.partition, _SHAPES.get(release.method, object)):
-        raise Failed("regions of this shape do not come from the method that is named")
+        raise Failed("what was published has not the shape that the method gives")
     # a release in memory was not checked when it was read
     if isinstance(release, BasketRelease):
         release.partition.check(release.items)
@@ -322,11 +330,12 @@ def _regions(release: Release | BasketRelease) -> str:
         published = release.partition.cells
     leaves = sum(whole(path["leaves"]) for path in release.ledger["paths"])
     if leaves != published:
-        raise Failed("the ledger accounts for another number of regions than there are")
+        what = "sets" if isinstance(release, BasketRelease) else "regions"
+        raise Failed(f"the ledger accounts for another number of {what} than there are")
     if published < release.partition.cells:
-        return (
-            "the regions follow from the tree over the items; the ledger accounts for those listed"
-        )
+        return "the sets follow from the tree over the items; the ledger accounts for those listed"
+    if isinstance(release, BasketRelease):
+        return "the sets of items cover all records, and the ledger accounts for each"
     return "the regions cover the whole domain once, and the ledger accounts for each"
 
 
