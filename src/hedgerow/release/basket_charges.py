@@ -24,7 +24,7 @@ from hedgerow.release.basket_release import BasketRelease
 from hedgerow.release.charges import ELSEWHERE, Profile, profile, stated
 from hedgerow.release.itemsets import CoreCells, CutTree
 from hedgerow.release.measurements import Measurement
-from hedgerow.release.prices import Book, Failed, afford, books, pots
+from hedgerow.release.prices import Book, Failed, afford, books, pots, whole
 from hedgerow.schema.item_tree import ItemTree
 
 __all__ = ["accounted", "measured", "published"]
@@ -33,6 +33,12 @@ Ints = NDArray[np.int64]
 
 _PLACES = {"size": "size", "support": "item", "cell": "region", "leaf": "node"}
 _TESTED_HALF = 2  # one half of the budget is for tests
+SHARES = {
+    "whole": {"size": 2},  # all items are in the core
+    "core": {"size": 2, "support": 60},
+    "tree": {"size": 2, "support": 30, "gate": 25},
+}
+"""Percent of the budget that DiffPart's tuned schedule gives to finding the regions."""
 
 
 def published(release: BasketRelease) -> int:
@@ -51,9 +57,11 @@ def measured(release: BasketRelease) -> str:
     """Every region was counted, and every count has the noise that its charge buys."""
     named, booked = _named(release), books(release.ledger)
     for name, measurement in named.items():
+        _check_places(release, measurement)
+        if _listed(release) and not len(measurement.where):
+            continue  # no leaf was listed, and perhaps none was ever reached
         if name not in booked:
             raise Failed(f"{name} was counted, and nothing was booked for it")
-        _check_places(release, measurement)
         if _listed(release):
             _check_leaves(release, measurement, booked[name])
         else:
@@ -79,6 +87,8 @@ def accounted(release: BasketRelease) -> str:
         gates = {"gate"} if isinstance(release.partition, CutTree) else set()
         if booked.keys() != named.keys() | gates:
             raise Failed("other purposes were booked than this method pays for")
+        if release.method == "diffpart":
+            _check_shares(release, booked)
         names = [(book.pot, purpose) for purpose, book in booked.items()]
         units = [book.once() for book in booked.values()]
         found[profile(names, units)] = release.partition.cells
@@ -89,8 +99,7 @@ def accounted(release: BasketRelease) -> str:
 
 def _named(release: BasketRelease) -> dict[str, Measurement]:
     """The measurements by name, of which no other and none twice may be there."""
-    whole = isinstance(release.partition, CoreCells)
-    counts = "cell" if whole else "leaf"
+    counts = "cell" if isinstance(release.partition, CoreCells) else "leaf"
     known = {counts} if _listed(release) else {counts, "size", "support"}
     found: dict[str, Measurement] = {}
     for measurement in release.measurements:
@@ -123,6 +132,30 @@ def _check_places(release: BasketRelease, measurement: Measurement) -> None:
         raise Failed(f"{name} was not counted once in every place")
     if measurement.reach != 1 and name != "support":
         raise Failed(f"{name} counts disjoint places, in one of which a record lies")
+    said = name != "support" or release.method != "diffpart"
+    if not said and measurement.reach != whole(release.settings["chosen"]["cap"], 1):
+        raise Failed("a record counts for another number of supports than the settings say")
+
+
+def _check_shares(release: BasketRelease, booked: dict[str, Book]) -> None:
+    """What finding the regions cost is known in advance, and so is what it is spent on."""
+    partition = release.partition
+    if isinstance(partition, CutTree):
+        shares = SHARES["tree"]
+    elif len(partition.core) < release.items.size:
+        shares = SHARES["core"]
+    else:
+        shares = SHARES["whole"]
+    if release.settings.get("schedule") == "paper":
+        raise Failed("regions of this shape do not come from the schedule that is named")
+    for purpose, percent in shares.items():
+        if purpose not in booked:
+            raise Failed(f"nothing was booked for {purpose}, without which no regions are found")
+        book = booked[purpose]
+        if book.once() * 100 != percent * book.granted:
+            raise Failed(f"{purpose} had another share of the budget than this method gives it")
+    if booked.keys() - shares.keys() - {"cell", "leaf"}:
+        raise Failed("other purposes were booked than this method pays for")
 
 
 def _priced(measurement: Measurement, book: Book) -> None:

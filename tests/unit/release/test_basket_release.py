@@ -19,8 +19,9 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import ReleaseError, UsageError
+from hedgerow.publish import diffpart
 from hedgerow.publish.diffpart import DiffPart
-from hedgerow.release import BasketRelease, Release, verify
+from hedgerow.release import BasketRelease, Release, basket_charges, verify
 from hedgerow.release.basket_answers import read_sets
 from hedgerow.release.itemsets import CoreCells
 from hedgerow.schema import Schema
@@ -273,3 +274,75 @@ def test_paths_that_say_otherwise_are_found(release: BasketRelease) -> None:
     assert fails(release, ledger=release.ledger | {"paths": paths[1:]})
     more = [paths[0] | {"leaves": paths[0]["leaves"] + 1}, *paths[1:]]
     assert fails(release, ledger=release.ledger | {"paths": more})
+
+
+@pytest.mark.parametrize("limit", [1, 2, 100_000])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_paper_release_without_a_leaf_passes(limit: int, seed: int, tmp_path: Path) -> None:
+    (tmp_path / "shop.dat").write_text("1 5 9\n")
+    method = DiffPart(schedule="paper", max_partitions=limit)
+    found = hr.publish(tmp_path / "shop.dat", shop_of(27), method, 1, seed=seed)
+    found = replace(found, guarantee=found.guarantee | {"private": True})
+    assert limit > 2 or not len(found.measurements[0].where)
+    assert fails(found) == set()
+
+
+def forged(release: BasketRelease, *purposes: str) -> BasketRelease:
+    """The release as if these purposes had never been paid for: a smaller budget, added up."""
+    ledger = json.loads(json.dumps(release.ledger))
+    ledger["entries"] = [e for e in ledger["entries"] if e["purpose"] not in purposes]
+    for path in ledger["paths"]:
+        for purpose in purposes:
+            path["spent"]["epsilon"].pop(purpose)
+    ledger["pots"]["epsilon"]["units"] = sum(ledger["paths"][0]["spent"]["epsilon"].values())
+    kept = tuple(m for m in release.measurements if m.name not in purposes)
+    return replace(release, ledger=ledger, measurements=kept)
+
+
+def test_regions_that_nobody_paid_for_are_found(files: Path) -> None:
+    for name, purposes in (
+        ("whole", ["size"]), ("core", ["size", "support"]), ("tree", ["size", "support", "gate"]),
+    ):  # fmt: skip
+        found = hr.publish(files, shop_of(8), method=METHODS[name], epsilon=1, seed=4)
+        found = replace(found, guarantee=found.guarantee | {"private": True})
+        assert fails(found) == set()
+        for some in [[one] for one in purposes] + [purposes]:
+            assert fails(forged(found, *some)) == {"accounts"}
+
+
+def test_the_reach_of_supports_is_that_of_the_settings(files: Path) -> None:
+    """As if a record counted for fewer supports: a finer noise would then be paid for."""
+    for name in ("core", "tree"):
+        found = hr.publish(files, shop_of(8), method=METHODS[name], epsilon=1, seed=4)
+        found = replace(found, guarantee=found.guarantee | {"private": True})
+        (place,) = (i for i, m in enumerate(found.measurements) if m.name == "support")
+        support = found.measurements[place]
+        assert support.reach > 1
+        changed = [*found.measurements]
+        changed[place] = replace(support, reach=support.reach - 1)
+        assert fails(found, measurements=tuple(changed)) == {"measurements"}
+
+
+def test_shares_are_those_of_the_method() -> None:
+    for kind in ("core", "tree"):
+        shares = {"size": diffpart.SIZE_UNITS, "support": diffpart.SUPPORT_UNITS[kind]}
+        shares |= {"gate": diffpart.GATE_UNITS} if kind == "tree" else {}
+        held = basket_charges.SHARES[kind]
+        assert {key: percent * diffpart.UNITS // 100 for key, percent in held.items()} == shares
+    assert basket_charges.SHARES["whole"] == {"size": basket_charges.SHARES["core"]["size"]}
+
+
+def test_another_share_is_found(release: BasketRelease) -> None:
+    """What is taken from one purpose is given to the counts, whose noise is then just right."""
+    if release.settings["schedule"] == "paper":
+        return
+    counts = release.measurements[-1].name
+    for purpose in {e["purpose"] for e in release.ledger["entries"]} - {counts}:
+        ledger = json.loads(json.dumps(release.ledger))
+        for entry in ledger["entries"]:
+            entry["units"] += {purpose: -1, counts: 1}.get(entry["purpose"], 0)
+        for path in ledger["paths"]:
+            path["spent"]["epsilon"][purpose] -= 1
+            path["spent"]["epsilon"][counts] += 1
+        found = verify(replace(release, ledger=ledger)).checks
+        assert any("another share of the budget" in check.words for check in found)
