@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.release.growth import check_growth
 from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import TreePartition
 from hedgerow.release.prices import Book, Failed, afford, books, prices, whole
@@ -72,6 +73,7 @@ def accounted(release: Release) -> str:
     """The paths of the ledger are those that the entries and the regions show."""
     booked = books(release.ledger)
     charged = _charges(release, _named(release), booked)
+    check_growth(release, booked)
     for purpose, charges in charged.items():
         booked[purpose].hold(charges.depth, charges.units, charges.draws)
     if _profiles(release, booked, charged) != stated(release.ledger):

@@ -13,7 +13,8 @@ import pytest
 
 from hedgerow import CDiffGen, DiffGen, DiffMulti, publish
 from hedgerow.publish import diffgen
-from hedgerow.release import Measurement, verify
+from hedgerow.release import GridPartition, Measurement, growth, verify
+from hedgerow.release.prices import Failed
 from hedgerow.schema import Schema
 
 METHODS = {
@@ -231,6 +232,96 @@ def test_growth_that_was_left_out_of_the_books_is_caught(grown):
         for path in ledger["paths"]:
             path["spent"]["epsilon"].pop(purpose)
         assert "nothing was booked" in failing(replace(grown[kind], ledger=ledger))["accounts"]
+
+
+def without(release, *purposes):
+    """The release as if these purposes had never been paid for: a smaller budget, well added up."""
+    ledger = json.loads(json.dumps(release.ledger))
+    ledger["entries"] = [e for e in ledger["entries"] if e["purpose"] not in purposes]
+    for path in ledger["paths"]:
+        for spent in path["spent"].values():
+            for purpose in purposes:
+                spent.pop(purpose, None)
+    for pot in list(ledger["pots"]):
+        ledger["pots"][pot]["units"] = sum(ledger["paths"][0]["spent"].get(pot, {}).values())
+    kept = tuple(m for m in release.measurements if m.name not in purposes)
+    return replace(release, ledger=ledger, measurements=kept)
+
+
+FORGED = {
+    f"{name}, without {purpose}": (name, purpose)
+    for name, purposes in {
+        "diffgen": ("select", "rows"),
+        "diffgen, by rule": ("select", "rows"),
+        "diffgen, paper": ("select", "cut"),
+        "cdiffgen": ("select", "rows"),
+        "cdiffgen, paper": ("select", "cut"),
+        "diffmulti": ("rows",),
+        "diffmulti, deep": ("rows",),
+    }.items()
+    for purpose in purposes
+}
+
+
+@pytest.mark.parametrize("budget", ["pure", "zcdp"])
+@pytest.mark.parametrize("forged", FORGED)
+def test_regions_that_nobody_paid_for_are_caught(forged, budget):
+    name, purpose = FORGED[forged]
+    honest = made(METHODS[name], *BUDGETS[budget])
+    assert honest.partition.cells > 1 and failing(honest) == {}
+    forgery = without(honest, purpose)
+    # all else adds up, so that nothing but the regions tells
+    assert failing(forgery).keys() == {"accounts"}
+    assert "nothing was booked for" in failing(forgery)["accounts"]
+    assert verify(forgery).epsilon < verify(honest).epsilon
+
+
+@pytest.mark.parametrize("name", ["diffgen", "diffgen, paper", "cdiffgen", "cdiffgen, paper"])
+def test_fewer_choices_than_the_regions_show_are_caught(name):
+    """One draw is left out, or is said to be of another depth, and all sums are mended."""
+    honest = made(METHODS[name])
+    for purpose in ("select", "cut") if "paper" in name else ("select",):
+        entries = [e for e in honest.ledger["entries"] if e["purpose"] == purpose]
+        for entry in entries:
+            fewer = json.loads(json.dumps(honest.ledger))
+            place = fewer["entries"].index(entry)
+            fewer["entries"][place]["nodes"] -= 1
+            if not fewer["entries"][place]["nodes"]:
+                del fewer["entries"][place]
+            for path in fewer["paths"]:
+                path["spent"]["epsilon"][purpose] -= entry["units"]
+            fewer["pots"]["epsilon"]["units"] -= entry["units"]
+            if purpose == "select" or not entry["depth"]:
+                assert "accounts" in failing(replace(honest, ledger=fewer))
+            moved = json.loads(json.dumps(honest.ledger))
+            moved["entries"][moved["entries"].index(entry)]["depth"] = 77
+            assert "accounts" in failing(replace(honest, ledger=moved))
+
+
+def test_a_tree_that_is_no_product_of_cuts_is_no_tree_of_steps():
+    tree = made(METHODS["diffmulti, deep"])
+    words = failing(replace(tree, method="cdiffgen"))["accounts"]
+    assert "not the product" in words
+
+
+def test_specialisations_are_recounted_from_the_cuts():
+    """By hand, from the steps that were taken, for many runs."""
+    for method in (DiffGen(specialisations=7), DiffGen(schedule="paper", specialisations=7)):
+        release = made(method)
+        edges = list(release.partition.edges)
+        selected = sum(e["nodes"] for e in release.ledger["entries"] if e["purpose"] == "select")
+        steps = growth._Steps.of(release.partition, release.schema)
+        assert steps.all == selected
+        assert steps.numbers == sum(len(edges[place]) - 2 for place in (0, 1, 2))
+    job = edges[3]
+    for cut, nodes in (
+        ([0, 5], 0), ([0, 2, 5], 1), ([0, 1, 2, 5], 2), ([0, 2, 3, 5], 2), ([0, 2, 3, 4, 5], 3),
+    ):  # fmt: skip
+        edges[3] = np.asarray(cut, job.dtype)
+        assert growth._Steps.of(GridPartition(tuple(edges)), release.schema).nodes == nodes
+    edges[3] = np.asarray([0, 3, 5], job.dtype)
+    with pytest.raises(Failed, match="no node of its taxonomy"):
+        growth._Steps.of(GridPartition(tuple(edges)), release.schema)
 
 
 def test_spending_that_was_moved_between_paths_is_caught(grown):
