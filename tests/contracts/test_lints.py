@@ -167,29 +167,52 @@ def lines_of_calls(tree: ast.AST, name: str) -> list[int]:
     ]
 
 
-def test_a_release_is_booked_before_there_is_randomness() -> None:
-    """One function makes the random source of releases, after it has booked.
+def books_before_it_draws(tree: ast.AST, name: str, reader: str) -> bool:
+    """Whether one function alone makes randomness: it reads, books, makes it, and then runs."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    (maker,) = (node for node in functions if node.name == name)
+    steps = [lines_of_calls(maker, step) for step in (reader, "pay", "Keystream", "run")]
+    if any(len(lines) != 1 for lines in steps):
+        return False
+    (read,), (booked,), (source,), (run,) = steps
+    return read < booked < source < run and lines_of_calls(tree, "Keystream") == [source]
 
-    Audits and baselines make no release. Centroids are found before one is made, at a price that
-    its own function tells; they are booked by whoever asks for them.
+
+RELEASING = {"api.py": ("publish", "open_engine"), "clusters.py": ("find_centroids", "read")}
+
+
+def test_a_release_is_booked_before_there_is_randomness() -> None:
+    """Two functions make the random source of what leaves, each after it has booked.
+
+    Audits and baselines make no release.
     """
-    makers = [
+    makers = {
         path
         for path in LIBRARY
         if lines_of_calls(parsed(path), "Keystream")
         and path.relative_to(SOURCE).parts[0] not in ("audit", "evaluate")
-        and path != SOURCE / "publish" / "clusters.py"
-    ]
-    assert makers == [SOURCE / "publish" / "api.py"]
-    (publish,) = (
-        node
-        for node in ast.walk(parsed(makers[0]))
-        if isinstance(node, ast.FunctionDef) and node.name == "publish"
-    )
-    (read,), (booked,), (source,), (run,) = (
-        lines_of_calls(publish, name) for name in ("open_engine", "pay", "Keystream", "run")
-    )
-    assert read < booked < source < run
+    }
+    assert makers == {SOURCE / "publish" / name for name in RELEASING}
+    for path in makers:
+        assert books_before_it_draws(parsed(path), *RELEASING[path.name]), path
+
+
+@pytest.mark.parametrize(
+    "steps, fine",
+    [
+        (("read()", "pay()", "Keystream()", "run()"), True),
+        (("pay()", "read()", "Keystream()", "run()"), False),
+        (("read()", "Keystream()", "pay()", "run()"), False),
+        (("read()", "Keystream()", "run()", "pay()"), False),
+        (("read()", "Keystream()", "run()"), False),
+        (("read()", "pay()", "Keystream()", "run()", "Keystream()"), False),
+    ],
+)
+def test_the_order_of_booking_is_looked_at(steps: tuple[str, ...], fine: bool) -> None:
+    body = "def find():\n" + "".join(f"    {step}\n" for step in steps)
+    assert books_before_it_draws(ast.parse(body), "find", "read") is fine
+    elsewhere = body + "def other():\n    Keystream()\n"
+    assert not books_before_it_draws(ast.parse(elsewhere), "find", "read")
 
 
 def test_audits_know_made_up_tables_alone() -> None:

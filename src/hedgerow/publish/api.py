@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +15,14 @@ from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streamed import DEFAULT_MEMORY
-from hedgerow.errors import LedgerWarning, SchemaError, UsageError
-from hedgerow.privacy.account_book import AccountBook, Booking, unit_of
+from hedgerow.errors import SchemaError, UsageError
+from hedgerow.privacy.account_book import Booking
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
+from hedgerow.publish.payment import close_failed, payment
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.publish.supermodular import RowsOutcome, Supermodular
 from hedgerow.release import Release, RowsRelease
@@ -109,7 +108,7 @@ def publish(
         )
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
     counting = Counting(_engine_for(method, engine), memory, scratch, scheduler)
-    pay = _payment(ledger, dataset, schema, method, plan.budget, seed)
+    pay = payment(ledger, dataset, schema, method.name, plan.budget, seed)
     pace = _Pace(progress, stage)
     with open_engine(
         source,
@@ -120,13 +119,12 @@ def publish(
         reading=pace.reading,
         passing=pace.passing,
     ) as (rows, kind):
-        booking = None if pay is None else pay()  # from here on it is spent
+        booking = pay()  # from here on it is spent
         stream = Keystream(seed)
         try:
             outcome: Any = run(rows, method, plan.budget, Dice(stream), pace.growing, schema)
         except BaseException:
-            if booking is not None:
-                _close_failed(booking, stream)
+            close_failed(booking, stream)
             raise
     pace.growing(1.0)
     if isinstance(outcome, RowsOutcome):
@@ -172,47 +170,6 @@ def run(
         return method.run(engine, schema, budget, chance, progress)
     assert schema is not None
     return method.run(data, schema, budget, chance, progress)
-
-
-def _payment(
-    ledger: str | Path | None,
-    dataset: str | None,
-    schema: Schema,
-    method: Publisher,
-    budget: Budget,
-    seed: int | None,
-) -> Callable[[], Booking] | None:
-    """What books a release, once it was tried out: a run that cannot be booked does not begin."""
-    if ledger is None:
-        if dataset is not None:
-            raise UsageError(
-                "a data set was named, but no ledger to book it in.",
-                hint="Name the ledger too (ledger=, --ledger).",
-            )
-        return None
-    if seed is not None:
-        raise UsageError(
-            "a seeded run is not private, so there is nothing to book.",
-            hint="Leave out the seed for a release, or the ledger for a test.",
-        )
-    book = AccountBook(ledger)
-    unit = unit_of(schema)
-    name = schema.name if dataset is None else dataset
-    book.check(name, budget, method=method.name, unit=unit)
-    return partial(book.book, name, budget, method=method.name, unit=unit)
-
-
-def _close_failed(booking: Booking, stream: Keystream) -> None:
-    """What becomes of the entry of a run that failed: spent, unless nothing was ever drawn."""
-    if stream.untouched:
-        booking.withdraw()
-        return
-    warnings.warn(
-        f"This run had begun to draw noise, so it stays booked as release {booking.number} of "
-        f"{booking.dataset!r} in {booking.path}.",
-        LedgerWarning,
-        stacklevel=3,
-    )
 
 
 class _Pace:

@@ -11,6 +11,9 @@ the number of records and the sums of their features get discrete Laplace noise.
 between 0 and `SCALE`, and a record has at most that much in all features of one attribute, and in
 the number of records; so with A attributes one record moves the sums by at most (A + 1) SCALE in
 total. The rounds see all records, so their charges add up: T charges of epsilon / T.
+
+Centroids and the release of the labelled table are two releases about the same people. Each tells
+its own epsilon, and what one person loses is the sum: give both the same ledger over releases.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,6 +37,7 @@ from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Ledger, Line
+from hedgerow.publish.payment import close_failed, payment
 from hedgerow.publish.plan import levels, open_purse
 from hedgerow.schema import Numeric, Schema
 from hedgerow.table import Table, encode_rows, read
@@ -93,8 +98,13 @@ def find_centroids(
     *,
     rounds: int = 5,
     seed: int | None = None,
+    ledger: str | Path | None = None,
+    dataset: str | None = None,
 ) -> Centroids:
     """Finds centroids by private k-means. The result may be published; it costs epsilon.
+
+    What is published with the labels costs its own epsilon on top of that: book both in the same
+    ledger, under the same data set.
 
     Args:
         source: What `hedgerow.publish` takes.
@@ -103,15 +113,27 @@ def find_centroids(
         epsilon: What finding them may cost one person.
         rounds: How often records are assigned anew.
         seed: For tests alone: makes the run repeatable and the result NOT private.
+        ledger: The file that adds up what all releases of a data set cost (see `AccountBook`).
+        dataset: The data set's name in the ledger; without it, the schema's.
+
+    Raises:
+        BudgetError: If the ledger has less left for the data set than this would cost.
     """
     for name, value, most in (("clusters", clusters, MOST_CLUSTERS), ("rounds", rounds, 1000)):
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
             raise UsageError(f"{name} must be a whole number from 1 to {most}.")
     cap = schema.person.max_rows if schema.person else 1
     budget = Budget.of(epsilon, 0, cap)
-    stream = Keystream(seed)
+    cluster_schema(schema, clusters)  # refused before anything is booked
+    pay = payment(ledger, dataset, schema, "centroids", budget, seed)
     table = read(source, schema)
-    found = run(table, clusters, rounds, budget, Dice(stream))
+    booking = pay()  # from here on it is spent
+    stream = Keystream(seed)
+    try:
+        found = run(table, clusters, rounds, budget, Dice(stream))
+    except BaseException:
+        close_failed(booking, stream)
+        raise
     return replace(found, private=stream.secure)
 
 
@@ -162,7 +184,9 @@ def cluster_schema(schema: Schema, clusters: int) -> Schema:
     return replace(schema, target=only.target)
 
 
-def label_rows(rows: pa.Table, centroids: Centroids) -> tuple[pa.Table, Schema]:
+def label_rows(
+    rows: pa.Table, centroids: Centroids, *, for_tests: bool = False
+) -> tuple[pa.Table, Schema]:
     """Rows with the number of their nearest centroid as the class, and the schema for them.
 
     What becomes of a row depends on that row and on the centroids alone. Rows that the schema
@@ -171,7 +195,17 @@ def label_rows(rows: pa.Table, centroids: Centroids) -> tuple[pa.Table, Schema]:
     Args:
         rows: The raw rows.
         centroids: Public or private ones.
+        for_tests: Takes centroids of a seeded run too. A release of rows that were labelled by
+            them is NOT private, though it cannot know.
+
+    Raises:
+        UsageError: If the centroids were found with a seed, and this is not for tests.
     """
+    if not (centroids.private or for_tests):
+        raise UsageError(
+            "the centroids were found with a seed, so no private release can be made with them.",
+            hint="Find them without a seed. In a test, say for_tests=True.",
+        )
     schema = centroids.schema
     codes, _ = encode_rows(rows, schema, lenient=True)
     labels = nearest(codes, schema, centroids.points) + 1

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import hedgerow
 from hedgerow.counting.nearest import nearest
-from hedgerow.errors import UsageError
+from hedgerow.errors import BudgetError, DataError, LedgerWarning, UsageError
+from hedgerow.privacy.account_book import AccountBook
+from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.clusters import Centroids, cluster_schema, find_centroids, label_rows
 from hedgerow.schema import Schema
 
@@ -94,3 +98,79 @@ def test_what_cannot_be_meant_is_refused():
     taken = Schema.from_dict({"name": "s", "attributes": {"cluster": {"type": "boolean"}}})
     with pytest.raises(UsageError, match="already"):
         cluster_schema(taken, 2)
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> AccountBook:
+    found = AccountBook(tmp_path / "b.ledger")
+    found.open("small", epsilon=1)
+    return found
+
+
+def entries(book: AccountBook) -> list[tuple[str, str, str]]:
+    (account,) = book.accounts()
+    return [(entry.method, str(entry.epsilon), entry.state) for entry in account.entries]
+
+
+def test_centroids_are_booked_before_they_are_drawn(
+    book: AccountBook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    refill = Keystream.refill
+
+    def watched(stream: Keystream) -> None:
+        seen.append(entries(book))
+        refill(stream)
+
+    monkeypatch.setattr(Keystream, "refill", watched)
+    found = find_centroids(crowds(), SCHEMA, 2, "1/4", ledger=book.path)
+    assert seen[0] == [("centroids", "1/4", "booked")]
+    rows, schema = label_rows(crowds(), found)
+    hedgerow.publish(rows, schema, epsilon="1/2", ledger=book.path)
+    assert [paid for _, paid, _ in entries(book)] == ["1/4", "1/2"]
+    (account,) = book.accounts()
+    assert str(account.left[0]) == "1/4"
+
+
+def test_centroids_beyond_the_total_are_refused(book: AccountBook) -> None:
+    find_centroids(crowds(), SCHEMA, 2, "0.8", ledger=book.path)
+    with pytest.raises(BudgetError, match="left"):
+        find_centroids("no such file.csv", SCHEMA, 2, "0.3", ledger=book.path)
+    with pytest.raises(BudgetError, match="no data set"):
+        find_centroids(crowds(), SCHEMA, 2, "0.1", ledger=book.path, dataset="other")
+    with pytest.raises(UsageError, match="seeded"):
+        find_centroids(crowds(), SCHEMA, 2, "0.1", ledger=book.path, seed=1)
+    with pytest.raises(UsageError, match="no ledger"):
+        find_centroids(crowds(), SCHEMA, 2, "0.1", dataset="small")
+    assert entries(book) == [("centroids", "4/5", "booked")]
+
+
+def test_a_failed_search_is_spent_once_it_has_drawn(
+    book: AccountBook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = crowds().set_column(0, "age", pa.array(["?"] * 1000))
+    with pytest.raises(DataError):
+        find_centroids(broken, SCHEMA, 2, "0.1", ledger=book.path)
+    assert entries(book) == []  # data is looked at before anything is booked
+
+    def burst(*_: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("hedgerow.publish.clusters.labelled", burst)
+        with pytest.raises(MemoryError):
+            find_centroids(crowds(), SCHEMA, 2, "0.1", ledger=book.path)
+    assert entries(book) == [("centroids", "1/10", "withdrawn")]
+    with monkeypatch.context() as patch:
+        patch.setattr("hedgerow.publish.clusters.Centroids", burst)
+        with pytest.raises(MemoryError), pytest.warns(LedgerWarning, match="stays booked"):
+            find_centroids(crowds(), SCHEMA, 2, "0.1", ledger=book.path)
+    assert entries(book)[1:] == [("centroids", "1/10", "booked")]
+
+
+def test_labels_of_a_seeded_run_are_for_tests_alone() -> None:
+    seeded = find_centroids(crowds(), SCHEMA, 2, seed=1)
+    with pytest.raises(UsageError, match="seed"):
+        label_rows(crowds(), seeded)
+    rows, _ = label_rows(crowds(), seeded, for_tests=True)
+    assert set(rows["cluster"].to_pylist()) == {"1", "2"}
