@@ -79,7 +79,7 @@ def test_catches_labels_by_exact_centroids(monkeypatch):
         codes = table.codes[:, :3].astype(float)
         exact = np.zeros_like(points)
         exact[0, 0] = codes[:, 0].mean() / 9 if len(codes) else 0.5
-        exact[1, 0] = exact[0, 0] + 0.01
+        exact[1:, 0] = exact[0, 0] + 0.01
         return honest(table, schema, exact)
 
     monkeypatch.setattr(clusters, "labelled", raw)

@@ -20,6 +20,7 @@ from hedgerow.cli.ledger import ledger
 from hedgerow.cli.plan import plan
 from hedgerow.cli.publish import publish
 from hedgerow.cli.query import query
+from hedgerow.cli.reproduce import reproduce
 from hedgerow.cli.sample import sample
 from hedgerow.cli.show import show
 from hedgerow.cli.stop import INTERRUPTED, heed_signals
@@ -58,6 +59,7 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     sample: ["hedgerow sample release/ --out rows.csv"],
     verify: ["hedgerow verify release/"],
     audit: ["hedgerow audit --method diffmulti --schema schema.yaml --epsilon 1"],
+    reproduce: ["hedgerow reproduce --list", "hedgerow reproduce diffgen-fig3a --quick"],
 }
 for _function, _lines in COMMANDS.items():
     app.command(cls=Door, epilog=example(*_lines))(_function)

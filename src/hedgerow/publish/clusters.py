@@ -6,8 +6,9 @@ or they are found by a private k-means that has its own share of epsilon. A reco
 nearest released centroid. That rule looks at one record at a time, so it keeps neighbours
 neighbours, and the table with its labels is published like any other.
 
-Private k-means: in each of T rounds every record goes to its nearest centroid, and for each cluster
-the number of records and the sums of their features get discrete Laplace noise. Features lie
+Private k-means: the first of T rounds finds the mean of all records. In each of the others every
+record goes to its nearest centroid, and for each cluster the number of records and the sums of
+their features get discrete Laplace noise. Features lie
 between 0 and `SCALE`, and a record has at most that much in all features of one attribute, and in
 the number of records; so with A attributes one record moves the sums by at most (A + 1) SCALE in
 total. The rounds see all records, so their charges add up: T charges of epsilon / T.
@@ -111,7 +112,7 @@ def find_centroids(
         schema: The public schema; its class plays no part.
         clusters: How many.
         epsilon: What finding them may cost one person.
-        rounds: How often records are assigned anew.
+        rounds: How often sums are asked for: once for all records, then by cluster.
         seed: For tests alone: makes the run repeatable and the result NOT private.
         ledger: The file that adds up what all releases of a data set cost (see `AccountBook`).
         dataset: The data set's name in the ledger; without it, the schema's.
@@ -146,19 +147,19 @@ def run(table: Table, clusters: int, rounds: int, budget: Budget, chance: Chance
     curator = Curator(ledger, chance)
     with_label = cluster_schema(schema, clusters)
     reach = (len(schema.attributes) + 1) * SCALE
-    points = _first(schema, clusters)
-    least = None
+    points = np.zeros((1, sum(feature_sizes(schema))))  # the first round finds the mean of all
     for step in range(rounds):
+        if step == 1:
+            points = _first(schema, clusters, points[0])
         engine = MemoryEngine(labelled(table, with_label, points))
         whole = engine.domain.sizes[None, :]
         everything = np.ones(whole.shape, dtype=np.bool_)
         ((_, found),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
-        exact = found.map(_sums(schema, clusters))
+        exact = found.map(_sums(schema, len(points), clusters))
         noisy, units = curator.laplace("centroid", step, _ROOT, exact, reach=reach)
-        sums = noisy.reshape(clusters, -1).astype(np.float64)
-        if least is None:  # a cluster that noise alone could have filled stays where it was
-            least = 5 / float(curator.noise_rate("centroid", int(units[0]), reach))
-        held = sums[:, 0] >= least
+        sums = noisy.reshape(len(points), -1).astype(np.float64)
+        # a cluster that noise alone could have filled stays where it was
+        held = sums[:, 0] >= 5 / float(curator.noise_rate("centroid", int(units[0]), reach))
         means = np.clip(sums[:, 1:] / np.maximum(sums[:, :1], 1), 0, 1)
         points = np.where(held[:, None], means, points)
     return Centroids(schema, points, str(Fraction(budget.epsilon)), ledger.book(_ROOT, 1))
@@ -215,28 +216,34 @@ def label_rows(
     return rows.append_column(CLUSTER, column), cluster_schema(schema, len(centroids.points))
 
 
-def _first(schema: Schema, clusters: int) -> Floats:
-    """Public points to begin with: along the diagonal of the numeric attributes.
+def _first(schema: Schema, clusters: int, mean: Floats) -> Floats:
+    """Points to begin with, from the noisy mean of all records.
 
-    Without a numeric attribute, each begins in its own stretch of every attribute's values.
+    The first is the mean; each of the others is the mean with one categorical value given, those
+    first that tell the most records apart. Where there are too few values, they lie along the
+    diagonal of the domain.
     """
-    numeric = any(isinstance(attribute, Numeric) for attribute in schema.attributes)
-    parts = []
-    middle = (2 * np.arange(clusters) + 1) / (2 * clusters)
-    for attribute in schema.attributes:
-        if isinstance(attribute, Numeric):
-            parts.append(middle[:, None])
-            continue
-        share = np.ones((clusters, attribute.size))
-        if not numeric:
-            place = (np.arange(attribute.size) + 0.5) / attribute.size
-            share = (np.abs(place[None, :] - middle[:, None]) <= 0.5 / clusters).astype(np.float64)
-        parts.append(share / np.maximum(1, share.sum(axis=1, keepdims=True)))
-    return np.concatenate(parts, axis=1)
+    sizes = feature_sizes(schema)
+    ends = np.cumsum(sizes)
+    spread = mean * (1 - mean)
+    diagonal = (2 * np.arange(clusters) + 1) / (2 * clusters)
+    points = np.tile(mean, (clusters, 1))
+    numeric = [isinstance(attribute, Numeric) for attribute in schema.attributes]
+    spread[np.repeat(numeric, sizes)] = -1
+    best = np.argsort(-spread, kind="stable")
+    for number in range(1, clusters):
+        if number - 1 < len(best) and spread[best[number - 1]] >= 0:
+            value = int(best[number - 1])
+            a = int(np.searchsorted(ends, value, side="right"))
+            points[number, ends[a] - sizes[a] : ends[a]] = 0
+            points[number, value] = 1
+        else:
+            points[number] = diagonal[number]
+    return points
 
 
-def _sums(schema: Schema, clusters: int) -> Callable[[Histograms], Ints]:
-    """For each cluster its records and the sums of their features, all times `SCALE`."""
+def _sums(schema: Schema, points: int, clusters: int) -> Callable[[Histograms], Ints]:
+    """For each point its records and the sums of their features, all times `SCALE`."""
 
     def compute(histograms: Histograms) -> Ints:
         columns = []
@@ -254,6 +261,6 @@ def _sums(schema: Schema, clusters: int) -> Callable[[Histograms], Ints]:
                 dense = np.zeros((attribute.size, clusters), dtype=np.int64)
                 dense[code] = counts * SCALE
                 columns.append(dense.T)
-        return np.concatenate(columns, axis=1).reshape(1, -1)
+        return np.concatenate(columns, axis=1)[:points].reshape(1, -1)
 
     return compute

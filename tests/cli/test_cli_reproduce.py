@@ -1,0 +1,77 @@
+"""`hedgerow reproduce`: what there is, what is written, and what is said when data is missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hedgerow.evaluate import reproduce
+from hedgerow.evaluate.reproduce.figure import Figure, Point, Stated
+
+Hedge = Callable[..., Any]
+
+
+@pytest.fixture
+def made_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Two small figures in place of the papers'."""
+    calls: list[int] = []
+
+    def run(inputs: Any, number: int) -> float:
+        calls.append(number)
+        return 80.0 + number
+
+    found = [
+        Figure(f"diffgen-fig{n}", f"Figure {n}", "h", "accuracy", "None.", 4,
+               lambda quick: [Point("curve", 1, run), Point("curve", 2, run)],
+               (Stated("curve", 2, 82.5),))
+        for n in (3, 4)
+    ]  # fmt: skip
+    monkeypatch.setattr(reproduce, "figures", lambda: found)
+    return calls
+
+
+def test_list(hedge: Hedge) -> None:
+    done = hedge("reproduce", "--list")
+    assert done.exit_code == 0
+    for name in ("diffgen-fig3a", "cdiffgen-fig5", "diffmulti-fig8", "diffpart-fig3"):
+        assert name in done.stdout
+    listed = json.loads(hedge("reproduce", "--json").stdout)["figures"]
+    assert len(listed) == len(reproduce.figures())
+
+
+def test_a_paper_gets_tables_plots_and_a_page(
+    hedge: Hedge, tmp_path: Path, made_up: list[int]
+) -> None:
+    done = hedge("reproduce", "diffgen", "--quick", "--out", tmp_path / "r")
+    assert done.exit_code == 0, done.stderr
+    assert "diffgen-fig3: Figure 3" in done.stdout and "82.5" in done.stdout
+    assert len(made_up) == 8  # two figures of two points, two runs each
+    names = {path.name for path in (tmp_path / "r").iterdir()}
+    assert {"diffgen.md", "diffgen-fig3.csv", "diffgen-fig4.csv", "runs"} <= names
+    assert "`hedgerow reproduce diffgen --quick`" in (tmp_path / "r/diffgen.md").read_text("utf-8")
+    again = hedge("reproduce", "diffgen-fig3", "--out", tmp_path / "r", "--runs", 3, "--json")
+    assert len(made_up) == 10  # only the third run of each point is new
+    (figure,) = json.loads(again.stdout)["figures"]
+    assert figure["runs"] == 3 and figure["points"][0]["mean"] == 81
+    assert (tmp_path / "r/diffgen-fig3.md").is_file()
+
+
+def test_what_is_wrong_is_told(hedge: Hedge, tmp_path: Path, made_up: list[int]) -> None:
+    done = hedge("reproduce", "diffgen-fig9", "--out", tmp_path)
+    assert done.exit_code == 2 and "--list" in done.stderr
+    done = hedge("reproduce", "diffgen", "--runs", 0, "--out", tmp_path)
+    assert done.exit_code == 2 and "--runs" in done.stderr
+    (tmp_path / "file").write_text("x")
+    done = hedge("reproduce", "diffgen", "--out", tmp_path / "file")
+    assert done.exit_code == 6 and "--out" in done.stderr
+
+
+def test_missing_data_is_told(hedge: Hedge, tmp_path: Path) -> None:
+    done = hedge("reproduce", "diffpart-fig3", "--data", tmp_path, "--out", tmp_path / "r")
+    assert done.exit_code == 4 and "HEDGEROW_DATA" in done.stderr
+    done = hedge("reproduce", "diffgen", "--data", tmp_path / "absent", "--out", tmp_path / "r")
+    assert done.exit_code == 4 and "no folder" in done.stderr
