@@ -38,6 +38,7 @@ def test_the_module_runs_as_the_command() -> None:
 def test_the_commands_are_those_of_the_project() -> None:
     assert NAMES == [
         "init", "check", "plan", "publish", "ledger", "show", "query", "sample", "verify", "audit",
+        "reproduce",
     ]  # fmt: skip
 
 

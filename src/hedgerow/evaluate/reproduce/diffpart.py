@@ -188,7 +188,7 @@ def _utility(method: Any, budget: str, number: int) -> Callable[[Inputs, int], f
         codes = release.items.code_of
         pairs = [
             (tuple(sorted(codes(label) for label in items)), float(support))
-            for items, support in zip(listed["items"], listed["count"], strict=True)
+            for items, support in zip(listed["items"], listed["estimate"], strict=True)
         ]
         return top_utility(truth[:number], pairs)
 

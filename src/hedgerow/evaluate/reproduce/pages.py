@@ -40,6 +40,8 @@ def draw(result: Result, path: Path) -> bool:
     from matplotlib import pyplot
 
     series = list(dict.fromkeys(line.series for line in result.lines))
+    # a schedule of the same method has its colour
+    kinds = list(dict.fromkeys(name.replace(", tuned", "") for name in series))
     words = [line.x for line in result.lines if isinstance(line.x, str)]
     axis = list(dict.fromkeys(words))
 
@@ -57,21 +59,22 @@ def draw(result: Result, path: Path) -> bool:
         axes.set_xlabel(result.figure.y)
         axes.invert_yaxis()
     else:
-        for number, name in enumerate(series):
+        for name in series:
             lines = [line for line in result.lines if line.series == name]
+            number = kinds.index(name.replace(", tuned", ""))
             colour, mark = f"C{number % 10}", _MARKS[number % len(_MARKS)]
             if lines[0].x is None:
                 axes.axhline(lines[0].mean, color=colour, linestyle=":", label=name)
                 continue
             at = [place(line.x) for line in lines]
-            dashed = "--" if name.endswith("tuned") or ", tuned" in name else "-"
+            dashed = "--" if ", tuned" in name else "-"
             axes.errorbar(
                 at, [line.mean for line in lines],
                 yerr=[[line.mean - line.low for line in lines],
                       [line.high - line.mean for line in lines]],
                 color=colour, marker=mark, markersize=4, linestyle=dashed, capsize=2, label=name,
             )  # fmt: skip
-        stated = [one for one in result.figure.stated if one.x is not None]
+        stated = [one for one in result.figure.stated if one.x is not None and one.series in series]
         stated = [one for one in stated if not isinstance(one.x, str) or one.x in axis]
         if stated:
             axes.scatter(
