@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -176,3 +177,13 @@ def test_labels_of_a_seeded_run_are_for_tests_alone() -> None:
         label_rows(crowds(), seeded)
     rows, _ = label_rows(crowds(), seeded, for_tests=True)
     assert set(rows["cluster"].to_pylist()) == {"1", "2"}
+
+
+def test_the_example_of_the_page_runs():
+    page = (Path(__file__).parents[3] / "docs" / "algorithms" / "clusters.md").read_text("utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    names: dict[str, object] = {}
+    exec(example, names)
+    release = names["release"]
+    assert isinstance(release, hedgerow.Release)
+    assert release.schema.classes == ("1", "2") and release.guarantee["epsilon"] == "9/10"

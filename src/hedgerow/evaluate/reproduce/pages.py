@@ -132,7 +132,7 @@ def _section(result: Result, folder: Path) -> list[str]:
         return [*parts, f"Not run: {result.skipped}.", ""]
     which = "a quick run, with fewer points" if result.quick else "all points"
     times = "1 run of each" if result.runs == 1 else f"{result.runs} runs of each"
-    parts += [f"This page: {which}, {times} (the paper: {figure.runs}).", ""]
+    parts += [f"This page: {which}, {times} (a full run has {figure.runs}).", ""]
     if (folder / f"{figure.name}.png").is_file():
         parts += [f"![{figure.title}]({figure.name}.png)", ""]
     if figure.stated:

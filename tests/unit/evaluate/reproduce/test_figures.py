@@ -118,7 +118,7 @@ def test_pages_say_which_run_they_show(tmp_path):
         assert pages.draw(found, tmp_path / "made-fig1.png")
         pages.write_page("made", "A paper", [found], tmp_path / "made.md", "the command")
         page = (tmp_path / "made.md").read_text(encoding="utf-8")
-        assert words in page and "(the paper: 2)" in page
+        assert words in page and "(a full run has 2)" in page
         assert "NOT PRIVATE" in page and "`the command`" in page
         assert "| curve | 1 | 11 | 11 (from 8.517 to 13.48) | in the text |" in page
         assert ("not run" in page) == quick  # the point at 2
