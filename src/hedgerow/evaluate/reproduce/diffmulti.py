@@ -62,7 +62,7 @@ def _distortion(score: str, metric: Callable[[Any, Any], float]) -> Callable[[bo
     def of(method: Any) -> Callable[[Inputs, int], float]:
         def run(inputs: Inputs, number: int) -> float:
             table = inputs.once("table", lambda: as_table(inputs.adult, inputs.schema))
-            release = publish(inputs.adult, inputs.schema, method, "1", seed=number)
+            release: Any = publish(inputs.adult, inputs.schema, method, "1", seed=number)
             return float(metric(table, release.partition))
 
         return run
@@ -180,7 +180,7 @@ def _matched(method: DiffMulti, labels: bool) -> Callable[[Inputs, int], float]:
             rows, schema = label_rows(inputs.adult, centroids)
             release = publish(rows, schema, method, RELEASE, seed=number)
         else:
-            release = publish(inputs.adult, inputs.schema, method, "1", seed=number)
+            release: Any = publish(inputs.adult, inputs.schema, method, "1", seed=number)
         assert isinstance(release, Release)
         return match_point(raw, cluster_regions(table, release.partition))
 
