@@ -180,7 +180,7 @@ def _matched(method: DiffMulti, labels: bool) -> Callable[[Inputs, int], float]:
             rows, schema = label_rows(inputs.adult, centroids)
             release = publish(rows, schema, method, RELEASE, seed=number)
         else:
-            release: Any = publish(inputs.adult, inputs.schema, method, "1", seed=number)
+            release = publish(inputs.adult, inputs.schema, method, "1", seed=number)
         assert isinstance(release, Release)
         return match_point(raw, cluster_regions(table, release.partition))
 
