@@ -106,9 +106,53 @@ def test_a_release_that_was_made_without_the_ledger_is_added(
     assert found["releases"][0]["place"] == str(published)
     assert found["releases"][0]["state"] == "published"
     # it is spent, whatever the total says
-    done = hedge("ledger", book, "--add", published)
+    other = release_beside(hedge, survey, book)
+    done = hedge("ledger", book, "--add", other)
     assert done.exit_code == 0 and "-0.5" in done.stdout
+    assert "spent more than its total" in done.stderr
     assert publish(hedge, survey, book, "--epsilon", "0.1").exit_code == 5
+
+
+def release_beside(hedge: Hedge, survey: Path, book: Path) -> Path:
+    out = book.with_name("beside")
+    words = ["publish", survey / "people.csv", "--schema", survey / "schema.yaml", "--epsilon", 1]
+    assert hedge(*words, "--out", out).exit_code == 0
+    return out
+
+
+def test_a_release_is_added_once(
+    hedge: Hedge, survey: Path, book: Path, published: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(published, tmp_path / "copy")
+    (tmp_path / "link").symlink_to(published)
+    assert hedge("ledger", book, "--add", published).exit_code == 0
+    for again in (published, tmp_path / "copy", tmp_path / "link"):
+        done = hedge("ledger", book, "--add", again)
+        assert done.exit_code == 2 and "release 1" in done.stderr
+    assert len(facts(hedge, book)["datasets"][0]["releases"]) == 1
+    # the same release may be about the people of two data sets
+    assert hedge("ledger", book, "--open", "other", "--epsilon", 1).exit_code == 0
+    assert hedge("ledger", book, "--add", published, "--dataset", "other").exit_code == 0
+
+
+def test_what_a_release_states_is_not_taken_on_trust(
+    hedge: Hedge, survey: Path, book: Path, published: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(published, tmp_path / "copy")
+    manifest = json.loads((published / "manifest.json").read_text())
+    manifest["guarantee"]["epsilon"] = "1/100"
+    (tmp_path / "copy" / "manifest.json").write_text(json.dumps(manifest))
+    done = hedge("ledger", book, "--add", tmp_path / "copy")
+    assert done.exit_code == 6 and "does not verify" in done.stderr and "guarantee" in done.stderr
+    assert facts(hedge, book)["datasets"][0]["releases"] == []
+
+
+def test_a_file_beside_a_release_does_not_keep_it_from_being_booked(
+    hedge: Hedge, book: Path, published: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(published, tmp_path / "copy")
+    (tmp_path / "copy" / "notes.txt").write_text("ours")
+    assert hedge("ledger", book, "--add", tmp_path / "copy").exit_code == 0
 
 
 def test_a_seeded_release_is_not_added(hedge: Hedge, survey: Path, book: Path) -> None:

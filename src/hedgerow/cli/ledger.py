@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hedgerow.cli.options import AsJson
-from hedgerow.cli.terminal import print_json, print_table, say
+from hedgerow.cli.terminal import print_json, print_table, say, warn, warned
 from hedgerow.errors import ReleaseError, UsageError
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def ledger(
         typer.Option(
             "--add",
             metavar="RELEASE",
-            help="Book a release that was made without this ledger, even beyond the total.",
+            help="Book a release that was made without this ledger, even beyond the total. This "
+            "cannot be undone.",
         ),
     ] = None,
     dataset: Annotated[
@@ -73,10 +74,11 @@ def ledger(
             )
         book.open(name, epsilon, "0" if delta is None else delta)
     if add is not None:
-        _add(book, add, dataset)
+        _add(book, add, dataset, as_json)
     accounts = book.accounts()
     if as_json:
-        print_json({"ledger": str(book.path), "datasets": [_facts(one) for one in accounts]})
+        found = [_facts(one) for one in accounts]
+        print_json({"ledger": str(book.path), "datasets": found, "warnings": warned()})
         return
     if not accounts:
         say(f"{file} has no data set yet. Open one: hedgerow ledger FILE --open NAME --epsilon 3")
@@ -86,13 +88,13 @@ def ledger(
         _show(account)
 
 
-def _add(book: AccountBook, place: Path, dataset: str | None) -> None:
+def _add(book: AccountBook, place: Path, dataset: str | None, as_json: bool) -> None:
     from hedgerow.privacy.account_book import unit_of
     from hedgerow.privacy.budget import Budget
+    from hedgerow.release import verify
     from hedgerow.release.files import read_manifest
     from hedgerow.release.manifest import check_guarantee, schema_of
 
-    # of a release that was damaged since, the manifest is enough: it was spent
     manifest = read_manifest(place)
     promise, schema = manifest["guarantee"], schema_of(manifest)
     check_guarantee(promise)
@@ -101,9 +103,23 @@ def _add(book: AccountBook, place: Path, dataset: str | None) -> None:
             f"{place} comes from a seeded run, which is not private: no budget covers it.",
             hint="Use it for tests alone.",
         )
+    # a manifest may state less than was spent; a file that lies beside a release spends nothing
+    failed = [one.name for one in verify(place).checks if not one.ok and one.name != "other files"]
+    if failed:
+        raise ReleaseError(
+            f"{place} does not verify, so what it spent is not known: {', '.join(failed)}.",
+            hint="Look with `hedgerow verify`, and add a sound copy. If there is none left, it was "
+            "spent all the same: publish that much less.",
+        )
     spent = Budget(Fraction(promise["epsilon"]), Fraction(promise["delta"]))
     name = schema.name if dataset is None else dataset
-    book.add(name, spent, method=manifest["method"], unit=unit_of(schema), place=place)
+    booking = book.add(name, spent, method=manifest["method"], unit=unit_of(schema), place=place)
+    if min(booking.left) < 0:
+        warn(
+            f"with this release, {booking.dataset} has spent more than its total. Publish nothing "
+            "more about these people.",
+            as_json,
+        )
 
 
 def _show(account: Account) -> None:

@@ -214,8 +214,15 @@ class AccountBook:
     def add(
         self, dataset: str, budget: Budget, *, method: str, unit: str, place: str | Path
     ) -> Booking:
-        """Books a release that was made without this book, even beyond the total: it is spent."""
-        booking = self._book(dataset, budget, method, unit, keep=True, beyond=True)
+        """Books a release that was made without this book, even beyond the total: it is spent.
+
+        The caller vouches for the budget: see that the release verifies first.
+
+        Raises:
+            UsageError: If the data set has this release already.
+            BudgetError: If the data set has no account.
+        """
+        booking = self._book(dataset, budget, method, unit, keep=True, made=Path(place))
         booking.mark_published(place)
         return booking
 
@@ -227,7 +234,7 @@ class AccountBook:
         unit: str,
         *,
         keep: bool,
-        beyond: bool = False,
+        made: Path | None = None,
     ) -> Booking:
         shown, key = _name(dataset)
         with book_file.transaction(self.path, writes=True, keep=keep) as file:
@@ -239,8 +246,10 @@ class AccountBook:
                     f"hedgerow ledger FILE --open {shown!r} --epsilon TOTAL.",
                 )
             _refuse_mixture(account, unit)
-            if not beyond:
+            if made is None:
                 _refuse_overdraft(account, budget)
+            else:
+                _refuse_again(account, made)
             booked = _now()
             number = file.execute(
                 "INSERT INTO entries (key, unit, method, epsilon, delta, booked, state) "
@@ -290,6 +299,29 @@ def unit_of(schema: Schema) -> str:
     return record if column is None else f"person by {column}"
 
 
+def _refuse_again(account: Account, place: Path) -> None:
+    """Raises if a release that is to be added is among those of the data set, here or as a copy."""
+    here, manifest = os.path.realpath(place), _manifest(place)
+    for entry in account.entries:
+        if entry.place is None or not entry.counts:
+            continue
+        same = os.path.realpath(entry.place) == here
+        if same or (manifest is not None and _manifest(Path(entry.place)) == manifest):
+            raise UsageError(
+                f"{place} is booked already, as release {entry.number} of {account.name!r}: what "
+                "was spent once is counted once.",
+                hint="If that entry is of another release, which this one replaced, rename this "
+                "folder and add it then.",
+            )
+
+
+def _manifest(place: Path) -> bytes | None:
+    """The manifest of a release, if it is still there."""
+    with suppress(OSError):
+        return (place / "manifest.json").read_bytes()
+    return None
+
+
 def _refuse_mixture(account: Account, unit: str) -> None:
     """Raises if a release protects others than the earlier ones did."""
     others = {entry.unit for entry in account.entries if entry.counts} - {unit}
@@ -297,8 +329,22 @@ def _refuse_mixture(account: Account, unit: str) -> None:
         raise BudgetError(
             f"the data set {account.name!r} was published per {min(others)} so far, and this "
             f"release is per {unit}: their epsilons do not add up",
-            hint="Give the schema the same `role: person` column as before.",
+            hint=_same_unit(min(others)),
         )
+
+
+def _same_unit(unit: str) -> str:
+    """How to publish per that unit once more."""
+    if unit == "row":
+        way = "Publish rows once more, by a schema without a `role: person` column."
+    elif unit == "transaction":
+        way = "Publish records of items once more, by a schema with `items:` and no `person:`."
+    else:
+        way = (
+            "Let the schema tell people apart by the same column as before: `role: person` in a "
+            "table, `person:` below `items:` for transactions."
+        )
+    return f"{way} Or open an account of its own, if these are other people."
 
 
 def _refuse_overdraft(account: Account, budget: Budget) -> None:

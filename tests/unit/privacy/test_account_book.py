@@ -403,3 +403,20 @@ def test_what_network_disks_do(
 )
 def test_whom_a_release_protects(document: dict[str, Any], unit: str) -> None:
     assert unit_of(Schema.from_dict({"name": "s"} | document)) == unit
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "way"),
+    [
+        ("row", "person by id", "without a `role: person` column"),
+        ("transaction", "row", "`items:` and no `person:`"),
+        ("person by id", "transaction", "the same column as before"),
+    ],
+)
+def test_a_mixture_is_told_the_way_back_to_what_was_before(tmp_path, before, now, way):
+    book = AccountBook(tmp_path / "b.ledger")
+    book.open("clinic", epsilon=3)
+    book.book("clinic", Budget.of(1), method="m", unit=before)
+    with pytest.raises(BudgetError) as caught:
+        book.book("clinic", Budget.of(1), method="m", unit=now)
+    assert way in str(caught.value.hint)
