@@ -153,3 +153,24 @@ def test_in_a_long_table_it_is_all_of_a_persons_items(run, tmp_path):
     manifest["guarantee"]["unit_of_protection"] = "one record is one person"
     (out / "manifest.json").write_text(json.dumps(manifest))
     assert "unit of protection" in run("verify", out).expect(6).err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no record has an item of the universe"),
+        ("tea,milk\ntea\n", "Is `separator: ','` missing"),
+        ("tea milk\ntea;jam\n", "Is `separator: ';'` missing"),
+        ("tea milk\n", None),
+    ],
+)
+def test_what_would_be_lost_in_silence_is_told_to_the_holder(run, tmp_path, text, words):
+    (tmp_path / "b.dat").write_text(text)
+    (tmp_path / "b.yaml").write_text("name: shop\nitems: {universe: [tea, milk, jam]}\n")
+    out = tmp_path / "release"
+    told = run("publish", tmp_path / "b.dat", "--schema", tmp_path / "b.yaml", "--epsilon", "1",
+               "--out", out).expect(0)  # fmt: skip
+    assert (words in told.err) if words else "Warning" not in told.err
+    assert "separator:" not in told.out
+    for file in out.iterdir():
+        assert b"missing in the schema" not in file.read_bytes()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ class Lookup:
     def __init__(self, items: Items) -> None:
         self.items = items
         self._separable = False
+        self.mark: str | None = None  # what seems to separate items, though the schema says not
         universe = items.universe
         self._range = universe if isinstance(universe, range) else None
         low, high = (0, 0) if self._range is None else (self._range[0], self._range[-1])
@@ -94,11 +96,23 @@ class Lookup:
 
     def split_bytes(self, data: NDArray[np.uint8], begin: Ints, end: Ints) -> tuple[Codes, Ints]:
         """The codes of the items in pieces of bytes, and how many each piece has."""
+        self._look_for_marks(data)
         codes = np.empty(data.size // 2 + len(begin), np.int32)
         sizes = np.empty(len(begin), np.int64)
         separator = ord(self.items.separator)
         used = split_items(data, begin, end, separator, *self._known, codes, sizes)
         return codes[:used], sizes
+
+    def _look_for_marks(self, data: NDArray[np.uint8]) -> None:
+        """Notes a usual separator that stands in the data and in no item."""
+        if self.mark is None:
+            self.mark = next((mark for mark in self._marks if (data == ord(mark)).any()), None)
+
+    @cached_property
+    def _marks(self) -> tuple[str, ...]:
+        labels = () if self._range is not None else self.items.given
+        others = [mark for mark in ",;|" if mark != self.items.separator]
+        return tuple(mark for mark in others if not any(mark in label for label in labels))
 
     def find(self, array: Any, column: str) -> Codes:
         """The code of each value of an Arrow array; FOREIGN or NOTHING if it has none."""

@@ -93,7 +93,12 @@ class Records:
                 f"{self._what}, {where}: the text is not encoded in UTF-8, so items there count as "
                 "foreign. Save the file as UTF-8."
             )
-        if self._seen and not self._useful:
+        if self._lookup.mark is not None:
+            found.append(
+                f"{self._what}: the text holds '{self._lookup.mark}', and no item of the universe "
+                f"does. Is `separator: '{self._lookup.mark}'` missing in the schema?"
+            )
+        if not self._useful:
             found.append(
                 f"{self._what}: no record has an item of the universe, so a release will say "
                 "nothing. Check the universe, and the separator or column, in the schema."
