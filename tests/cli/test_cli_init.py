@@ -86,3 +86,14 @@ def test_transactions(hedge: Hedge, tmp_path: Path) -> None:
     assert done.exit_code == 0 and "5 items, from 1 to 5" in done.stdout
     assert "follows the schema" in done.stdout and "draft" in done.stderr
     assert json.loads(hedge("init", data, "--out", out, "--overwrite", "--json").stdout)["draft"]
+
+
+def test_the_address_of_a_database_is_not_a_file(hedge, tmp_path) -> None:
+    done = hedge("init", "duckdb:///clinic.db", "--out", tmp_path / "s.yaml")
+    assert done.exit_code == 2 and "reads files only" in done.stderr
+
+
+def test_a_dat_file_holds_items_whatever_stands_in_it(hedge, tmp_path) -> None:
+    (tmp_path / "b.dat").write_text("tea,milk\ntea\n")
+    assert hedge("init", tmp_path / "b.dat", "--out", tmp_path / "s.yaml").exit_code == 0
+    assert "\nitems:\n" in (tmp_path / "s.yaml").read_text()

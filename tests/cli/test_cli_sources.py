@@ -169,3 +169,9 @@ def test_nothing_is_left_in_the_scratch_folder(
     number = int(getattr(signal, name))
     assert done.returncode == (-number if name == "SIGKILL" else 128 + number), done.stderr
     assert list(scratch.iterdir()) == [] and not (tmp_path / "r").exists()
+
+
+def test_a_duckdb_file_is_named_by_its_address(hedge, survey, tmp_path) -> None:
+    done = hedge("publish", "clinic.duckdb", "--table", "people", "--schema",
+                 survey / "schema.yaml", "--epsilon", 1, "--out", tmp_path / "r")  # fmt: skip
+    assert done.exit_code == 2 and "duckdb:///clinic.duckdb" in done.stderr

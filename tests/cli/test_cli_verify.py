@@ -61,3 +61,12 @@ def test_other_files_are_named(hedge: Hedge, published: Path, tmp_path: Path) ->
     (tmp_path / "r" / "people.csv").touch()
     done = hedge("verify", tmp_path / "r")
     assert done.exit_code == 6 and "other files" in done.stderr and "people.csv" in done.stdout
+
+
+def test_a_stray_file_is_to_be_removed(hedge, published, tmp_path) -> None:
+    import shutil
+
+    shutil.copytree(published, tmp_path / "copy")
+    (tmp_path / "copy" / "notes.txt").write_text("ours")
+    done = hedge("verify", tmp_path / "copy")
+    assert done.exit_code == 6 and "Remove the files" in done.stderr

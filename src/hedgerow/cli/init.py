@@ -9,6 +9,7 @@ import typer
 
 from hedgerow.cli.options import AsJson, Delimiter, Overwrite, delimiter_of
 from hedgerow.cli.terminal import note, print_json, say, telling
+from hedgerow.errors import UsageError
 
 
 def init(
@@ -35,6 +36,13 @@ def init(
     from hedgerow.cli.files import refuse_existing, write_text
     from hedgerow.table import draft_schema
 
+    # a path has lost the second slash
+    if str(data).startswith(("postgresql:/", "postgres:/", "duckdb:/")):
+        raise UsageError(
+            "init reads files only.",
+            hint="Save some rows of the table as CSV or Parquet and draft from that, or write the "
+            "schema by hand (docs/schema.md).",
+        )
     refuse_existing(out, overwrite)
     text = draft_schema(data, delimiter=delimiter_of(delimiter), trust_header=trust_header)
     write_text(out, text, overwrite)

@@ -202,7 +202,9 @@ def source_of(data: str, table: str | None, query: str | None) -> Any:
     if table is not None or query is not None:
         raise UsageError(
             "--table and --query are for databases.",
-            hint="Give the address of one, postgresql://... or duckdb:///..., or leave them out.",
+            hint=f"Write duckdb:///{data.lstrip('/')} for a DuckDB file, or leave them out."
+            if data.endswith((".duckdb", ".db"))
+            else "Give the address of one, postgresql://... or duckdb:///..., or leave them out.",
         )
     return data
 

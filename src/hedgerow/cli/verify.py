@@ -46,10 +46,13 @@ def verify(
         [[check.name, "yes" if check.ok else "NO", check.words] for check in verdict.checks],
     )
     if not verdict.ok:
-        failed = ", ".join(check.name for check in verdict.checks if not check.ok)
+        names = [check.name for check in verdict.checks if not check.ok]
+        failed = ", ".join(names)
         raise ReleaseError(
             f"{release} cannot be relied on: {failed}.",
-            hint="Ask whoever published it for a sound one.",
+            hint="Remove the files that are no part of it, and verify once more."
+            if names == ["other files"]
+            else "Ask whoever published it for a sound one.",
         )
     from hedgerow.cli.words import strength
 

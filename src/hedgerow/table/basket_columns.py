@@ -113,7 +113,8 @@ def _places(source: Source, wanted: list[str]) -> list[int]:
         # Without a header the names would be somebody's values, so only near ones are shown.
         near = difflib.get_close_matches(absent[0], source.names, n=1, cutoff=0.8)
         raise DataError(
-            f"{source.what}: there is no column {', '.join(map(repr, absent))}",
+            f"{source.what}: there {'is no column' if len(absent) == 1 else 'are no columns'} "
+            f"{', '.join(map(repr, absent))}",
             hint=f"Did you mean {near[0]!r}? Use one spelling in the data and in the schema."
             if near
             else "Name the column as the data does. A CSV file's first line must hold the names; "

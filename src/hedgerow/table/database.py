@@ -193,8 +193,9 @@ def _refuse(database: Database, error: Exception) -> NoReturn:
     words, way = "the query or the connection failed", "Try the query in the database's own tool."
     if kind in ("CatalogException", "BinderException", "ParserException"):  # DuckDB's
         words, way = _STATES["42P01" if kind == "CatalogException" else "42"]
+        way = way.replace("psql", "duckdb")
     for beginning, said in sorted(_STATES.items()):  # longer ones later, so that they win
         if state.startswith(beginning):
             words, way = said
-    mark = f", {state}" if state.isalnum() else ""
-    raise DataError(f"{database.shown}: {words} ({kind}{mark})", hint=way) from None
+    mark = f" ({state})" if state.isalnum() else ""
+    raise DataError(f"{database.shown}: {words}{mark}", hint=way) from None

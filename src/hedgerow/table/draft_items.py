@@ -59,13 +59,15 @@ def looks_like_baskets(path: Path) -> bool:
         raise explain(error, path, gzipped) from None
     if b"\0" in head:
         return False
+    if name.endswith((".dat", ".fimi")):
+        return True
     if len(head) > _HEAD // 2:  # the last line may be cut
         head = head[: head.rfind(b"\n") + 1] or head
     text = head.decode("utf-8", "replace")
     lines = [line.split() for line in text.splitlines()]
     several = any(len(line) > 1 for line in lines)
     if all(_NUMBER.fullmatch(word) for line in lines for word in line):
-        return any(lines) and (several or name.endswith((".dat", ".fimi")))
+        return any(lines) and several
     return several and not _DELIMITERS.search(text)
 
 

@@ -178,7 +178,7 @@ def test_person_and_item_tables_of_numbers_and_of_nobody() -> None:
     [
         ({"column": "bougth"}, {"bought": [["tea"]]}, "Did you mean 'bought'"),
         ({"column": "x"}, {"bought": [["tea"]], "y": [1]}, "no column 'x'"),
-        ({"person": "p", "item": "i"}, {"bought": [["tea"]]}, "no column 'p', 'i'"),
+        ({"person": "p", "item": "i"}, {"bought": [["tea"]]}, "are no columns 'p', 'i'"),
         ({}, {"bought": [["tea"]], "y": [1]}, "which column holds the items"),
         ({"column": "b"}, {"b": [{"x": 1}]}, "cannot be read"),
         ({"column": "b"}, {"b": [[["tea"]]]}, "cannot be read"),
