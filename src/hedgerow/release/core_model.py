@@ -250,7 +250,8 @@ class CoreModel:
                 value = float(self.support.values[code, 0]) + longer[0]
                 counts.append((value, longer[1] + 2 / rate**2))
         # one side only, so that each bound may fail with twice its part of the error
-        sides = factor(max(1 - 2 * (1 - level) / len(counts), 1e-9))
+        parts = 1 << (len(counts) - 1).bit_length()  # few levels, which are slow to work out
+        sides = factor(max(1 - 2 * (1 - level) / parts, 1e-9))
         return min(count + sides * math.sqrt(spread) + 0.5 for count, spread in counts)
 
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:

@@ -202,7 +202,8 @@ class CutModel:
             long = float(self.size.values[bins, 0].sum())
             more = float((2 / (self.size.units[bins] * float(self.size.unit)) ** 2).sum())
         rate = self.support.units[one] * float(self.support.unit)
-        sides = factor(max(1 - 2 * (1 - level) / len(one), 1e-9))
+        parts = 1 << (len(one) - 1).bit_length()  # few levels, which are slow to work out
+        sides = factor(max(1 - 2 * (1 - level) / parts, 1e-9))
         ends = self.support.values[one, 0] + long + sides * np.sqrt(2 / rate**2 + more) + 0.5
         return float(ends.min())
 
