@@ -59,7 +59,9 @@ def test_every_method_of_the_command_is_audited():
 
     assert {method.value for method in Method} <= set(AUDITED)
     for entry in AUDITED.values():
-        assert {mode.schedule for mode in entry.modes} == {"tuned", "paper"}
+        # what the paper of the one that needs a delta does is not private at any price
+        schedules = {"tuned"} if entry.needs_delta else {"tuned", "paper"}
+        assert {mode.schedule for mode in entry.modes} == schedules
         assert entry.tiny and entry.experiments
 
 
