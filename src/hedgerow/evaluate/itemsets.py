@@ -64,7 +64,10 @@ def top_itemsets(baskets: Baskets, number: int) -> list[tuple[Itemset, int]]:
     """
     index = _Index(baskets)
     found: list[tuple[int, Itemset]] = []
-    order = np.argsort(-index.supports, kind="stable")[:number].tolist()
+    order = np.argsort(-index.supports, kind="stable")
+    # with all that tie with the last of them: a set of such items may come before a single one
+    worst = index.supports[order[min(number, len(order)) - 1]]
+    order = order[index.supports[order] >= max(1, worst)].tolist()
     level: list[tuple[Itemset, Bits]] = [((code,), index.bits(code)) for code in order]
     found += [(int(index.supports[code]), (code,)) for code in order]
     while level:
