@@ -2,20 +2,22 @@
 
 Replay, ledger, enumeration and distinguishers of every method in `hedgerow.audit.AUDITED`, with and
 without a delta; the broken twins of `tests/privacy/twins.py`; then `audits/kills.py` and
-`audits/fuzz.py`. Takes up to two hours on two cores. Ends with exit code 1 if a claim is broken, a
-flaw is not caught, or a script of the others fails.
+`audits/fuzz.py`. Takes up to two hours on two cores: with `--keep DIR` what is finished is kept
+there, and an interrupted audit goes on where it stopped. Ends with exit code 1 if a claim is
+broken, a flaw is not caught, or a script of the others fails.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -36,20 +38,40 @@ SCRIPTS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
 }
 
 
+def kept(asked: argparse.Namespace, name: str, find: Callable[[], Any]) -> Any:
+    """What was found before under this name, or else is found now and kept, as JSON."""
+    path = asked.keep / f"{name}.json" if asked.keep else None
+    if path and path.exists():
+        return json.loads(path.read_text(encoding="utf-8"))
+    found = find()
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(found), encoding="utf-8")
+    return found
+
+
 def audit_one(name: str, delta: str, asked: argparse.Namespace) -> Report:
-    return audit(
-        name, delta=delta, runs=asked.runs, seed=asked.seed, seconds=60 * asked.minutes,
-        window=(0, asked.window), most_paths=asked.paths,
+    found = kept(
+        asked, f"{name}-{delta}", lambda: asdict(audit(
+            name, delta=delta, runs=asked.runs, seed=asked.seed, seconds=60 * asked.minutes,
+            window=(0, asked.window), most_paths=asked.paths,
+        ))
     )  # fmt: skip
+    return Report(tuple(Line(**line) for line in found["lines"]), found["left_out"])
 
 
-def try_twin(number: int, runs: int) -> tuple[Catch, Catch]:
+def try_twin(number: int, asked: argparse.Namespace) -> tuple[Catch, Catch]:
     """The same attack on the sound code and on the broken one."""
-    flaw, sound, broken = pairs_of_attacks()[number]
-    runs = max(runs, flaw.runs)
-    honest = sound(runs)
-    with broken():
-        return honest, flaw.attack(runs)
+
+    def find() -> list[dict[str, float]]:
+        flaw, sound, broken = pairs_of_attacks()[number]
+        runs = max(asked.runs, flaw.runs)
+        honest = sound(runs)
+        with broken():
+            return [asdict(honest), asdict(flaw.attack(runs))]
+
+    honest, flawed = (Catch(**catch) for catch in kept(asked, f"twin-{number}", find))
+    return honest, flawed
 
 
 @dataclass(frozen=True)
@@ -63,9 +85,13 @@ def run_script(name: str, asked: argparse.Namespace) -> Script | None:
     path = HERE / f"{name}.py"
     if not path.exists():
         return None
-    words = [sys.executable, str(path), *SCRIPTS[name](asked)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    return Script(name, done.returncode == 0, done.stdout.strip())
+
+    def find() -> dict[str, Any]:
+        words = [sys.executable, str(path), *SCRIPTS[name](asked)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        return asdict(Script(name, done.returncode == 0, done.stdout.strip()))
+
+    return Script(**kept(asked, name, find))
 
 
 def number(bound: float | None) -> str:
@@ -174,10 +200,12 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=1_000_000, help="for fuzzing")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=Path, help="a directory for what is finished, to go on from")
     parser.add_argument("--skip", nargs="*", default=[], choices=[*SCRIPTS], help="leave out")
     parser.add_argument("--out", type=Path, default=HERE.parent / "docs" / "privacy" / "audit.md")
     asked = parser.parse_args()
-    asked.command = " ".join(["python audits/run.py", *sys.argv[1:]])
+    said = [word for word in sys.argv[1:] if word not in ("--keep", str(asked.keep))]
+    asked.command = " ".join(["python audits/run.py", *said])
     began = time.monotonic()
 
     def tell(words: Any) -> None:
@@ -191,7 +219,7 @@ def main() -> int:
             if not (entry.needs_delta if delta == "0" else name in NO_DELTA)
         ]
         jobs = [pool.submit(audit_one, name, delta, asked) for name, delta in modes]
-        twins = [pool.submit(try_twin, i, asked.runs) for i in range(len(pairs_of_attacks()))]
+        twins = [pool.submit(try_twin, i, asked) for i in range(len(pairs_of_attacks()))]
         reports = []
         for mode, job in zip(modes, jobs, strict=True):
             reports.append(job.result())
