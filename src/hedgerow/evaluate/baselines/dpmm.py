@@ -147,7 +147,8 @@ def _read(path: Path, schema: Schema) -> pa.Table:
         kinds[attribute.name] = pa.float64() if isinstance(attribute, Numeric) else pa.string()
     if schema.target is not None:
         kinds[schema.target.name] = pa.string()
-    rows = csv.read_csv(path, convert_options=csv.ConvertOptions(column_types=kinds))
+    options = csv.ConvertOptions(column_types=kinds, strings_can_be_null=True)
+    rows = csv.read_csv(path, convert_options=options)
     columns = {}
     for name, column in zip(rows.column_names, rows.columns, strict=True):
         grid = next((a for a in schema.attributes if a.name == name), None)

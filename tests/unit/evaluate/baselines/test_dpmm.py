@@ -35,7 +35,9 @@ def test_a_job_holds_what_the_schema_says_and_rows_come_back(monkeypatch):
         job = json.loads(Path(words[-1]).read_text(encoding="utf-8"))
         job["columns"] = Path(job["rows"]).read_text(encoding="utf-8").splitlines()[0]
         jobs.append(job)
-        Path(job["made"]).write_text("age,job,ill\n3.7,1,yes\n12.0,2,no\n", encoding="utf-8")
+        Path(job["made"]).write_text(
+            "age,job,ill\n3.7,1,yes\n5.0,,no\n12.0,2,no\n", encoding="utf-8"
+        )
         Path(job["cost"]).write_text('{"cpu_seconds": 1.5}', encoding="utf-8")
         return SimpleNamespace(returncode=0)
 
