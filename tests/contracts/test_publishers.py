@@ -30,6 +30,8 @@ PUBLISHERS: dict[str, Publisher] = {
     "diffmulti, ncp": DiffMulti(score="ncp", specialisations=15),
     "diffmulti, discernibility": DiffMulti(score="discernibility", specialisations=15),
     "diffmulti, gini": DiffMulti(score="gini", specialisations=15),
+    "diffmulti, detail": DiffMulti(detail=True),
+    "diffmulti, pairs": DiffMulti(detail=True, pairs=2),
     "diffgen": DiffGen(),
     "diffgen, paper": DiffGen(schedule="paper"),
     "diffgen, one": DiffGen(specialisations=1),

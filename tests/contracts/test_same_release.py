@@ -24,6 +24,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "diffmulti": {"method": hr.DiffMulti()},
     "diffmulti, zcdp": {"method": hr.DiffMulti(specialisations=60), "delta": "1e-9"},
     "diffmulti, paper": {"method": hr.DiffMulti(schedule="paper", specialisations=40)},
+    "diffmulti, detail": {"method": hr.DiffMulti(detail=True, pairs=2)},
     "diffmulti, ncp": {"method": hr.DiffMulti(score="ncp", specialisations=25)},
     "diffgen": {"method": hr.DiffGen()},
     "diffgen, paper": {"method": hr.DiffGen(schedule="paper")},

@@ -29,7 +29,7 @@ from hedgerow.privacy.chance import Dice, Rates
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.selection import Candidates
-from hedgerow.publish import scores
+from hedgerow.publish import detail, scores
 from hedgerow.publish.api import run
 from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
@@ -217,6 +217,35 @@ def a_small_sensitivity() -> Iterator[None]:
         return honest(self, *args, span=Fraction(span, 4), flip=flip)
 
     with patch.object(Curator, "select", careless):
+        yield
+
+
+@contextmanager
+def tables_counted_once() -> Iterator[None]:
+    """D1: a record that is counted in several tables pays for one of them."""
+    honest = Curator.laplace
+
+    def careless(self, purpose, depth, accounts, exact, units=None, reach=1):
+        return honest(self, purpose, depth, accounts, exact, units, 1)
+
+    with patch.object(Curator, "laplace", careless):
+        yield
+
+
+@contextmanager
+def pairs_that_jump() -> Iterator[None]:
+    """D2: a score of pairs whose sensitivity is 40 times what is paid for."""
+    honest = detail._dependence
+
+    def scored(pairs, single, curator, share):
+        score = honest(pairs, single, curator, share)
+
+        def jumping(tables):
+            return {pair: 40 * found for pair, found in score(tables).items()}
+
+        return jumping
+
+    with patch("hedgerow.publish.detail._dependence", scored):
         yield
 
 
@@ -415,6 +444,7 @@ def thresholds_of_the_data(flawed: bool) -> Callable[[int], Catch]:
 
 
 GROWN = DiffMulti(specialisations=8, depth=4)
+DETAILED = DiffMulti(specialisations=2, depth=1, detail=True, pairs=2)
 TREE = DiffMulti(schedule="paper", specialisations=2, depth=2)
 
 FLAWS = [
@@ -452,6 +482,10 @@ FLAWS = [
          scores_of_everybody),
     Flaw("M9", "a sensitivity is taken for a quarter of what it is", "replay", by_replay(GROWN),
          a_small_sensitivity),
+    Flaw("D1", "a record is counted in several tables and pays for one", "replay",
+         by_replay(DETAILED), tables_counted_once),
+    Flaw("D2", "the scores of pairs move further than is paid for", "replay",
+         by_replay(DETAILED), pairs_that_jump),
     Flaw("M1", "noisy counts of nobody are put to 0 before they are used", "enumeration",
          by_enumeration(TREE, "a 4x2 grid"), edited_after_the_draw),
     Flaw("G4", "groups are published only if they have records", "enumeration",

@@ -103,6 +103,13 @@ def _without_budget(
     return maker(method)
 
 
+def _booleans(*names: str) -> Schema:
+    """As few cells as can be: every cell of detail is a draw."""
+    return Schema.from_dict(
+        {"name": "few", "attributes": {name: {"type": "boolean"} for name in names}}
+    )
+
+
 def _personal() -> Audited:
     """Supermodular: laws are enumerated beside a public side table, transcripts with a made one."""
     values = {"type": "categorical", "taxonomy": {"L": ["a", "b"], "R": ["c", "d"]}}
@@ -173,6 +180,29 @@ AUDITED: dict[str, Audited] = {
                 ),
                 *_experiments(DiffMulti, (trials.empty_row,), depth=1),
             ),
+        ),
+        Audited(
+            "diffmulti-detail",
+            modes=(
+                DiffMulti(detail=True, pairs=2, specialisations=4, depth=2),
+                DiffMulti(detail=True, pairs=1, score="ncp"),
+                DiffMulti(detail=True),
+            ),
+            tiny=(
+                DiffMulti(detail=True, specialisations=1, depth=1),
+                DiffMulti(detail=True, pairs=1, specialisations=1, depth=1),
+            ),
+            experiments=(
+                Experiment(
+                    DiffMulti(detail=True, pairs=1, specialisations=1, depth=1),
+                    _plain(trials.empty_row),
+                ),
+            ),
+            tiny_schemas={
+                "2 values": _booleans("a"),
+                "a 2x2 grid": _booleans("a", "b"),
+                "2 values and a class": TINY_TABLES["2 values and a class"],
+            },
         ),
         Audited(
             "diffgen",

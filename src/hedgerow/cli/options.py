@@ -128,6 +128,21 @@ DistributionName = Annotated[
         "--distribution", help="diffmulti: more specialisations where more people are, or not."
     ),
 ]
+WithDetail = Annotated[
+    bool,
+    typer.Option(
+        "--detail",
+        help="diffmulti: also count attributes and pairs of them, for better rows and counts.",
+    ),
+]
+PairsNumber = Annotated[
+    int | None,
+    typer.Option(
+        "--pairs",
+        metavar="K",
+        help="How many pairs of --detail there are; by default a rule decides.",
+    ),
+]
 MaxCells = Annotated[
     int | None,
     typer.Option("--max-cells", metavar="N", help="diffgen, cdiffgen: at most this many regions."),

@@ -21,6 +21,7 @@ from hedgerow.cli.options import (
     MaxPartitions,
     MethodName,
     Overwrite,
+    PairsNumber,
     Personal,
     Schedule,
     ScheduleName,
@@ -31,6 +32,7 @@ from hedgerow.cli.options import (
     VariantName,
     WeightColumn,
     WeightsFile,
+    WithDetail,
     method_of,
 )
 from hedgerow.cli.terminal import note, print_json, print_table, say, warn, warned
@@ -46,6 +48,8 @@ def plan(
     specialisations: Specialisations = None,
     depth: Depth = None,
     distribution: DistributionName = None,
+    detail: WithDetail = False,
+    pairs: PairsNumber = None,
     max_cells: MaxCells = None,
     variant: VariantName = None,
     core: Core = None,
@@ -91,6 +95,8 @@ def plan(
         specialisations=specialisations,
         depth=depth,
         distribution=distribution,
+        detail=detail or None,
+        pairs=pairs,
         max_cells=max_cells,
         variant=variant,
         core=core,

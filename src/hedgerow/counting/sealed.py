@@ -16,6 +16,7 @@ __all__ = ["Key", "Sealed", "claim_key"]
 
 T = TypeVar("T")
 U = TypeVar("U")
+V = TypeVar("V")
 
 
 class Key:
@@ -63,6 +64,10 @@ class Sealed(Generic[T]):
     def map(self, compute: Callable[[T], U]) -> Sealed[U]:
         """Applies a pure function under the seal."""
         return Sealed(compute(self.__content))
+
+    def join(self, other: Sealed[V], compute: Callable[[T, V], U]) -> Sealed[U]:
+        """Applies a pure function of two sealed things."""
+        return Sealed(compute(self.__content, other.__content))
 
     def __repr__(self) -> str:
         return "Sealed(...)"

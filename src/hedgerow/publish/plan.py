@@ -38,6 +38,11 @@ class Purse:
         """How losses are added up."""
         return "pure" if self.growth == "epsilon" else "zcdp"
 
+    @property
+    def growth_units(self) -> int:
+        """The units of the pot that pays for growing."""
+        return next(pot.units for pot in self.pots if pot.name == self.growth)
+
 
 def open_purse(budget: Budget, units: int, growth_units: int) -> Purse:
     """Cuts the budget of one row into equal units, of which growing may take so many.

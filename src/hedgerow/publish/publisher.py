@@ -70,6 +70,7 @@ class Job:
     """What a method works with.
 
     Args:
+        schema: The public schema.
         engine: The private data.
         plan: What may be spent on what; its sizes are settled.
         curator: Who charges and draws.
@@ -78,6 +79,7 @@ class Job:
         progress: Whom to tell the share of the work that is done.
     """
 
+    schema: Schema
     engine: Engine
     plan: Plan
     curator: Curator
@@ -226,7 +228,8 @@ class TablePublisher(Publisher):
             found.append(buy_rows(curator, engine))
             plan = self.plan_for(schema, budget, max(0, int(found[0].values[0, 0])))
             ledger.grant(plan.grants[1:])
-        return self.publish(Job(engine, plan, curator, self.scoring(schema), found, progress))
+        score = self.scoring(schema)
+        return self.publish(Job(schema, engine, plan, curator, score, found, progress))
 
     def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
         """See `Publisher.chosen`."""

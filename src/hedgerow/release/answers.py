@@ -42,6 +42,7 @@ __all__ = [
     "check_level",
     "grouped",
     "interval",
+    "lean_on",
     "pack",
     "read_many",
     "sums",
@@ -89,6 +90,22 @@ class Answers:
     def frame(self, kind: str = "arrow") -> Any:
         """A frame with one row per query: "arrow", "pandas" or "polars"."""
         return as_kind(self.to_arrow(), kind)
+
+
+def lean_on(answers: Answers, better: Floats) -> Answers:
+    """The same intervals around other estimates, which are held inside them.
+
+    Args:
+        answers: Answers whose intervals need no assumption.
+        better: Estimates by a model, which promises nothing.
+    """
+    estimate = np.clip(better, answers.low, answers.high)
+    return replace(
+        answers,
+        estimate=estimate,
+        spread_low=np.maximum(estimate - answers.noise - answers.low, 0.0),
+        spread_high=np.maximum(answers.high - answers.noise - estimate, 0.0),
+    )
 
 
 @dataclass(frozen=True, eq=False)

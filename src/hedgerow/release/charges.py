@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.release.detail import DETAIL
+from hedgerow.release.detail_charges import check_detail
 from hedgerow.release.growth import check_growth
 from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import TreePartition
@@ -29,7 +31,7 @@ __all__ = ["ELSEWHERE", "Profile", "accounted", "measured", "profile", "stated"]
 Ints = NDArray[np.int64]
 Profile = tuple[tuple[str, str, int], ...]
 
-_NAMES = ("rows", "allocate", "leaf", "spare", "count")
+_NAMES = ("rows", "allocate", "leaf", "spare", "count", *DETAIL)
 ELSEWHERE = "what the paths are said to have spent is not what the entries and the regions show"
 
 
@@ -60,12 +62,15 @@ def measured(release: Release) -> str:
             raise Failed(f"{name} was counted, and nothing was booked for it")
     charged = _charges(release, named, booked)
     for name, measurement in named.items():
+        if measurement.at == "cell":
+            continue  # see below
         if name in charged:
             units = charged[name].units
         else:
             _check_shared(release, measurement)
             units = np.full(len(measurement.where), booked[name].once(), np.int64)
         afford(measurement, booked[name], units)
+    check_detail(release, named, booked)
     return _covered(release, named)
 
 
@@ -94,6 +99,10 @@ def _named(release: Release) -> dict[str, Measurement]:
 
 
 def _check_places(release: Release, measurement: Measurement) -> None:
+    if (measurement.at == "cell") != (measurement.name in DETAIL):
+        raise Failed("a number speaks of a place that its kind does not have")
+    if measurement.at == "cell":
+        return
     tree = release.partition if isinstance(release.partition, TreePartition) else None
     places = 1 if tree is None else len(tree.parent)
     if measurement.at == "region":

@@ -31,6 +31,7 @@ from hedgerow.release.codec import (
     partition_table,
 )
 from hedgerow.release.columns import broken
+from hedgerow.release.detail import Detail
 from hedgerow.release.evidence import is_censored
 from hedgerow.release.formats import ALL_FILES, FORMATS, ROWS_FILES
 from hedgerow.release.itemsets import Itemsets
@@ -342,7 +343,11 @@ def _check_places(
     places = {"region": partition.cells, "node": len(getattr(partition, "parent", (0,)))}
     if schema.items is not None:
         places |= {"item": schema.items.size, "size": schema.items.size + 1}
+    if schema.items is None:
+        Detail.of(schema, measurements)
     for measurement in measurements:
+        if measurement.at == "cell" and schema.items is None:
+            continue  # the line above looked at them
         if (measurement.where >= places.get(measurement.at, 0)).any():
             raise broken(MEASUREMENTS, "a number speaks of a place that does not exist")
     counted = max((len(measurement.where) for measurement in measurements), default=0)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 __all__ = ["PLACES", "Measurement", "Place"]
 
-Place = Literal["node", "region", "item", "size"]
-PLACES: tuple[Place, ...] = ("node", "region", "item", "size")
+Place = Literal["node", "region", "item", "size", "cell"]
+PLACES: tuple[Place, ...] = ("node", "region", "item", "size", "cell")
 
 _LEAST_VARIANCE = 1e-12  # stands for "no noise to speak of" and keeps every weight finite
 
@@ -28,7 +28,8 @@ class Measurement:
     Args:
         name: What was counted: "rows" (the whole table), "allocate" (totals of nodes of a tree),
             "leaf" (the classes of a region), and so on.
-        at: Whether `where` numbers nodes of a tree, regions, items of a universe, or sizes.
+        at: Whether `where` numbers nodes of a tree, regions, items of a universe, sizes, or cells
+            of the tables of detail (`hedgerow.release.detail`).
         where: The places counted, shape [k].
         values: The noisy counts, which may be negative: shape [k, classes] if by class (one
             column if the schema has no class), else [k, 1].

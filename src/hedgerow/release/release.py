@@ -12,10 +12,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.release.answers import Answers, answer, check_level, read_many
+from hedgerow.release.answers import Answers, answer, check_level, lean_on, read_many
 from hedgerow.release.booking import Booking, note_saved
 from hedgerow.release.censored import answer_listed
 from hedgerow.release.classify import class_shares
+from hedgerow.release.detail import Detail
+from hedgerow.release.detail_model import Forest, fit_forest
+from hedgerow.release.detail_rows import Weighed, weigh, weighed_counts
 from hedgerow.release.estimate import Cells, estimate_cells, whole_counts
 from hedgerow.release.files import read_manifest, read_parts, write
 from hedgerow.release.fit import RULES
@@ -30,6 +33,8 @@ from hedgerow.schema import Schema
 __all__ = ["Release"]
 
 Ints = NDArray[np.int64]
+
+_COUNTED_IN = 150_000  # rows that stand for the records when queries are answered
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,10 +126,20 @@ class Release:
             generalized_table(self.schema, self.partition, self.regions, self.counts), kind
         )
 
+    @cached_property
+    def forest(self) -> Forest | None:
+        """Where records lie, if the release has detail (`hedgerow.release.detail`)."""
+        detail = Detail.of(self.schema, self.measurements)
+        if detail is None or not self.counts.any():
+            return None
+        return fit_forest(detail, self.counts.sum(axis=0).astype(np.float64))
+
     def synthesize(
         self, n: int | None = None, seed: int | None = None, kind: str | None = None
     ) -> Any:
-        """Rows like those of the table, drawn inside the regions, in random order.
+        """Rows like those of the table, in random order.
+
+        They are drawn evenly inside the regions; with detail, where it says that records lie.
 
         Args:
             n: How many; without it, as many as the release counts.
@@ -134,7 +149,9 @@ class Release:
         Raises:
             UsageError: If n is negative, or the release counts nobody to draw from.
         """
-        rows = draw_rows(self.schema, self.partition, self.regions, self.counts, n, seed)
+        rows = draw_rows(
+            self.schema, self.partition, self.regions, self.counts, n, seed, self.forest
+        )
         return self._frame(rows, kind)
 
     def assign(self, rows: Any) -> Any:
@@ -215,9 +232,22 @@ class Release:
         asked = read_many(queries, self.schema)
         found = self.estimates.fit
         if found is not None:
-            return answer(self.partition, found, asked, share)
+            answers = answer(self.partition, found, asked, share)
+            if self._weighed is None:
+                return answers
+            sizes = [attribute.size for attribute in self.schema.attributes]
+            return lean_on(answers, weighed_counts(self._weighed, sizes, asked))
         classes = max(1, len(self.schema.classes))
         return answer_listed(self.partition, self.measurements, classes, asked, share)
+
+    @cached_property
+    def _weighed(self) -> Weighed | None:
+        """Rows that stand for the records, to count in."""
+        if self.forest is None:
+            return None
+        random = np.random.default_rng(0)  # for the same answers at each time
+        counts = self.counts.astype(np.float64)
+        return weigh(self.forest, self.partition, counts, _COUNTED_IN, random)
 
     def save(self, path: str | Path, overwrite: bool = False) -> None:
         """Writes the release to a folder, whole or not at all.

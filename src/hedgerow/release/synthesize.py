@@ -11,6 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.errors import UsageError
+from hedgerow.release.detail_model import Forest
+from hedgerow.release.detail_rows import draw_detailed
 from hedgerow.release.generalized import dictionary, numbers
 from hedgerow.release.partition import Partition
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
@@ -29,10 +31,12 @@ def draw_rows(
     counts: Ints,
     n: int | None = None,
     seed: int | None = None,
+    forest: Forest | None = None,
 ) -> pa.Table:
     """Rows with the schema's columns, the class last, in random order.
 
-    Within its region a value is uniform over the codes. Integers and dates are then uniform
+    Within its region a value is uniform over the codes, or lies where the detail of a release says
+    that records do. Integers and dates are then uniform
     within their grid cell; decimals are grid points, no finer than the schema's step. The "other"
     code of a numeric attribute becomes null.
 
@@ -43,6 +47,7 @@ def draw_rows(
         counts: Their counts, shape [regions, classes].
         n: How many rows to draw; without it, as many as the release counts.
         seed: For the same rows again.
+        forest: Where records lie, if that is known; then all regions must be listed.
 
     Raises:
         UsageError: If n or the seed is no whole number from 0, the release counts nobody to draw
@@ -57,11 +62,21 @@ def draw_rows(
             "this release counts very many records, more than are drawn unasked",
             hint="Say how many rows you want (--rows, n=).",
         )
+    if forest is not None:
+        rows = int(weights.sum()) if n is None else n
+        codes, klass = draw_detailed(forest, partition, counts.astype(np.float64), rows, random)
+        columns = {
+            attribute.name: values_of(attribute, codes[:, place], random)
+            for place, attribute in enumerate(schema.attributes)
+        }
+        if schema.target is not None:
+            columns[schema.target.name] = values_of(schema.target, klass, random)
+        return pa.table(columns)
     if n is not None:
         weights = _share_out(n, weights, random)
     cell = random.permutation(np.repeat(np.arange(len(weights)), weights))
     row, klass = np.divmod(cell, counts.shape[1])
-    columns: dict[str, pa.Array] = {}
+    columns = {}
     for place, attribute in enumerate(schema.attributes):
         parts = partition.parts(place, regions)
         interval = parts.index[row]

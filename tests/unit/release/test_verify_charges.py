@@ -19,6 +19,8 @@ from hedgerow.schema import Schema
 
 METHODS = {
     "diffmulti": DiffMulti(),
+    "diffmulti, detail": DiffMulti(detail=True),
+    "diffmulti, pairs": DiffMulti(detail=True, pairs=2),
     "diffmulti, deep": DiffMulti(specialisations=40, depth=6),
     "diffmulti, even": DiffMulti(specialisations=40, depth=6, distribution="even"),
     "diffmulti, shallow": DiffMulti(specialisations=5, depth=1),

@@ -1,0 +1,314 @@
+"""Buying detail: noisy tables of the whole data beside the regions.
+
+Protected: as in the method that buys it. All of it falls on every path, before the tree grows:
+
+| step                                            | mechanism              | of the detail's share |
+|-------------------------------------------------|------------------------|-----------------------|
+| single: every attribute (by class), in parts    | discrete Laplace       | 48% (80% if no pairs) |
+| fine: attributes with more codes than parts     | discrete Laplace       | 12% (20%)             |
+| relate: a pair, k times over                    | permute-and-flip       | 4%                    |
+| pair: the tables of these pairs                 | discrete Laplace       | 36%                   |
+
+Why these prices hold. A record is counted once in each table, so in A numbers of `single`, in as
+many of `fine` as attributes are counted, and in k of `pair`: noise of rate r/A, and so on, costs r.
+A pair's score is the sum over its cells of |n - q| less a public number, with n the exact count and
+q what the noisy single tables make of it under independence: q is fixed when the score is looked
+at. One record changes one n by 1, and so every score by at most 1, up or down: two scores move
+apart by at most 2, the span that is paid for. A pair that would close a ring with those chosen is
+left out, which follows from what was drawn. Where parts and groups begin follows from the schema
+and from `single`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.counting.engine import Engine, Histograms
+from hedgerow.counting.sealed import Sealed
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.ledger import Line
+from hedgerow.privacy.selection import Candidates
+from hedgerow.publish.measure import measured
+from hedgerow.release.detail import Pairs, edges_of, fine_attributes, pair_number
+from hedgerow.release.measurements import Measurement
+from hedgerow.schema import Schema
+
+__all__ = ["DetailShare", "buy_detail", "share_detail"]
+
+Ints = NDArray[np.int64]
+Tables = dict[tuple[int, int], Ints]
+
+MOST_PAIRS, MOST_RELATED = 12, 60  # more attributes make too many pairs to look at
+PER_PAIR = 3_500  # records times epsilon, below which a further pair is mostly noise
+ENOUGH = 10_000  # records times epsilon, from which on detail is worth as much as regions
+SPAN = 2
+
+_ROOT = np.zeros(1, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class DetailShare:
+    """What is spent on detail, in units of epsilon: a public rule.
+
+    Args:
+        units: For all of it.
+        single: For the tables of single attributes.
+        fine: For codes; 0 if every code is a part.
+        relate: For choosing one pair.
+        pair: For the tables of pairs.
+        pairs: How many pairs are chosen.
+        by_class: Whether single attributes are counted by class.
+    """
+
+    units: int
+    single: int
+    fine: int
+    relate: int
+    pair: int
+    pairs: int
+    by_class: bool
+
+    def lines(self) -> tuple[Line, ...]:
+        """What may be charged; none of it on a second node of a path."""
+        lines = [Line("single", "epsilon", (self.single,), 1)]
+        if self.fine:
+            lines.append(Line("fine", "epsilon", (self.fine,), 1))
+        if self.pairs:
+            lines.append(Line("relate", "epsilon", (self.relate,), self.pairs))
+            lines.append(Line("pair", "epsilon", (self.pair,), 1))
+        return tuple(lines)
+
+
+def share_detail(
+    schema: Schema, epsilon: Fraction, rows: int, units: int, pairs: int | None = None
+) -> DetailShare:
+    """How detail is paid for: by half of epsilon, or by 30% where there are few records.
+
+    Args:
+        schema: The public schema.
+        epsilon: What one row may lose in all.
+        rows: The noisy number of rows.
+        units: The units that epsilon is cut into.
+        pairs: The number of pairs, if it was set by hand; there are records enough for it then.
+
+    Example:
+        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        ...     "ill": {"type": "boolean"}, "home": {"type": "boolean"}}})
+        >>> share_detail(schema, Fraction(1), 30_000, 1000)
+        DetailShare(units=500, single=300, fine=0, relate=20, pair=180, pairs=1, by_class=True)
+    """
+    attributes = len(schema.attributes)
+    strength = int(epsilon * rows)
+    enough = strength >= ENOUGH or bool(pairs)
+    share = units // 2 if enough else units * 3 // 10
+    if pairs is None:
+        pairs = min(MOST_PAIRS, strength // PER_PAIR) if attributes <= MOST_RELATED else 0
+    pairs = min(pairs, attributes - 1)
+    related = share * 2 // 5 if pairs else 0
+    alone = share - related
+    fine = alone // 5 if fine_attributes(schema) else 0
+    choosing = related // 10
+    return DetailShare(
+        share, alone - fine, fine, choosing // max(1, pairs), related - choosing, pairs, enough
+    )
+
+
+def buy_detail(
+    curator: Curator, engine: Engine, schema: Schema, share: DetailShare
+) -> list[Measurement]:
+    """Buys all tables of detail, at the root."""
+    whole = engine.domain.sizes[None, :]
+    every = np.ones(whole.shape, dtype=np.bool_)
+    ((_, found),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, every)
+    attributes = len(schema.attributes)
+    classes = engine.domain.classes if share.by_class else 1
+    edges = [edges_of(attribute) for attribute in schema.attributes]
+    exact = found.map(
+        lambda seen: _flat(
+            [_by_class(_parts(seen, a, cut), classes) for a, cut in enumerate(edges)]
+        )
+    )
+    drawn, units = curator.laplace("single", 0, _ROOT, exact, reach=attributes)
+    single = np.split(drawn.reshape(-1, classes), np.cumsum([len(cut) - 1 for cut in edges])[:-1])
+    bought = [
+        _cells(curator, "single", drawn.reshape(-1, classes), units, attributes, share.by_class)
+    ]
+    places = fine_attributes(schema)
+    if share.fine:
+        sizes = [schema.attributes[a].size for a in places]
+        exact = found.map(
+            lambda seen: _flat(
+                [
+                    _parts(seen, a, np.arange(size + 1)).sum(axis=1)
+                    for a, size in zip(places, sizes, strict=True)
+                ]
+            )
+        )
+        drawn, units = curator.laplace("fine", 0, _ROOT, exact, reach=len(places))
+        bought.append(_cells(curator, "fine", drawn.T, units, len(places), False))
+    if share.pairs:
+        bought.append(_buy_pairs(curator, engine, Pairs.of(schema, single), single, share))
+    return bought
+
+
+def _buy_pairs(
+    curator: Curator, engine: Engine, pairs: Pairs, single: list[Ints], share: DetailShare
+) -> Measurement:
+    """Chooses pairs that depend on each other, and counts them."""
+    tables = _pair_tables(engine, pairs)
+    scores = tables.map(_dependence(pairs, single, curator, share))
+    tree = np.arange(len(pairs.edges))  # which attributes are joined already
+    chosen: list[tuple[int, int]] = []
+    for _ in range(share.pairs):
+        open_ = [
+            (one, other)
+            for one in range(len(tree))
+            for other in range(one)
+            if tree[one] != tree[other]
+        ]
+        drawn = curator.select("relate", 0, _ROOT, scores.map(_among(open_)), span=SPAN, flip=True)
+        one, other = open_[int(drawn.part[0])]
+        chosen.append((one, other))
+        tree[tree == tree[one]] = tree[other]
+    chosen.sort(key=lambda pair: pair_number(*pair))
+    exact = tables.map(lambda found: _flat([found[pair] for pair in chosen]))
+    drawn_counts, units = curator.laplace("pair", 0, _ROOT, exact, reach=len(chosen))
+    where = np.concatenate([pairs.cells(*pair) for pair in chosen])
+    return _cells(curator, "pair", drawn_counts.T, units, len(chosen), False, where)
+
+
+def _dependence(
+    pairs: Pairs, single: list[Ints], curator: Curator, share: DetailShare
+) -> Callable[[Tables], dict[tuple[int, int], int]]:
+    """Scores pairs: how many records lie elsewhere than independence has it, less the noise."""
+    masses = []
+    for cut, table in zip(pairs.edges, single, strict=True):
+        parts = np.maximum(table.sum(axis=1), 0)
+        ends = np.searchsorted(_ends(table, cut), cut)
+        masses.append(np.add.reduceat(np.append(parts, 0), ends[:-1]))
+    noise = 1 / float(curator.noise_rate("pair", share.pair, share.pairs))
+    expected: Tables = {}
+    handicap: dict[tuple[int, int], int] = {}
+    for one in range(len(masses)):
+        for other in range(one):
+            total = (masses[one].sum() + masses[other].sum()) / 2
+            product = np.outer(masses[one], masses[other]) / max(1.0, float(total))
+            expected[one, other] = np.rint(product).astype(np.int64)
+            handicap[one, other] = int(noise * product.size)
+
+    def score(tables: Tables) -> dict[tuple[int, int], int]:
+        return {
+            pair: int(np.abs(table - expected[pair]).sum()) - handicap[pair]
+            for pair, table in tables.items()
+        }
+
+    return score
+
+
+def _ends(table: Ints, cut: Ints) -> Ints:
+    """The edges of an attribute's parts, from the number of parts and the size alone."""
+    return np.arange(len(table) + 1, dtype=np.int64) * int(cut[-1]) // len(table)
+
+
+def _among(open_: list[tuple[int, int]]) -> Callable[[dict[tuple[int, int], int]], Candidates]:
+    number = len(open_)
+
+    def listed(scores: dict[tuple[int, int], int]) -> Candidates:
+        return Candidates(
+            start=np.array([0, number]),
+            score=np.array([scores[pair] for pair in open_], dtype=np.int64),
+            weight=np.ones(number, dtype=np.int64),
+            count=np.ones(number, dtype=np.int64),
+            part=np.arange(number),
+            first=np.full(number, -1),
+        )
+
+    return listed
+
+
+def _pair_tables(engine: Engine, pairs: Pairs) -> Sealed[Tables]:
+    """The exact tables of all pairs, four attributes a pass."""
+    found: Sealed[Tables] = Sealed({})
+    whole = [np.array([0, cut[-1]], dtype=np.int32) for cut in pairs.edges]
+    for places in _fours(len(pairs.edges)):
+        edges = list(whole)
+        for a in places:
+            edges[a] = pairs.edges[a].astype(np.int32)
+        shape = tuple(len(cut) - 1 for cut in edges)
+        read = engine.cell_counts(tuple(edges)).map(
+            _tables_of(places, (*shape, engine.domain.classes))
+        )
+        found = found.join(read, lambda before, new: before | new)
+    return found
+
+
+def _fours(attributes: int) -> Iterator[tuple[int, ...]]:
+    """Sets of at most four attributes in which every two of them meet."""
+    twos = [tuple(range(a, min(a + 2, attributes))) for a in range(0, attributes, 2)]
+    if len(twos) == 1:
+        yield twos[0]
+    for i, one in enumerate(twos):
+        for other in twos[i + 1 :]:
+            yield (*one, *other)
+
+
+def _tables_of(
+    places: tuple[int, ...], shape: tuple[int, ...]
+) -> Callable[[tuple[Ints, Ints]], Tables]:
+    """Sums the cells of a product to tables of two attributes."""
+
+    def tables(cells: tuple[Ints, Ints]) -> Tables:
+        number, counts = cells
+        axes = {}
+        rest = number // shape[-1]
+        for a in reversed(range(len(shape) - 1)):
+            rest, axes[a] = np.divmod(rest, shape[a])
+        found: Tables = {}
+        for one in places:
+            for other in places:
+                if other < one:
+                    cell = axes[one] * shape[other] + axes[other]
+                    table = np.zeros(shape[one] * shape[other], dtype=np.int64)
+                    np.add.at(table, cell, counts)
+                    found[one, other] = table.reshape(shape[one], shape[other])
+        return found
+
+    return tables
+
+
+def _parts(histograms: Histograms, a: int, edges: Ints) -> Ints:
+    """The class counts of each part of an attribute."""
+    part = slice(histograms.start[a], histograms.start[a + 1])
+    table = np.zeros((len(edges) - 1, histograms.counts.shape[1]), dtype=np.int64)
+    place = np.searchsorted(edges, histograms.code[part], side="right") - 1
+    np.add.at(table, place, histograms.counts[part])
+    return table
+
+
+def _by_class(table: Ints, classes: int) -> Ints:
+    """The table, or its sums over classes."""
+    return table if classes > 1 else table.sum(axis=1, keepdims=True)
+
+
+def _flat(tables: list[Ints]) -> Ints:
+    return np.concatenate([table.ravel() for table in tables])[None, :]
+
+
+def _cells(
+    curator: Curator,
+    name: str,
+    values: Ints,
+    units: Ints,
+    reach: int,
+    by_class: bool,
+    where: Ints | None = None,
+) -> Measurement:
+    """Describes drawn cells as a measurement; all share one charge."""
+    places = np.arange(len(values)) if where is None else where
+    drawn = (places, values, np.repeat(units, len(values)))
+    return measured(curator, name, "cell", [drawn], by_class=by_class, reach=reach)

@@ -1,0 +1,86 @@
+"""The loops that deal classes out to rows, and that count in weighed rows. Loads numba."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["deal", "weight_inside"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@njit(cache=True)
+def deal(
+    cells: Ints,
+    region: Ints,
+    shares: Floats,
+    order: Ints,
+    chance: Floats,
+    room: tuple[int, int, int],
+    firmness: float,
+) -> Ints:
+    """Gives each row a class by its shares, less what its cells have had too much of already.
+
+    Args:
+        cells: What each row is counted in, besides its region: [rows, cells of a row].
+        region: The region of each row.
+        shares: The shares of the classes: [rows, classes].
+        order: In which order rows get their class.
+        chance: A uniform number for each.
+        room: The numbers of regions, cells and classes.
+        firmness: How much of the excess is taken off at once.
+    """
+    excess = np.zeros(room)
+    classes = room[2]
+    dealt = np.zeros(len(order), np.int64)
+    wish = np.zeros(classes)
+    for turn in range(len(order)):
+        row = order[turn]
+        where = region[row]
+        total = 0.0
+        for k in range(classes):
+            over = 0.0
+            for c in range(cells.shape[1]):
+                over += excess[where, cells[row, c], k]
+            wish[k] = max(0.0, shares[row, k] - firmness * over / cells.shape[1])
+            total += wish[k]
+        mark = chance[turn] * total
+        found = 0
+        while found < classes - 1 and mark >= wish[found]:
+            mark -= wish[found]
+            found += 1
+        dealt[row] = found
+        for c in range(cells.shape[1]):
+            for k in range(classes):
+                excess[where, cells[row, c], k] -= shares[row, k]
+            excess[where, cells[row, c], found] += 1.0
+    return dealt
+
+
+@njit(cache=True)
+def weight_inside(
+    codes: NDArray[np.int32], weight: Floats, places: Ints, start: Ints, shares: Floats
+) -> float:
+    """The weight of the rows that meet all conditions, each by the share of its code.
+
+    Args:
+        codes: [rows, attributes].
+        weight: The weight of each row.
+        places: The attribute of each condition.
+        start: Where the shares of its codes begin.
+        shares: The share of each code that the condition covers.
+    """
+    total = 0.0
+    for row in range(codes.shape[0]):
+        part = weight[row]
+        for c in range(places.size):
+            share = shares[start[c] + codes[row, places[c]]]
+            if share == 0.0:
+                part = 0.0
+                break
+            part *= share
+        total += part
+    return total

@@ -1,0 +1,69 @@
+"""What is spent on detail, and that its counts are those of the table but for the noise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hedgerow.counting.memory import MemoryEngine
+from hedgerow.counting.sealed import claim_key
+from hedgerow.errors import LeakError
+from hedgerow.publish.detail import _fours, _pair_tables, share_detail
+from hedgerow.release.detail import Pairs, edges_of
+from hedgerow.schema import Schema
+from hedgerow.table import Table
+
+ATTRIBUTES = {
+    "a": {"type": "numeric", "low": 0, "high": 39, "step": 1},
+    "b": {"type": "categorical", "values": ["x", "y", "z"]},
+    "c": {"type": "boolean"},
+    "d": {"type": "numeric", "low": 0, "high": 3, "step": 1},
+    "e": {"type": "categorical", "values": list("pqrst")},
+    "k": {"type": "boolean", "role": "class"},
+}
+SCHEMA = Schema.from_dict({"name": "s", "attributes": ATTRIBUTES})
+
+
+@pytest.mark.parametrize("attributes", range(1, 12))
+def test_every_two_attributes_meet_in_some_four(attributes):
+    sets = list(_fours(attributes))
+    assert max(map(len, sets)) <= 4
+    for one in range(attributes):
+        for other in range(one):
+            assert any(one in places and other in places for places in sets)
+
+
+def test_the_tables_of_pairs_are_exact():
+    rng = np.random.default_rng(5)
+    sizes = [attribute.size for attribute in SCHEMA.attributes]
+    codes = np.stack([rng.integers(0, size, 500) for size in [*sizes, 2]], axis=1)
+    engine = MemoryEngine(Table(SCHEMA, codes.astype(np.uint16)))
+    single = [np.ones((len(edges_of(a)) - 1, 2), np.int64) for a in SCHEMA.attributes]
+    pairs = Pairs.of(SCHEMA, single)
+    tables = _pair_tables(engine, pairs)._Sealed__content
+    assert len(tables) == 10
+    for (one, other), table in tables.items():
+        wanted = np.zeros(pairs.shape(one, other), np.int64)
+        row = np.searchsorted(pairs.edges[one], codes[:, one], side="right") - 1
+        column = np.searchsorted(pairs.edges[other], codes[:, other], side="right") - 1
+        np.add.at(wanted, (row, column), 1)
+        assert np.array_equal(table, wanted)
+
+
+@pytest.mark.parametrize("rows", [0, 100, 3_000, 30_000, 10**9])
+@pytest.mark.parametrize("epsilon", ["1/1000", "1/10", "1", "20"])
+@pytest.mark.parametrize("pairs", [None, 1, 4, 40])
+def test_detail_never_spends_more_than_its_share(rows, epsilon, pairs):
+    share = share_detail(SCHEMA, Fraction(epsilon), rows, 100_000, pairs)
+    spent = share.single + share.fine + share.relate * share.pairs + share.pair * bool(share.pairs)
+    assert 0.999 * share.units <= spent <= share.units <= 50_000
+    assert share.pairs <= 4 and (pairs is None or share.pairs == min(pairs, 4))
+    granted = sum(line.units[0] * line.uses for line in share.lines())
+    assert granted == spent
+
+
+def test_the_key_to_exact_counts_cannot_be_had_twice():
+    with pytest.raises(LeakError):
+        claim_key()
