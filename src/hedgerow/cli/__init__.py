@@ -43,7 +43,10 @@ app = typer.Typer(
 COMMANDS: dict[Callable[..., None], list[str]] = {
     init: ["hedgerow init people.csv --out schema.yaml"],
     check: ["hedgerow check schema.yaml", "hedgerow check schema.yaml --data people.csv"],
-    plan: ["hedgerow plan --schema schema.yaml --epsilon 1 --rows 30000"],
+    plan: [
+        "hedgerow plan --schema schema.yaml --epsilon 1 --rows 30000",
+        "hedgerow plan --schema schema.yaml --simulate --rows 30000",
+    ],
     publish: [
         "hedgerow publish people.parquet --schema schema.yaml --method diffmulti \\",
         "    --epsilon 1 --out release/",

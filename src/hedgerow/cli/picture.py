@@ -13,9 +13,10 @@ from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     from hedgerow.cli.regions import ShownRegion
+    from hedgerow.evaluate.simulate import Simulation
     from hedgerow.release import BasketRelease, Release
 
-__all__ = ["check_picture", "draw", "draw_frontier"]
+__all__ = ["check_picture", "draw", "draw_frontier", "draw_simulation"]
 
 
 def check_picture(path: Path) -> None:
@@ -57,6 +58,38 @@ def draw_frontier(picture: dict[str, Any], title: str, path: Path, overwrite: bo
     axes.set_xlabel("mean risk of a side row (weighted sensitivity / side rows alike)")
     axes.set_ylabel("mean utility of a side row")
     axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(fill(title, 80), fontsize=10, loc="left", parse_math=False)
+    axes.legend(frameon=False, fontsize=8)
+    with whole_file(path, overwrite, "--plot") as temporary:
+        figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
+
+
+def draw_simulation(found: Simulation, path: Path, overwrite: bool = False) -> None:
+    """Draws the first measure of a simulation against epsilon, a curve for each setting.
+
+    Args:
+        found: What was simulated.
+        path: The file; its ending says which kind.
+        overwrite: Whether to replace it if it is there.
+    """
+    from hedgerow.evaluate.simulate import MEASURES
+
+    check_picture(path)
+    figure, axes = _axes()
+    measure = found.measures[0]
+    for setting in dict.fromkeys(point.setting for point in found.points):
+        points = [point for point in found.points if point.setting == setting]
+        at = [float(Fraction(point.epsilon)) for point in points]
+        spread = [point.measures[measure] for point in points]
+        axes.plot(at, [one.mean for one in spread], "o-", lw=1, label=_plain(setting))
+        axes.fill_between(at, [one.low for one in spread], [one.high for one in spread], alpha=0.15)
+    axes.set_xscale("log")
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("epsilon")
+    axes.set_ylabel(f"{MEASURES[measure]}; shaded: all runs")
+    axes.spines[["top", "right"]].set_visible(False)
+    where = "made-up rows" if found.public is None else f"rows of {found.public}, which is public"
+    title = f"{found.schema}: releases of {found.rows:,} {where}; real data differs"
     axes.set_title(fill(title, 80), fontsize=10, loc="left", parse_math=False)
     axes.legend(frameon=False, fontsize=8)
     with whole_file(path, overwrite, "--plot") as temporary:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +16,6 @@ from hedgerow.cli.options import (
     Delta,
     Depth,
     DistributionName,
-    Epsilon,
     MaxCells,
     MaxPartitions,
     MethodName,
@@ -36,11 +35,20 @@ from hedgerow.cli.options import (
     method_of,
 )
 from hedgerow.cli.terminal import note, print_json, print_table, say, warn, warned
+from hedgerow.errors import UsageError
 
 
 def plan(
     schema: SchemaFile,
-    epsilon: Epsilon,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(
+            "--epsilon",
+            metavar="NUMBER",
+            help="The privacy budget, as a decimal or a fraction (1, 0.5, 1/3). Smaller is safer. "
+            "--simulate can do without it.",
+        ),
+    ] = None,
     method: MethodName = None,
     delta: Delta = "0",
     score: ScoreName = None,
@@ -71,25 +79,65 @@ def plan(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="supermodular, given a side table: draw risk against utility, as PNG, SVG or PDF.",
+            help="supermodular, given a side table: draw risk against utility, as PNG, SVG or PDF; "
+            "with --simulate, errors against epsilon.",
+        ),
+    ] = None,
+    simulate: Annotated[
+        bool,
+        typer.Option(
+            "--simulate",
+            help="Show expected errors against epsilon and settings, on rows that are made up from "
+            "the schema.",
+        ),
+    ] = False,
+    epsilons: Annotated[
+        str | None,
+        typer.Option(metavar="N,N,...", help="simulation: which epsilons; 0.1,0.5,1 by default."),
+    ] = None,
+    try_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--try",
+            metavar="SETTING=VALUE,VALUE",
+            help="simulation: values of a setting to compare, such as depth=3,5 or "
+            "method=diffmulti,diffgen; once for each.",
+        ),
+    ] = None,
+    public: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE",
+            help="simulation: a table that is PUBLIC and keeps to the schema, instead of made-up "
+            "rows. Never the private one.",
+        ),
+    ] = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="simulation: runs of each setting; 5 by default."),
+    ] = None,
+    dependence: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE", min=0, max=1,
+            help="simulation: how strongly made-up columns depend on each other; 0.5 by default.",
         ),
     ] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
-) -> None:
-    """Show what would be spent on what; opens no data.
+) -> None:  # fmt: skip
+    """Show what would be spent on what; opens no private data.
 
     The number of specialisations usually follows from a noisy count of the rows, which is only
-    known when data is published; --rows gives a public guess to plan with.
+    known when data is published; --rows gives a public guess to plan with. --simulate publishes
+    made-up rows (or a PUBLIC table) again and again and shows how far releases are off.
     """
     from hedgerow.cli.words import caution, many, purpose_words, strength
     from hedgerow.publish.rows_plan import RowsPlan
     from hedgerow.schema import Schema
 
     known = Schema.load(schema)
-    settings = method_of(
-        method,
-        known,
+    given: dict[str, Any] = dict(
         score=score,
         schedule=schedule,
         specialisations=specialisations,
@@ -111,6 +159,24 @@ def plan(
     )
     for warning in known.warnings:
         warn(warning, as_json)
+    if simulate:
+        from hedgerow.cli.simulate import EPSILONS, settings_of, show_simulation
+
+        tried = _numbers(epsilons) if epsilons else [*EPSILONS, *([epsilon] if epsilon else [])]
+        show_simulation(
+            known, settings_of(known, method, given, try_ or []), _ordered(tried), delta, rows,
+            runs or 5, 0.5 if dependence is None else dependence, public, plot, overwrite, as_json,
+        )  # fmt: skip
+        return
+    for option, value in (
+        ("--epsilons", epsilons), ("--try", try_), ("--public", public), ("--runs", runs),
+        ("--dependence", dependence),
+    ):  # fmt: skip
+        if value:
+            raise UsageError(f"{option} is for simulations.", hint="Add --simulate.")
+    if epsilon is None:
+        raise UsageError("Missing option '--epsilon'.", hint="Say how much may be spent: 1, say.")
+    settings = method_of(method, known, **given)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
     if plot is not None:
         from hedgerow.cli.rows import plot_plan
@@ -138,3 +204,18 @@ def plan(
         say(f"\nDrew risk against utility, on the side table, to {plot}.")
     if planned.grows and planned.depth is None:
         note("The rest follows from the noisy number of rows; add --rows N to see it for a guess.")
+
+
+def _numbers(text: str) -> list[str]:
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts:
+        raise UsageError("--epsilons names none.", hint="Write --epsilons 0.1,0.5,1.")
+    return parts
+
+
+def _ordered(epsilons: list[str]) -> list[str]:
+    """Each epsilon once, however it is written, the smallest first."""
+    from hedgerow.privacy.budget import read_number
+
+    known = {read_number("epsilon", text): text for text in reversed(epsilons)}
+    return [known[number] for number in sorted(known)]

@@ -267,7 +267,7 @@ def print_table(columns: list[str], rows: list[list[str]], right: set[int] | Non
         numbers = place in (right or ())
         # Half a number would be a wrong one; words can be read in pieces.
         least = longest if numbers else min(longest, _WORD)
-        least = max(least, *(len(word) for word in name.split()))
+        least = max([least, *(len(word) for word in name.split())])
         needed += least + 2
         justify: Any = "right" if numbers else "left"
         table.add_column(Text(name), justify=justify, overflow="fold", min_width=least)
