@@ -174,3 +174,53 @@ def test_what_would_be_lost_in_silence_is_told_to_the_holder(run, tmp_path, text
     assert "separator:" not in told.out
     for file in out.iterdir():
         assert b"missing in the schema" not in file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [
+        ([], '"'),  # an example in the words of this universe
+        (["bread and butter"], '"bread, butter"'),
+        (["bread AND milk, tea"], '"bread, milk, tea"'),
+        (["bred"], "Did you mean 'bread'"),
+        (["bread, xyzzy"], "with commas between them"),
+    ],
+)
+def test_hints_for_items(release, run, asked, hint):
+    told = run("query", release, *asked).expect(2)
+    assert hint in told.err and "age in" not in told.err
+
+
+def test_items_that_begin_with_a_dash_or_hold_blanks(tmp_path, run):
+    (tmp_path / "temperatures.dat").write_text("-3 2\n-3\n1 2\n" * 50)
+    (tmp_path / "t.yaml").write_text("name: t\nitems: {universe: {range: [-5, 5]}}\n")
+    out = tmp_path / "release"
+    run("publish", tmp_path / "temperatures.dat", "--schema", tmp_path / "t.yaml", "--epsilon",
+        "5", "--out", out).expect(0)  # fmt: skip
+    told = run("query", out, "-3").expect(2)
+    assert "write -- before it" in told.err
+    assert "write -- before it" in run("query", out, "-3", "--json").expect(2).err
+    answer = json.loads(run("query", out, "--json", "--", "-3").expect(0).out)["answers"][0]
+    assert 80 < answer["estimate"] < 120
+    assert "numbers -5 to 5" in run("query", out, "9").expect(2).err
+    (tmp_path / "drinks.csv").write_text('had\n"green tea,milk"\n"milk"\n' * 50)
+    (tmp_path / "d.yaml").write_text(
+        'name: d\nitems: {universe: [green tea, milk], column: had, separator: ","}\n'
+    )
+    out = tmp_path / "drinks"
+    run("publish", tmp_path / "drinks.csv", "--schema", tmp_path / "d.yaml", "--epsilon", "5",
+        "--out", out).expect(0)  # fmt: skip
+    assert "green tea\n" in run("query", out, "green tea").expect(0).out
+
+
+def test_a_delta_is_said_to_buy_nothing(shop, run, tmp_path):
+    words = ("--schema", shop / "baskets.yaml", "--epsilon", "1", "--delta", "1e-6")
+    told = run("plan", *words).expect(0)
+    assert "buys nothing, and none is spent" in told.err
+    out = tmp_path / "r"
+    told = run("publish", shop / "baskets.dat", *words, "--out", out, "--json").expect(0)
+    facts = json.loads(told.out)
+    assert any("buys nothing" in warning for warning in facts["warnings"])
+    assert facts["guarantee"]["delta"] == "0"
+    told = run("plan", "--schema", shop / "baskets.yaml", "--epsilon", "1").expect(0)
+    assert "buys nothing" not in told.err

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hedgerow.schema import Schema
 
 Hedge = Callable[..., Any]
@@ -88,9 +90,36 @@ def test_transactions(hedge: Hedge, tmp_path: Path) -> None:
     assert json.loads(hedge("init", data, "--out", out, "--overwrite", "--json").stdout)["draft"]
 
 
-def test_the_address_of_a_database_is_not_a_file(hedge, tmp_path) -> None:
-    done = hedge("init", "duckdb:///clinic.db", "--out", tmp_path / "s.yaml")
-    assert done.exit_code == 2 and "reads files only" in done.stderr
+def test_a_table_of_a_database(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "clinic.db")) as connection:
+        connection.execute(f"CREATE TABLE people AS SELECT * FROM '{survey / 'people.csv'}'")
+    address, out = f"duckdb://{tmp_path / 'clinic.db'}", tmp_path / "s.yaml"
+    done = hedge("init", address, "--table", "people", "--out", out)
+    assert done.exit_code == 0, done.stderr
+    assert "PRIVATE" in done.stderr
+    schema = Schema.load(out)
+    assert schema.draft and schema.name == "people"
+    assert {"age", "bmi"} <= {attribute.name for attribute in schema.attributes}
+    done = hedge("init", address, "--query", "SELECT age, sex FROM people", "--out", out,
+                 "--overwrite")  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    assert {attribute.name for attribute in Schema.load(out).attributes} == {"age", "sex"}
+    done = hedge("init", address, "--out", out, "--overwrite")
+    assert done.exit_code == 2 and "--table" in done.stderr
+
+
+def test_lines_of_different_lengths_may_be_baskets(hedge: Hedge, tmp_path: Path) -> None:
+    data, out = tmp_path / "shop.csv", tmp_path / "s.yaml"
+    data.write_text("bread;butter;jam\nmilk\ntea;biscuits\nbread;milk;eggs;jam\n")
+    done = hedge("init", data, "--out", out)
+    assert done.exit_code == 4 and not out.exists()
+    assert 'separator: ";"' in done.stderr and "transactions" in done.stderr
+    assert "bread" not in done.stderr
+    # one line with a mistake is still a table's
+    data.write_text("a,b,c\n" + "1,2,3\n" * 8 + "1,2\n")
+    done = hedge("init", data, "--out", out)
+    assert done.exit_code == 4 and "line 10" in done.stderr and "transactions" not in done.stderr
 
 
 def test_a_dat_file_holds_items_whatever_stands_in_it(hedge, tmp_path) -> None:

@@ -78,6 +78,26 @@ def test_from_plan_to_verify(hedge: Hedge, clinic: Path, tmp_path: Path) -> None
     assert len((tmp_path / "rows.csv").read_text(encoding="utf-8").splitlines()) == 51
     done = hedge("verify", out)
     assert done.exit_code == 0, done.stdout
+    # what is promised comes first; that a whole threshold spends less of delta is said after it
+    assert "Verified: epsilon = 1, delta = 1e-6, as stated.\n" in done.stdout
+    assert "Recomputed, it comes to less: epsilon = 1, delta = " in done.stdout
+
+
+def test_queries_speak_of_rows_not_of_regions(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:
+    noisy, sampled = tmp_path / "noisy", tmp_path / "sampled"
+    publish(hedge, clinic, noisy, "--side", clinic / "public.csv")
+    publish(hedge, clinic, sampled, "--side", clinic / "public.csv", "--set", "mode=sampled")
+    for out, cause in ((noisy, "to protect people"), (sampled, "only 0.2 of them were kept")):
+        done = hedge("query", out, "age <= 30", "job in Care")
+        assert done.exit_code == 0, done.stderr
+        assert "cut" not in done.stdout and "region" not in done.stdout
+        assert cause in done.stdout and "no upper end" in done.stdout
+        many = hedge("query", out, *["age <= 30"] * 6)
+        assert "cut" not in many.stdout and "region" not in many.stdout
+        assert "from or more" in many.stdout and "no upper end" in many.stdout
+        facts = json.loads(hedge("query", out, "age <= 30", "--json").stdout)["answers"][0]
+        assert facts["high"] is None and facts["low"] > 0.5 * facts["estimate"]
+        assert facts["low"] <= 1500  # so many people there are
 
 
 def test_sampled_with_a_side_table_that_is_made(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:

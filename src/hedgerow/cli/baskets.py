@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +16,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from hedgerow.release import BasketRelease
+    from hedgerow.schema import Items
 
-__all__ = ["fimi_writer", "itemsets_of", "show_baskets", "text_of"]
+__all__ = ["fimi_writer", "itemsets_of", "read_items", "show_baskets", "text_of"]
+
+
+_LISTED = 10_000  # in longer lists nobody waits for a near word
 
 
 def itemsets_of(text: str) -> list[str]:
@@ -37,6 +43,43 @@ def itemsets_of(text: str) -> list[str]:
             return [str(item) for item in listed]
     parts = text.split(",") if "," in text else text.split()
     return [part.strip() for part in parts if part.strip()]
+
+
+def read_items(text: str, items: Items) -> list[str]:
+    """The items that a query names, all of them in the universe.
+
+    Raises:
+        UsageError: If one is not, with the way to write what was probably meant.
+
+    Example:
+        >>> from hedgerow.schema import Items
+        >>> read_items("green tea", Items(("green tea", "milk")))
+        ['green tea']
+        >>> read_items("milk and tea", Items(("milk", "tea")))
+        Traceback (most recent call last):
+        hedgerow.errors.UsageError: 'and' is not an item of the universe
+          For all who hold several items write commas between them: "milk, tea".
+    """
+    whole = text.strip()
+    if whole and items.codes_of([whole])[0] >= 0:  # an item may have blanks or commas in it
+        return [whole]
+    found = itemsets_of(text)
+    unknown = [item for item, code in zip(found, items.codes_of(found), strict=True) if code < 0]
+    if not unknown:
+        return found
+    parts = [part.strip() for part in re.split(r"\s+(?:and|&|\+)\s+|,", whole, flags=re.I)]
+    if len(parts) > 1 and (items.codes_of(parts) >= 0).all():
+        hint = f'For all who hold several items write commas between them: "{", ".join(parts)}".'
+    else:
+        # a range of numbers may be long, and needs no list of what is near
+        known = () if isinstance(items.universe, range) else items.labels
+        near = difflib.get_close_matches(unknown[0], known, 3) if len(known) <= _LISTED else []
+        hint = "Write items as the schema does, with commas between them."
+        if near:
+            hint = f"Did you mean {' or '.join(repr(label) for label in near)}? {hint}"
+        elif isinstance(items.universe, range):
+            hint += f" They are the numbers {items.universe[0]} to {items.universe[-1]}."
+    raise UsageError(f"{unknown[0]!r} is not an item of the universe", hint=hint)
 
 
 def text_of(items: list[str]) -> str:

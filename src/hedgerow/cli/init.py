@@ -7,18 +7,31 @@ from typing import Annotated
 
 import typer
 
-from hedgerow.cli.options import AsJson, Delimiter, Overwrite, delimiter_of
+from hedgerow.cli.options import (
+    AsJson,
+    Delimiter,
+    Overwrite,
+    QueryText,
+    TableName,
+    delimiter_of,
+    source_of,
+)
 from hedgerow.cli.terminal import note, print_json, say, telling
-from hedgerow.errors import UsageError
 
 
 def init(
     data: Annotated[
-        Path, typer.Argument(help="The private data: CSV or lines of items (also .gz), or Parquet.")
+        str,
+        typer.Argument(
+            help="The private data: CSV or lines of items (also .gz), Parquet, postgresql://... "
+            "or duckdb:///..."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="The schema file to write.")] = Path("schema.yaml"),
     overwrite: Overwrite = False,
     delimiter: Delimiter = None,
+    table: TableName = None,
+    query: QueryText = None,
     trust_header: Annotated[
         bool,
         typer.Option(
@@ -36,15 +49,9 @@ def init(
     from hedgerow.cli.files import refuse_existing, write_text
     from hedgerow.table import draft_schema
 
-    # a path has lost the second slash
-    if str(data).startswith(("postgresql:/", "postgres:/", "duckdb:/")):
-        raise UsageError(
-            "init reads files only.",
-            hint="Save some rows of the table as CSV or Parquet and draft from that, or write the "
-            "schema by hand (docs/schema.md).",
-        )
+    source = source_of(data, table, query)
     refuse_existing(out, overwrite)
-    text = draft_schema(data, delimiter=delimiter_of(delimiter), trust_header=trust_header)
+    text = draft_schema(source, delimiter=delimiter_of(delimiter), trust_header=trust_header)
     write_text(out, text, overwrite)
     with telling(out):
         if as_json:

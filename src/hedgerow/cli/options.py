@@ -312,6 +312,15 @@ def method_of(name: Method | None, schema: Schema, **given: Any) -> Publisher:
     return method
 
 
+def warn_of_delta(method: Publisher, delta: str, as_json: bool) -> None:
+    """Says so if a delta was asked for that the method has no use for."""
+    from hedgerow.cli.terminal import warn
+    from hedgerow.privacy.budget import read_number
+
+    if method.name == Method.diffpart and read_number("delta", delta) > 0:
+        warn("diffpart has no use for a delta: it buys nothing, and none is spent.", as_json)
+
+
 def _assignments(option: str, texts: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:

@@ -33,6 +33,7 @@ from hedgerow.cli.options import (
     WeightsFile,
     WithDetail,
     method_of,
+    warn_of_delta,
 )
 from hedgerow.cli.terminal import note, print_json, print_table, say, warn, warned
 from hedgerow.errors import UsageError
@@ -177,6 +178,7 @@ def plan(
     if epsilon is None:
         raise UsageError("Missing option '--epsilon'.", hint="Say how much may be spent: 1, say.")
     settings = method_of(method, known, **given)
+    warn_of_delta(settings, delta, as_json)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
     if plot is not None:
         from hedgerow.cli.rows import plot_plan

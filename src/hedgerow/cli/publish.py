@@ -43,6 +43,7 @@ from hedgerow.cli.options import (
     delimiter_of,
     method_of,
     source_of,
+    warn_of_delta,
 )
 from hedgerow.cli.terminal import (
     data_warnings,
@@ -157,6 +158,7 @@ def publish(
     )
     for warning in known.warnings:
         warn(warning, as_json)
+    warn_of_delta(settings, delta, as_json)
     with progress("Publishing") as bar, data_warnings(as_json):
         release: Any = hedgerow.publish(
             source_of(data, table, query),

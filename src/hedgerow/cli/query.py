@@ -15,8 +15,12 @@ from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
-    from hedgerow.schema import Query
+    from hedgerow.schema import Query, Schema
 
+_MISSING = (
+    "There is no upper end: people whose rows are not listed are missing, and nobody can say how "
+    "many those are."
+)
 _IN_WORDS = 5  # up to so many answers are told in sentences, more in a table
 _IN_TABLE = 200  # more rows than this nobody reads in a terminal
 _SWAMPED = 0.5  # a cut part beyond this share of the estimate says more than the estimate
@@ -49,18 +53,14 @@ def query(
     """Ask a release how many records meet some conditions, or hold some items.
 
     Each answer is an estimate and an interval, with its two parts told apart: the noise that
-    protects people, and regions that the conditions cut through. Needs no private data and costs
-    no further budget.
+    protects people, and regions that the conditions cut through. Items that begin with a dash go
+    behind two dashes: hedgerow query shop/ -- -3. Needs no private data and costs no further
+    budget.
     """
     from hedgerow.cli.files import is_same, refuse_existing, refuse_inside, table_writer, whole_file
-    from hedgerow.release import Release
+    from hedgerow.release import Release, RowsRelease
 
     share = _share(level)
-    if not queries and file is None:
-        raise UsageError(
-            "There is no query.",
-            hint='Write one in quotes, such as "age in [30, 50]", or name a file with --file.',
-        )
     write = None if out is None else table_writer(out)
     if out is not None:
         refuse_inside(out, release)
@@ -71,6 +71,11 @@ def query(
             )
         refuse_existing(out, overwrite)
     opened = Release.load(release)
+    if not queries and file is None:
+        hint = (
+            f"Write one in quotes, such as {_example(opened.schema)}, or name a file with --file."
+        )
+        raise UsageError("There is no query.", hint=hint)
     texts, columns = _ask(opened, queries or [], file, share)
     if out is not None and write is not None:
         import pyarrow as pa
@@ -84,10 +89,24 @@ def query(
                 say(f"Wrote the answers to {out}.")
     elif as_json:
         print_json(_facts(texts, columns, share, None))
+    elif isinstance(opened, RowsRelease):
+        _show_rows(texts, columns, share, opened.share)
     elif len(texts) <= _IN_WORDS:
         _tell(texts, columns, share)
     else:
-        _tabulate(texts, columns, share)
+        _tabulate(texts, columns)
+        if len(columns) == len(_ITEM_NUMBERS):
+            say(f"\nThe true count lies between from and to, {_percent(share)} sure.")
+        else:
+            _explain(share)
+
+
+def _example(schema: Schema) -> str:
+    """A query in the words of a schema, which is public."""
+    if schema.items is None:
+        return '"age in [30, 50]"'
+    two = schema.items.given[:2]
+    return f'"{", ".join(two)}" for all who hold ' + ("both" if len(two) == 2 else "it")
 
 
 def _share(level: str) -> float:
@@ -112,10 +131,10 @@ def _ask(
     from hedgerow.schema.query import query_lines
 
     if release.schema.items is not None:
-        from hedgerow.cli.baskets import itemsets_of, text_of
+        from hedgerow.cli.baskets import read_items, text_of
 
         lines = texts + [text for _, text in (query_lines(file) if file is not None else [])]
-        sets = [itemsets_of(line) for line in lines]
+        sets = [read_items(line, release.schema.items) for line in lines]
         if not sets:
             raise UsageError(f"{file} holds no query.", hint="Write one a line.")
         answers = release.count(sets, level=level)
@@ -177,20 +196,45 @@ def _tell(texts: list[str], columns: dict[str, list[float]], level: float) -> No
             say("  cut regions: none, the query follows the edges of the regions")
 
 
-def _tabulate(texts: list[str], columns: dict[str, list[float]], level: float) -> None:
+def _show_rows(
+    texts: list[str], columns: dict[str, list[float]], level: float, share: float
+) -> None:
+    """Answers of generalised rows: people in rows that are not listed are missing."""
+    if len(texts) > _IN_WORDS:
+        _tabulate(texts, {name: columns[name] for name in ("low", "estimate", "noise")})
+        say(
+            f"\nThe true count is from or more, {_percent(level)} sure. about: how many are in the "
+            "listed rows, if\npeople are spread evenly inside what a row leaves open. noise: give "
+            f"or take.\n{_MISSING}"
+        )
+        return
+    for place, text in enumerate(texts):
+        estimate, low, noise = (columns[n][place] for n in ("estimate", "low", "noise"))
+        if place:
+            say()
+        say(f"{text}\n  at least {_whole(low)}, {_percent(level)} sure")
+        say(
+            f"  about {_whole(max(estimate, 0.0))} are in the listed rows, if people are spread "
+            "evenly inside what a row leaves open"
+        )
+        cause = (
+            "added to protect people" if share >= 1 else f"since only {share:g} of them were kept"
+        )
+        say(f"  noise: give or take {_whole(noise)} of these, {cause}")
+    say(f"\n{_MISSING}")
+
+
+def _tabulate(texts: list[str], columns: dict[str, list[float]]) -> None:
     # The interval comes first: with cut regions the estimate may be hardly more than a guess.
     shown = [n for n in ("low", "high", "estimate", *_NUMBERS[3:]) if n in columns]
     rows = [
         [text, *(_whole(max(columns[name][place], 0.0)) for name in shown)]
         for place, text in enumerate(texts[:_IN_TABLE])
     ]
-    headings = ["query", "from", "to", "about", "noise", "cut: fewer", "cut: more"]
-    headings = headings[: len(shown) + 1]
+    names = ("from", "to", "about", "noise", "cut: fewer", "cut: more")
+    heads = dict(zip(("low", "high", "estimate", *_NUMBERS[3:]), names, strict=True))
+    headings = ["query", *(heads[name] for name in shown)]
     print_table(headings, rows, set(range(1, len(headings))))
-    if len(columns) == len(_ITEM_NUMBERS):
-        say(f"\nThe true count lies between from and to, {_percent(level)} sure.")
-    else:
-        _explain(level)
     if len(texts) > _IN_TABLE:
         note(f"Only the first {_IN_TABLE} answers are shown; --out FILE writes them all.")
 

@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.cli.options import Method, method_of
+from hedgerow.cli.options import Method, method_of, warn_of_delta
 from hedgerow.cli.terminal import (
     data_warnings,
     note,
@@ -139,6 +139,8 @@ def show_simulation(
             "--public takes a file, not a database.",
             hint="Write the public table to a CSV or Parquet file and name that.",
         )
+    for _, method in settings[:1]:
+        warn_of_delta(method, delta, as_json)
     if public is not None and not as_json:
         note(f"{public} must really be public: what is shown about it is NOT PRIVATE.")
     words = "Simulating" if public is None else "Trying the public table"

@@ -52,6 +52,10 @@ def _parsing(as_json: bool) -> Iterator[None]:
     try:
         yield
     except Exception as error:
+        option = getattr(error, "option_name", None)
+        if hasattr(error, "possibilities") and isinstance(option, str) and option[:2] != "--":
+            # a negative number, or an item that is called so
+            error.message = f"No such option: {option}. If it is none, write -- before it."  # type: ignore[attr-defined]
         if not as_json or not hasattr(error, "format_message"):
             raise
         words = str(error.format_message())

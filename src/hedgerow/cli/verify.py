@@ -22,6 +22,7 @@ def verify(
     Its files must be whole, and its ledger must add up to the epsilon and delta it states. Needs
     no private data. Ends with exit code 6 if a check fails, or if the run was seeded.
     """
+    from hedgerow.release import read_manifest
     from hedgerow.release import verify as verify_release
 
     verdict = verify_release(release)
@@ -56,7 +57,12 @@ def verify(
         )
     from hedgerow.cli.words import strength
 
-    say(f"\nVerified: {strength(verdict.epsilon, verdict.delta)}.")
+    promise = read_manifest(release)["guarantee"]  # which was held against what was recomputed
+    epsilon, delta = Fraction(promise["epsilon"]), Fraction(promise["delta"])
+    say(f"\nVerified: {strength(epsilon, delta)}, as stated.")
+    spent, chance = verdict.epsilon or Fraction(0), verdict.delta or Fraction(0)
+    if strength(spent, chance) != strength(epsilon, delta):
+        say(f"Recomputed, it comes to less: {strength(spent, chance)}.")
     say("Nobody can tell from a release alone:")
     for words in verdict.unchecked:
         say(f"  - {words}")

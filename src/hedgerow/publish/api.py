@@ -15,7 +15,7 @@ from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streamed import DEFAULT_MEMORY
-from hedgerow.errors import SchemaError, UsageError
+from hedgerow.errors import UsageError
 from hedgerow.privacy.account_book import Booking
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.chance import Chance, Dice
@@ -23,7 +23,7 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.payment import close_failed, payment
-from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
+from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress, refuse_draft
 from hedgerow.publish.supermodular import RowsOutcome, Supermodular
 from hedgerow.release import Release, RowsRelease
 from hedgerow.release.basket_release import BasketRelease
@@ -100,12 +100,7 @@ def publish(
         )
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
         raise UsageError("seed must be a whole number.", hint="Leave it out for a private release.")
-    if schema.draft:
-        raise SchemaError(
-            f"The schema {schema.name!r} is still a draft made from private data.",
-            hint="Check every bound and value against public knowledge, then remove the line "
-            "`draft: true`.",
-        )
+    refuse_draft(schema)
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
     counting = Counting(_engine_for(method, engine), memory, scratch, scheduler)
     pay = payment(ledger, dataset, schema, method.name, plan.budget, seed)

@@ -40,6 +40,7 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Ledger, Line
 from hedgerow.publish.payment import close_failed, payment
 from hedgerow.publish.plan import levels, open_purse
+from hedgerow.publish.publisher import refuse_draft
 from hedgerow.schema import Numeric, Schema
 from hedgerow.table import Table, encode_rows, read
 
@@ -119,10 +120,12 @@ def find_centroids(
 
     Raises:
         BudgetError: If the ledger has less left for the data set than this would cost.
+        SchemaError: If the schema is still a draft.
     """
     for name, value, most in (("clusters", clusters, MOST_CLUSTERS), ("rounds", rounds, 1000)):
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
             raise UsageError(f"{name} must be a whole number from 1 to {most}.")
+    refuse_draft(schema)
     cap = schema.person.max_rows if schema.person else 1
     budget = Budget.of(epsilon, 0, cap)
     cluster_schema(schema, clusters)  # refused before anything is booked

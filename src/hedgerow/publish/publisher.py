@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.counting.engine import Engine
-from hedgerow.errors import UsageError
+from hedgerow.errors import SchemaError, UsageError
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
@@ -35,6 +35,7 @@ __all__ = [
     "check_word",
     "no_progress",
     "pick_score",
+    "refuse_draft",
 ]
 
 
@@ -238,6 +239,16 @@ class TablePublisher(Publisher):
             "specialisations": outcome.plan.specialisations,
             "depth": outcome.plan.depth,
         }
+
+
+def refuse_draft(schema: Schema) -> None:
+    """Refuses a schema that was read off private data and not yet replaced by public knowledge."""
+    if schema.draft:
+        raise SchemaError(
+            f"The schema {schema.name!r} is still a draft made from private data.",
+            hint="Check every bound and value against public knowledge, then remove the line "
+            "`draft: true`.",
+        )
 
 
 def check_common(

@@ -30,6 +30,7 @@ from hedgerow.release.kinds import as_kind
 from hedgerow.release.manifest import check_guarantee, common_manifest, schema_of
 from hedgerow.release.noise import half_width
 from hedgerow.release.partition import Partition, Parts
+from hedgerow.release.rows_bounds import least_by_noise, least_by_sampling
 from hedgerow.release.synthesize import draw_rows
 from hedgerow.schema import Attribute, Schema
 
@@ -113,6 +114,15 @@ class RowsRelease:
         kept = self.ledger.get("suppression", {}).get("share")
         return 1.0 if kept is None else float(exact(kept))
 
+    @property
+    def _listing(self) -> tuple[float, int]:
+        """The rate of the noise, and from which noisy count on rows are listed."""
+        try:
+            rule = self.ledger["suppression"]
+            return float(exact(rule["rate"])), int(exact(rule["threshold"]))
+        except (LookupError, TypeError, ValueError, ArithmeticError):
+            raise broken("manifest.json", "the rule by which rows are listed is missing") from None
+
     def generalized(self, kind: str | None = None) -> Any:
         """The rows in words, and their counts, in canonical order.
 
@@ -144,12 +154,12 @@ class RowsRelease:
 
         The estimate spreads each row evenly over what it covers. People whose rows are not listed
         are missing in it, so it is too low on the whole, and there is no upper end: the truth may
-        be any number from `low` on. The lower end holds always: every listed row wholly inside a
-        query stands for somebody, and if people were sampled, for as many as were kept.
+        be any number from `low` on. The lower end counts listed rows wholly inside a query alone,
+        less what noise or sampling may have added (`hedgerow.release.rows_bounds`).
 
         Args:
             queries: As for `Release.count`.
-            level: The level of the part of the error that is noise.
+            level: The probability that the lower end holds, at least.
         """
         if not 0 < level < 1:
             raise UsageError(
@@ -159,14 +169,14 @@ class RowsRelease:
         asked = read_many(queries, self.schema)
         found = np.zeros((3, len(asked)))
         for place, query in enumerate(asked):
-            found[:, place] = self._weigh(query)
+            found[:, place] = self._weigh(query, 1 - level)
         estimate, inside, deviation = found
         noise = half_width(deviation, level)
         endless = np.full(len(asked), math.inf)
         below = np.maximum(estimate - noise - inside, 0.0)
         return Answers(estimate, inside, endless, noise, below, endless, level)
 
-    def _weigh(self, query: Query) -> tuple[float, float, float]:
+    def _weigh(self, query: Query, alpha: float) -> tuple[float, float, float]:
         """Estimate, lower end and standard deviation of the noise."""
         part = np.ones(len(self.counts))
         for place, intervals in query.where:
@@ -180,15 +190,17 @@ class RowsRelease:
             classes = np.asarray(query.classes)[None, :]
             part *= ((classes >= lo) & (classes < hi)).sum(axis=1) / (hi - lo)[:, 0]
         whole = part >= 1 - 1e-12
+        inside = float(self.counts[whole].sum())
         share = self.share
         estimate = float((part * self.counts).sum()) / share
         if share < 1:
-            least = float(self.counts[whole].sum())
+            least = least_by_sampling(inside, share, alpha)
             spread = (part**2 * self.counts).sum() * (1 - share) / share**2
         else:
-            rate = float(exact(self.ledger["suppression"]["rate"]))
-            least, spread = float(whole.sum()), 2 * (part**2).sum() / rate**2
-        return estimate, least, math.sqrt(spread)
+            rate, threshold = self._listing
+            least = least_by_noise(inside, int(whole.sum()), rate, threshold, alpha)
+            spread = 2 * (part**2).sum() / rate**2
+        return estimate, math.ceil(least - 1e-9), math.sqrt(spread)
 
     def save(self, path: str | Path, overwrite: bool = False) -> None:
         """Writes the release to a folder, whole or not at all; `Release.load` reads it."""

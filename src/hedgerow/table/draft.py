@@ -16,7 +16,9 @@ from typing import Any
 
 from hedgerow.errors import DataError
 from hedgerow.schema.lint import column_fault, label_fault
+from hedgerow.table.database import Database
 from hedgerow.table.draft_items import (
+    basket_separator,
     items_draft,
     items_of_lists,
     items_of_text,
@@ -92,9 +94,20 @@ def draft_schema(source: Any, *, delimiter: str | None = None, trust_header: boo
             return items_draft(title, items_of_text(path), str(path))
     opened = open_source(source, delimiter=delimiter, split=None if is_path else split_text(" "))
     parts: list[list[Any]] = [[] for _ in opened.names]
-    for batch in opened.batches(range(len(opened.names))):
-        for place, part in enumerate(parts):
-            part.append(batch.column(place))
+    try:
+        for batch in opened.batches(range(len(opened.names))):
+            for place, part in enumerate(parts):
+                part.append(batch.column(place))
+    except DataError as error:
+        between = basket_separator(Path(os.fsdecode(source))) if is_path else None
+        if between is None:
+            raise
+        raise DataError(
+            error.message,
+            hint=f"{error.hint} If every line holds the items of one person, write a schema for "
+            f"transactions by hand, with `separator: {json.dumps(between)}` below `items:` (see "
+            "docs/transactions.md).",
+        ) from None
     for name, part in zip(opened.names, parts, strict=True):
         if part and is_list(part[0].type) and label_fault(name) is None:
             return items_draft(title, items_of_lists(part, name), opened.what, _key(name))
@@ -140,6 +153,8 @@ def _choose_class(columns: Sequence[_Column]) -> list[_Column]:
 def _title(source: Any) -> str:
     if isinstance(source, (str, os.PathLike)):
         return Path(os.fsdecode(source)).name.split(".")[0] or "table"
+    if isinstance(source, Database) and source.table is not None:
+        return source.table.split(".")[-1] or "table"
     return "table"
 
 

@@ -21,7 +21,13 @@ from hedgerow.table.csv_file import explain, open_binary
 from hedgerow.table.encode import plain_array, text_of
 from hedgerow.table.readers import magic_of
 
-__all__ = ["items_draft", "items_of_lists", "items_of_text", "looks_like_baskets"]
+__all__ = [
+    "basket_separator",
+    "items_draft",
+    "items_of_lists",
+    "items_of_text",
+    "looks_like_baskets",
+]
 
 _HEAD = 1 << 16
 _MOST = 20_000  # more items than this belong in a file of their own
@@ -69,6 +75,36 @@ def looks_like_baskets(path: Path) -> bool:
     if all(_NUMBER.fullmatch(word) for line in lines for word in line):
         return any(lines) and several
     return several and not _DELIMITERS.search(text)
+
+
+def basket_separator(path: Path) -> str | None:
+    r"""What stands between the items of a text file whose lines seem to be baskets, if they do.
+
+    Lines of a table have as many fields as it has columns, but for a mistake here and there; the
+    numbers of items differ from line to line.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "shop.csv"
+        >>> _ = path.write_text("bread;jam;tea\nmilk\ntea;milk\n")
+        >>> basket_separator(path)
+        ';'
+    """
+    gzipped = magic_of(path)[:2] == b"\x1f\x8b"
+    try:
+        with open_binary(path, gzipped) as file:
+            head = file.read(_HEAD)
+    except (OSError, EOFError, zlib.error):
+        return None
+    text = head.decode("utf-8", "replace")
+    marks = _DELIMITERS.findall(text)
+    if not marks or '"' in text:  # quoted values belong to a table
+        return None
+    between = max(sorted(set(marks)), key=marks.count)
+    lengths = [line.count(between) + 1 for line in text.splitlines() if line.strip()]
+    usual = max(set(lengths), key=lengths.count)
+    unusual = sum(length != usual for length in lengths)
+    return between if 4 * unusual >= len(lengths) else None
 
 
 def items_of_text(path: Path) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 import hedgerow
 from hedgerow.counting.nearest import nearest
-from hedgerow.errors import BudgetError, DataError, LedgerWarning, UsageError
+from hedgerow.errors import BudgetError, DataError, LedgerWarning, SchemaError, UsageError
 from hedgerow.privacy.account_book import AccountBook
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.clusters import Centroids, cluster_schema, find_centroids, label_rows
@@ -187,3 +188,9 @@ def test_the_example_of_the_page_runs():
     release = names["release"]
     assert isinstance(release, hedgerow.Release)
     assert release.schema.classes == ("1", "2") and release.guarantee["epsilon"] == "9/10"
+
+
+def test_a_draft_is_refused_before_data_is_opened():
+    draft = replace(SCHEMA, draft=True)
+    with pytest.raises(SchemaError, match="draft"):
+        find_centroids("no such file.csv", draft, epsilon=1)

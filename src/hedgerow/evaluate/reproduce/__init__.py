@@ -28,7 +28,7 @@ __all__ = [
     "write_table",
 ]
 
-PAPERS = ("diffgen", "cdiffgen", "diffmulti", "diffpart")
+PAPERS = ("diffgen", "cdiffgen", "diffmulti", "diffpart", "supermodular")
 
 
 def figures() -> list[Figure]:
