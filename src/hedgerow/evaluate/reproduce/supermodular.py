@@ -397,69 +397,72 @@ def _shares(quick: bool) -> Sequence[Point]:
 _DATA = (
     " The table of the paper (Wal-Mart's item descriptions, more than 400,000 records, 30"
     " attributes) is not public: records are drawn from UCI Adult. Hierarchies are the taxonomies"
-    " of our schema, numbers halved again and again. The root's sensitivity is 0 in the paper,"
-    f" where risks would be 0 too; here a record has a sensitivity of at least {FLOOR}."
-    " The side table is 30,000 other rows, in the paper it is the private table."
+    " of our schema, numbers halved again and again; weights are 1 at the leaves. The root's"
+    " sensitivity is 0 in the paper, where risks would be 0 too; here a record has a sensitivity of"
+    f" at least {FLOOR}. The side table is 30,000 other rows, in the paper it is the private table."
 )
+_SAME = " Data and weights are those of figure 3a."
 _MODELS = (
-    "utility: steps below the root; sensitivity: the paper's harmonic rule, weights of 1 at the"
-    " leaves."
+    "utility: steps below the root; sensitivity: the harmonic rule. Weights, thresholds and lambda"
+    " are not stated."
 )
 
 FIGURES = (
     Figure(
         "supermodular-fig3a", "CPU time for one record by the number of attributes", "attributes",
         "CPU milliseconds",
-        "threshold model (risk at most 0.1) and modified aggregate model; " + _MODELS, 5, _times,
-        (),
+        "threshold model and modified aggregate model, various numbers of attributes; " + _MODELS,
+        5, _times, (),
         "The paper states no numbers: the aggregate algorithm `significantly outperforms` the"
-        " threshold one in running time. Not up to nine attributes, where a search that prunes is"
-        " faster. Its time grows by a factor with every attribute, as the lattice does, that of"
-        " the aggregate model does not, so it must win in the end: lattices beyond 2^20"
-        " generalisations, from ten attributes on, are not searched through. But walks, which have"
-        " no guarantee and come close to the best (figure 3b), are the fastest there." + _DATA,
-        True,
+        " threshold one in running time. Not up to nine attributes (risk at most 0.1, lambda"
+        f" {TRADE:g}), where a search that prunes is faster. Its time grows by a factor with every"
+        " attribute, as the lattice does, that of the aggregate model does not, so it must win in"
+        " the end: lattices beyond 2^20 generalisations, from ten attributes on, are not searched"
+        " through. But walks, which have no guarantee and come close to the best (figure 3b), are"
+        " the fastest there." + _DATA, True,
     ),
     Figure(
         "supermodular-fig3b", "Mean utility of a record at equal mean risk", "attributes",
         "mean utility (steps)",
-        "both models for several numbers of attributes and risk thresholds; " + _MODELS, 5,
+        "both models for various numbers of attributes and risk thresholds; " + _MODELS, 5,
         _utilities, (),
         "The paper states no numbers: `both algorithms have comparable utilities`. Not with its"
         " formula, lambda / risk + utility ^ kappa: the best generalisation lies on the upper hull"
         " of (1 / risk, utility ^ kappa), which has little but its ends, so records are released as"
         " they are or not at all. For each kappa the lambda is taken, of 41, at which the mean risk"
-        " is that of the threshold model (between two of them, in a straight line)." + _DATA,
+        " is that of the threshold model (between two of them, in a straight line)." + _SAME,
     ),
     Figure(
         "supermodular-fig4a", "Drawn generalisations beside the best ones and groups",
         "sharpness of the draw", "mean value of equation 2",
-        "exponential sampling over the whole lattice, the optimum, and the group sampling of [29];"
-        f" value: lambda / risk + utility with lambda {TRADE:g}, 8 attributes; " + _MODELS, 5,
-        _drawing, (),
+        "exponential sampling over the whole lattice, the optimum, and the group sampling of [29],"
+        " by equation 2, lambda / risk + utility ^ kappa; " + _MODELS, 5, _drawing, (),
         "The paper states no numbers: sampling costs `a little` utility, and is superior to group"
-        " sampling. The loss is small if the draw is sharp. In Algorithm 2 as printed, sharpness is"
-        " epsilon' over the number of records, which for 400,000 is next to 0, the leftmost point:"
-        " nearly every generalisation is as likely as any other. Here drawing costs no budget, so"
-        " any sharpness may be taken"
-        " (docs/algorithms/supermodular.md). [29] is DiffGen, here with 12 specialisations by NCP"
-        " on 400,000 records." + _DATA,
+        f" sampling. Here lambda is {TRADE:g}, kappa 1, and there are 8 attributes. The loss is"
+        " small if the draw is sharp. In Algorithm 2 as printed, sharpness is epsilon' over the"
+        " number of records, which for 400,000 is next to 0, the leftmost point: nearly every"
+        " generalisation is as likely as any other. Here drawing costs no budget, so any sharpness"
+        " may be taken (docs/algorithms/supermodular.md). Equation 2 hardly minds risk before a row"
+        " says next to nothing, so any draw beats the groups, by giving more away: figure 4a-risk"
+        " compares both at equal utility. [29] is DiffGen, here with 12 specialisations by NCP on"
+        " 400,000 records." + _SAME,
     ),
     Figure(
         "supermodular-fig4a-risk", "Mean risk at equal mean utility: own rows and groups",
         "epsilon of the groups", "mean risk",
         "as figure 4a: superior `in terms of risk and utility` to group sampling.", 5, _risks, (),
-        "The paper states no numbers. Own rows are those of the threshold model, at the threshold"
-        " that gives the utility of the groups." + _DATA, True,
+        "The paper states no numbers. Own rows are those of the threshold model, 8 attributes, at"
+        " the threshold that gives the utility of the groups: the risk is about a hundredth."
+        + _SAME, True,
     ),
     Figure(
         "supermodular-fig4b", "Utility by the share of people that is sampled",
         "share of people", "utility of listed rows, for one of all people",
         "Algorithm 2 with sampling sets of different size, over frequent items alone; " + _MODELS,
         3, _shares, (),
-        "The paper states no numbers: utility grows with the size of the sampled set, and so it"
-        " does. Algorithm 2 as printed is not private at a usable delta; here a row is listed if"
-        " enough sampled people share it (epsilon 1, delta 1e-6, 8 attributes, risk at most 0.01)."
-        " The level line is our default, noisy counts of all people." + _DATA,
+        "The paper states no numbers. Algorithm 2 as printed is not private at a usable delta; here"
+        " a row is listed if enough sampled people share it (epsilon 1, delta 1e-6, 8 attributes,"
+        " risk at most 0.01). Utility grows with the share, though the number that must share a row"
+        " grows too. The level line is our default, noisy counts of all people." + _SAME,
     ),
 )  # fmt: skip

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.evaluate.baselines import mondrian
-from hedgerow.evaluate.reproduce import adult, diffmulti, diffpart
+from hedgerow.evaluate.reproduce import adult, diffmulti, diffpart, supermodular
 from hedgerow.evaluate.reproduce.figure import Inputs
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
@@ -144,3 +144,53 @@ def test_transactions_are_asked_and_mined(transactions, monkeypatch):
     assert fewer >= 0
     utility = diffpart._utility(diffpart.METHODS["DiffPart, tuned"], "50", 20)(transactions, 0)
     assert 0.9 < utility <= 1
+
+
+@pytest.fixture
+def few_people(monkeypatch):
+    for name, value in (("ROWS", 3000), ("SIDE_ROWS", 600), ("SOLVED", 40), ("TIMED", 2)):
+        monkeypatch.setattr(supermodular, name, value)
+    monkeypatch.setattr(supermodular._setting, "__defaults__", (40,))
+    return Small()
+
+
+def test_the_threshold_model_keeps_more_than_the_aggregate_at_equal_risk(few_people):
+    exact = supermodular._threshold_utility(supermodular.search, 0.01, 3)(few_people, 0)
+    walks = supermodular._threshold_utility(supermodular.descend, 0.01, 3)(few_people, 0)
+    aggregate = supermodular._aggregate_utility(1, 0.01, 3)(few_people, 0)
+    assert 0 <= aggregate <= exact and 0.8 * exact <= walks <= exact + 1e-9
+
+
+def test_sharper_draws_come_nearer_to_the_best(few_people):
+    best = supermodular._best_value(few_people, 0)
+    drawn = [supermodular._drawn_value(sharpness)(few_people, 0) for sharpness in (0.0, 1.0, 50.0)]
+    assert drawn == sorted(drawn) and drawn[0] < best
+    assert drawn[-1] == pytest.approx(best, rel=0.01)
+
+
+def test_own_rows_have_less_risk_than_groups_of_the_same_utility(few_people):
+    groups = supermodular._group_risk("1", own=False)(few_people, 0)
+    own = supermodular._group_risk("1", own=True)(few_people, 0)
+    assert 0 < own < groups
+
+
+def test_rows_of_sampled_people_are_worth_less_than_all(few_people):
+    few, some = (supermodular._sampled_utility("sampled", s)(few_people, 0) for s in ("0.1", "0.5"))
+    whole = supermodular._sampled_utility("noisy", "1/5")(few_people, 0)
+    assert 0 < few < some < whole
+
+
+def test_steps_of_nodes_and_of_intervals():
+    age, job, _ = SCHEMA.attributes
+    lo, hi = np.array([0, 0, 16]), np.array([64, 16, 17])
+    assert supermodular._depth(age, lo, hi).tolist() == [0, 2, 6]
+    assert supermodular._depth_of_rows(age, lo, hi).tolist() == [0, 2, 6]
+    lo, hi = np.array([0, 0, 3]), np.array([4, 2, 4])
+    assert supermodular._depth(job, lo, hi).tolist() == [0, 1, 2]
+
+
+def test_every_way_is_timed(few_people):
+    (figure,) = (f for f in supermodular.FIGURES if f.name == "supermodular-fig3a")
+    for point in figure.points(True):
+        if point.x == 4:
+            assert point.run(few_people, 0) > 0
