@@ -214,8 +214,8 @@ def _cell(name: str, point: Point) -> str:
 def _legend(found: Simulation) -> list[str]:
     if "median_itemset_error" in found.measures:
         return [
-            "error: of the supports of 300 random sets of 1 to 3 items, relative to the truth (or "
-            "to 0.1% of the records, if that is more).",
+            "error: of the supports of 300 random sets of 1 to 3 of the 50 most frequent items, "
+            "relative to the truth (or to 0.1% of the records, if that is more).",
             "top 20: 1 if the 20 most frequent sets and their supports are told right.",
         ]
     lines = [

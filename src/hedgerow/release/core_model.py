@@ -220,14 +220,31 @@ class CoreModel:
     def _single(self, code: int, level: float) -> tuple[float, float]:
         assert self.support is not None
         value = float(self.support.values[code, 0])
-        spread = 2 / float(self.support.units[code] * self.support.unit) ** 2
-        down = float(half_width(np.array([math.sqrt(spread)]), level)[0])
-        longer, more = self._longer()
+        down, up = self._single_widths(int(self.support.units[code]), level)
+        longer, _ = self._longer
         if math.isinf(longer):
             return value - down, self._most(np.array([code]), 0, 1, (1 + level) / 2)
-        up = float(half_width(np.array([math.sqrt(spread + more)]), level)[0])
         return value - down, value + longer + up
 
+    def _single_widths(self, units: int, level: float) -> tuple[float, float]:
+        """How far the support of an item may be off downwards and upwards, by what was paid.
+
+        Kept: a universe may have a million items, and few prices.
+        """
+        found = self._widths.get((units, level))
+        if found is None:
+            assert self.support is not None
+            spread = 2 / float(units * self.support.unit) ** 2
+            both = np.sqrt(np.array([spread, spread + self._longer[1]]))
+            down, up = half_width(both, level).tolist()
+            found = self._widths[units, level] = down, up
+        return found
+
+    @cached_property
+    def _widths(self) -> dict[tuple[int, float], tuple[float, float]]:
+        return {}
+
+    @cached_property
     def _longer(self) -> tuple[float, float]:
         """The noisy number of records of which supports do not count all items, and its tails."""
         assert self.support is not None
@@ -244,7 +261,7 @@ class CoreModel:
     def _most(self, one: Ints, mask: int, others: int, level: float) -> float:
         """The least of several upper bounds, which share the error."""
         counts = [self._measured(mask, others)]
-        if self.support is not None and not math.isinf((longer := self._longer())[0]):
+        if self.support is not None and not math.isinf((longer := self._longer)[0]):
             for code in one[self.bit[one] < 0].tolist():
                 rate = float(self.support.units[code] * self.support.unit)
                 value = float(self.support.values[code, 0]) + longer[0]

@@ -83,6 +83,7 @@ def test_a_public_table_without_rows() -> None:
         ({"epsilons": [1] * 201}, "too many"),
         ({"runs": 0}, "at least 1"),
         ({"rows": 0}, "at least 1"),
+        ({"rows": 2_000_000}, "would take long"),
         ({"methods": [("x", hr.DiffPart())]}, "items"),
         ({"methods": [("x", hr.Supermodular(weight_columns={"age": "w"}))]}, "own weights"),
     ],

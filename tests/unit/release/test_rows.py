@@ -243,3 +243,13 @@ def test_an_unknown_kind_is_refused(tmp_path):
     path.write_text(json.dumps(manifest | {"kind": "poems"}), encoding="utf-8")
     with pytest.raises(ReleaseError, match="kind of release"):
         Release.load(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "ledger",
+    [{}, {"suppression": {}}, {"suppression": {"rate": "1"}},
+     {"suppression": {"rate": "x", "threshold": 3}}],
+)  # fmt: skip
+def test_a_rule_that_is_not_there_is_no_crash(ledger):
+    with pytest.raises(ReleaseError, match="rule"):
+        dataclasses.replace(release(), ledger=ledger).count("everybody")
