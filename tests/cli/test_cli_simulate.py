@@ -42,8 +42,9 @@ def test_settings_are_combined(hedge: Hedge, survey: Path) -> None:
     assert len(points) == 8
     assert {point["specialisations"] for point in points} == {2, 4}
     assert {point["setting"] for point in points} == {
-        f"{method}, score {score}"
+        f"{method}, specialisations {h}, score {score}"
         for method in ("diffmulti", "diffgen")
+        for h in (2, 4)
         for score in ("max", "gini")
     }
 

@@ -85,6 +85,9 @@ def draw_simulation(found: Simulation, path: Path, overwrite: bool = False) -> N
         axes.fill_between(at, [one.low for one in spread], [one.high for one in spread], alpha=0.15)
     axes.set_xscale("log")
     axes.set_ylim(bottom=0)
+    ticks = {float(Fraction(point.epsilon)): point.epsilon for point in found.points}
+    axes.set_xticks(list(ticks), list(ticks.values()))
+    axes.set_xticks([], minor=True)
     axes.set_xlabel("epsilon")
     axes.set_ylabel(f"{MEASURES[measure]}; shaded: all runs")
     axes.spines[["top", "right"]].set_visible(False)

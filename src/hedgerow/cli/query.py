@@ -212,7 +212,8 @@ def _show_rows(
         estimate, low, noise = (columns[n][place] for n in ("estimate", "low", "noise"))
         if place:
             say()
-        say(f"{text}\n  at least {_whole(low)}, {_percent(level)} sure")
+        sure = f"{_percent(level)} sure" if low > 0 else "since no listed row is wholly among these"
+        say(f"{text}\n  at least {_whole(low)}, {sure}")
         say(
             f"  about {_whole(max(estimate, 0.0))} are in the listed rows, if people are spread "
             "evenly inside what a row leaves open"

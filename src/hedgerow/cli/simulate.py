@@ -65,7 +65,7 @@ def settings_of(
     for one, combination in product(methods, product(*choices.values())):
         here = dict(zip(choices, combination, strict=True))
         settings = method_of(one, schema, **alike | _typed(here, alike))
-        words = [f"{name} {value}" for name, value in here.items() if name not in _SHOWN]
+        words = [f"{name} {value}" for name, value in here.items()]
         found.append((", ".join([settings.name, *words]), settings))
     return found
 
@@ -193,7 +193,7 @@ def _table(found: Simulation) -> None:
         bar = "#" * max(1, round(_BAR * middle / longest)) if longest > 0 else ""
         rows.append(
             [
-                point.setting,
+                _short(point.setting) if deep else point.setting,
                 point.epsilon,
                 *("-" if number is None else str(number) for number in chosen),
                 _cell(first, point),
@@ -202,6 +202,11 @@ def _table(found: Simulation) -> None:
             ]
         )
     print_table(columns, rows, set(range(1, len(columns))) - {columns.index("")})
+
+
+def _short(setting: str) -> str:
+    """A setting without what has columns of its own."""
+    return ", ".join(part for part in setting.split(", ") if part.split(" ")[0] not in _SHOWN)
 
 
 def _cell(name: str, point: Point) -> str:

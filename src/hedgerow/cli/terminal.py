@@ -265,25 +265,43 @@ def print_table(columns: list[str], rows: list[list[str]], right: set[int] | Non
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    needed = 0
+    least, natural = [], []
     for place, name in enumerate(columns):
         longest = max((len(row[place]) for row in rows), default=0)
-        numbers = place in (right or ())
         # Half a number would be a wrong one; words can be read in pieces.
-        least = longest if numbers else min(longest, _WORD)
-        least = max([least, *(len(word) for word in name.split())])
-        needed += least + 2
-        justify: Any = "right" if numbers else "left"
-        table.add_column(Text(name), justify=justify, overflow="fold", min_width=least)
-    if needed - 2 > Console().width:  # too narrow for a table: one line for each cell
+        needed = longest if place in (right or ()) else min(longest, _WORD)
+        least.append(max([needed, *(len(word) for word in name.split())]))
+        natural.append(max(longest, len(name)))
+    room = Console().width - 2 * (len(columns) - 1)
+    for place, (name, width) in enumerate(zip(columns, _widths(least, natural, room), strict=True)):
+        justify: Any = "right" if place in (right or ()) else "left"
+        table.add_column(Text(name), justify=justify, overflow="fold", width=width)
+    if sum(least) > room:  # too narrow for a table: one line for each cell
         for row in rows:
             for name, cell in zip(columns, row, strict=True):
-                say(f"{name}: {cell}")
+                say(f"{name}: {cell}" if name else cell)
             say()
         return
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))  # Text: labels such as [a] are no markup
     print_drawing(table)
+
+
+def _widths(least: list[int], natural: list[int], room: int) -> list[int]:
+    """The widths of columns: none below its least, and what room is left where it is wanted.
+
+    Example:
+        >>> _widths([5, 12, 4], [5, 40, 9], 30)
+        [5, 17, 8]
+    """
+    widths = list(least)
+    while sum(widths) < room:
+        wanting = [place for place, width in enumerate(widths) if width < natural[place]]
+        if not wanting:
+            break
+        for place in wanting[: room - sum(widths)]:
+            widths[place] += 1
+    return widths
 
 
 def print_drawing(drawing: Any) -> None:
