@@ -8,7 +8,7 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.errors import DataError, UsageError
-from hedgerow.evaluate import simulate as module
+from hedgerow.evaluate import trials
 from hedgerow.evaluate.simulate import simulate
 from hedgerow.sample.shop import shop_schema
 
@@ -94,7 +94,7 @@ def test_what_cannot_be_run_is_refused_before_a_table_is_opened(
     def opened(*args: Any, **kwargs: Any) -> None:
         raise AssertionError("a table was opened")
 
-    monkeypatch.setattr(module, "read", opened)
+    monkeypatch.setattr(trials, "read", opened)
     wanted: dict[str, Any] = {"methods": METHODS, "epsilons": [1], "public": "public.csv"}
     with pytest.raises(UsageError, match=words):
         simulate(sample.schema(), **wanted | change)

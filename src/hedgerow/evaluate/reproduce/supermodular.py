@@ -8,7 +8,7 @@ which in the paper is the private table itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,14 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.evaluate.cost import cpu_seconds
+from hedgerow.evaluate.reproduce import personal
 from hedgerow.evaluate.reproduce.figure import Figure, Inputs, Point
+from hedgerow.evaluate.reproduce.personal import (
+    FLOOR,
+    Setting,
+    depth_of,
+    depth_of_rows,
+    setting_of,
+    side_frame,
+    table_of,
+)
 from hedgerow.optimise.aggregate import maximise_aggregate
 from hedgerow.optimise.descend import descend
 from hedgerow.optimise.exact import lattice, search
-from hedgerow.optimise.hierarchy import Forest
-from hedgerow.optimise.model import Aim, Worth
-from hedgerow.optimise.record import Record
-from hedgerow.optimise.side import Side
+from hedgerow.optimise.model import Aim
 from hedgerow.optimise.threshold import approximate_threshold
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Dice
@@ -31,8 +38,6 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.api import run as run_method
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.supermodular import RowsOutcome, Supermodular
-from hedgerow.schema import Attribute, Categorical, Schema
-from hedgerow.table import Table, read
 
 __all__ = ["FIGURES", "TITLE"]
 
@@ -41,16 +46,8 @@ TITLE = (
     " anonymization (TKDE 2014)"
 )
 
-# in the order in which they are added: what anonymisation usually looks at first
-ORDER = (
-    "age", "sex", "race", "marital-status", "education", "workclass", "occupation",
-    "relationship", "hours-per-week", "native-country",
-)  # fmt: skip
-ROWS, SIDE_ROWS = 400_000, 30_000
-SOLVED = 300  # records whose generalisations are looked for, in one run
-TIMED = 20
-FLOOR = 0.1
 EIGHT = 8
+TIMED = 20  # records, in one run
 TRADES = 10 ** np.arange(-9, 1.01, 0.25)  # the lambdas among which the best is taken
 TRADE = 7e-5  # about where "as it is" and "nothing at all" are worth the same
 DELTA = Fraction(1, 10**6)
@@ -59,92 +56,28 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class _Setting:
-    """Records of some attributes, a side table, and the paper's utility and sensitivity."""
-
-    attributes: tuple[Attribute, ...]
-    codes: Ints
-    side_codes: Ints
-    forest: Forest
-    side: Side
-    worth: Worth
-
-    @property
-    def leaves(self) -> NDArray[np.int32]:
-        return self.forest.leaves(self.codes)
-
-    def solved(self, aim: Aim, way: Callable[..., Any] = search) -> tuple[Floats, Floats]:
-        """Utility and risk of every record under an aim."""
-        ones = np.ones(self.codes.shape)
-        found = way(self.forest, self.side, self.worth, aim, self.leaves, ones)
-        # whom nobody is like stands out by all of their sensitivity
-        return found.utility, found.sensitivity / np.maximum(found.count, 1)
-
-    def records(self, number: int) -> list[Record]:
-        ones = np.ones(len(self.attributes))
-        return [
-            Record.of(self.forest, self.side, self.worth, leaves, ones)
-            for leaves in self.leaves[:number]
-        ]
-
-
-def _setting(inputs: Inputs, number: int, seed: int, records: int = SOLVED) -> _Setting:
-    raw, places = _adult(inputs, number)
-    random = np.random.default_rng(seed)
-    codes = raw.codes[:, places].astype(np.int64)
-    attributes = tuple(raw.schema.attributes[place] for place in places)
-    drawn = codes[random.integers(0, len(codes), records)]
-    side = codes[random.integers(0, len(codes), SIDE_ROWS)]
-    forest = Forest.of(attributes)
-    worth = Worth.of(forest, attributes, "depth", "harmonic", None, FLOOR)
-    drawn = drawn[np.lexsort(drawn.T[::-1])]
-    return _Setting(attributes, drawn, side, forest, Side.of(forest, side), worth)
-
-
-def _adult(inputs: Inputs, number: int) -> tuple[Table, list[int]]:
-    """The raw table, and where its first so many attributes are."""
-    raw: Table = inputs.once("codes", lambda: read(inputs.adult, inputs.schema))
-    names = [attribute.name for attribute in raw.schema.attributes]
-    order = [name for name in ORDER if name in names]
-    order += [name for name in names if name not in order]
-    return raw, [names.index(name) for name in order[:number]]
-
-
-def _table(inputs: Inputs, number: int, seed: int) -> tuple[Table, Schema]:
-    """Records in number as the paper has them, as a table to publish."""
-    raw, places = _adult(inputs, number)
-    schema = replace(
-        raw.schema, attributes=tuple(raw.schema.attributes[place] for place in places), target=None
-    )
-    random = np.random.default_rng(seed + 1)
-    codes = np.zeros((ROWS, len(places) + 1), raw.codes.dtype)
-    codes[:, :-1] = raw.codes[:, places][random.integers(0, raw.codes.shape[0], ROWS)]
-    return Table(schema, codes), schema
-
-
 # figure 3a: time
 
 
-def _exact(here: _Setting) -> None:
+def _exact(here: Setting) -> None:
     replace(here, codes=here.codes[:TIMED]).solved(Aim(risk=0.1))
 
 
-def _walk(here: _Setting) -> None:
+def _walk(here: Setting) -> None:
     replace(here, codes=here.codes[:TIMED]).solved(Aim(risk=0.1), descend)
 
 
-def _cuts(here: _Setting) -> None:
+def _cuts(here: Setting) -> None:
     for record in here.records(TIMED):
         maximise_aggregate(record, Aim(trade=TRADE))
 
 
-def _norm_points(here: _Setting) -> None:
+def _norm_points(here: Setting) -> None:
     for record in here.records(TIMED):
         maximise_aggregate(record, Aim(trade=TRADE, kappa=2))
 
 
-def _relaxation(here: _Setting) -> None:
+def _relaxation(here: Setting) -> None:
     for record in here.records(TIMED):
         approximate_threshold(record, Aim(risk=0.1))
 
@@ -160,7 +93,7 @@ WAYS = {
 
 def _milliseconds(name: str, number: int) -> Callable[[Inputs, int], float]:
     def run(inputs: Inputs, seed: int) -> float:
-        here = _setting(inputs, number, seed, TIMED)
+        here = setting_of(inputs, number, seed, TIMED)
         few = replace(here, codes=here.codes[:1])
         inputs.once(("compiled", name), lambda: WAYS[name](few))
         return cpu_seconds(lambda: WAYS[name](here), 2)[1] * 1000 / TIMED
@@ -183,7 +116,7 @@ def _times(quick: bool) -> Sequence[Point]:
 
 def _threshold_utility(way: Callable[..., Any], risk: float, number: int) -> Any:
     def run(inputs: Inputs, seed: int) -> float:
-        return float(_setting(inputs, number, seed).solved(Aim(risk=risk), way)[0].mean())
+        return float(setting_of(inputs, number, seed).solved(Aim(risk=risk), way)[0].mean())
 
     return run
 
@@ -192,7 +125,7 @@ def _aggregate_utility(kappa: int, risk: float, number: int) -> Any:
     """The mean utility of the aggregate model where its mean risk is the threshold model's."""
 
     def run(inputs: Inputs, seed: int) -> float:
-        here = _setting(inputs, number, seed)
+        here = setting_of(inputs, number, seed)
         goal = float(here.solved(Aim(risk=risk))[1].mean())
 
         def curve() -> list[tuple[float, float]]:
@@ -235,7 +168,7 @@ def _values(trade: float, utility: Floats, risk: Floats) -> Floats:
 
 
 def _best_value(inputs: Inputs, seed: int) -> float:
-    utility, risk = _setting(inputs, EIGHT, seed).solved(Aim(trade=TRADE))
+    utility, risk = setting_of(inputs, EIGHT, seed).solved(Aim(trade=TRADE))
     return float(_values(TRADE, utility, risk).mean())
 
 
@@ -243,7 +176,7 @@ def _drawn_value(sharpness: float) -> Callable[[Inputs, int], float]:
     """The expected value of equation 2 if P(x) is proportional to exp(sharpness * value)."""
 
     def run(inputs: Inputs, seed: int) -> float:
-        here = _setting(inputs, EIGHT, seed)
+        here = setting_of(inputs, EIGHT, seed)
         ones, means = np.ones(len(here.attributes)), []
         for leaves in here.leaves:
             _, utility, sensitivity, count = lattice(
@@ -257,17 +190,17 @@ def _drawn_value(sharpness: float) -> Callable[[Inputs, int], float]:
     return run
 
 
-def _groups(inputs: Inputs, epsilon: str, seed: int) -> tuple[_Setting, Floats, Floats]:
+def _groups(inputs: Inputs, epsilon: str, seed: int) -> tuple[Setting, Floats, Floats]:
     """Utility and risk of records in DiffGen's groups, which is what the paper's [29] is."""
 
     def make() -> Any:
-        table, schema = _table(inputs, EIGHT, seed)
+        table, schema = table_of(inputs, EIGHT, seed)
         method = DiffGen(score="ncp", specialisations=12, max_cells=100_000)
         budget = Budget.of(epsilon)
         return run_method(table, method, budget, Dice(Keystream(seed)), schema=schema).partition
 
     partition = inputs.once(("groups", epsilon, seed), make)
-    here = _setting(inputs, EIGHT, seed)
+    here = setting_of(inputs, EIGHT, seed)
     cells = partition.locate(here.codes)
     lo, hi = partition.bounds(cells)
     utility, sensitivity = np.zeros(len(cells)), np.zeros(len(cells))
@@ -276,22 +209,9 @@ def _groups(inputs: Inputs, epsilon: str, seed: int) -> tuple[_Setting, Floats, 
         # the harmonic rule with weights of 1 at the leaves, and the floor
         weight = np.where(width == attribute.size, 0.0, 1 / width)
         sensitivity += np.maximum(weight, here.worth.floor)
-        utility += _depth(attribute, lo[:, place], hi[:, place])
+        utility += depth_of(attribute, lo[:, place], hi[:, place])
     alike = np.bincount(partition.locate(here.side_codes), minlength=partition.cells)[cells]
     return here, utility, sensitivity / np.maximum(alike, 1)
-
-
-def _depth(attribute: Attribute, lo: Ints, hi: Ints) -> Floats:
-    """Steps below the root; an interval that no halving gives has the steps of its length."""
-    if not isinstance(attribute, Categorical):
-        return np.log2(attribute.size / (hi - lo))
-    tree = attribute.taxonomy
-    depth = [0] * len(tree.labels)
-    for node, parent in enumerate(tree.parents):
-        depth[node] = 0 if parent < 0 else depth[parent] + 1
-    return np.asarray(
-        [depth[tree.node(a, b)] for a, b in zip(lo.tolist(), hi.tolist(), strict=True)], np.float64
-    )
 
 
 def _group_value(epsilon: str) -> Callable[[Inputs, int], float]:
@@ -348,10 +268,11 @@ def _sampled_utility(mode: str, share: str) -> Callable[[Inputs, int], float]:
     """Utility of listed rows, summed over the people they stand for, for one of all people."""
 
     def run(inputs: Inputs, seed: int) -> float:
-        table, schema = _table(inputs, EIGHT, seed)
-        here = _setting(inputs, EIGHT, seed)
+        table, schema = table_of(inputs, EIGHT, seed)
+        here = setting_of(inputs, EIGHT, seed)
         method = Supermodular(
-            mode="sampled" if mode == "sampled" else "noisy", keep=share, side=_frame(here, schema),
+            mode="sampled" if mode == "sampled" else "noisy", keep=share,
+            side=side_frame(here, schema),
             risk=0.01, utility="depth", rule="harmonic", floor=FLOOR,
         )  # fmt: skip
         budget = Budget(Fraction(1), DELTA)
@@ -359,28 +280,10 @@ def _sampled_utility(mode: str, share: str) -> Callable[[Inputs, int], float]:
         assert isinstance(done, RowsOutcome)
         utility = np.zeros(len(done.counts))
         for place, attribute in enumerate(schema.attributes):
-            utility += _depth_of_rows(attribute, done.lo[:, place], done.hi[:, place])
-        return float((utility * done.counts).sum() / ROWS)
+            utility += depth_of_rows(attribute, done.lo[:, place], done.hi[:, place])
+        return float((utility * done.counts).sum() / personal.ROWS)
 
     return run
-
-
-def _depth_of_rows(attribute: Attribute, lo: Ints, hi: Ints) -> Floats:
-    """Steps below the root in the hierarchy that rows are generalised by."""
-    forest = Forest.of((attribute,))
-    depth = {
-        (int(a), int(b)): int(d) for a, b, d in zip(forest.lo, forest.hi, forest.depth, strict=True)
-    }
-    pairs = zip(lo.tolist(), hi.tolist(), strict=True)
-    return np.asarray([depth[pair] for pair in pairs], np.float64)
-
-
-def _frame(here: _Setting, schema: Schema) -> Any:
-    from hedgerow.evaluate.made_up import as_frame
-
-    codes = np.zeros((len(here.side_codes), len(here.attributes) + 1), np.uint32)
-    codes[:, :-1] = here.side_codes
-    return as_frame(Table(schema, codes))
 
 
 def _shares(quick: bool) -> Sequence[Point]:

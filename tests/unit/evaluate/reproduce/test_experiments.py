@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.evaluate.baselines import mondrian
-from hedgerow.evaluate.reproduce import adult, diffmulti, diffpart, supermodular
+from hedgerow.evaluate.reproduce import adult, diffmulti, diffpart, personal, supermodular
 from hedgerow.evaluate.reproduce.figure import Inputs
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
@@ -148,9 +148,9 @@ def test_transactions_are_asked_and_mined(transactions, monkeypatch):
 
 @pytest.fixture
 def few_people(monkeypatch):
-    for name, value in (("ROWS", 3000), ("SIDE_ROWS", 600), ("SOLVED", 40), ("TIMED", 2)):
-        monkeypatch.setattr(supermodular, name, value)
-    monkeypatch.setattr(supermodular._setting, "__defaults__", (40,))
+    for name, value in (("ROWS", 3000), ("SIDE_ROWS", 600), ("SOLVED", 40)):
+        monkeypatch.setattr(personal, name, value)
+    monkeypatch.setattr(supermodular, "TIMED", 2)
     return Small()
 
 
@@ -183,10 +183,10 @@ def test_rows_of_sampled_people_are_worth_less_than_all(few_people):
 def test_steps_of_nodes_and_of_intervals():
     age, job, _ = SCHEMA.attributes
     lo, hi = np.array([0, 0, 16]), np.array([64, 16, 17])
-    assert supermodular._depth(age, lo, hi).tolist() == [0, 2, 6]
-    assert supermodular._depth_of_rows(age, lo, hi).tolist() == [0, 2, 6]
+    assert personal.depth_of(age, lo, hi).tolist() == [0, 2, 6]
+    assert personal.depth_of_rows(age, lo, hi).tolist() == [0, 2, 6]
     lo, hi = np.array([0, 0, 3]), np.array([4, 2, 4])
-    assert supermodular._depth(job, lo, hi).tolist() == [0, 1, 2]
+    assert personal.depth_of(job, lo, hi).tolist() == [0, 1, 2]
 
 
 def test_every_way_is_timed(few_people):

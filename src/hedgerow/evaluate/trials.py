@@ -1,0 +1,207 @@
+"""One try of a simulation: data that is made up or public, a release of it, and how far it is off.
+
+No private data comes here: a table is opened only if the user named it as public.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import DataError
+from hedgerow.evaluate.classify import by_regions
+from hedgerow.evaluate.itemsets import (
+    exact_supports,
+    random_itemsets,
+    relative_errors,
+    top_itemsets,
+    top_utility,
+)
+from hedgerow.evaluate.made_up import HiddenKinds, as_frame, made_up_baskets
+from hedgerow.evaluate.workload import exact_counts, random_conjunctions
+from hedgerow.privacy.budget import Number
+from hedgerow.privacy.chance import Dice
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.publish.api import run
+from hedgerow.publish.publisher import Publisher
+from hedgerow.publish.supermodular import RowsOutcome
+from hedgerow.release import Release, RowsRelease
+from hedgerow.release.basket_release import BasketRelease
+from hedgerow.schema import Schema
+from hedgerow.table import Baskets, Table, read, read_baskets
+
+__all__ = ["BasketTrial", "MadeUp", "Public", "Result", "TableTrial"]
+
+QUERIES = 300
+TOP = 20
+TEST_ROWS = 4000
+LONGEST = 3  # items in a random set
+FREQUENT = 50  # such sets are drawn from so many of the most frequent items
+_SANITY = 0.001
+
+Values = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One run."""
+
+    specialisations: int | None
+    depth: int | None
+    regions: int
+    values: Values
+
+
+class TableTrial:
+    """A table to publish, rows to tell classes of, and questions with their true answers."""
+
+    def __init__(self, table: Table, test: Table | None, ceiling: float | None, seed: int) -> None:
+        schema = table.schema
+        self.table, self.test, self.ceiling = table, test, ceiling
+        most = min(4, len(schema.attributes))
+        self.queries = random_conjunctions(schema, QUERIES, (min(2, most), most), seed)
+        self.truth = exact_counts(table, self.queries)
+        sizes = [attribute.size for attribute in schema.attributes]
+        covered = [
+            np.prod([sum(high - low for low, high in spans) / sizes[a] for a, spans in query.where])
+            for query in self.queries
+        ]
+        self.blind = self._errors(table.codes.shape[0] * np.asarray(covered))["median_error"]
+        self.frame = None if test is None else as_frame(test)
+        self.floor = None
+        if test is not None:
+            largest = np.bincount(table.codes[:, -1].astype(np.int64)).argmax()
+            self.floor = float(100 * np.mean(test.codes[:, -1] == largest))
+
+    def run(self, method: Publisher, epsilon: Number, delta: Number, seed: int) -> Result:
+        """Publishes the table and compares."""
+        schema = self.table.schema
+        budget = method.plan(schema, epsilon, delta).budget
+        done: Any = run(self.table, method, budget, Dice(Keystream(seed)))
+        words = {"epsilon": str(budget.epsilon), "private": False}
+        if isinstance(done, RowsOutcome):
+            book = {"suppression": done.plan.rule}
+            listed = RowsRelease(
+                schema, method.name, {}, words, book, done.lo, done.hi, done.counts
+            )
+            return Result(None, None, len(done.counts), self._asked(listed))
+        release = Release(
+            schema, method.name, method.settings(), words, {}, done.partition, done.measurements
+        )
+        values = self._asked(release)
+        if self.frame is not None:
+            values["accuracy"] = by_regions(release, self.frame)
+        return Result(done.plan.specialisations, done.plan.depth, release.partition.cells, values)
+
+    def _asked(self, release: Release | RowsRelease) -> Values:
+        return self._errors(release.count(list(self.queries)).estimate)
+
+    def _errors(self, estimate: NDArray[np.float64]) -> Values:
+        bound = max(1.0, _SANITY * self.table.codes.shape[0])
+        off = np.abs(estimate - self.truth) / np.maximum(self.truth, bound)
+        return {"median_error": float(np.median(off)), "mean_error": float(off.mean())}
+
+
+class BasketTrial:
+    """Transactions to publish, and sets of items with their true supports."""
+
+    blind = floor = ceiling = None
+
+    def __init__(self, baskets: Baskets, seed: int) -> None:
+        assert baskets.schema.items is not None
+        items = baskets.schema.items
+        self.baskets, self.labels = baskets, items.labels
+        # of rare items hardly any set is in a record, and answering 0 would always be right
+        supports = np.bincount(baskets.codes, minlength=items.size)
+        known = np.argsort(-supports, kind="stable")[:FREQUENT].tolist()
+        drawn = random_itemsets(len(known), LONGEST, QUERIES, seed)
+        self.sets = [tuple(sorted(known[place] for place in one)) for one in drawn]
+        self.truth = exact_supports(baskets, self.sets)
+        self.top = top_itemsets(baskets, TOP)
+
+    def run(self, method: Publisher, epsilon: Number, delta: Number, seed: int) -> Result:
+        """Publishes the transactions and compares."""
+        schema = self.baskets.schema
+        assert schema.items is not None
+        budget = method.plan(schema, epsilon, delta).budget
+        done = run(self.baskets, method, budget, Dice(Keystream(seed)))
+        words = {"epsilon": str(budget.epsilon), "private": False}
+        partition: Any = done.partition
+        release = BasketRelease(
+            schema, method.name, method.settings(), words, {}, partition, done.measurements
+        )
+        asked = [[self.labels[code] for code in one] for one in self.sets]
+        told = np.asarray(release.count(asked).estimate, dtype=np.float64)
+        off = relative_errors(self.truth, told, len(self.baskets.start) - 1)
+        listed = release.frequent(TOP, kind="arrow").to_pydict()
+        pairs = [
+            (tuple(sorted(schema.items.code_of(label) for label in one)), float(support))
+            for one, support in zip(listed["items"], listed["estimate"], strict=True)
+        ]
+        values = {
+            "median_itemset_error": float(np.median(off)),
+            "mean_itemset_error": float(off.mean()),
+            "top_utility": top_utility(self.top, pairs),
+        }
+        return Result(None, None, partition.cells, values)
+
+
+class MadeUp:
+    """Data made up anew for each run."""
+
+    def __init__(self, schema: Schema, rows: int, dependence: float) -> None:
+        self.schema, self.rows, self.dependence = schema, rows, dependence
+
+    def trial(self, seed: int) -> TableTrial | BasketTrial:
+        """Another population, and people from it."""
+        if self.schema.items is not None:
+            baskets = made_up_baskets(self.schema, self.rows, self.dependence, seed)
+            return BasketTrial(baskets, seed)
+        people = HiddenKinds.of(self.schema, self.dependence, seed)
+        table = people.draw(self.rows, seed + 1)
+        if self.schema.target is None:
+            return TableTrial(table, None, None, seed)
+        test = people.draw(TEST_ROWS, seed + 2)
+        return TableTrial(table, test, people.best_accuracy(test), seed)
+
+
+class Public:
+    """A public table: for each run other rows of it are published, the rest are tested on."""
+
+    def __init__(self, schema: Schema, source: Any, rows: int | None) -> None:
+        self.schema = schema
+        self.data: Any
+        if schema.items is None:
+            self.data = read(source, schema)
+            there = self.data.codes.shape[0]
+        else:
+            self.data = read_baskets(source, schema)
+            there = len(self.data.start) - 1
+        # a third is kept back where there are classes to tell
+        most = there - there // 3 if schema.target is not None else there
+        if most < 1:
+            raise DataError("The public table has no rows.", hint="Name another one.")
+        self.rows = min(rows or most, most)
+
+    def trial(self, seed: int) -> TableTrial | BasketTrial:
+        """Other rows of the table."""
+        random = np.random.default_rng(seed)
+        if self.schema.items is not None:
+            chosen = np.sort(random.permutation(len(self.data.start) - 1)[: self.rows])
+            return BasketTrial(_some(self.data, chosen), seed)
+        order = random.permutation(self.data.codes.shape[0])
+        table = Table(self.schema, self.data.codes[order[: self.rows]])
+        if self.schema.target is None:
+            return TableTrial(table, None, None, seed)
+        rest = order[self.rows :][:TEST_ROWS]
+        return TableTrial(table, Table(self.schema, self.data.codes[rest]), None, seed)
+
+
+def _some(baskets: Baskets, chosen: NDArray[np.int64]) -> Baskets:
+    size = np.diff(baskets.start)[chosen]
+    start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+    place = np.repeat(baskets.start[chosen] - start[:-1], size) + np.arange(start[-1])
+    return Baskets(baskets.schema, start, baskets.codes[place])
