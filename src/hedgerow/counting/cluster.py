@@ -39,8 +39,9 @@ Told = Callable[[float], None]
 
 _PATIENCE = 20  # seconds to wait for a scheduler, and for its first worker
 _ROWS = 1 << 23  # of a partition, at most if row groups allow
-_PER_WORKER = 4  # partitions, at least, so that none waits long for another
+_PER_THREAD = 2  # partitions, at least: one of them is there twice while it is split
 _MERGED = 8  # answers that one task adds up
+_TAKEN = 2  # answers that the driver adds up itself
 
 
 def _silent(share: float) -> None:
@@ -55,15 +56,16 @@ class ClusterEngine:
     Args:
         schema: The public schema.
         client: The connection to the cluster.
-        states: The partitions, as futures.
         memory: How many bytes a batch of histograms may take in the driver.
     """
 
-    def __init__(self, schema: Schema, client: Any, states: list[Any], memory: int) -> None:
+    def __init__(self, schema: Schema, client: Any, memory: int) -> None:
         self.domain = Domain.of(schema)
         self._layout = Layout.of(self.domain)
         self._client = client
-        self._states = states
+        self._threads: dict[str, int] = client.nthreads()  # of each worker
+        self._states: list[Any] = []  # the partitions, as futures
+        self._beside: list[tuple[str, list[int]]] = []  # which of them each worker has
         self._batch = memory // 4
         self._told: Told = _silent
         self._first = 0  # the number of the latest level's first node
@@ -85,18 +87,20 @@ class ClusterEngine:
         _check_input(stream)
         with ExitStack() as stack:
             client = stack.enter_context(_connected(scheduler))
-            workers = sum(client.nthreads().values())
+            engine = ClusterEngine(stream.schema, client, memory)
             names = [stream.source.names[place] for place in stream.wanted]
-            parts, firsts = _grouped([_anywhere(piece) for piece in stream.source.pieces], workers)
+            parts, firsts = _grouped(
+                [_anywhere(piece) for piece in stream.source.pieces], sum(engine._threads.values())
+            )
             with _explained():
-                states = client.map(
+                engine._states = client.map(
                     work.read_partition, parts, firsts, pure=False,
                     schema=stream.schema, wanted=names,
                 )  # fmt: skip
-                engine = ClusterEngine(stream.schema, client, states, memory)
-                engine._wait(states, told)
+                engine._wait(engine._states, told)
+                engine._look()
                 report = Report()
-                for noted in client.gather(client.map(work.report_of, states, pure=False)):
+                for noted in client.gather(client.map(work.report_of, engine._states, pure=False)):
                     report.merge(noted)
                 stream.finish(report)
                 engine._add_counts()
@@ -106,11 +110,13 @@ class ClusterEngine:
     @staticmethod
     def of_table(table: Table, client: Any, partitions: int) -> ClusterEngine:
         """Takes the rows of a table in memory, for comparisons."""
-        domain = Domain.of(table.schema)
-        rows = Layout.of(domain).pack(list(table.codes.T))
-        parts = np.array_split(rows, partitions)
-        states = client.map(work.partition_of, parts, domain=domain, pure=False)
-        engine = ClusterEngine(table.schema, client, states, 1 << 16)
+        engine = ClusterEngine(table.schema, client, 1 << 16)
+        rows = engine._layout.pack(list(table.codes.T))
+        engine._states = client.map(
+            work.partition_of, np.array_split(rows, partitions), domain=engine.domain, pure=False
+        )
+        engine._wait(engine._states, _silent)
+        engine._look()
         engine._add_counts()
         return engine
 
@@ -139,21 +145,18 @@ class ClusterEngine:
         """See `Engine.histograms`."""
         for part, question in histogram_questions(
             nodes - self._first, self._counts[nodes].sum(axis=1), lo, hi, wanted,
-            self.domain.classes, int(self._counts[0].sum()), self._batch, 2,
+            self.domain.classes, int(self._counts[0].sum()), self._batch, _TAKEN + 1,
         ):  # fmt: skip
             with _explained():
-                asked = self._send(question)
-                answers = self._client.map(
-                    work.count, self._states, [asked] * len(self._states), pure=False,
-                    layout=self._layout,
-                )  # fmt: skip
-                tally = self._merged(work.merge, answers)
+                tally = self._asked(work.count, work.merge, question=question, layout=self._layout)
             yield part, Sealed(question.finish(tally))
 
     def split(self, split: Split) -> None:
         """See `Engine.split`."""
         with _explained():
-            order = self._send((split.nodes - self._first, split))
+            # Each task carries the split: sent as a value of its own it would lie on some workers,
+            # and Dask would move rows there.
+            order = (split.nodes - self._first, split)
             self._states = self._client.map(
                 work.split_partition, self._states, [order] * len(self._states), pure=False,
                 layout=self._layout, classes=self.domain.classes,
@@ -168,43 +171,51 @@ class ClusterEngine:
     def cell_counts(self, edges: tuple[NDArray[np.int32], ...]) -> Sealed[tuple[Ints, Ints]]:
         """See `Engine.cell_counts`."""
         with _explained():
-            answers = self._client.map(
-                work.count_cells, self._states, pure=False,
-                layout=self._layout, edges=edges, classes=self.domain.classes,
+            found: Cells = self._asked(
+                work.count_cells, work.merge_cells, layout=self._layout, edges=edges,
+                classes=self.domain.classes,
             )  # fmt: skip
-            found: Cells = self._merged(work.merge_cells, answers)
         return Sealed(found)
 
-    def _send(self, content: Any) -> Any:
-        """Sends something to the scheduler once, which can then make it again for any worker."""
-        return self._client.submit(_itself, content, pure=False)
+    def _look(self) -> None:
+        """Notes which partitions lie side by side.
+
+        A question about them then goes where they are, since that is the cheapest. Dask could also
+        be told so, but it would forget such a task if all workers were lost at once.
+        """
+        holders = self._client.who_has(self._states)
+        beside: dict[str, list[int]] = {}
+        for place, state in enumerate(self._states):
+            # a worker may have been lost just now: then its partitions are made again elsewhere
+            beside.setdefault(min(holders.get(state.key, ()), default=""), []).append(place)
+        self._beside = sorted(beside.items())
+        if not self._threads.keys() >= beside.keys() - {""}:
+            self._threads = self._client.nthreads()
 
     def _add_counts(self) -> None:
-        counted = self._client.map(work.class_counts, self._states, pure=False)
-        self._wait(counted, self._told)
-        counts = np.sum(self._client.gather(counted), axis=0)
+        counts = self._asked(work.class_counts, work.merge_counts)
         self._counts = np.concatenate([self._counts, counts])
+        self._look()
+
+    def _asked(self, ask: Callable[..., Any], merge: Callable[..., Any], **question: Any) -> Any:
+        """Asks each worker once about all its partitions, and adds up the answers."""
+        answers = [
+            self._client.submit(
+                ask, [self._states[place] for place in places], pure=False,
+                threads=self._threads.get(worker, 1), **question,
+            )
+            for worker, places in self._beside
+        ]  # fmt: skip
+        return self._merged(merge, answers)
 
     def _merged(self, merge: Callable[..., Any], answers: list[Any]) -> Any:
-        """Adds up answers where they are, then those of different workers, a few at a time."""
-        self._wait(answers, self._told)
-        holders = self._client.who_has(answers)
-        beside: dict[str, list[Any]] = {}
-        for answer in answers:
-            # a worker may have been lost just now: then its answers are made again elsewhere
-            worker = next(iter(holders.get(answer.key, ())), "")
-            beside.setdefault(worker, []).append(answer)
-        pending = [
-            self._client.submit(
-                merge, group, pure=False, allow_other_workers=bool(worker),
-                workers=[worker] if worker else None,
-            )
-            for worker, group in sorted(beside.items())
-        ]  # fmt: skip
-        while len(pending) > 1:
+        """Adds up the answers of different workers, a few at a time."""
+        pending = answers
+        while len(pending) > _TAKEN:
             groups = [pending[i : i + _MERGED] for i in range(0, len(pending), _MERGED)]
             pending = [self._client.submit(merge, group, pure=False) for group in groups]
-        return pending[0].result()
+        self._wait(answers, self._told)
+        return merge(self._client.gather(pending))
 
     def _wait(self, futures: list[Any], told: Told) -> None:
         from distributed import as_completed
@@ -213,30 +224,27 @@ class ClusterEngine:
             told(number / len(futures))
 
 
-def _itself(content: Any) -> Any:
-    return content
-
-
 def _anywhere(piece: Piece) -> Piece:
     """The piece by a path that means the same in every process."""
     return piece if "://" in piece.path else replace(piece, path=os.path.abspath(piece.path))
 
 
-def _grouped(pieces: Sequence[Piece], workers: int) -> tuple[list[list[Piece]], list[int]]:
-    """Neighbouring pieces as partitions, and the number of each partition's first row."""
+def _grouped(pieces: Sequence[Piece], threads: int) -> tuple[list[list[Piece]], list[int]]:
+    """Neighbouring pieces as partitions of equal size, about, and each one's first row."""
     total = sum(piece.rows for piece in pieces)
-    most = min(_ROWS, -(-total // (_PER_WORKER * max(1, workers))))
-    groups: list[list[Piece]] = [[]]
-    firsts, size, seen = [0], 0, 0
+    number = _PER_THREAD * max(1, threads)
+    number *= max(1, -(-total // (number * _ROWS)))
+    groups: list[list[Piece]] = []
+    firsts, seen, latest = [], 0, -1
     for piece in pieces:
-        if groups[-1] and size + piece.rows > most:
+        turn = (2 * seen + piece.rows) * number // (2 * total) if total else 0
+        if turn != latest:
             groups.append([])
             firsts.append(seen)
-            size = 0
+            latest = turn
         groups[-1].append(piece)
-        size += piece.rows
         seen += piece.rows
-    return groups, firsts
+    return groups or [[]], firsts or [0]
 
 
 def _check_input(stream: RowStream) -> None:

@@ -6,13 +6,14 @@ them again from the files and the splits, when the worker that had it is lost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.counting.crew import Crew
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Split
 from hedgerow.counting.layout import Bytes, Layout
@@ -37,6 +38,7 @@ __all__ = [
     "count_cells",
     "merge",
     "merge_cells",
+    "merge_counts",
     "partition_of",
     "read_partition",
     "report_of",
@@ -44,6 +46,7 @@ __all__ = [
 ]
 
 Ints = NDArray[np.int64]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -126,40 +129,81 @@ def split_partition(
     return Partition(rows if moved is None else moved, inner, counts, partition.report, closed)
 
 
-def class_counts(partition: Partition) -> Ints:
-    """The class counts of the nodes of the latest level."""
-    return partition.counts
-
-
 def report_of(partition: Partition) -> Report:
     """What was odd about the rows."""
     return partition.report
 
 
-def count(partition: Partition, question: HistogramQuestion, layout: Layout) -> Tally:
-    """Answers a question about histograms."""
-    tally = question.tally()
-    question.count(partition.rows, layout, partition.bounds, tally)
-    return tally
+def class_counts(partitions: Sequence[Partition], threads: int) -> Ints:
+    """The class counts of the nodes of the latest level."""
+    return merge_counts([partition.counts for partition in partitions])
+
+
+def merge_counts(counts: Sequence[Ints]) -> Ints:
+    """Adds up class counts."""
+    total: Ints = np.sum(counts, axis=0, dtype=np.int64)
+    return total
+
+
+def count(
+    partitions: Sequence[Partition], question: HistogramQuestion, layout: Layout, threads: int
+) -> Tally:
+    """Answers a question about histograms; each thread adds up what it counts."""
+
+    def tally_of(some: Sequence[Partition]) -> Tally:
+        tally = question.tally()
+        for partition in some:
+            question.count(partition.rows, layout, partition.bounds, tally)
+        return tally
+
+    return merge(_side_by_side(tally_of, partitions, threads))
 
 
 def merge(tallies: Sequence[Tally]) -> Tally:
     """Adds up answers, none of which is changed."""
-    total = Tally(tallies[0].counts.copy(), [*tallies[0].keys])
-    for tally in tallies[1:]:
+    if len(tallies) == 1:
+        return tallies[0]
+    total = Tally(tallies[0].counts + tallies[1].counts, [*tallies[0].keys, *tallies[1].keys])
+    for tally in tallies[2:]:
         total.add(tally)
     return total
 
 
 def count_cells(
-    partition: Partition, layout: Layout, edges: Sequence[NDArray[np.int32]], classes: int
+    partitions: Sequence[Partition],
+    layout: Layout,
+    edges: Sequence[NDArray[np.int32]],
+    classes: int,
+    threads: int,
 ) -> Cells:
     """The nonempty cells of a product of cuts."""
-    return sum_cells(
-        [cells_of(rows, layout, edges, classes) for rows in (partition.rows, *partition.closed)]
-    )
+
+    def cells(some: Sequence[Partition]) -> Cells:
+        return sum_cells(
+            [
+                cells_of(rows, layout, edges, classes)
+                for partition in some
+                for rows in (partition.rows, *partition.closed)
+            ]
+        )
+
+    return merge_cells(_side_by_side(cells, partitions, threads))
 
 
 def merge_cells(parts: Sequence[Cells]) -> Cells:
     """Adds up cells."""
-    return sum_cells(parts)
+    return parts[0] if len(parts) == 1 else sum_cells(parts)
+
+
+def _side_by_side(
+    answer: Callable[[Sequence[Partition]], T], partitions: Sequence[Partition], threads: int
+) -> list[T]:
+    """The answers of threads that share the partitions: the worker does nothing else meanwhile."""
+    threads = min(threads, len(partitions))
+    if threads <= 1:
+        return [answer(partitions)]
+    crew = Crew(threads)
+    try:
+        return list(crew.map(answer, [partitions[first::threads] for first in range(threads)]))
+    finally:
+        crew.dismiss()

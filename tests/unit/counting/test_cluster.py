@@ -90,17 +90,24 @@ def test_what_a_cluster_cannot_do(tmp_path: Path) -> None:
         cluster.ClusterEngine.read(RowStream(tmp_path / "p.parquet", capped), None, 10**9)
 
 
-def test_pieces_are_grouped_in_order() -> None:
+def test_pieces_are_grouped_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = [Piece(str(number), rows=rows) for number, rows in enumerate([5, 5, 5, 30, 1, 1])]
-    groups, firsts = cluster._grouped(pieces, workers=1)
-    assert [[piece.path for piece in group] for group in groups] == [
-        ["0", "1"],
-        ["2"],
-        ["3"],
-        ["4", "5"],
-    ]
-    assert firsts == [0, 10, 15, 45]
-    assert cluster._grouped([], workers=2) == ([[]], [0])
+
+    def paths(threads: int) -> tuple[list[str], list[int]]:
+        groups, firsts = cluster._grouped(pieces, threads)
+        return ["".join(piece.path for piece in group) for group in groups], firsts
+
+    assert paths(1) == (["012", "345"], [0, 15])
+    assert paths(2) == (["01", "2", "3", "45"], [0, 10, 15, 45])
+    monkeypatch.setattr(cluster, "_ROWS", 15)
+    assert paths(1) == paths(2)
+    assert cluster._grouped([], threads=2) == ([[]], [0])
+
+
+def test_workers_get_equal_shares() -> None:
+    pieces = [Piece(str(number), rows=10**6) for number in range(21)]
+    groups, _ = cluster._grouped(pieces, threads=2)
+    assert [len(group) for group in groups] == [5, 5, 6, 5]
 
 
 def test_what_a_cluster_says_is_kept_back() -> None:
