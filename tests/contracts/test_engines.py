@@ -30,7 +30,7 @@ def client() -> Any:
     """A cluster inside this process, for as long as it lasts."""
     distributed = pytest.importorskip("distributed")
     return distributed.Client(
-        processes=False, n_workers=1, threads_per_worker=2, memory_limit=0,
+        processes=False, n_workers=3, threads_per_worker=2, memory_limit=0,
         dashboard_address="127.0.0.1:0", set_as_default=False,
     )  # fmt: skip
 
@@ -38,7 +38,7 @@ def client() -> Any:
 def on_cluster(table: Table) -> Engine:
     from hedgerow.counting.cluster import ClusterEngine
 
-    return ClusterEngine.of_table(table, client(), partitions=3)
+    return ClusterEngine.of_table(table, client(), partitions=5)
 
 
 ENGINES: dict[str, Callable[[Table], Engine]] = {

@@ -38,6 +38,7 @@ Ints = NDArray[np.int64]
 Told = Callable[[float], None]
 
 _PATIENCE = 20  # seconds to wait for a scheduler, and for its first worker
+_REACH = 3  # seconds to wait for a worker that may be behind a wall
 _ROWS = 1 << 23  # of a partition, at most if row groups allow
 _PER_THREAD = 2  # partitions, at least: one of them is there twice while it is split
 _MERGED = 8  # answers that one task adds up
@@ -64,6 +65,7 @@ class ClusterEngine:
         self._layout = Layout.of(self.domain)
         self._client = client
         self._threads: dict[str, int] = client.nthreads()  # of each worker
+        self._direct = _reachable(client, [*self._threads])
         self._states: list[Any] = []  # the partitions, as futures
         self._beside: list[tuple[str, list[int]]] = []  # which of them each worker has
         self._batch = memory // 4
@@ -215,7 +217,7 @@ class ClusterEngine:
             groups = [pending[i : i + _MERGED] for i in range(0, len(pending), _MERGED)]
             pending = [self._client.submit(merge, group, pure=False) for group in groups]
         self._wait(answers, self._told)
-        return merge(self._client.gather(pending))
+        return merge(self._client.gather(pending, direct=self._direct))
 
     def _wait(self, futures: list[Any], told: Told) -> None:
         from distributed import as_completed
@@ -294,6 +296,21 @@ def _connected(scheduler: str | None) -> Iterator[Any]:
             ) from None
         _check_workers(client)
         yield client
+
+
+def _reachable(client: Any, workers: Sequence[str]) -> bool:
+    """Whether answers can be fetched from workers: by way of the scheduler it takes far longer."""
+    from distributed.comm import connect
+
+    async def answers(address: str) -> bool:
+        try:
+            line = await connect(address, timeout=_REACH, **client.connection_args)
+        except (OSError, TimeoutError):
+            return False
+        line.abort()
+        return True
+
+    return bool(workers) and bool(client.sync(answers, workers[0]))
 
 
 @contextmanager
