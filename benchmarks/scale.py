@@ -36,7 +36,7 @@ SIZE, PATHS = 10_000, 63  # specialisations, and the authors' cap on those along
 
 
 def write_rows(folder: Path, rows: int) -> None:
-    """Made-up rows, a file for every ten million."""
+    """Made-up rows, a file for every ten million; few rows in many groups, one for each worker."""
     import hedgerow as hr
 
     schema = hr.Schema.load(SCHEMA)
@@ -48,7 +48,7 @@ def write_rows(folder: Path, rows: int) -> None:
             if writer is not None:
                 writer.close()
             writer = pq.ParquetWriter(folder / f"{first // GROUP:05}.parquet", block.schema)
-        writer.write_table(block, row_group_size=GROUP)
+        writer.write_table(block, row_group_size=min(GROUP, -(-rows // 10)))
     writer.close()
 
 
@@ -152,12 +152,17 @@ def hash_of(release: Any) -> str:
 
 
 def local_cluster(workers: int) -> Any:
+    """Processes with the settings of those that `--engine dask` starts."""
+    import dask
     from distributed import LocalCluster
 
-    return LocalCluster(
-        n_workers=workers, threads_per_worker=1, memory_limit=0, silence_logs=50,
-        dashboard_address="127.0.0.1:0",
-    )  # fmt: skip
+    from hedgerow.counting.cluster import WORKER_SETTINGS
+
+    with dask.config.set(WORKER_SETTINGS):
+        return LocalCluster(
+            n_workers=workers, threads_per_worker=1, memory_limit=0, silence_logs=50,
+            dashboard_address="127.0.0.1:0",
+        )  # fmt: skip
 
 
 def worker_cpu(cluster: Any) -> float:
