@@ -211,19 +211,21 @@ def _distinguishers(
     setting: _Setting, entry: Audited, schema: Schema | None
 ) -> list[Callable[[], Iterator[Line]]]:
     """Statistical distinguishers: those of the method, and whether somebody is there."""
-    planned: list[tuple[Publisher, Budget, Trial]] = []
+    planned: list[tuple[Publisher, Budget, Trial, int]] = []
     if schema is None:
         for experiment in entry.experiments:
             own = Budget.of(experiment.epsilon or setting.budget.epsilon, setting.budget.delta)
             trial = experiment.trial(experiment.method, own)
-            planned.append((experiment.method, own, trial))
+            planned.append((experiment.method, own, trial, setting.runs))
     pick = picker(setting.seed)
     for mode in () if entry.needs_delta else entry.modes:  # which lists cells, not everybody
         fitting = schema or entry.schemas(pick)
         if _fits(mode, fitting, setting.budget):
             for pair in edge_cases(fitting, pick)[: 2 if schema else 1]:
-                planned.append((mode, setting.budget, presence(pair)))
-    events = sum(len(trial.events) for *_, trial in planned)
+                # one for every mode, and the weakest: where there are others it takes a fifth
+                runs = setting.runs if schema else max(1, setting.runs // 5)
+                planned.append((mode, setting.budget, presence(pair), runs))
+    events = sum(len(trial.events) for *_, trial, _ in planned)
     return [
         partial(_distinguish, setting, *plan, setting.seed + number, ERROR / events)
         for number, plan in enumerate(planned)
@@ -231,12 +233,18 @@ def _distinguishers(
 
 
 def _distinguish(
-    setting: _Setting, method: Publisher, budget: Budget, trial: Trial, seed: int, error: float
+    setting: _Setting,
+    method: Publisher,
+    budget: Budget,
+    trial: Trial,
+    wanted: int,
+    seed: int,
+    error: float,
 ) -> Iterator[Line]:
     """One distinguisher; each of its events may err with probability `error`."""
     delta, claim = float(budget.row_delta), float(budget.row_epsilon)
     draw = partial(_run, method, budget)
-    hits, runs = tally(trial, draw, setting.runs, seed, setting.out_of_time)
+    hits, runs = tally(trial, draw, wanted, seed, setting.out_of_time)
     bounds = {event: epsilon_bound(count, runs, delta, error) for event, count in hits.items()}
     event = max(bounds, key=lambda name: bounds[name])
     what = f"{trial.words}: {event}, {hits[event][0]} and {hits[event][1]} times"
