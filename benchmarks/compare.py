@@ -1,6 +1,7 @@
 """All methods and baselines on UCI Adult, side by side. NOT PRIVATE.
 
     python benchmarks/compare.py [--data DIR] [--quick] [--out DIR] [--only NAME ...] [--dpmm DIR]
+        [--splits N] [--epsilons E ...]
 
 The 45,222 complete rows, five splits into two thirds to publish and one third to test, epsilon 0.1,
 0.25, 0.5 and 1. Every method gives made-up rows, as many as it counts, and answers to 1,000 random
@@ -166,6 +167,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_data_option(parser)
     parser.add_argument("--quick", action="store_true", help="one split, epsilon 0.1 and 1")
+    parser.add_argument("--splits", type=int, default=5, help="how many of the five splits")
+    parser.add_argument("--epsilons", nargs="+", default=EPSILONS, metavar="E")
     parser.add_argument("--out", type=Path, default=Path("compare"), help="where results are kept")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these methods alone")
     parser.add_argument("--dpmm", type=Path, metavar="DIR", help="an environment with dpmm 0.1.9")
@@ -186,7 +189,7 @@ def main() -> None:
         methods = {name: methods[name] for name in given.only}
     rows = adult(given.data)
     runs = Runs(given.out / "runs.jsonl")
-    epsilons, splits = (("0.1", "1"), 1) if given.quick else (EPSILONS, 5)
+    epsilons, splits = (("0.1", "1"), 1) if given.quick else (given.epsilons, given.splits)
     print(NOT_PRIVATE)
     print(f"{'':32}{'epsilon':>8}  {'tree':>12}  {'boosting':>12}  {'error':>15}  {'CPU s':>7}")
     for name, (uses_epsilon, make) in methods.items():
