@@ -13,7 +13,7 @@ import pytest
 
 import hedgerow
 from hedgerow import Release
-from hedgerow.cli.regions import largest
+from hedgerow.report.regions import largest
 
 Hedge = Callable[..., Any]
 

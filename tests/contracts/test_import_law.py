@@ -20,6 +20,7 @@ ROOMS = [
     "publish",
     "audit",  # attacks on methods, with made-up tables
     "evaluate",
+    "report",  # pages about a release; with raw data only by way of what `evaluate` made of it
     "cli",
 ]
 FACADE = {"__init__", "__main__"}  # may know every room

@@ -15,6 +15,7 @@ import typer
 
 from hedgerow.cli.audit import audit
 from hedgerow.cli.check import check
+from hedgerow.cli.evaluate import evaluate
 from hedgerow.cli.init import init
 from hedgerow.cli.ledger import ledger
 from hedgerow.cli.plan import plan
@@ -61,6 +62,7 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     query: ['hedgerow query release/ "age in [30, 50] and smoker = yes"'],
     sample: ["hedgerow sample release/ --out rows.csv"],
     verify: ["hedgerow verify release/"],
+    evaluate: ["hedgerow evaluate people.csv release/"],
     audit: ["hedgerow audit --method diffmulti --schema schema.yaml --epsilon 1"],
     reproduce: ["hedgerow reproduce --list", "hedgerow reproduce diffgen-fig3a --quick"],
 }

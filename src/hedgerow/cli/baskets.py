@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.cli.regions import ShownRegion
 from hedgerow.cli.terminal import print_json, print_table, say
 from hedgerow.errors import UsageError
+from hedgerow.report.regions import ShownRegion
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,6 +15,7 @@ __all__ = [
     "is_same",
     "refuse_existing",
     "refuse_inside",
+    "refuse_releases",
     "table_writer",
     "whole_file",
     "write_text",
@@ -54,6 +55,24 @@ def refuse_inside(path: Path, release: Path, option: str = "--out") -> None:
                 f"{path} lies in the folder of the release, which must hold nothing else.",
                 hint=f"Name a file in another folder with {option}.",
             )
+
+
+def refuse_releases(path: Path, option: str = "--out") -> None:
+    """Raises if a file would be written into the folder of any release, or below it.
+
+    For what is made from private data: whoever gives the release away would give it away too.
+
+    Args:
+        path: The file that would be written.
+        option: The option that names the file.
+    """
+    from hedgerow.release.files import read_manifest
+
+    folder = path.parent.resolve()
+    for above in (folder, *folder.parents):
+        with suppress(ReleaseError):  # most folders are none
+            read_manifest(above)
+            refuse_inside(path, above, option)
 
 
 def is_same(one: Path, other: Path) -> bool:

@@ -12,9 +12,9 @@ from hedgerow.cli.words import strength
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.cli.regions import ShownRegion
     from hedgerow.evaluate.simulate import Simulation
     from hedgerow.release import BasketRelease, Release
+    from hedgerow.report.regions import ShownRegion
 
 __all__ = ["check_picture", "draw", "draw_frontier", "draw_simulation"]
 

@@ -11,8 +11,8 @@ from hedgerow.cli.options import AsJson, Overwrite
 from hedgerow.cli.terminal import print_drawing, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from hedgerow.cli.regions import ShownRegion
     from hedgerow.release import Release
+    from hedgerow.report.regions import ShownRegion
 
 _COLUMNS = 4  # more classes than this do not fit beside each other on a terminal
 
@@ -43,8 +43,8 @@ def show(
     Needs no private data. Counts are the published, noisy ones.
     """
     from hedgerow.cli import words
-    from hedgerow.cli.regions import largest
     from hedgerow.release import BasketRelease, Release, RowsRelease
+    from hedgerow.report.regions import largest
 
     if plot is not None:
         from hedgerow.cli.files import refuse_existing, refuse_inside
@@ -133,8 +133,9 @@ def _share(region: ShownRegion, name: str) -> str:
 
 
 def _show_tree(release: Release, depth: int) -> None:
-    from hedgerow.cli.regions import branches, cuts
+    from hedgerow.cli.regions import branches
     from hedgerow.release import TreePartition
+    from hedgerow.report.regions import cuts
 
     if isinstance(release.partition, TreePartition):
         print_drawing(branches(release, release.partition, depth))
@@ -147,8 +148,8 @@ def _show_tree(release: Release, depth: int) -> None:
 
 def _tree_facts(release: Release, depth: int) -> Any:
     """The tree as nested objects, or the parts of a grid by attribute."""
-    from hedgerow.cli.regions import cuts, nested
     from hedgerow.release import TreePartition
+    from hedgerow.report.regions import cuts, nested
 
     if isinstance(release.partition, TreePartition):
         return nested(release, release.partition, depth)

@@ -1,13 +1,22 @@
-"""What a release says about itself, in words. Everything here is public."""
+"""What commands say of a release and its books, in words. Everything here is public."""
 
 from __future__ import annotations
 
-import math
-from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.errors import ReleaseError
+from hedgerow.report.words import (
+    caution,
+    decimal,
+    guarantee,
+    left_out,
+    many,
+    purpose_words,
+    regions,
+    spending,
+    strength,
+    times,
+)
 
 if TYPE_CHECKING:
     from hedgerow.release import BasketRelease, Release, RowsRelease
@@ -29,111 +38,6 @@ __all__ = [
     "times",
 ]
 
-_WEAK = 5  # above this epsilon a suspicion can become a near certainty
-
-# What the purposes of the ledger mean to a reader.
-_PURPOSES = {
-    "rows": "how many rows there are, roughly",
-    "select": "choosing what to specialise",
-    "cut": "choosing where to cut numbers",
-    "grow": "growing the tree",
-    "allocate": "sharing out specialisations",
-    "single": "counts of every attribute",
-    "fine": "counts of every code of a number",
-    "relate": "choosing pairs of attributes",
-    "pair": "counts of these pairs",
-    "leaf": "the counts that are published",
-    "count": "the counts of every node",
-    "counts": "the counts that are published",
-    "spare": "a second look at these counts",
-    "size": "how many items records have",
-    "support": "how often each item occurs",
-    "test": "choosing which partitions to go on with",
-    "gate": "choosing which partitions to go on with",
-    "cell": "the counts of sets of items",
-    "side": "made-up rows to measure risks on",
-    "cells": "the rows that are published",
-}
-
-
-def decimal(value: Fraction) -> str:
-    """A short decimal that is not below the value, so that a budget is never understated.
-
-    Example:
-        >>> decimal(Fraction(1, 3)), decimal(Fraction(1, 2)), decimal(Fraction(1, 10**9))
-        ('0.3334', '0.5', '1e-9')
-    """
-    with localcontext(prec=4, rounding=ROUND_CEILING):
-        short = (Decimal(value.numerator) / Decimal(value.denominator)).normalize()
-    return f"{short:f}" if value == 0 or value > Fraction(1, 10**5) else f"{short:e}"
-
-
-def purpose_words(purpose: str) -> str:
-    """What a purpose of the ledger means."""
-    return _PURPOSES.get(purpose, purpose)
-
-
-def strength(epsilon: Fraction | None, delta: Fraction | None) -> str:
-    """Epsilon, and delta if there is one.
-
-    Example:
-        >>> strength(Fraction(1, 2), Fraction(1, 10**9)), strength(Fraction(2), Fraction(0))
-        ('epsilon = 0.5, delta = 1e-9', 'epsilon = 2')
-    """
-    words = f"epsilon = {decimal(epsilon or Fraction(0))}"
-    return words + (f", delta = {decimal(delta)}" if delta else "")
-
-
-def guarantee(release: Release | BasketRelease | RowsRelease) -> list[str]:
-    """What is promised, as sentences."""
-    promise = release.guarantee
-    if not promise.get("private", True):
-        return [
-            "NOT PRIVATE: this run was seeded, so its noise can be guessed. Use it for tests only."
-        ]
-    epsilon, delta = Fraction(promise["epsilon"]), Fraction(promise.get("delta", 0))
-    beyond = ", but for a chance of about delta" if delta else ""
-    lines = [
-        f"Differential privacy with {strength(epsilon, delta)}: whatever a release shows is at "
-        f"most {times(epsilon)} times as likely if {_who(release)} is in the data as if not, and "
-        f"the other way round{beyond}."
-    ]
-    weak = caution(epsilon)
-    if weak is not None:
-        lines.append(weak)
-    if promise.get("began_as_draft"):
-        lines.append("The schema began as a draft that was read off the private data.")
-    return lines
-
-
-def times(epsilon: Fraction) -> str:
-    """By how much a chance can grow, rounded up.
-
-    Example:
-        >>> times(Fraction(1)), times(Fraction(1, 10)), times(Fraction(8)), times(Fraction(100))
-        ('e^epsilon = 2.72', 'e^epsilon = 1.11', 'e^epsilon = 2,981', 'e^epsilon')
-    """
-    if epsilon > 20:
-        return "e^epsilon"
-    factor = math.exp(float(epsilon))
-    shown = f"{math.ceil(factor):,}" if factor >= 100 else f"{math.ceil(factor * 100) / 100:g}"
-    return f"e^epsilon = {shown}"
-
-
-def caution(epsilon: Fraction) -> str | None:
-    """A warning, if so large an epsilon promises little.
-
-    Example:
-        >>> caution(Fraction(1)) is None, caution(Fraction(6)) is None
-        (True, False)
-    """
-    if epsilon <= _WEAK:
-        return None
-    return (
-        f"Warning: an epsilon above {_WEAK} protects weakly. A mere suspicion about a person can "
-        "become a near certainty; see docs/choosing.md."
-    )
-
 
 def booked(facts: dict[str, Any]) -> str:
     """What a ledger over releases says of a release, and what is left."""
@@ -146,112 +50,9 @@ def booked(facts: dict[str, Any]) -> str:
     )
 
 
-def left_out(release: Release | BasketRelease | RowsRelease) -> str | None:
-    """What a release that leaves small cells out should say about it."""
-    rule = release.ledger.get("suppression")
-    if rule is not None:
-        person = release.schema.person
-        return _rows_left_out(rule, 1 if person is None else person.max_rows)
-    measurements = getattr(release, "measurements", ())
-    thresholds = {m.threshold for m in measurements if m.threshold is not None}
-    if not thresholds:
-        return None
-    return (
-        f"Only cells with a noisy count of at least {min(thresholds)} are listed. A cell that is "
-        "missing was below that, not zero; a listed count near it is mostly noise."
-    )
-
-
-def _rows_left_out(rule: dict[str, Any], rows: int) -> str:
-    if "share" in rule:
-        one, those = ("person", "people") if rows == 1 else ("row", "rows")
-        return (
-            f"Each {one} was kept with probability {rule['share']}; counts are of kept {those}. "
-            f"Generalised rows with fewer than {rule['least']} of them are left out, and nothing "
-            "is said of how many that were."
-        )
-    return (
-        f"Only rows with a noisy count of at least {rule['threshold']} are listed. Nothing is "
-        "said of how many people are in rows that are not."
-    )
-
-
-def many(number: int, word: str) -> str:
-    """A number of things.
-
-    Example:
-        >>> many(1, "region"), many(2, "region")
-        ('1 region', '2 regions')
-    """
-    thing, of, rest = word.partition(" of ")
-    return f"{number} {thing}{'' if number == 1 else 's'}{of}{rest}"
-
-
 def on_path(schema: Schema) -> str:
     """The heading above what was spent; a person with several rows may lose it for each."""
     return "on any one path" if schema.person is None else "on any one path, per row"
-
-
-def regions(release: Release | BasketRelease | RowsRelease) -> str:
-    """How many regions a release has.
-
-    They are sets of items, or partitions of them, if it holds transactions.
-    """
-    if not hasattr(release, "partition"):
-        return many(len(release.counts), "generalised row")
-    if release.schema.items is None:
-        return many(release.partition.cells, "region")
-    kind = release.settings.get("chosen", {}).get("variant")
-    return many(release.partition.cells, "set of items" if kind == "core" else "partition")
-
-
-def _who(release: Release | BasketRelease | RowsRelease) -> str:
-    if release.schema.items is not None:
-        column = release.schema.items.person
-        if column is None:
-            return "any one record (one record is one person)"
-        return f"any one person (one value of {column}, with all its items)"
-    if release.schema.person is None:
-        return "any one row (one row is one person)"
-    rows = many(release.schema.person.max_rows, "row")
-    return f"any one person (with at most {rows})"
-
-
-def spending(ledger: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """What was spent on what: purpose, pot, and from how little to how much on any path.
-
-    Raises:
-        ReleaseError: If the ledger, which may come from anybody, is not kept as it should be.
-    """
-    try:
-        return _spending(ledger)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
-        raise ReleaseError(
-            "the ledger of this release cannot be read",
-            hint="Ask whoever published the release for a fresh copy.",
-        ) from None
-
-
-def _spending(ledger: dict[str, Any]) -> list[tuple[str, str, str]]:
-    from hedgerow.release.conversion import exact
-
-    units = {pot: exact(entry["unit"]) for pot, entry in ledger["pots"].items()}
-    rows: list[tuple[str, str, str]] = []
-    for pot, unit in units.items():
-        paths = [path["spent"].get(pot, {}) for path in ledger["paths"]]
-        purposes = dict.fromkeys(name for path in paths for name in path)
-        for purpose in sorted(purposes, key=_order):
-            spent = [exact(path.get(purpose, 0)) * unit for path in paths]
-            least, most = decimal(min(spent)), decimal(max(spent))
-            if max(spent) > 0:
-                amount = least if least == most else f"{least} to {most}"
-                rows.append((purpose_words(purpose), pot, amount))
-    return rows
-
-
-def _order(purpose: str) -> int:
-    known = list(_PURPOSES)
-    return known.index(purpose) if purpose in known else len(known)
 
 
 def facts(release: Release | BasketRelease | RowsRelease) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from hedgerow.evaluate.classify import (
     by_regions,
     lower_bound,
     mean_and_error,
+    on_codes,
     on_output,
     on_rows,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "match_point",
     "mean_and_error",
     "ncp",
+    "on_codes",
     "on_output",
     "on_rows",
     "peak_bytes",

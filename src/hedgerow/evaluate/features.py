@@ -41,8 +41,13 @@ def values(rows: pa.Table, schema: Schema) -> Floats:
     return numbers
 
 
-def one_hot(numbers: Floats, schema: Schema) -> Floats:
+def one_hot(numbers: Floats, schema: Schema, most: int | None = None) -> Floats:
     """Numeric attributes as they are, and one column of 0 and 1 for each categorical value.
+
+    Args:
+        numbers: One number for each attribute.
+        schema: The public schema.
+        most: Attributes with more values than this stay codes.
 
     Example:
         >>> schema = Schema.from_dict({"name": "s", "attributes": {
@@ -54,7 +59,7 @@ def one_hot(numbers: Floats, schema: Schema) -> Floats:
     parts = []
     for place, attribute in enumerate(schema.attributes):
         column = numbers[:, place]
-        if isinstance(attribute, Categorical):
+        if isinstance(attribute, Categorical) and (most is None or attribute.size <= most):
             parts.append((column[:, None] == np.arange(attribute.size)).astype(np.float64))
         else:
             parts.append(column[:, None])

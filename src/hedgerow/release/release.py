@@ -190,14 +190,25 @@ class Release:
                 hint="Publish with a schema that has an attribute with role: class.",
             )
         found, known = self._locate(rows)
+        return self._beside(rows, target.name, labels_of(target, self._mostly(found), ~known))
+
+    def majority(self, codes: NDArray[np.integer]) -> Ints:
+        """The same for rows of codes: the class code that the region of each mostly holds.
+
+        Args:
+            codes: The predictors, shape [rows, attributes].
+        """
+        return self._mostly(self.partition.locate(codes))
+
+    def _mostly(self, found: Ints) -> Ints:
+        """The class of regions; of those that are not listed, the majority of the release."""
         cells = self.estimates
         shares = cells.values if cells.fit is None else class_shares(self.partition, cells.fit)
         overall = np.argmax(cells.values.sum(axis=0))
         best = np.append(np.argmax(shares, axis=1), overall)
         place = np.searchsorted(cells.regions, found)
         listed = np.append(cells.regions, -1)[place] == found
-        codes = best[np.where(listed, place, len(cells.regions))]
-        return self._beside(rows, target.name, labels_of(target, codes, ~known))
+        return np.asarray(best[np.where(listed, place, len(cells.regions))], dtype=np.int64)
 
     def count(self, queries: Any, level: float = 0.95) -> Answers:
         """Answers count queries: how many records are there that meet some conditions?

@@ -1,0 +1,226 @@
+"""`hedgerow evaluate`: how much use is left? Compares with the raw data, so NOT PRIVATE."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hedgerow.cli.options import (
+    AsJson,
+    Delimiter,
+    Overwrite,
+    QueryText,
+    TableName,
+    delimiter_of,
+    source_of,
+)
+from hedgerow.cli.terminal import (
+    data_warnings,
+    print_json,
+    print_table,
+    progress,
+    say,
+    telling,
+    warn,
+    warned,
+)
+from hedgerow.errors import UsageError
+
+if TYPE_CHECKING:
+    from hedgerow.evaluate.judge import Judgement
+
+__all__ = ["evaluate", "judged"]
+
+_BANNER = "NOT PRIVATE: computed from the raw data. For its holder alone; keep it out of releases."
+_STRANGE = (
+    "The release cannot be of this data: the number of people in it is too far off. What follows "
+    "says nothing."
+)
+
+
+def evaluate(
+    raw: Annotated[
+        str, typer.Argument(help="The raw data that was published: whatever `publish` takes.")
+    ],
+    release: Annotated[Path, typer.Argument(help="The folder of the release made from it.")],
+    queries: Annotated[
+        int, typer.Option(metavar="N", help="How many random counts to ask both for.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(help="Which counts, and which rows models learn from.")] = 0,
+    side: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="supermodular: the side table of the release."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write all numbers to this JSON file.")
+    ] = None,
+    overwrite: Overwrite = False,
+    delimiter: Delimiter = None,
+    table: TableName = None,
+    query: QueryText = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare a release with the raw data it was made from. The result is NOT PRIVATE.
+
+    Shows how far values, counts and predictions from the release are off. Nothing of it is
+    covered by the release's guarantee: keep it to yourself, and do not publish again because of
+    what you saw.
+    """
+    from hedgerow.cli.files import refuse_existing, refuse_releases, write_text
+
+    if out is not None:
+        refuse_releases(out)
+        refuse_existing(out, overwrite)
+    found = judged(raw, release, table, query, delimiter, seed, as_json, queries, side)
+    facts = found.to_dict()
+    if out is not None:
+        import json
+
+        write_text(out, json.dumps(facts, indent=2, ensure_ascii=False) + "\n", overwrite)
+    with telling(out or release):
+        if as_json:
+            print_json({**facts, "out": None if out is None else str(out), "warnings": warned()})
+            return
+        _tell(found)
+        if out is not None:
+            say(f"\nWrote all numbers to {out}. It is NOT PRIVATE either.")
+
+
+def judged(
+    raw: str,
+    release: Path,
+    table: str | None,
+    query: str | None,
+    delimiter: str | None,
+    seed: int,
+    as_json: bool,
+    queries: int = 1000,
+    side: Path | None = None,
+) -> Judgement:
+    """The comparison, with what is odd about it told to the steward."""
+    from hedgerow.evaluate.judge import judge
+    from hedgerow.release import Release
+    from hedgerow.release.manifest import MANIFEST
+
+    if Path(raw).is_dir() and (Path(raw) / MANIFEST).exists():
+        swapped = release.is_file()
+        raise UsageError(
+            f"{raw} is a release, and the raw data belongs in its place.",
+            hint=f"Swap them: hedgerow evaluate {release} {raw}"
+            if swapped
+            else "Name the raw data first, then the release.",
+        )
+    opened = Release.load(release)
+    with progress("Comparing") as bar, data_warnings(as_json):
+        found = judge(
+            source_of(raw, table, query),
+            opened,
+            queries=queries,
+            seed=seed,
+            delimiter=delimiter_of(delimiter),
+            side=side,
+            progress=bar,
+        )
+    if not found.matches:
+        warn(_STRANGE, as_json)
+    for sentence in found.notes:
+        warn(sentence[0].upper() + sentence[1:] + ".", as_json)
+    return found
+
+
+def _tell(found: Judgement) -> None:
+    say(_BANNER)
+    kind = "records" if found.itemsets else "rows"
+    say(f"{found.schema}: a release by {found.method} against {found.records:,} raw {kind}.\n")
+    _tell_marginals(found)
+    _tell_counts(found)
+    if found.itemsets:
+        rows = [[str(t.number), str(t.found), f"{t.utility:.2f}"] for t in found.itemsets]
+        say(
+            "\nThe most frequent itemsets: how many are found, and how much of their counts is left"
+        )
+        print_table(["top", "found", "utility (1 is best)"], rows, {0, 1, 2})
+    if found.classification is not None:
+        _tell_classes(found)
+    if found.distortion is not None:
+        _tell_detail(found)
+    say("\n" + _BANNER)
+
+
+def _tell_marginals(found: Judgement) -> None:
+    say("Values: the share of records that would have to change (0% is best)")
+    rows = [
+        [_plural(m.name, found), f"{m.total_variation:.1%}", _worst(m)] for m in found.marginals
+    ]
+    print_table(["attribute", "off by", "most at"], rows, {1})
+
+
+def _plural(name: str, found: Judgement) -> str:
+    return "items" if found.itemsets else name
+
+
+def _worst(marginal: Any) -> str:
+    """The value whose share is off the most."""
+    pairs = list(zip(marginal.values, marginal.raw, marginal.released, strict=True))
+    value, raw, told = max(pairs, key=lambda pair: abs(pair[1] - pair[2]))
+    return f"{value}: {raw:.1%} raw, {told:.1%} released"
+
+
+def _tell_counts(found: Judgement) -> None:
+    counts = found.counts
+    what = "items" if found.itemsets else "conditions"
+    say(f"\nCounts: {counts.overall.queries:,} random ones, by the number of {what}")
+    rows = [
+        [
+            "all" if line.size is None else str(line.size),
+            f"{line.queries:,}",
+            f"{line.median:.1%}",
+            f"{line.mean:.1%}",
+            f"{line.absolute:,.1f}",
+            f"{line.covered:.1%}",
+        ]
+        for line in (*counts.lines, counts.overall)
+    ]
+    heads = [what, "counts", "median error", "mean error", "mean error, records", "held"]
+    print_table(heads, rows, {0, 1, 2, 3, 4, 5})
+    say(
+        f"Errors are relative to the true count, or to {counts.sanity:,.0f} records if that is "
+        f"more. held: how often the stated interval holds the truth; {counts.level:.0%} is "
+        "promised."
+    )
+
+
+def _tell_classes(found: Judgement) -> None:
+    told = found.classification
+    assert told is not None
+    say(f"\nPredicting {told.target}: percent right of {told.rows:,} raw rows")
+    rows = [["always the most frequent class", f"{told.majority:.1f}", ""]]
+    if told.regions is not None:
+        rows.append(["majority of each region", f"{told.regions:.1f}", ""])
+    rows += [[m.words, f"{m.released:.1f}", f"{m.raw:.1f}"] for m in told.models]
+    print_table(["how", "from the release", "from raw rows"], rows, {1, 2})
+    say(
+        "The raw rows tested on are the ones that were published, so the release has seen them; "
+        "its guarantee\nbounds how much that helps. Models from raw rows are tested on rows they "
+        "did not learn from."
+    )
+
+
+def _tell_detail(found: Judgement) -> None:
+    detail, own = found.distortion, found.personal
+    assert detail is not None
+    rows = [["certainty lost (NCP, 0 is best, 1 is all)", f"{detail.ncp:.3f}"]]
+    if detail.discernibility is not None:
+        rows.append(["discernibility (sum of squared sizes)", f"{detail.discernibility:,}"])
+        rows.append(["records that share a region with one", f"{detail.alike:,.0f}"])
+    if own is not None:
+        rows.append(["people in listed rows, about", f"{own.listed:.0%}"])
+        rows.append(["mean utility of a record", f"{own.utility:.2f} of {own.most_utility:.2f}"])
+        rows.append(["mean risk of a record", f"{own.risk:.3g}"])
+    say("\nDetail")
+    print_table(["measure", "value"], rows, {1})
+    if own is not None:
+        where = "the side table" if own.side == "given" else "the raw table itself"
+        say(f"Utility and risk are of {own.records} records, with risk measured on {where}.")
