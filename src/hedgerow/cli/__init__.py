@@ -21,6 +21,7 @@ from hedgerow.cli.ledger import ledger
 from hedgerow.cli.plan import plan
 from hedgerow.cli.publish import publish
 from hedgerow.cli.query import query
+from hedgerow.cli.report import report
 from hedgerow.cli.reproduce import reproduce
 from hedgerow.cli.sample import sample
 from hedgerow.cli.show import show
@@ -63,6 +64,10 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     sample: ["hedgerow sample release/ --out rows.csv"],
     verify: ["hedgerow verify release/"],
     evaluate: ["hedgerow evaluate people.csv release/"],
+    report: [
+        "hedgerow report release/ --out report.html",
+        "hedgerow report release/ --raw people.csv --out not-private.html",
+    ],
     audit: ["hedgerow audit --method diffmulti --schema schema.yaml --epsilon 1"],
     reproduce: ["hedgerow reproduce --list", "hedgerow reproduce diffgen-fig3a --quick"],
 }

@@ -19,6 +19,7 @@ __all__ = [
     "left_out",
     "many",
     "purpose_words",
+    "purposes",
     "regions",
     "spending",
     "strength",
@@ -230,6 +231,11 @@ def _spending(ledger: dict[str, Any]) -> list[tuple[str, str, str]]:
     return rows
 
 
+def purposes() -> list[str]:
+    """The purposes of the ledger that have words, in the order in which they are told."""
+    return list(_PURPOSES)
+
+
 def _order(purpose: str) -> int:
-    known = list(_PURPOSES)
+    known = purposes()
     return known.index(purpose) if purpose in known else len(known)

@@ -1,0 +1,72 @@
+"""`hedgerow report`: a page about a release that can be shown around."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hedgerow.cli.evaluate import judged
+from hedgerow.cli.options import AsJson, Delimiter, Overwrite, QueryText, TableName
+from hedgerow.cli.terminal import print_json, say, telling, warned
+from hedgerow.errors import UsageError
+
+
+def report(
+    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The HTML file to write.")],
+    raw: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="Also compare with the raw data it was made from. The page is then NOT PRIVATE.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(help="With --raw: which counts, and which rows models learn from.")
+    ] = 0,
+    side: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="With --raw, supermodular: the side table of the release."
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    delimiter: Delimiter = None,
+    table: TableName = None,
+    query: QueryText = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a page about a release: what was published, under which promise, and how good it is.
+
+    It is one HTML file that opens without a network. Without --raw it is made from the release
+    alone and may be given away with it; with --raw it is for the holder of the data alone.
+    """
+    from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
+    from hedgerow.report.page import page
+
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"{out} is no page.", hint="Let --out end in .html.")
+    if raw is None and (table or query or delimiter or side):
+        raise UsageError(
+            "--table, --query, --delimiter and --side are about raw data, and there is none.",
+            hint="Leave them out, or name the raw data with --raw.",
+        )
+    refuse_inside(out, release)
+    refuse_releases(out)
+    refuse_existing(out, overwrite)
+    against = None
+    if raw is not None:
+        against = judged(raw, release, table, query, delimiter, seed, as_json, side=side)
+    write_text(out, page(release, against), overwrite)
+    with telling(out):
+        if as_json:
+            print_json({"report": str(out), "private": raw is None, "warnings": warned()})
+            return
+        if raw is None:
+            say(f"Wrote a page for recipients to {out}: made from the release alone.")
+        else:
+            say(
+                f"Wrote {out}. It is NOT PRIVATE: computed from the raw data, for its holder alone."
+            )

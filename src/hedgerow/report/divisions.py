@@ -1,0 +1,183 @@
+"""What was published, by its kind: regions of a table, generalised rows, sets of items."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hedgerow.errors import HedgerowError
+from hedgerow.release import BasketRelease, GridPartition, Release, RowsRelease
+from hedgerow.release.itemsets import CoreCells
+from hedgerow.report import words
+from hedgerow.report.html import Safe, bars, join, table, tag
+from hedgerow.report.regions import largest
+from hedgerow.report.tree import grid_picture, tree_picture
+from hedgerow.schema.item_tree import ItemTree
+
+__all__ = ["division", "whole"]
+
+_TOP = 12
+_CLASSES = 4
+
+
+def division(release: Any) -> Safe:
+    """How people were divided, and the largest parts."""
+    if isinstance(release, BasketRelease):
+        return _baskets(release)
+    if isinstance(release, RowsRelease):
+        return _rows(release)
+    return _regions(release)
+
+
+def whole(number: float | None) -> str:
+    """A number of records for people to read.
+
+    Example:
+        >>> whole(1234.6), whole(3.25), whole(float("inf"))
+        ('1,235', '3.2', 'any number')
+    """
+    if number is None or math.isinf(number) or math.isnan(number):
+        return "any number"
+    number = max(0.0, number)
+    return f"{number:,.0f}" if number >= 10 or number == int(number) else f"{number:.1f}"
+
+
+def _regions(release: Release) -> Safe:
+    if isinstance(release.partition, GridPartition):
+        picture = grid_picture(release, release.partition)
+    else:
+        picture = tree_picture(release, release.partition)
+    shown = largest(release, _TOP)
+    classes, target = release.schema.classes, release.schema.target
+    most = max((region.total for region in shown), default=0) or 1
+    named = list(classes) if target is not None and len(classes) <= _CLASSES else []
+    heads = ["who", "count", "as a bar", *(f"{target.name} {name}" for name in named if target)]
+    rows: list[list[Any]] = []
+    for region in shown:
+        split = [f"{region.counts[name] / max(1, region.total):.0%}" for name in named]
+        bar = bars([("told", region.total / most)])
+        rows.append([region.words, f"{region.total:,}", bar, *split])
+    numbers = {1, *range(3, len(heads))}
+    caption = f"The {len(shown)} largest regions, with noisy counts"
+    parts = [picture, tag("h3", "The largest regions"), table(caption, heads, rows, numbers)]
+    left = words.left_out(release)
+    return join([*parts, tag("p", left, class_="note") if left else None])
+
+
+def _rows(release: RowsRelease) -> Safe:
+    total = max(1, int(release.counts.sum()))
+    width = (release.hi - release.lo).astype(np.float64)
+    rows = []
+    for place, attribute in enumerate(release.attributes):
+        left = np.where(width[:, place] > 1, width[:, place] / attribute.size, 0.0)
+        share = float((left * release.counts).sum()) / total
+        exact = float(release.counts[width[:, place] <= 1].sum()) / total
+        rows.append([attribute.name, f"{share:.0%}", bars([("told", share)]), f"{exact:.0%}"])
+    listed = release.generalized("arrow").to_pylist()
+    listed.sort(key=lambda row: -row["count"])
+    most = max((row["count"] for row in listed), default=0) or 1
+    told: list[list[Any]] = []
+    for row in listed[:_TOP]:
+        where = ", ".join(
+            f"{a.name} {row[a.name]}"
+            for a in release.attributes
+            if row[a.name] != a.label(0, a.size)
+        )
+        told.append(
+            [where or "everyone", f"{row['count']:,}", bars([("told", row["count"] / most)])]
+        )
+    left_out = words.left_out(release)
+    return join(
+        [
+            tag(
+                "p",
+                f"Every record was generalised by itself, to one of "
+                f"{words.many(len(release.counts), 'generalised row')}. Rows overlap: they are no "
+                "division of everybody.",
+            ),
+            tag("p", left_out) if left_out else None,
+            table(
+                "How much is left open in each attribute, on average over the people listed",
+                ["attribute", "of its domain left open", "as a bar", "told exactly"],
+                rows,
+                {1, 3},
+            ),
+            _frontier(release.frontier),
+            tag("h3", "The rows that most people share"),
+            table("With their counts", ["who", "count", "as a bar"], told, {1}),
+        ]
+    )
+
+
+def _frontier(frontier: dict[str, Any]) -> Safe | None:
+    """What other settings would have meant; nothing if it cannot be read."""
+    try:
+        setting = "risk_threshold" if frontier["model"] == "threshold" else "trade"
+        rows = [
+            [f"{float(p[setting]):.3g}", f"{float(p['utility']):.2f}", f"{float(p['risk']):.3g}"]
+            for p in frontier["points"]
+        ]
+        chosen = frontier["chosen"]
+        best = float(frontier["most_utility"])
+        sentence = (
+            f"On a side table that is public or was paid for, records came to a mean utility of "
+            f"{float(chosen['utility']):.2f} of {best:.2f}, with a mean risk of "
+            f"{float(chosen['risk']):.3g}."
+        )
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return None
+    word = "risk at most" if setting == "risk_threshold" else "lambda"
+    return join(
+        [
+            tag("p", sentence),
+            table("What other settings would mean", [word, "utility", "risk"], rows, {0, 1, 2}),
+        ]
+    )
+
+
+def _baskets(release: BasketRelease) -> Safe:
+    partition, items = release.partition, release.items
+    if isinstance(partition, CoreCells):
+        named = ", ".join(items.labels[code] for code in partition.core.tolist())
+        how = (
+            f"Sets of {words.many(len(partition.core), 'frequent item')} were counted one by one "
+            f"({named}); of other items, how many records have and how often each occurs."
+        )
+    else:
+        labels = ItemTree.of(items).labels
+        first = [labels[node] for node in partition.nodes(0).tolist()]
+        how = (
+            f"Records were divided by the groups of items they hold, from {', '.join(first)} down, "
+            f"into {words.many(partition.cells, 'partition')}."
+        )
+    return join([tag("p", how), _frequent(release)])
+
+
+def _frequent(release: BasketRelease) -> Safe | None:
+    try:
+        found = release.frequent(_TOP, kind="arrow").to_pylist()
+    except HedgerowError:
+        return None  # there may be nothing to list
+    most = max((row["estimate"] for row in found), default=0.0) or 1.0
+    rows: list[list[Any]] = [
+        [
+            ", ".join(row["items"]) or "everybody",
+            whole(row["estimate"]),
+            bars([("told", row["estimate"] / most)]),
+            f"{whole(row['low'])} to {whole(row['high'])}",
+        ]
+        for row in found
+    ]
+    return join(
+        [
+            tag("h3", "The most frequent itemsets"),
+            table(
+                "How many records hold all of these items, whatever else they hold",
+                ["items", "about", "as a bar", "95% sure"],
+                rows,
+                {1, 3},
+            ),
+        ]
+    )

@@ -1,0 +1,255 @@
+"""One page about a release: complete, in one file, without scripts or anything from elsewhere."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.release import BasketRelease, Release, RowsRelease, verify
+from hedgerow.release.conversion import exact
+from hedgerow.release.verify import Verdict
+from hedgerow.report import words
+from hedgerow.report.divisions import division, whole
+from hedgerow.report.html import Safe, join, table, tag
+from hedgerow.report.promise import budget, promise
+from hedgerow.report.values import questions, values
+from hedgerow.schema import Numeric
+from hedgerow.schema.query import Query
+
+if TYPE_CHECKING:
+    from hedgerow.evaluate.judge import Judgement
+
+__all__ = ["page"]
+
+# nothing may be loaded and no script run, even if a mistake of ours let one in
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+_METHODS = {
+    "diffmulti": "divides people like a decision tree: each group in its own way",
+    "diffgen": "divides everybody in the same way, attribute by attribute",
+    "cdiffgen": "divides everybody in the same way and counts the groups on every level",
+    "diffpart": "divides transactions by the items that they hold",
+    "supermodular": "generalises every record by itself and lists what enough people share",
+}
+
+_LIMITS = (
+    ("Several releases add up", "Two releases about the same people with epsilon 1 each are "
+     "together one with epsilon 2."),
+    ("Groups are not hidden", "What holds for a family, a village or all smokers can be learnt, "
+     "also about those who did not take part. A group of k people is protected with k times "
+     "epsilon."),
+    ("The schema is public", "Bounds, values and taxonomies are published as they are. They must "
+     "be public knowledge and not read off the data."),
+    ("Choices made by looking at the data", "Settings that were tried out on the private data and "
+     "kept because they did well are outside the guarantee."),
+    ("What happens around a run", "Running times, error messages and files on the machine are as "
+     "private as the data."),
+    ("Small counts are mostly noise", "A region with a small count may be empty in truth, and "
+     "inside a region nothing is known about where people are."),
+)  # fmt: skip
+
+
+def page(
+    source: str | Path | Release | BasketRelease | RowsRelease, against: Judgement | None = None
+) -> str:
+    """The whole page as HTML.
+
+    Without a judgement it is for recipients, and a function of the release alone.
+
+    Args:
+        source: The release, or its folder, whose files are then checked too.
+        against: What was found when the release was held against the raw data. The page is then
+            NOT PRIVATE, and says so on top and on every printed page.
+
+    Example:
+        >>> import hedgerow
+        >>> from hedgerow import sample
+        >>> people = sample.people(500, seed=3)
+        >>> release = hedgerow.publish(people, sample.schema(), epsilon=1, seed=7)
+        >>> page(release).startswith("<!DOCTYPE html>")
+        True
+    """
+    release: Any = Release.load(source) if isinstance(source, str | Path) else source
+    verdict = verify(source)
+    parts = _sections(release, verdict, against)
+    title = f"{release.schema.name}: a release by hedgerow"
+    links = [tag("li", tag("a", name, href=f"#{key}")) for key, name, _ in parts]
+    body = [
+        tag("section", tag("h2", name, id=f"{key}-title"), content, id=key,
+            aria_labelledby=f"{key}-title")
+        for key, name, content in parts
+    ]  # fmt: skip
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="referrer", content="no-referrer"),
+        tag("meta", name="robots", content="noindex") if against is not None else None,
+        tag("title", ("NOT PRIVATE. " if against is not None else "") + title),
+        tag(
+            "style",
+            Safe(resources.files("hedgerow.report").joinpath("style.css").read_text("utf-8")),
+        ),
+    )
+    sheet = tag(
+        "div",
+        _top(release, against),
+        tag("nav", tag("ul", *links), aria_label="On this page"),
+        tag("main", *body),
+        _foot(release, against),
+        class_="sheet",
+    )
+    whole_page = tag("html", head, tag("body", _banner(release, against), sheet), lang="en")
+    return f"<!DOCTYPE html>\n{whole_page}\n"
+
+
+def _banner(release: Any, against: Judgement | None) -> Safe | None:
+    if against is not None:
+        text = "This page was computed from the raw data. For its holder alone: do not pass it on."
+    elif not release.guarantee["private"]:
+        text = "This release was made with a seed, so its noise can be taken away again."
+    else:
+        return None
+    inner = tag("p", tag("strong", "NOT PRIVATE. "), text)
+    return tag("aside", inner, class_="banner", aria_label="Warning: not private")
+
+
+def _top(release: Any, against: Judgement | None) -> Safe:
+    what = "for the holder of the data" if against is not None else "for its recipients"
+    epsilon, delta = exact(release.guarantee["epsilon"]), exact(release.guarantee["delta"])
+    private = release.guarantee["private"]
+    facts = [
+        ("epsilon", words.decimal(epsilon) if private else "none: seeded"),
+        ("delta", words.decimal(delta) if private else "none: seeded"),
+        ("published", words.regions(release)),
+        ("people counted, about", _people(release)),
+    ]
+    if against is not None:
+        facts.append(("raw records", f"{against.records:,}"))
+    described = [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts]
+    about = _METHODS.get(release.method, "is a method of its own")
+    return tag(
+        "header",
+        tag("p", f"A release under differential privacy, {what}", class_="brand"),
+        tag("h1", release.schema.name),
+        tag("p", f"Published with {release.method}, which {about}.", class_="lead"),
+        tag("dl", *described, class_="facts"),
+        class_="top",
+    )
+
+
+def _people(release: Any) -> str:
+    everybody: Any = [[]] if isinstance(release, BasketRelease) else [Query(())]
+    return whole(float(release.count(everybody).estimate[0]))
+
+
+def _sections(
+    release: Any, verdict: Verdict, against: Judgement | None
+) -> list[tuple[str, str, Safe]]:
+    raw = None if against is None else [one.raw for one in against.marginals]
+    baskets = isinstance(release, BasketRelease)
+    found: list[tuple[str, str, Safe | None]] = [
+        ("promise", "What is promised", promise(release, verdict)),
+        ("budget", "What the budget was spent on", budget(release)),
+        ("released", "What was released", join([_columns(release), division(release)])),
+    ]
+    if against is None:
+        title = "How often items occur" if baskets else "How values are spread"
+        found.append(("values", title, values(release, None)))
+        found.append(("questions", "What can be asked", questions(release)))
+    else:
+        from hedgerow.report import against as compared
+
+        strange = None
+        if not against.matches:
+            strange = tag(
+                "p",
+                "The release cannot be of this data: the number of people in it is too far off.",
+                class_="bad",
+            )
+        beside = join([strange, compared.values_against(against), values(release, raw)])
+        found.append(("values", "Values, raw against released", beside))
+        found.append(("counts", "Counts, raw against released", compared.counts_against(against)))
+        found.append(("classes", "Predictions", compared.classes_against(against)))
+        found.append(("detail", "Detail that is left", compared.detail_against(against)))
+    found.append(("limits", "What is not protected", _limits(release)))
+    found.append(("check", "How to check and use it", _use(release)))
+    return [(key, name, content) for key, name, content in found if content is not None]
+
+
+def _columns(release: Any) -> Safe:
+    schema = release.schema
+    if schema.items is not None:
+        sentence = f"A universe of {schema.items.size:,} items is public: "
+        shown = ", ".join(schema.items.labels[:12])
+        more = ", …" if schema.items.size > 12 else ""
+        return tag("p", f"{sentence}{shown}{more}.")
+    rows = []
+    for attribute in schema.attributes:
+        if isinstance(attribute, Numeric):
+            domain = f"{attribute.edge(0)} to {attribute.edge(attribute.grid)}"
+            kind: str = attribute.kind
+        else:
+            domain = words.many(attribute.size, "value")
+            kind = "boolean" if attribute.boolean else "categories"
+        rows.append([attribute.name, kind, domain])
+    if schema.target is not None:
+        rows.append([schema.target.name, "the class", words.many(len(schema.classes), "value")])
+    columns = table("The public columns", ["attribute", "kind", "domain"], rows)
+    dropped = None
+    if schema.identifiers:
+        dropped = tag("p", f"Dropped before publishing: {', '.join(schema.identifiers)}.")
+    return tag("details", tag("summary", f"{len(rows)} public columns"), columns, dropped)
+
+
+def _limits(release: Any) -> Safe:
+    told = list(_LIMITS)
+    if release.schema.items is None and release.schema.person is None:
+        told.insert(
+            1,
+            ("A row is a person", "Somebody with several rows is protected less, in proportion."),
+        )
+    if release.guarantee.get("began_as_draft"):
+        told.insert(
+            0,
+            (
+                "The schema began as a draft",
+                "It was read off the private data, and nobody can tell from here how carefully it "
+                "was gone over.",
+            ),
+        )
+    items = [tag("li", tag("strong", f"{name}. "), text) for name, text in told]
+    return join(
+        [
+            tag("p", "The promise is about what can be learnt from a release. It does not cover:"),
+            tag("ul", *items, class_="limits"),
+        ]
+    )
+
+
+def _use(release: Any) -> Safe:
+    ask = '"milk, tea"' if release.schema.items is not None else '"age in [30, 50]"'
+    lines = [
+        "hedgerow verify release/      # do the books add up?",
+        "hedgerow show release/        # the largest parts",
+        f"hedgerow query release/ {ask}",
+        "hedgerow sample release/ --out rows.csv    # made-up rows that follow it",
+    ]
+    return join(
+        [
+            tag("p", "All this needs the folder of the release and no private data:"),
+            tag("pre", "\n".join(lines)),
+            tag("p", "Schema ", tag("code", release.schema.hash[:16]), class_="note"),
+        ]
+    )
+
+
+def _foot(release: Any, against: Judgement | None) -> Safe:
+    text = (
+        "Made by hedgerow from the release alone."
+        if against is None
+        else "Made by hedgerow from the release and the raw data: NOT PRIVATE."
+    )
+    return tag("footer", tag("p", text))

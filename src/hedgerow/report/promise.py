@@ -1,0 +1,176 @@
+"""What is promised, in odds, and what the budget was spent on."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from hedgerow.errors import ReleaseError
+from hedgerow.release.conversion import exact
+from hedgerow.release.verify import Verdict
+from hedgerow.report import words
+from hedgerow.report.html import Safe, bars, join, table, tag
+
+__all__ = ["after", "budget", "promise", "shares"]
+
+_BEFORE = ((1, 1000), (1, 100), (1, 10), (1, 2))
+_COLOURS = 6
+
+
+def after(before: float, epsilon: float) -> float:
+    """What a suspicion becomes at most, if odds grow by the factor e^epsilon.
+
+    Example:
+        >>> round(after(0.01, 1.0), 3), after(0.5, 0.0)
+        (0.027, 0.5)
+    """
+    factor = math.exp(min(epsilon, 700.0))
+    return before * factor / (1 - before + before * factor)
+
+
+def promise(release: Any, verdict: Verdict) -> Safe:
+    """The guarantee in plain words and in odds, and whether the books bear it out."""
+    if not release.guarantee["private"]:
+        return tag("p", *words.guarantee(release), class_="bad")
+    epsilon, delta = exact(release.guarantee["epsilon"]), exact(release.guarantee["delta"])
+    parts = [tag("p", sentence) for sentence in words.guarantee(release)]
+    parts.append(
+        tag(
+            "p",
+            "Take any one person. Whoever reads the release, however clever and whatever else "
+            "they know, learns almost nothing about that person that they would not have learnt "
+            "had the person stayed away. The table says how much “almost” is.",
+        )
+    )
+    rows = []
+    for of, number in _BEFORE:
+        one, two = after(of / number, float(epsilon)), after(of / number, 2 * float(epsilon))
+        rows.append([f"{of} in {number:,}", _percent(one), bars([("told", one)]), _percent(two)])
+    parts.append(
+        table(
+            "How far a suspicion about one person can grow because they took part",
+            [
+                "a suspicion of",
+                "becomes at most",
+                "as a bar",
+                "of a value, if it is known that they took part",
+            ],
+            rows,
+            {1, 3},
+        )
+    )
+    if delta:
+        parts.append(
+            tag(
+                "p",
+                f"Delta is {words.decimal(delta)}: with a chance of about one in "
+                f"{_one_in(delta)} the promise may not hold.",
+            )
+        )
+    parts.append(
+        tag(
+            "p",
+            "Facts about groups are not hidden: that is what a release is for. If older people "
+            "fall ill more often, a release will say so, whoever took part.",
+        )
+    )
+    return join([*parts, _checked(verdict)])
+
+
+def _checked(verdict: Verdict) -> Safe:
+    if verdict.ok:
+        strength = words.strength(verdict.epsilon, verdict.delta)
+        return tag(
+            "p",
+            tag("span", "The books add up. ", class_="good"),
+            f"Recomputed from the release alone: {strength}. {len(verdict.checks)} checks hold. "
+            "That the noise was really drawn as stated cannot be seen from a release.",
+        )
+    failed = ", ".join(check.name for check in verdict.checks if not check.ok)
+    return tag("p", f"This release does not pass hedgerow verify: {failed}.", class_="bad")
+
+
+def _percent(share: float) -> str:
+    """A share in percent, rounded up: a promise is never overstated."""
+    if share > 0.9999:
+        return "near certainty"
+    digits = 2 if share < 0.01 else 1 if share < 0.1 else 0
+    return f"{math.ceil(share * 10 ** (2 + digits) - 1e-9) / 10**digits:.{digits}f}%"
+
+
+def _one_in(delta: Fraction) -> str:
+    number = int(1 / delta)
+    return f"{number:,}" if number < 10**15 else f"10^{len(str(number)) - 1}"
+
+
+def shares(ledger: dict[str, Any]) -> list[tuple[str, float]]:
+    """What part of the budget each purpose got, on the average path to a region.
+
+    What was accounted for in rho counts with the epsilon that it was converted to.
+
+    Raises:
+        ReleaseError: If the ledger, which may come from anybody, cannot be read.
+
+    Example:
+        >>> shares({"pots": {"epsilon": {"unit": "1/10", "units": 10}}, "paths": [
+        ...     {"leaves": 3, "spent": {"epsilon": {"leaf": 6, "select": 4}}}]})
+        [('choosing what to specialise', 0.4), ('the counts that are published', 0.6)]
+    """
+    try:
+        spent: dict[str, float] = {}
+        leaves = sum(int(path["leaves"]) for path in ledger["paths"])
+        for pot, entry in ledger["pots"].items():
+            unit, units = exact(entry["unit"]), int(entry["units"])
+            worth = float(unit)
+            if pot != "epsilon":
+                worth = float(exact(ledger["conversion"]["epsilon"])) / max(1, units)
+            for path in ledger["paths"]:
+                for purpose, used in path["spent"].get(pot, {}).items():
+                    amount = int(used) * worth * int(path["leaves"]) / max(1, leaves)
+                    spent[purpose] = spent.get(purpose, 0.0) + amount
+        total = sum(spent.values())
+        known = words.purposes()
+        order = sorted(spent, key=lambda one: known.index(one) if one in known else len(known))
+        found = [(words.purpose_words(one), spent[one] / total) for one in order if spent[one]]
+        if not all(math.isfinite(share) and 0 <= share <= 1 for _, share in found):
+            raise ValueError
+        return found
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        raise ReleaseError(
+            "the ledger of this release cannot be read",
+            hint="Ask whoever published the release for a fresh copy.",
+        ) from None
+
+
+def budget(release: Any) -> Safe:
+    """The budget as a picture, and in numbers."""
+    parts = shares(release.ledger)
+    pieces = [
+        tag("span", class_=f"c{place % _COLOURS + 1}", style=f"flex:{share:.5f} 1 0")
+        for place, (_, share) in enumerate(parts)
+    ]
+    said = "; ".join(f"{purpose}, {share:.0%}" for purpose, share in parts)
+    key = [
+        tag("li", tag("i", class_=f"c{place % _COLOURS + 1}"), f"{purpose} ({share:.1%})")
+        for place, (purpose, share) in enumerate(parts)
+    ]
+    spent = [list(row) for row in words.spending(release.ledger)]
+    per = "on any one path" if release.schema.person is None else "on any one path, per row"
+    return join(
+        [
+            tag(
+                "p",
+                "Every look at the data costs part of the budget, and the parts add up to no more "
+                "than was promised.",
+            ),
+            tag("div", *pieces, class_="stack", role="img", aria_label=f"The budget: {said}"),
+            tag("ul", *key, class_="key"),
+            table(
+                "Spent on the way from everybody to a published number",
+                ["on", "of", per],
+                spent,
+                {2},
+            ),
+        ]
+    )

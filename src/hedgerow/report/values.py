@@ -1,0 +1,217 @@
+"""How values are spread, as the release tells; beside the raw ones, if these are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hedgerow.release import BasketRelease, GridPartition, RowsRelease, TreePartition
+from hedgerow.release.spread import Spread, columns_of, item_spread, spreads
+from hedgerow.report.divisions import whole
+from hedgerow.report.html import Safe, bars, join, table, tag
+from hedgerow.schema import Categorical, Numeric
+from hedgerow.schema.query import Query, Vocabulary
+
+__all__ = ["questions", "values"]
+
+_SHOWN = 8  # values of a categorical attribute; the others are told together
+_IN_NUMBERS = 40  # values in the table of all numbers
+_ASKED = 3  # attributes that examples are about
+_WIDTH, _HEIGHT, _TOP = 320, 90, 14
+
+
+def values(release: Any, raw: Sequence[Sequence[float]] | None) -> Safe:
+    """One small picture for each attribute, with its numbers.
+
+    Args:
+        release: The release.
+        raw: For each attribute the raw shares of the same values, if they are to be shown.
+    """
+    told = (item_spread(release),) if isinstance(release, BasketRelease) else spreads(release)
+    columns: Sequence[Any] = (
+        [None] if isinstance(release, BasketRelease) else columns_of(release.schema)
+    )
+    cards = []
+    for place, (spread, column) in enumerate(zip(told, columns, strict=True)):
+        beside = None if raw is None else np.asarray(raw[place])
+        cards.append(_card(spread, column, beside))
+    key = [tag("li", tag("i", class_="c1"), "released")]
+    if raw is not None:
+        key.append(tag("li", tag("i", class_="c2"), "raw (NOT PRIVATE)"))
+    return join([tag("ul", *key, class_="key"), tag("div", *cards, class_="cards")])
+
+
+def _card(spread: Spread, column: Any, raw: Any) -> Safe:
+    numeric = isinstance(column, Numeric)
+    name = "how often each item occurs" if column is None else spread.name
+    shares = spread.shares
+    picture = _histogram(spread, raw) if numeric else _bars(spread, raw)
+    rows = []
+    for place in _first(shares, _IN_NUMBERS, numeric):
+        row = [
+            spread.labels[place],
+            whole(float(spread.counts[place])),
+            whole(float(spread.low[place])),
+            whole(float(spread.high[place])),
+        ]
+        rows.append(row if raw is None else [*row, f"{raw[place]:.1%}", f"{shares[place]:.1%}"])
+    heads = ["value", "about", "from", "to (95% sure)"]
+    heads += [] if raw is None else ["raw share", "released share"]
+    numbers = table(f"{name}: records", heads, rows, range(1, len(heads)))
+    more = len(shares) - len(rows)
+    return tag(
+        "div",
+        tag("h3", name),
+        picture,
+        tag(
+            "details",
+            tag("summary", "In numbers", tag("span", f": {name}", class_="soft")),
+            numbers,
+            tag("p", f"and {more:,} more", class_="note") if more > 0 else None,
+        ),
+    )
+
+
+def _first(shares: Any, most: int, in_order: bool) -> list[int]:
+    """The places to show: the largest if there are too many, else all."""
+    if in_order or len(shares) <= most:
+        return list(range(min(len(shares), most)))
+    return np.argsort(-shares, kind="stable")[:most].tolist()  # type: ignore[no-any-return]
+
+
+def _bars(spread: Spread, raw: Any) -> Safe:
+    shares = spread.shares
+    shown = _first(shares, _SHOWN, False)
+    top = max(float(shares.max()), 0.0 if raw is None else float(raw.max()), 1e-9)
+    rows: list[list[Any]] = []
+    for place in shown:
+        drawn = [("told", float(shares[place]) / top)]
+        said = f"{shares[place]:.0%}"
+        if raw is not None:
+            drawn.append(("raw", float(raw[place]) / top))
+            said += f" / {raw[place]:.0%}"
+        rows.append([spread.labels[place], bars(drawn), said])
+    if len(shown) < len(shares):
+        rest = f"{1 - float(shares[shown].sum()):.0%}"
+        if raw is not None:
+            rest += f" / {1 - float(raw[shown].sum()):.0%}"
+        rows.append([f"{len(shares) - len(shown):,} others", None, rest])
+    heads = ["value", "as a bar", "share" if raw is None else "released / raw"]
+    return table(f"{spread.name}: shares", heads, rows, {2})
+
+
+def _histogram(spread: Spread, raw: Any) -> Safe:
+    shares = spread.shares
+    top = max(float(shares.max()), 0.0 if raw is None else float(raw.max()), 1e-9)
+    step = _WIDTH / len(shares)
+    base = _TOP + _HEIGHT
+    drawn = [
+        tag("line", class_="axis", x1=0, x2=_WIDTH, y1=base, y2=base),
+        tag("text", f"{top:.0%}", x=0, y=_TOP - 4),
+    ]
+    for place, share in enumerate(shares.tolist()):
+        tall = _HEIGHT * share / top
+        left, wide = place * step + 1, max(step - 2, 1)
+        drawn.append(
+            tag("rect", class_="told", x=f"{left:.1f}", y=f"{base - tall:.1f}",
+                width=f"{wide:.1f}", height=f"{tall:.1f}")
+        )  # fmt: skip
+        if raw is not None:
+            high = f"{base - _HEIGHT * float(raw[place]) / top:.1f}"
+            drawn.append(
+                tag("line", class_="raw", x1=f"{left - 1:.1f}", x2=f"{left + wide + 1:.1f}",
+                    y1=high, y2=high)
+            )  # fmt: skip
+    first, last = spread.labels[0], spread.labels[-1]
+    drawn.append(tag("text", _short(first), x=0, y=base + 14))
+    drawn.append(tag("text", _short(last), x=_WIDTH, y=base + 14, text_anchor="end"))
+    place = int(shares.argmax())
+    label = (
+        f"{spread.name}: shares of {len(shares)} steps from {first} to {last}; by the release most "
+        f"are in {spread.labels[place]}, {shares[place]:.0%}"
+    )
+    if raw is not None:
+        most = int(raw.argmax())
+        label += f", and in the raw data in {spread.labels[most]}, {raw[most]:.0%}"
+    box = f"0 0 {_WIDTH} {base + 20}"
+    return tag("figure", tag("svg", *drawn, viewBox=box, role="img", aria_label=label))
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= 26 else label[:25] + "…"
+
+
+def questions(release: Any) -> Safe | None:
+    """Some questions that the release answers, so that a reader sees how sure answers are."""
+    if isinstance(release, BasketRelease):
+        return None  # its itemsets are such questions
+    asked = _examples(release)
+    vocabulary = Vocabulary(release.schema)
+    answers = release.count(asked)
+    rows = [
+        [
+            vocabulary.text(query),
+            whole(answers.estimate[place]),
+            f"{whole(answers.low[place])} to {whole(answers.high[place])}",
+        ]
+        for place, query in enumerate(asked)
+    ]
+    return join(
+        [
+            tag(
+                "p",
+                "Anybody can ask the release how many people meet some conditions. An interval is "
+                "narrow where a question follows the edges of the regions, and wide where it cuts "
+                "through them.",
+            ),
+            table("How many people are there?", ["question", "about", "95% sure"], rows, {1, 2}),
+        ]
+    )
+
+
+def _examples(release: Any) -> list[Query]:
+    """Everybody, then conditions on the attributes that the release divides most."""
+    schema = release.schema
+    finest = sorted(range(len(schema.attributes)), key=lambda a: -_parts(release, a))[:_ASKED]
+    halves = {a: (a, _half(release, a)) for a in finest}
+    found = [Query(()), *(Query((halves[a],)) for a in finest)]
+    for one, other in zip(finest, finest[1:], strict=False):
+        found.append(Query(tuple(sorted((halves[one], halves[other])))))
+    if schema.classes:
+        last = len(schema.classes) - 1
+        found += [Query((), (last,)), Query((halves[finest[0]],), (last,))]
+    return found
+
+
+def _parts(release: Any, place: int) -> int:
+    partition = getattr(release, "partition", None)
+    if isinstance(release, RowsRelease):
+        return len(np.unique(release.lo[:, place]))
+    if isinstance(partition, TreePartition):
+        return int((partition.split == place).sum())
+    assert isinstance(partition, GridPartition)
+    return int(partition.shape[place])
+
+
+def _half(release: Any, place: int) -> tuple[tuple[float, float], ...]:
+    """Part of an attribute: one side of where it is cut most, or a branch of its taxonomy."""
+    attribute = release.schema.attributes[place]
+    if isinstance(attribute, Categorical):
+        children = attribute.taxonomy.children[0]
+        low, high = attribute.taxonomy.spans[children[0]] if children else (0, attribute.size)
+        return ((float(low), float(high)),)
+    middle = attribute.grid // 2
+    partition = getattr(release, "partition", None)
+    if isinstance(partition, GridPartition):
+        edges = partition.edges[place]
+        inner = edges[(edges > 0) & (edges < attribute.grid)]
+    else:
+        lower = release.lo if partition is None else partition.lo
+        edges, often = np.unique(lower[:, place], return_counts=True)
+        inside = (edges > 0) & (edges < attribute.grid)
+        inner = edges[inside][np.argsort(-often[inside], kind="stable")][:1]
+    if len(inner):
+        middle = int(inner[len(inner) // 2])
+    return ((0.0, float(max(1, middle))),)
