@@ -10,7 +10,7 @@ OLDEST := 3.11
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format bench audit fuzz docs clean
+.PHONY: help demo test lint format bench audit fuzz browser docs clean
 
 help:  ## Show this list.
 	@echo "make demo    set everything up, publish an embedded sample and show the release"
@@ -20,6 +20,7 @@ help:  ## Show this list.
 	@echo "make bench   measure speed and use (needs data: see benchmarks/README.md)"
 	@echo "make audit   try to break the guarantee, for up to two hours; writes docs/privacy/audit.md"
 	@echo "make fuzz    a million spoilt inputs for all readers (about 20 minutes)"
+	@echo "make browser open reports in Chromium and check them (needs chromium and npm)"
 	@echo "make docs    write docs/cli.md and docs/schema.json anew"
 	@echo "make clean   remove .venv, caches and the demo"
 
@@ -57,9 +58,11 @@ demo: $(VENV)/demo  ## Publish the embedded sample.
 	$(BIN)/hedgerow publish $(DEMO)/baskets.dat --schema $(DEMO)/baskets.yaml \
 	  --epsilon 1 --out $(DEMO)/shop --overwrite
 	$(BIN)/hedgerow show $(DEMO)/shop
+	$(BIN)/hedgerow report $(DEMO)/release --out $(DEMO)/report.html --overwrite
 	@echo
 	@echo "A table lies in $(DEMO)/release (open $(DEMO)/release/table.csv in a spreadsheet), its picture in"
-	@echo "$(DEMO)/release.png; transactions lie in $(DEMO)/shop. To use the command yourself: source $(BIN)/activate"
+	@echo "$(DEMO)/release.png and a page about it in $(DEMO)/report.html, for a browser; transactions lie in"
+	@echo "$(DEMO)/shop. To use the command yourself: source $(BIN)/activate"
 
 lint: $(VENV)/test  ## Check style and types.
 	$(BIN)/ruff check .
@@ -81,6 +84,13 @@ audit: $(VENV)/test  ## Try to break the guarantee, at length.
 
 fuzz: $(VENV)/test  ## Spoilt inputs for all readers.
 	$(BIN)/python audits/fuzz.py --jobs $(JOBS) $(ARGS)
+
+# Playwright only drives the system's Chromium; axe-core is fetched from npm. Neither is kept.
+browser: $(VENV)/test  ## Look at reports in a real browser.
+	@command -v chromium >/dev/null || { \
+	  echo "There is no Chromium here. On Debian: apt-get install chromium npm poppler-utils" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'playwright>=1.40'
+	$(BIN)/python tests/browser/look.py $(ARGS)
 
 docs: $(VENV)/test  ## Write the generated pages anew.
 	$(BIN)/python -m hedgerow.cli.reference docs/cli.md

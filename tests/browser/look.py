@@ -33,6 +33,35 @@ def axe(folder: Path) -> str:
     return place.read_text(encoding="utf-8")
 
 
+def make_pages(folder: Path) -> list[Path]:
+    """Pages about releases of the embedded sample by every method, and some with raw data."""
+    import hedgerow as hr
+    from hedgerow import sample
+    from hedgerow.evaluate.judge import judge
+    from hedgerow.report.page import page
+
+    sample.write(folder, overwrite=True)
+    people = (folder / "people.csv", hr.Schema.load(folder / "schema.yaml"))
+    shop = (folder / "baskets.dat", hr.Schema.load(folder / "baskets.yaml"))
+    loose = {"epsilon": 2, "delta": "1e-6"}
+    releases = {
+        "diffmulti": hr.publish(*people, hr.DiffMulti(), epsilon=1),
+        "diffgen": hr.publish(*people, hr.DiffGen(), epsilon=1),
+        "cdiffgen": hr.publish(*people, hr.CDiffGen(), epsilon=1, delta="1e-9"),
+        "supermodular": hr.publish(*people, hr.Supermodular(), **loose),
+        "sampled": hr.publish(*people, hr.Supermodular(mode="sampled"), **loose),
+        "core": hr.publish(*shop, hr.DiffPart(), epsilon=1),
+        "cuts": hr.publish(*shop, hr.DiffPart(variant="tree"), epsilon=1),
+    }
+    pages = []
+    for name, release in releases.items():
+        raw = shop[0] if name in ("core", "cuts") else people[0]
+        for kind, against in (("", None), ("-raw", judge(raw, release))):
+            pages.append(folder / f"{name}{kind}.html")
+            pages[-1].write_text(page(release, against), encoding="utf-8")
+    return pages
+
+
 def look(browser: Browser, page: Path, out: Path, checks: str) -> list[str]:
     """Opens one page in every way; what is wrong with it."""
     wrong = []
@@ -50,9 +79,9 @@ def look(browser: Browser, page: Path, out: Path, checks: str) -> list[str]:
             tab.on("pageerror", lambda e, n=name: wrong.append(f"{n}: error: {e}"))
             tab.on(
                 "request",
-                lambda r, n=name: None
-                if r.url == page.as_uri()
-                else wrong.append(f"{n}: asks for {r.url}"),
+                lambda r, n=name: (
+                    None if r.url == page.as_uri() else wrong.append(f"{n}: asks for {r.url}")
+                ),
             )
             tab.goto(page.as_uri())
             tab.screenshot(path=out / f"{name}.png", full_page=True)
@@ -96,7 +125,7 @@ def printed(page: Path, pdf: Path) -> list[str]:
 def main() -> int:
     """Looks at all pages named; 1 if anything is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("pages", nargs="+", type=Path, help="HTML files")
+    parser.add_argument("pages", nargs="*", type=Path, help="HTML files; else one of each method")
     parser.add_argument("--out", type=Path, default=Path(tempfile.gettempdir()) / "hedgerow-look")
     options = parser.parse_args()
     program = next((found for name in BROWSERS if (found := shutil.which(name))), None)
@@ -106,10 +135,11 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     checks = axe(options.out / "axe")
     wrong: list[str] = []
+    pages = options.pages or make_pages(options.out / "made")
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
         print(f"Chromium {browser.version}")
-        for page in options.pages:
+        for page in pages:
             wrong += look(browser, page.resolve(), options.out, checks)
         browser.close()
     print(json.dumps(wrong, indent=2))

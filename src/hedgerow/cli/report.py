@@ -24,12 +24,12 @@ def report(
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="With --raw: which counts, and which rows models learn from.")
+        int, typer.Option(help="With --raw, which counts are asked and which rows are learnt from.")
     ] = 0,
     side: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="With --raw, supermodular: the side table of the release."
+            metavar="FILE", help="With --raw and supermodular, the side table of the release."
         ),
     ] = None,
     overwrite: Overwrite = False,

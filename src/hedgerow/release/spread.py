@@ -54,6 +54,7 @@ def bins(attribute: Attribute, most: int = BINS) -> tuple[int, ...]:
 
     Example:
         >>> from fractions import Fraction
+        >>> from hedgerow.schema import Numeric
         >>> age = Numeric("age", Fraction(18), Fraction(99), Fraction(1), "integer")
         >>> edges = bins(age)
         >>> [age.label(low, high) for low, high in zip(edges[:3], edges[1:4])]

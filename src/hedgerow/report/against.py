@@ -4,12 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.report.html import Safe, bars, join, table, tag
+from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
 
 if TYPE_CHECKING:
     from hedgerow.evaluate.judge import Judgement
 
-__all__ = ["classes_against", "counts_against", "detail_against", "values_against"]
+__all__ = ["classes_against", "counts_against", "detail_against", "in_short", "values_against"]
+
+
+def in_short(found: Judgement) -> list[str]:
+    """The main numbers, as sentences."""
+    counts, told = found.counts.overall, found.classification
+    worst = max(found.marginals, key=lambda one: one.total_variation)
+    lines = [f"Half of {counts.queries:,} random counts are off by less than {counts.median:.1%}."]
+    if found.itemsets:
+        top = found.itemsets[-1]
+        lines.append(f"Of the {top.number} most frequent itemsets {top.found} are found.")
+    else:
+        lines.append(
+            f"Of the attributes {worst.name} is told worst: {worst.total_variation:.1%} of its "
+            "values would have to change."
+        )
+    if told is not None:
+        best = max([m.released for m in told.models] + ([told.regions] if told.regions else [0.0]))
+        line = f"{told.target} is told right for {best:.1f}% of people"
+        if told.models:
+            line += f"; with the raw data {max(m.raw for m in told.models):.1f}%"
+        lines.append(f"{line}, and {told.majority:.1f}% without any data.")
+    return lines
 
 
 def values_against(found: Judgement) -> Safe:
@@ -21,7 +43,7 @@ def values_against(found: Judgement) -> Safe:
         rows.append([name, f"{off:.1%}", bars([("raw", off)])])
     return table(
         "The share of records that would have to change for the values to be those of the raw data",
-        ["attribute", "off by", "as a bar"],
+        ["attribute", "off by", PICTURE],
         rows,
         {1},
     )
@@ -50,7 +72,7 @@ def counts_against(found: Judgement) -> Safe:
         f"{counts.overall.covered:.1%} of the intervals hold the truth; at least "
         f"{counts.level:.0%} should."
     )
-    heads = [what, "median error", "as a bar", "mean error", "mean error in records", "held"]
+    heads = [what, "median error", PICTURE, "mean error", "mean error in records", "held"]
     parts = [
         tag("p", sentence),
         table(f"Errors by the number of {what}", heads, rows, {1, 3, 4, 5}),
@@ -67,7 +89,7 @@ def counts_against(found: Judgement) -> Safe:
             for t in found.itemsets
         ]
         caption = "The most frequent itemsets: how many are found, and how much of their counts"
-        heads = ["of the top", "are found", "utility, 1 is best", "as a bar"]
+        heads = ["of the top", "are found", "utility, 1 is best", PICTURE]
         parts.append(table(caption, heads, tops, {1, 2}))
     return join(parts)
 
@@ -96,7 +118,7 @@ def classes_against(found: Judgement) -> Safe | None:
         ),
         table(
             "Rows told right",
-            ["how", "from the release", "from raw rows", "as a bar"],
+            ["how", "from the release", "from raw rows", PICTURE],
             rows,
             {1, 2},
         ),

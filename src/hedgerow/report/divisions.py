@@ -11,7 +11,7 @@ from hedgerow.errors import HedgerowError
 from hedgerow.release import BasketRelease, GridPartition, Release, RowsRelease
 from hedgerow.release.itemsets import CoreCells
 from hedgerow.report import words
-from hedgerow.report.html import Safe, bars, join, table, tag
+from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
 from hedgerow.report.regions import largest
 from hedgerow.report.tree import grid_picture, tree_picture
 from hedgerow.schema.item_tree import ItemTree
@@ -53,7 +53,7 @@ def _regions(release: Release) -> Safe:
     classes, target = release.schema.classes, release.schema.target
     most = max((region.total for region in shown), default=0) or 1
     named = list(classes) if target is not None and len(classes) <= _CLASSES else []
-    heads = ["who", "count", "as a bar", *(f"{target.name} {name}" for name in named if target)]
+    heads = ["who", "count", PICTURE, *(f"{target.name} {name}" for name in named if target)]
     rows: list[list[Any]] = []
     for region in shown:
         split = [f"{region.counts[name] / max(1, region.total):.0%}" for name in named]
@@ -61,7 +61,7 @@ def _regions(release: Release) -> Safe:
         rows.append([region.words, f"{region.total:,}", bar, *split])
     numbers = {1, *range(3, len(heads))}
     caption = f"The {len(shown)} largest regions, with noisy counts"
-    parts = [picture, tag("h3", "The largest regions"), table(caption, heads, rows, numbers)]
+    parts = [picture, tag("h3", "The largest regions"), table(caption, heads, rows, numbers, True)]
     left = words.left_out(release)
     return join([*parts, tag("p", left, class_="note") if left else None])
 
@@ -100,13 +100,13 @@ def _rows(release: RowsRelease) -> Safe:
             tag("p", left_out) if left_out else None,
             table(
                 "How much is left open in each attribute, on average over the people listed",
-                ["attribute", "of its domain left open", "as a bar", "told exactly"],
+                ["attribute", "of its domain left open", PICTURE, "told exactly"],
                 rows,
                 {1, 3},
             ),
             _frontier(release.frontier),
             tag("h3", "The rows that most people share"),
-            table("With their counts", ["who", "count", "as a bar"], told, {1}),
+            table("With their counts", ["who", "count", PICTURE], told, {1}, True),
         ]
     )
 
@@ -175,7 +175,7 @@ def _frequent(release: BasketRelease) -> Safe | None:
             tag("h3", "The most frequent itemsets"),
             table(
                 "How many records hold all of these items, whatever else they hold",
-                ["items", "about", "as a bar", "95% sure"],
+                ["items", "about", PICTURE, "95% sure"],
                 rows,
                 {1, 3},
             ),

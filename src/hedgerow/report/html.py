@@ -11,11 +11,14 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["Part", "Safe", "bars", "join", "tag", "table"]
+__all__ = ["PICTURE", "Part", "Safe", "bars", "join", "tag", "table"]
 
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _LONGEST = 1000  # characters of one text: more nobody reads
+PICTURE = "as a bar"
+"""The heading of a column of bars, for which a phone has no room."""
+
 _VOID = {"meta", "br", "hr", "rect", "line", "circle", "path"}
 
 
@@ -78,6 +81,7 @@ def table(
     columns: list[str],
     rows: Iterable[Sequence[Part]],
     numbers: Iterable[int] = (),
+    long: bool = False,
 ) -> Safe:
     """A table with a caption; the first cell of a row is its heading.
 
@@ -86,11 +90,13 @@ def table(
         columns: The headings.
         rows: The cells.
         numbers: The columns that hold numbers.
+        long: Whether the headings of rows are whole sentences.
     """
     right = set(numbers)
 
     def kind(place: int) -> str | None:
-        return "num" if place in right else None
+        picture = "pic" if columns[place] == PICTURE else None
+        return "num" if place in right else picture
 
     head = [tag("th", name, scope="col", class_=kind(i)) for i, name in enumerate(columns)]
     body = [
@@ -110,6 +116,7 @@ def table(
         tag("caption", caption),
         tag("thead", tag("tr", *head)),
         tag("tbody", *body),
+        class_="long" if long else None,
     )
     # a wide table scrolls by itself, and can be scrolled by keyboard
     return tag("div", inner, class_="wide", tabindex=0, role="region", aria_label=caption)

@@ -12,7 +12,7 @@ from hedgerow.release.verify import Verdict
 from hedgerow.report import words
 from hedgerow.report.divisions import division, whole
 from hedgerow.report.html import Safe, join, table, tag
-from hedgerow.report.promise import budget, promise
+from hedgerow.report.promise import budget, factor, promise
 from hedgerow.report.values import questions, values
 from hedgerow.schema import Numeric
 from hedgerow.schema.query import Query
@@ -119,12 +119,12 @@ def _banner(release: Any, against: Judgement | None) -> Safe | None:
 def _top(release: Any, against: Judgement | None) -> Safe:
     what = "for the holder of the data" if against is not None else "for its recipients"
     epsilon, delta = exact(release.guarantee["epsilon"]), exact(release.guarantee["delta"])
-    private = release.guarantee["private"]
+    private, people = release.guarantee["private"], _people(release)
     facts = [
         ("epsilon", words.decimal(epsilon) if private else "none: seeded"),
         ("delta", words.decimal(delta) if private else "none: seeded"),
         ("published", words.regions(release)),
-        ("people counted, about", _people(release)),
+        (f"people {'listed' if isinstance(release, RowsRelease) else 'counted'}, about", people),
     ]
     if against is not None:
         facts.append(("raw records", f"{against.records:,}"))
@@ -151,6 +151,7 @@ def _sections(
     raw = None if against is None else [one.raw for one in against.marginals]
     baskets = isinstance(release, BasketRelease)
     found: list[tuple[str, str, Safe | None]] = [
+        ("short", "In short", _short(release, against)),
         ("promise", "What is promised", promise(release, verdict)),
         ("budget", "What the budget was spent on", budget(release)),
         ("released", "What was released", join([_columns(release), division(release)])),
@@ -177,6 +178,31 @@ def _sections(
     found.append(("limits", "What is not protected", _limits(release)))
     found.append(("check", "How to check and use it", _use(release)))
     return [(key, name, content) for key, name, content in found if content is not None]
+
+
+def _short(release: Any, against: Judgement | None) -> Safe:
+    """What somebody should know who reads no further."""
+    if not release.guarantee["private"]:
+        told = ["This release is a test. It protects nobody and must not be given away."]
+    else:
+        epsilon = exact(release.guarantee["epsilon"])
+        told = [
+            f"Whether any one person took part shifts the odds of anything that can be learnt from "
+            f"it by a factor of at most {factor(epsilon)}."
+        ]
+        weak = words.caution(epsilon)
+        told += [weak] if weak else []
+    if isinstance(release, RowsRelease):
+        told.append("It holds generalised rows, each shared by several people.")
+    else:
+        told.append("It holds noisy counts of groups. No raw record is in it, and no exact count.")
+    if against is None:
+        told.append("Everything on this page follows from the release alone.")
+    else:
+        from hedgerow.report.against import in_short
+
+        told += in_short(against)
+    return tag("ul", *(tag("li", sentence) for sentence in told), class_="limits")
 
 
 def _columns(release: Any) -> Safe:
@@ -232,10 +258,14 @@ def _limits(release: Any) -> Safe:
 def _use(release: Any) -> Safe:
     ask = '"milk, tea"' if release.schema.items is not None else '"age in [30, 50]"'
     lines = [
-        "hedgerow verify release/      # do the books add up?",
-        "hedgerow show release/        # the largest parts",
+        "# do the books add up?",
+        "hedgerow verify release/",
+        "# the largest parts",
+        "hedgerow show release/",
+        "# how many, and how sure is that?",
         f"hedgerow query release/ {ask}",
-        "hedgerow sample release/ --out rows.csv    # made-up rows that follow it",
+        "# made-up rows that follow it",
+        "hedgerow sample release/ --out rows.csv",
     ]
     return join(
         [

@@ -10,9 +10,9 @@ from hedgerow.errors import ReleaseError
 from hedgerow.release.conversion import exact
 from hedgerow.release.verify import Verdict
 from hedgerow.report import words
-from hedgerow.report.html import Safe, bars, join, table, tag
+from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
 
-__all__ = ["after", "budget", "promise", "shares"]
+__all__ = ["after", "budget", "factor", "promise", "shares"]
 
 _BEFORE = ((1, 1000), (1, 100), (1, 10), (1, 2))
 _COLOURS = 6
@@ -27,6 +27,17 @@ def after(before: float, epsilon: float) -> float:
     """
     factor = math.exp(min(epsilon, 700.0))
     return before * factor / (1 - before + before * factor)
+
+
+def factor(epsilon: Fraction) -> str:
+    """e^epsilon for people to read, rounded up.
+
+    Example:
+        >>> factor(Fraction(1)), factor(Fraction(100))
+        ('2.72', 'e^100')
+    """
+    shown = words.times(epsilon).partition(" = ")[2]
+    return shown or f"e^{words.decimal(epsilon)}"
 
 
 def promise(release: Any, verdict: Verdict) -> Safe:
@@ -53,8 +64,8 @@ def promise(release: Any, verdict: Verdict) -> Safe:
             [
                 "a suspicion of",
                 "becomes at most",
-                "as a bar",
-                "of a value, if it is known that they took part",
+                PICTURE,
+                "if they are known to have taken part",
             ],
             rows,
             {1, 3},
@@ -113,9 +124,9 @@ def shares(ledger: dict[str, Any]) -> list[tuple[str, float]]:
         ReleaseError: If the ledger, which may come from anybody, cannot be read.
 
     Example:
-        >>> shares({"pots": {"epsilon": {"unit": "1/10", "units": 10}}, "paths": [
-        ...     {"leaves": 3, "spent": {"epsilon": {"leaf": 6, "select": 4}}}]})
-        [('choosing what to specialise', 0.4), ('the counts that are published', 0.6)]
+        >>> shares({"pots": {"epsilon": {"unit": "1/4", "units": 4}}, "paths": [
+        ...     {"leaves": 3, "spent": {"epsilon": {"leaf": 3, "select": 1}}}]})
+        [('choosing what to specialise', 0.25), ('the counts that are published', 0.75)]
     """
     try:
         spent: dict[str, float] = {}
@@ -133,7 +144,7 @@ def shares(ledger: dict[str, Any]) -> list[tuple[str, float]]:
         known = words.purposes()
         order = sorted(spent, key=lambda one: known.index(one) if one in known else len(known))
         found = [(words.purpose_words(one), spent[one] / total) for one in order if spent[one]]
-        if not all(math.isfinite(share) and 0 <= share <= 1 for _, share in found):
+        if not found or not all(math.isfinite(share) and 0 <= share <= 1 for _, share in found):
             raise ValueError
         return found
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
@@ -156,7 +167,7 @@ def budget(release: Any) -> Safe:
         for place, (purpose, share) in enumerate(parts)
     ]
     spent = [list(row) for row in words.spending(release.ledger)]
-    per = "on any one path" if release.schema.person is None else "on any one path, per row"
+    per = "amount" if release.schema.person is None else "amount, per row"
     return join(
         [
             tag(

@@ -10,7 +10,7 @@ import numpy as np
 from hedgerow.release import BasketRelease, GridPartition, RowsRelease, TreePartition
 from hedgerow.release.spread import Spread, columns_of, item_spread, spreads
 from hedgerow.report.divisions import whole
-from hedgerow.report.html import Safe, bars, join, table, tag
+from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
 from hedgerow.schema import Categorical, Numeric
 from hedgerow.schema.query import Query, Vocabulary
 
@@ -40,7 +40,14 @@ def values(release: Any, raw: Sequence[Sequence[float]] | None) -> Safe:
     key = [tag("li", tag("i", class_="c1"), "released")]
     if raw is not None:
         key.append(tag("li", tag("i", class_="c2"), "raw (NOT PRIVATE)"))
-    return join([tag("ul", *key, class_="key"), tag("div", *cards, class_="cards")])
+    even = None
+    if not isinstance(release, BasketRelease):
+        even = tag(
+            "p",
+            "Inside a region people are taken to be spread evenly, so values that no region tells "
+            "apart have the same share.",
+        )
+    return join([even, tag("ul", *key, class_="key"), tag("div", *cards, class_="cards")])
 
 
 def _card(spread: Spread, column: Any, raw: Any) -> Safe:
@@ -98,7 +105,7 @@ def _bars(spread: Spread, raw: Any) -> Safe:
         if raw is not None:
             rest += f" / {1 - float(raw[shown].sum()):.0%}"
         rows.append([f"{len(shares) - len(shown):,} others", None, rest])
-    heads = ["value", "as a bar", "share" if raw is None else "released / raw"]
+    heads = ["value", PICTURE, "share" if raw is None else "released / raw"]
     return table(f"{spread.name}: shares", heads, rows, {2})
 
 

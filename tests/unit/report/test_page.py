@@ -1,0 +1,247 @@
+"""What can be seen of the page without a browser; `make browser` looks at it in one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import hedgerow as hr
+from hedgerow.evaluate.judge import judge
+from hedgerow.release import TreePartition
+from hedgerow.report.page import page
+from hedgerow.report.tree import upper_tree
+
+KINDS = (
+    "diffmulti", "diffgen", "cdiffgen", "noisy", "sampled", "core", "tree", "paper", "seeded",
+    "unclassed",
+)  # fmt: skip
+VOID = {"meta", "br", "hr", "rect", "line"}
+ALLOWED = {
+    "html", "head", "meta", "title", "style", "body", "aside", "div", "header", "nav", "main",
+    "footer", "section", "h1", "h2", "h3", "p", "ul", "li", "a", "dl", "dt", "dd", "strong", "b",
+    "i", "span", "code", "pre", "table", "caption", "thead", "tbody", "tr", "th", "td", "details",
+    "summary", "figure", "svg", "rect", "line", "text",
+}  # fmt: skip
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</style><script>alert(2)</script>",
+    "' onmouseover='alert(3)",
+    "&lt;b&gt;",
+    "\u202eevil",
+    "<!--x",
+)
+
+
+class Outline(HTMLParser):
+    """The elements of a page with their attributes, checked to be nested properly."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len(dict(attrs)) == len(attrs)
+        self.found.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def all(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.found if tag == name]
+
+
+def raw_of(kind: str, raw: Path) -> Path:
+    files = {"core": "baskets.dat", "tree": "baskets.dat", "paper": "baskets.dat"}
+    return raw / (files | {"unclassed": "ages.csv"}).get(kind, "people.csv")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("with_raw", [False, True])
+def test_a_page_is_whole_and_can_be_read_aloud(
+    releases: dict[str, Path], raw: Path, kind: str, with_raw: bool
+) -> None:
+    against = judge(raw_of(kind, raw), releases[kind], queries=40) if with_raw else None
+    text = page(releases[kind], against)
+    seen = Outline(text)
+    assert text.startswith("<!DOCTYPE html>") and seen.all("html") == [{"lang": "en"}]
+    assert {name for name, _ in seen.found} <= ALLOWED
+    assert len(seen.all("h1")) == len(seen.all("title")) == len(seen.all("main")) == 1
+    levels = [int(name[1]) for name, _ in seen.found if re.fullmatch("h[1-6]", name)]
+    assert all(later <= sooner + 1 for sooner, later in zip(levels, levels[1:], strict=False))
+    ids = [str(a["id"]) for _, a in seen.found if "id" in a]
+    assert len(ids) == len(set(ids))
+    assert all(str(a["href"]).removeprefix("#") in ids for a in seen.all("a"))
+    assert len(seen.all("table")) == len(seen.all("caption")) > 2
+    assert all(th.get("scope") in ("row", "col") for th in seen.all("th"))
+    pictures = [a for _, a in seen.found if a.get("role") == "img"]
+    assert pictures and all(a["aria-label"] for a in pictures)
+    assert all(svg["role"] == "img" for svg in seen.all("svg"))
+    assert "nan" not in re.sub("<style>.*?</style>", "", text, flags=re.S).lower().split()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_asks_for_nothing(releases: dict[str, Path], kind: str) -> None:
+    text = page(releases[kind])
+    for word in ("http://", "https://", "//", "@import", "url(", "src=", "<script", "<link"):
+        assert word not in text, word
+    assert "default-src 'none'" in text.replace("&#x27;", "'")
+    handlers = [name for _, a in Outline(text).found for name in a if name.startswith("on")]
+    assert handlers == []
+
+
+def test_the_page_for_recipients_follows_from_the_release_alone(
+    releases: dict[str, Path], tmp_path: Path
+) -> None:
+    """Another folder, another time zone, no raw data near, and no room that knows any."""
+    for kind, folder in releases.items():
+        shutil.copytree(folder, tmp_path / kind)
+    code = (
+        "import sys, json\n"
+        "from hedgerow.report.page import page\n"
+        "pages = {kind: page(kind) for kind in sys.argv[1:]}\n"
+        "rooms = sorted({m.split('.')[1] for m in sys.modules if m.startswith('hedgerow.')})\n"
+        "json.dump([pages, rooms], sys.stdout)"
+    )
+    environment = os.environ | {"TZ": "Asia/Tokyo", "PYTHONHASHSEED": "7", "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *releases],
+        capture_output=True, text=True, cwd=tmp_path, env=environment, encoding="utf-8",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    pages, rooms = json.loads(done.stdout)
+    assert not set(rooms) & {"evaluate", "publish", "privacy", "counting", "audit"}
+    assert set(pages) == set(KINDS)
+    for kind, folder in releases.items():
+        assert pages[kind] == page(folder)
+        assert str(folder) not in pages[kind] and "raw (NOT PRIVATE)" not in pages[kind]
+
+
+def test_a_page_from_raw_data_says_so(releases: dict[str, Path], raw: Path) -> None:
+    found = judge(raw / "people.csv", releases["diffmulti"], queries=40)
+    text = page(releases["diffmulti"], found)
+    seen = Outline(text)
+    assert [a["class"] for a in seen.all("aside")] == ["banner"]
+    assert "<title>NOT PRIVATE." in text and "NOT PRIVATE. </strong>" in text
+    assert f"{found.records:,}" in text and "raw (NOT PRIVATE)" in text
+    assert "NOT PRIVATE" not in page(releases["diffmulti"])
+
+
+def test_a_seeded_release_is_called_what_it_is(releases: dict[str, Path]) -> None:
+    text = page(releases["seeded"])
+    assert "NOT PRIVATE. </strong>" in text and "The books add up" not in text
+    assert "protects nobody" in text
+
+
+def test_the_release_of_another_table_is_told(releases: dict[str, Path], raw: Path) -> None:
+    found = judge(hr.sample.people(5000, seed=9), releases["diffmulti"], queries=40)
+    assert not found.matches
+    assert "cannot be of this data" in page(releases["diffmulti"], found)
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, pa.Table]]:
+    """Releases whose every name and value is an attack."""
+    folder = tmp_path_factory.mktemp("hostile")
+    names = [f"{text}{place}" for place, text in enumerate(HOSTILE)]
+    table = hr.Schema.from_dict(
+        {
+            "name": HOSTILE[0],
+            "attributes": {
+                **{name: {"type": "categorical", "values": list(HOSTILE)} for name in names[:3]},
+                names[3]: {"type": "numeric", "low": 0, "high": 99},
+                names[4]: {"type": "categorical", "values": list(HOSTILE), "role": "class"},
+            },
+        }
+    )
+    draw = np.random.default_rng(1)
+    people = pa.table(
+        {name: draw.choice(HOSTILE, 900).tolist() for name in (*names[:3], names[4])}
+        | {names[3]: draw.integers(0, 100, 900)}
+    )
+    items = hr.Schema.from_dict({"name": HOSTILE[1], "items": {"universe": list(HOSTILE)}})
+    baskets = pa.table({"x": [draw.choice(HOSTILE, 3, replace=False).tolist() for _ in range(900)]})
+    made = {
+        "tree": (hr.publish(people, table, hr.DiffMulti(), epsilon=8), people),
+        "grid": (hr.publish(people, table, hr.DiffGen(specialisations=2), epsilon=8), people),
+        "rows": (hr.publish(people, table, hr.Supermodular(), epsilon=8, delta="1e-3"), people),
+        "items": (hr.publish(baskets, items, epsilon=8), baskets),
+    }
+    for name, (release, _) in made.items():
+        release.save(folder / name)
+    return {name: (folder / name, data) for name, (_, data) in made.items()}
+
+
+@pytest.mark.parametrize("kind", ["tree", "grid", "rows", "items"])
+@pytest.mark.parametrize("with_raw", [False, True])
+def test_names_and_values_stay_text(
+    hostile: dict[str, tuple[Path, pa.Table]],
+    kind: str,
+    with_raw: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("hedgerow.evaluate.judge._MODELS", ("tree",))  # the quicker one
+    folder, data = hostile[kind]
+    text = page(folder, judge(data, folder, queries=40) if with_raw else None)
+    seen = Outline(text)
+    assert {name for name, _ in seen.found} <= ALLOWED
+    assert not [name for _, a in seen.found for name in a if name.startswith("on")]
+    assert "\u202e" not in text and "<!--" not in text
+    assert "&lt;script&gt;alert(1)" in text
+
+
+def test_settings_of_a_stranger_change_nothing(hostile: dict[str, tuple[Path, pa.Table]]) -> None:
+    from dataclasses import replace
+
+    release = hr.Release.load(hostile["rows"][0])
+    odd = {"model": HOSTILE[0], "points": [{"trade": HOSTILE[1]}], "chosen": 7}
+    assert "<script" not in page(replace(release, frontier=odd, method=HOSTILE[0]))
+    basket = hr.Release.load(hostile["items"][0])
+    assert "<script" not in page(replace(basket, settings={"chosen": HOSTILE[2]}))
+
+
+def test_a_tree_of_thousands_of_regions_stays_small() -> None:
+    from fractions import Fraction
+
+    from hedgerow.release import Measurement, Release
+
+    names = [f"v{n}" for n in range(64)]
+    schema = hr.Schema.from_dict(
+        {
+            "name": "large",
+            "attributes": {key: {"type": "categorical", "values": names} for key in ("a", "b")},
+        }
+    )
+    nodes: list[tuple[int, int, list[int], list[int]]] = [(-1, 0, [0, 0], [64, 64])]
+    nodes += [(0, 1, [n, 0], [n + 1, 64]) for n in range(64)]
+    nodes += [(1 + n, -1, [n, m], [n + 1, m + 1]) for n in range(64) for m in range(64)]
+    tree = TreePartition.of(nodes)
+    counts = np.where(np.arange(64 * 64) < 128, 100, 1)[:, None]
+    counted = Measurement(
+        "leaf", "region", np.arange(4096), counts, False, np.ones(4096, np.int64), Fraction(1)
+    )
+    release = Release(schema, "diffmulti", {}, {"epsilon": "1"}, {}, tree, (counted,))
+    root = upper_tree(release, tree)
+    assert root.regions == 4096 and root.count == counts.sum()
+    assert sum(branch.count for branch in root.below) == root.count
+    assert [branch.where for branch in root.below] == ["a v0", "a v1", "62 smaller parts"]
+    assert root.below[-1].regions == 62 * 64 and root.below[-1].merged == 62
