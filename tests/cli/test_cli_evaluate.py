@@ -61,7 +61,7 @@ def test_mistakes_come_with_a_way_out(
     people = survey / "people.csv"
     cases = [
         ((published, people), 2, f"hedgerow evaluate {people} {published}"),
-        ((published, published), 2, "Name the raw data first"),
+        ((published, published), 2, "published from"),
         ((people, tmp_path), 6, "manifest.json"),
         ((people, tmp_path / "no"), 6, "hedgerow publish"),
         ((tmp_path / "no.csv", published), 4, "no such file"),

@@ -33,7 +33,7 @@ def test_examples_run(tmp_path: Path) -> None:
             words = shlex.split(line, comments=True)
             if words[:1] != ["hedgerow"]:
                 continue  # make is what runs this test
-            if "publish" in words:  # an earlier example wrote there
+            if {"publish", "report"} & set(words):  # an earlier example wrote there
                 words.append("--overwrite")
             run([sys.executable, "-m", *words], tmp_path)
             ran += 1

@@ -110,7 +110,7 @@ def judged(
             f"{raw} is a release, and the raw data belongs in its place.",
             hint=f"Swap them: hedgerow evaluate {release} {raw}"
             if swapped
-            else "Name the raw data first, then the release.",
+            else "Name the data that it was published from.",
         )
     opened = Release.load(release)
     with progress("Comparing") as bar, data_warnings(as_json):

@@ -65,7 +65,7 @@ def promise(release: Any, verdict: Verdict) -> Safe:
                 "a suspicion of",
                 "becomes at most",
                 PICTURE,
-                "if they are known to have taken part",
+                "if known to have taken part",
             ],
             rows,
             {1, 3},
