@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import re
+from importlib import resources
+
+import pytest
+
+STYLE = resources.files("hedgerow.report").joinpath("style.css").read_text("utf-8")
+
+
+def colours(text: str) -> dict[str, str]:
+    return dict(re.findall(r"--([\w-]+):(#[0-9a-f]{3,6})\b", text))
+
+
+LIGHT = colours(STYLE.split("@media (prefers-color-scheme:dark)")[0])
+DARK = LIGHT | colours(STYLE.split("@media (prefers-color-scheme:dark)")[1].split("}}")[0])
+PAPER = LIGHT | colours(STYLE.split("@media print")[1])
+PAIRS = [
+    (front, back)
+    for front in ("ink", "soft", "told", "good")
+    for back in ("ground", "card")
+] + [("ink", "box"), ("ink", "box-2"), ("on-warn", "warn")]  # fmt: skip
+
+
+def brightness(colour: str) -> float:
+    digits = colour[1:] if len(colour) == 7 else "".join(c * 2 for c in colour[1:])
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((brightness(one), brightness(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_the_measure_is_that_of_the_guidelines() -> None:
+    assert contrast("#fff", "#000000") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("scheme", [LIGHT, DARK, PAPER], ids=["light", "dark", "paper"])
+def test_text_can_be_told_from_its_ground(scheme: dict[str, str]) -> None:
+    for front, back in PAIRS:
+        assert contrast(scheme[front], scheme[back]) >= 4.5, (front, back)
+    for mark in ("told", "raw", "c1", "c2", "c3", "c4", "c5", "c6"):  # bars and strips
+        assert contrast(scheme[mark], scheme["card"]) >= 3, mark
+
+
+def test_nothing_is_loaded() -> None:
+    assert not re.search(r"url\(|@import|@font-face|expression", STYLE)
