@@ -19,7 +19,6 @@ _LONGEST = 1000  # characters of one text: more nobody reads
 PICTURE = "as a bar"
 """The heading of a column of bars, for which a phone has no room."""
 
-_NARROW = 3  # so many columns fit on a phone
 _VOID = {"meta", "br", "hr", "rect", "line", "circle", "path"}
 
 
@@ -119,9 +118,7 @@ def table(
         tag("tbody", *body),
         class_="long" if long else None,
     )
-    if len(columns) <= _NARROW and not long:
-        return tag("div", inner, class_="wide")
-    # a wide table scrolls by itself, and can be scrolled by keyboard
+    # a table wider than its place scrolls by itself, and can be scrolled by keyboard
     return tag("div", inner, class_="wide", tabindex=0, role="group", aria_label=caption)
 
 

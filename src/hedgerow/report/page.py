@@ -210,7 +210,7 @@ def _columns(release: Any) -> Safe:
     if schema.items is not None:
         sentence = f"A universe of {schema.items.size:,} items is public: "
         shown = ", ".join(schema.items.labels[:12])
-        more = ", …" if schema.items.size > 12 else ""
+        more = " and so on" if schema.items.size > 12 else ""
         return tag("p", f"{sentence}{shown}{more}.")
     rows = []
     for attribute in schema.attributes:
