@@ -19,9 +19,11 @@ import pyarrow.parquet as pq
 import hedgerow
 from fuzz_mutate import places, put, spoil_tree
 from hedgerow import sample
-from hedgerow.cli import regions, words
+from hedgerow.cli import words
 from hedgerow.errors import HedgerowError
 from hedgerow.release import Release, TreePartition, verify
+from hedgerow.report import regions
+from hedgerow.report.page import page
 
 __all__ = ["Folders"]
 
@@ -238,7 +240,7 @@ def _changed(table: Any, kind: str, column: Any, *rest: Any) -> Any:
 
 
 def _use(path: Path) -> None:
-    """What `verify`, `show`, `query` and `sample` do."""
+    """What `verify`, `show`, `query`, `sample` and `report` do."""
     with contextlib.suppress(HedgerowError):
         verify(path)
     release = Release.load(path)
@@ -247,6 +249,7 @@ def _use(path: Path) -> None:
         lambda: words.facts(release),
         lambda: words.guarantee(release),
         lambda: words.left_out(release),
+        lambda: page(release),
         lambda: release.synthesize(20, seed=1),
         lambda: release.synthesize(seed=1),
     ]
