@@ -64,7 +64,7 @@ class Urn:
         held = np.where(beyond, support, 0.0)
         last = np.append(rest[1:] - 1, max(most, rest[-1]))
         middle = (rest + last) / 2
-        tail = float(min(middle[-1], 2 * rest[-1]))
+        tail = float(min(middle[-1], 2 * int(rest[-1])))  # a stranger may claim any number
         records = model.shrunk.sum(axis=0)
         if model.support is not None and records[-1] > 0 and len(rest) > 1:
             need = (held.sum() - (records * middle)[:-1].sum()) / records[-1]
