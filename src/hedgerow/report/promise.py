@@ -130,15 +130,17 @@ def shares(ledger: dict[str, Any]) -> list[tuple[str, float]]:
     """
     try:
         spent: dict[str, float] = {}
-        leaves = sum(int(path["leaves"]) for path in ledger["paths"])
+        weights = [int(path["leaves"]) for path in ledger["paths"]]
+        if not any(weights):  # a release may list nothing at all, and was paid for all the same
+            weights = [1] * len(weights)
         for pot, entry in ledger["pots"].items():
             unit, units = exact(entry["unit"]), int(entry["units"])
             worth = float(unit)
             if pot != "epsilon":
                 worth = float(exact(ledger["conversion"]["epsilon"])) / max(1, units)
-            for path in ledger["paths"]:
+            for path, weight in zip(ledger["paths"], weights, strict=True):
                 for purpose, used in path["spent"].get(pot, {}).items():
-                    amount = int(used) * worth * int(path["leaves"]) / max(1, leaves)
+                    amount = int(used) * worth * weight / sum(weights)
                     spent[purpose] = spent.get(purpose, 0.0) + amount
         total = sum(spent.values())
         known = words.purposes()

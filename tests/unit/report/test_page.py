@@ -219,6 +219,23 @@ def test_settings_of_a_stranger_change_nothing(hostile: dict[str, tuple[Path, pa
     assert "<script" not in page(replace(basket, settings={"chosen": HOSTILE[2]}))
 
 
+@pytest.mark.parametrize("kind", ["noisy", "sampled"])
+def test_rows_of_which_none_is_listed(releases: dict[str, Path], raw: Path, kind: str) -> None:
+    """With few people that happens by chance."""
+    from dataclasses import replace
+
+    release = hr.Release.load(releases[kind])
+    paths = [{**path, "leaves": 0} for path in release.ledger["paths"]]
+    nobody = replace(
+        release, lo=release.lo[:0], hi=release.hi[:0], counts=release.counts[:0],
+        ledger={**release.ledger, "paths": paths},
+    )  # fmt: skip
+    assert "0 generalised rows" in page(nobody)
+    found = judge(raw / "people.csv", nobody, queries=8)
+    assert found.classification is None
+    assert "0 generalised rows" in page(nobody, found)
+
+
 def test_a_tree_of_thousands_of_regions_stays_small() -> None:
     from fractions import Fraction
 

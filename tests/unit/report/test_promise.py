@@ -28,6 +28,12 @@ def test_what_was_paid_in_rho_counts_as_the_epsilon_it_was_converted_to() -> Non
     assert sum(found.values()) == pytest.approx(1)
 
 
+def test_a_release_that_lists_nothing_was_paid_for() -> None:
+    paths = [{"leaves": 0, "spent": {"epsilon": {"cells": 70, "side": 30}}}]
+    found = shares({"pots": {"epsilon": {"unit": "1/50", "units": 100}}, "paths": paths})
+    assert dict(found)["the rows that are published"] == pytest.approx(0.7)
+
+
 @pytest.mark.parametrize(
     "broken",
     [
