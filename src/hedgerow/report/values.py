@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.release import BasketRelease, GridPartition, RowsRelease, TreePartition
+from hedgerow.release import BasketRelease, GridPartition, Release, RowsRelease, TreePartition
+from hedgerow.release.detail import Detail
 from hedgerow.release.spread import Spread, columns_of, item_spread, spreads
 from hedgerow.report.divisions import whole
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
@@ -41,7 +42,8 @@ def values(release: Any, raw: Sequence[Sequence[float]] | None) -> Safe:
     if raw is not None:
         key.append(tag("li", tag("i", class_="c2"), "raw (NOT PRIVATE)"))
     even = None
-    if not isinstance(release, BasketRelease):
+    detailed = isinstance(release, Release) and Detail.of(release.schema, release.measurements)
+    if not isinstance(release, BasketRelease) and not detailed:
         even = tag(
             "p",
             "Inside a region people are taken to be spread evenly, so values that no region tells "
