@@ -15,7 +15,7 @@ from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
 __all__ = ["after", "budget", "factor", "promise", "shares"]
 
 _BEFORE = ((1, 1000), (1, 100), (1, 10), (1, 2))
-_COLOURS = 6
+_COLOURS = 9
 
 
 def after(before: float, epsilon: float) -> float:

@@ -5,6 +5,8 @@ from importlib import resources
 
 import pytest
 
+from hedgerow.report.promise import _COLOURS
+
 STYLE = resources.files("hedgerow.report").joinpath("style.css").read_text("utf-8")
 
 
@@ -43,7 +45,9 @@ def test_the_measure_is_that_of_the_guidelines() -> None:
 def test_text_can_be_told_from_its_ground(scheme: dict[str, str]) -> None:
     for front, back in PAIRS:
         assert contrast(scheme[front], scheme[back]) >= 4.5, (front, back)
-    for mark in ("told", "raw", "c1", "c2", "c3", "c4", "c5", "c6"):  # bars and strips
+    parts = [f"c{number + 1}" for number in range(_COLOURS)]
+    assert len({scheme[part] for part in parts}) == _COLOURS
+    for mark in ("told", "raw", *parts):  # bars and strips
         assert contrast(scheme[mark], scheme["card"]) >= 3, mark
 
 
