@@ -70,7 +70,9 @@ def try_twin(number: int, asked: argparse.Namespace) -> tuple[Catch, Catch]:
         with broken():
             return [asdict(honest), asdict(flaw.attack(runs))]
 
-    honest, flawed = (Catch(**catch) for catch in kept(asked, f"twin-{number}", find))
+    flaw = pairs_of_attacks()[number][0]
+    name = "".join(c if c.isalnum() else "-" for c in f"twin-{flaw.audit}-{flaw.words}")
+    honest, flawed = (Catch(**catch) for catch in kept(asked, name, find))
     return honest, flawed
 
 

@@ -105,10 +105,10 @@ def weigh(trial: Trial, draw: Any, runs: int, claim: float, delta: float = 0) ->
     return Catch(max(epsilon_bound(hit, done, delta, error) for hit in hits.values()), claim)
 
 
-def by_replay(method: Any, epsilon: str = "1") -> Callable[[int], Catch]:
+def by_replay(method: Any, epsilon: str = "1", schema: Any = SCHEMA) -> Callable[[int], Catch]:
     def attack(runs: int) -> Catch:
         budget, strongest = Budget.of(epsilon), 0.0
-        for number, pair in itertools.product(range(6), edge_cases(SCHEMA, picker(1))):
+        for number, pair in itertools.product(range(6), edge_cases(schema, picker(1))):
             for finding in replay_pair(method, pair, budget, number):
                 if finding.complaint:
                     return Catch(max(finding.loss, 2 * float(budget.epsilon)), float(epsilon))
@@ -227,6 +227,19 @@ def tables_counted_once() -> Iterator[None]:
 
     def careless(self, purpose, depth, accounts, exact, units=None, reach=1):
         return honest(self, purpose, depth, accounts, exact, units, 1)
+
+    with patch.object(Curator, "laplace", careless):
+        yield
+
+
+@contextmanager
+def codes_counted_once() -> Iterator[None]:
+    """D1 again, in the tables of codes alone."""
+    honest = Curator.laplace
+
+    def careless(self, purpose, depth, accounts, exact, units=None, reach=1):
+        reach = 1 if purpose == "fine" else reach
+        return honest(self, purpose, depth, accounts, exact, units, reach)
 
     with patch.object(Curator, "laplace", careless):
         yield
@@ -444,6 +457,10 @@ def thresholds_of_the_data(flawed: bool) -> Callable[[int], Catch]:
 
 
 GROWN = DiffMulti(specialisations=8, depth=4)
+LONG = Schema.from_dict({"name": "long", "attributes": {
+    "a": {"type": "numeric", "low": 0, "high": 19, "step": 1},
+    "b": {"type": "numeric", "low": 0, "high": 39, "step": 1},
+    "c": {"type": "boolean", "role": "class"}}})  # fmt: skip
 DETAILED = DiffMulti(specialisations=2, depth=1, detail=True, pairs=2)
 TREE = DiffMulti(schedule="paper", specialisations=2, depth=2)
 
@@ -486,6 +503,9 @@ FLAWS = [
          by_replay(DETAILED), tables_counted_once),
     Flaw("D2", "the scores of pairs move further than is paid for", "replay",
          by_replay(DETAILED), pairs_that_jump),
+    Flaw("D1", "a code is counted in several tables and pays for one", "replay",
+         by_replay(DiffMulti(specialisations=1, depth=1, detail=True), schema=LONG),
+         codes_counted_once),
     Flaw("M1", "noisy counts of nobody are put to 0 before they are used", "enumeration",
          by_enumeration(TREE, "a 4x2 grid"), edited_after_the_draw),
     Flaw("G4", "groups are published only if they have records", "enumeration",

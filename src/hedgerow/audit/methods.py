@@ -20,6 +20,7 @@ from hedgerow.audit.neighbours import (
     Pick,
     random_schema,
     random_universe,
+    short_or_long_schema,
 )
 from hedgerow.privacy.budget import Budget
 from hedgerow.publish.api import run
@@ -198,6 +199,7 @@ AUDITED: dict[str, Audited] = {
                     _plain(trials.empty_row),
                 ),
             ),
+            schemas=short_or_long_schema,
             tiny_schemas={
                 "2 values": _booleans("a"),
                 "a 2x2 grid": _booleans("a", "b"),

@@ -21,11 +21,13 @@ __all__ = [
     "Pair",
     "Pick",
     "edge_cases",
+    "long_schema",
     "pair_of",
     "picker",
     "random_pair",
     "random_schema",
     "random_universe",
+    "short_or_long_schema",
     "tiny_pairs",
 ]
 
@@ -178,6 +180,29 @@ def random_schema(pick: Pick) -> Schema:
     values = [f"k{i}" for i in range(pick(1, 3))]
     attributes["class"] = {"type": "categorical", "role": "class", "values": values}
     return Schema.from_dict({"name": "made up", "attributes": attributes})
+
+
+def long_schema(pick: Pick) -> Schema:
+    """The same with attributes that have more codes than a table of detail has parts."""
+    attributes: dict[str, Any] = {
+        "long": {"type": "numeric", "low": 0, "high": pick(16, 40), "step": 1}
+    }
+    if pick(0, 2) == 0:
+        attributes["many"] = {
+            "type": "categorical",
+            "values": [f"m{i}" for i in range(pick(65, 70))],
+        }
+    if pick(0, 1):
+        attributes["few"] = {"type": "categorical", "values": ["x", "y", "z"]}
+    if pick(0, 2):
+        values = [f"k{i}" for i in range(pick(1, 3))]
+        attributes["class"] = {"type": "categorical", "role": "class", "values": values}
+    return Schema.from_dict({"name": "made up", "attributes": attributes})
+
+
+def short_or_long_schema(pick: Pick) -> Schema:
+    """Either of both."""
+    return long_schema(pick) if pick(0, 1) else random_schema(pick)
 
 
 def random_universe(pick: Pick) -> Schema:

@@ -34,7 +34,13 @@ from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Line
 from hedgerow.privacy.selection import Candidates
 from hedgerow.publish.measure import measured
-from hedgerow.release.detail import Pairs, edges_of, fine_attributes, pair_number
+from hedgerow.release.detail import (
+    MOST_RELATED,
+    Pairs,
+    edges_of,
+    fine_attributes,
+    pair_number,
+)
 from hedgerow.release.measurements import Measurement
 from hedgerow.schema import Schema
 
@@ -43,7 +49,7 @@ __all__ = ["DetailShare", "buy_detail", "share_detail"]
 Ints = NDArray[np.int64]
 Tables = dict[tuple[int, int], Ints]
 
-MOST_PAIRS, MOST_RELATED = 12, 60  # more attributes make too many pairs to look at
+MOST_PAIRS = 12
 PER_PAIR = 3_500  # records times epsilon, below which a further pair is mostly noise
 ENOUGH = 10_000  # records times epsilon, from which on detail is worth as much as regions
 SPAN = 2
@@ -107,8 +113,8 @@ def share_detail(
     enough = strength >= ENOUGH or bool(pairs)
     share = units // 2 if enough else units * 3 // 10
     if pairs is None:
-        pairs = min(MOST_PAIRS, strength // PER_PAIR) if attributes <= MOST_RELATED else 0
-    pairs = min(pairs, attributes - 1)
+        pairs = min(MOST_PAIRS, strength // PER_PAIR)
+    pairs = min(pairs, attributes - 1) if attributes <= MOST_RELATED else 0
     related = share * 2 // 5 if pairs else 0
     alone = share - related
     fine = alone // 5 if fine_attributes(schema) else 0
@@ -197,7 +203,8 @@ def _dependence(
     for one in range(len(masses)):
         for other in range(one):
             total = (masses[one].sum() + masses[other].sum()) / 2
-            product = np.outer(masses[one], masses[other]) / max(1.0, float(total))
+            product = np.outer(masses[one].astype(np.float64), masses[other])
+            product /= max(1.0, float(total))
             expected[one, other] = np.rint(product).astype(np.int64)
             handicap[one, other] = int(noise * product.size)
 
@@ -267,7 +274,10 @@ def _tables_of(
         axes = {}
         rest = number // shape[-1]
         for a in reversed(range(len(shape) - 1)):
-            rest, axes[a] = np.divmod(rest, shape[a])
+            if shape[a] > 1:
+                rest, axes[a] = np.divmod(rest, shape[a])
+            elif a in places:
+                axes[a] = np.zeros_like(rest)
         found: Tables = {}
         for one in places:
             for other in places:

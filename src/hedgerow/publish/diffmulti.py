@@ -41,7 +41,7 @@ from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Line
 from hedgerow.privacy.selection import Choices
-from hedgerow.publish.detail import MOST_RELATED, buy_detail, share_detail
+from hedgerow.publish.detail import buy_detail, share_detail
 from hedgerow.publish.measure import class_totals, count_leaves, measured
 from hedgerow.publish.plan import Plan, leaf_lines, levels, open_purse
 from hedgerow.publish.publisher import (
@@ -63,7 +63,7 @@ __all__ = ["DiffMulti"]
 Ints = NDArray[np.int64]
 
 UNITS, ROWS_UNITS, GROWTH_UNITS, ALLOCATE_UNITS = 100_000, 1_000, 70_000, 7_000
-MOST_SPECIALISATIONS, MOST_DEPTH = 10_000_000, 1_000
+MOST_SPECIALISATIONS, MOST_DEPTH, MOST_PAIRS = 10_000_000, 1_000, 1_000
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class DiffMulti(TablePublisher):
         check_common(self.score, self.schedule, self.specialisations, scores, MOST_SPECIALISATIONS)
         check_word("distribution", self.distribution, ("fair", "even"))
         check_count("depth", self.depth, MOST_DEPTH)
-        check_count("pairs", self.pairs, MOST_RELATED)
+        check_count("pairs", self.pairs, MOST_PAIRS)
         if self.pairs and not self.detail:
             raise UsageError("pairs are a part of detail.", hint="Ask for detail, too.")
         if self.detail and self.schedule == "paper":

@@ -103,6 +103,8 @@ def _check_places(release: Release, measurement: Measurement) -> None:
         raise Failed("a number speaks of a place that its kind does not have")
     if measurement.at == "cell":
         return
+    if measurement.reach != 1:
+        raise Failed(f"{measurement.name} counts a record more than once")
     tree = release.partition if isinstance(release.partition, TreePartition) else None
     places = 1 if tree is None else len(tree.parent)
     if measurement.at == "region":

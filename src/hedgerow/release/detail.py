@@ -29,6 +29,7 @@ DETAIL = ("single", "fine", "pair")
 PARTS = 16  # of a numeric attribute
 MOST_VALUES, MANY_PARTS = 64, 32  # a categorical attribute with more values is cut like a number
 MOST_FINE = 1 << 16
+MOST_RELATED = 60  # of more attributes no pair is looked at: there are too many
 GROUPS = 8
 _FILE = "measurements.parquet"
 
@@ -99,7 +100,8 @@ class Pairs:
 
     Args:
         edges: The edges of the groups of each attribute.
-        start: The number of the first cell of each pair; one more than there are pairs.
+        start: The number of the first cell of each pair; one more than there are pairs, which
+            there are none of if there are very many attributes.
     """
 
     edges: tuple[Ints, ...]
@@ -112,9 +114,10 @@ class Pairs:
             group_edges(attribute, table.sum(axis=1))
             for attribute, table in zip(schema.attributes, single, strict=True)
         )
+        related = len(edges) if len(edges) <= MOST_RELATED else 0
         sizes = [
             (len(edges[one]) - 1) * (len(edges[other]) - 1)
-            for one in range(len(edges))
+            for one in range(related)
             for other in range(one)
         ]
         return Pairs(edges, np.cumsum([0, *sizes]).astype(np.int64))
@@ -161,9 +164,15 @@ class Detail:
         Raises:
             ReleaseError: If they are not the cells that the schema gives.
         """
-        named = {m.name: m for m in measurements if m.at == "cell"}
+        cells = [m for m in measurements if m.at == "cell"]
+        named = {m.name: m for m in cells}
         if not named:
             return None
+        for measurement in cells:
+            listed = measurement.threshold is not None or measurement.klass is not None
+            apart = measurement.by_class and measurement.name != "single"
+            if listed or apart or not len(measurement.where) or len(named) < len(cells):
+                raise broken(_FILE, "the tables of detail are not described as they should be")
         if "single" not in named or not named.keys() <= set(DETAIL):
             raise broken(_FILE, "detail is there without tables of single attributes")
         sizes = [len(edges_of(attribute)) - 1 for attribute in schema.attributes]
@@ -179,6 +188,8 @@ class Detail:
             if not len(ends) or not np.array_equal(codes.where, np.arange(ends[-1])):
                 raise broken(_FILE, "the codes that were counted are not those of the schema")
             fine = dict(zip(places, np.split(codes.values[:, 0], ends[:-1]), strict=True))
+        if "pair" in named and len(single) > MOST_RELATED:
+            raise broken(_FILE, "pairs were counted of more attributes than are related")
         pairs = Pairs.of(schema, single)
         pair = _pair_tables(pairs, named["pair"]) if "pair" in named else {}
         noise = {name: float(np.sqrt(m.variance[0])) for name, m in named.items()}
@@ -201,4 +212,6 @@ def _pair_tables(pairs: Pairs, measurement: Measurement) -> dict[tuple[int, int]
             raise broken(_FILE, "a pair of attributes was counted in part")
         found[one, other] = measurement.values[here, 0].reshape(pairs.shape(one, other))
         taken += len(cells)
+    if taken != len(measurement.where):
+        raise broken(_FILE, "a pair of attributes was counted twice")
     return found

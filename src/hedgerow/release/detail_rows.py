@@ -3,9 +3,9 @@
 The forest knows where records lie, and the regions know how many of each class they hold. Rows are
 drawn from the forest, every row with one weight for each class. In turns, weights are scaled so
 that regions hold the counts of the release, that attributes hold theirs, and that the classes of
-each part have the shares that were counted, as far as these stand out from their noise. This is
-iterative proportional fitting: of all distributions with such counts, it finds the one nearest to
-the forest. Then as many rows as are wanted are taken by their weights. Classes are dealt out in
+each part have the shares that were counted, all as far as they stand out from their noise. This
+is iterative proportional fitting: of all distributions with such counts, it finds the one nearest
+to the forest. Then as many rows as are wanted are taken by their weights. Classes are dealt out in
 proportion, and so that within a region each value gets its share of every class: chance would add
 a noise of its own, which a model trained on the rows would take for something.
 """
@@ -25,16 +25,37 @@ from hedgerow.release.partition import Partition
 if TYPE_CHECKING:
     from hedgerow.schema.query import Intervals, Query
 
-__all__ = ["Weighed", "draw_detailed", "weigh", "weighed_counts"]
+__all__ = ["Regions", "Weighed", "draw_detailed", "most_rows", "weigh", "weighed_counts"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 ROUNDS = 4
 PER_ROW, LEAST_DRAWN, BLOCK = 3, 20_000, 50_000
+_MOST_NUMBERS = 1 << 23
 _MOST_STEP = 100.0  # no weight is scaled further at once
 _MOST_DEALT = 1 << 24
 _FIRMNESS = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """The regions of a release, all of which must be listed.
+
+    Args:
+        partition: The regions.
+        counts: How many records of each class they hold, by the release: [regions, classes].
+        noise: The standard deviations of these counts.
+    """
+
+    partition: Partition
+    counts: Floats
+    noise: Floats
+
+    @property
+    def total(self) -> float:
+        """How many records there are."""
+        return max(1.0, float(self.counts.sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,52 +73,54 @@ class Weighed:
     weight: Floats
 
 
-def weigh(
-    forest: Forest, partition: Partition, counts: Floats, rows: int, random: Random
-) -> Weighed:
+def weigh(forest: Forest, regions: Regions, rows: int, random: Random) -> Weighed:
     """Draws rows from a forest and weighs them by the counts of the regions.
 
     Args:
         forest: Where records lie.
-        partition: The regions.
-        counts: How many records of each class every region holds, [regions, classes].
+        regions: The regions and what they hold.
         rows: How many rows to draw.
         random: For the draw; nothing secret hangs on it.
     """
     codes = forest.draw(rows, random)
-    region = partition.locate(codes.astype(np.int32))
-    weight = np.full((rows, counts.shape[1]), counts.sum() / (rows * counts.shape[1]))
+    region = regions.partition.locate(codes.astype(np.int32))
+    codes, region = _everywhere(codes, region, regions, random)
+    classes = regions.counts.shape[1]
+    weight = np.full((len(codes), classes), regions.total / (rows * classes))
     parts = [which[codes[:, a]] for a, which in enumerate(forest.part)]
     groups = [which[codes[:, a]] for a, which in enumerate(forest.group)]
-    weight = _to_regions(weight, region, counts)
+    weight = _to_regions(weight, region, regions)
     for _ in range(ROUNDS):
         for a, part in enumerate(parts):
             if forest.shares is not None:
                 weight = _to_shares(weight, part, forest.shares[a], forest.noise)
             known = _by_class(groups[a], weight.sum(axis=1, keepdims=True), len(forest.groups[a]))
             weight = weight * _step(forest.groups[a][:, None], known)[groups[a]]
-        weight = _to_regions(weight, region, counts)
+        weight = _to_regions(weight, region, regions)
     return Weighed(codes, region, weight)
 
 
-def draw_detailed(
-    forest: Forest, partition: Partition, counts: Floats, rows: int, random: Random
-) -> tuple[Ints, Ints]:
+def draw_detailed(forest: Forest, regions: Regions, rows: int, random: Random) -> tuple[Ints, Ints]:
     """So many rows as codes, in random order, and their classes."""
     codes, classes = [np.empty((0, len(forest.codes)), np.int64)], [np.empty(0, np.int64)]
     left = rows
     while left > 0:
-        size = min(left, BLOCK)
+        size = min(left, BLOCK, most_rows(len(forest.codes), regions.counts.shape[1]) // PER_ROW)
         drawn = max(LEAST_DRAWN, PER_ROW * size)
-        found = weigh(forest, partition, counts, drawn, random)
+        found = weigh(forest, regions, drawn, random)
         taken = _take(found, size, random)
         shares = found.weight[taken] / np.maximum(found.weight[taken].sum(axis=1), 1e-300)[:, None]
         features = np.stack([which[found.codes[taken, a]] for a, which in enumerate(forest.part)])
-        classes.append(_dealt(features, found.region[taken], shares, partition.cells, random))
+        classes.append(_dealt(features, found.region[taken], shares, len(regions.counts), random))
         codes.append(found.codes[taken])
         left -= size
     order = random.permutation(rows)
     return np.concatenate(codes)[order], np.concatenate(classes)[order]
+
+
+def most_rows(attributes: int, classes: int) -> int:
+    """How many rows may be weighed at once, whatever a stranger's schema says."""
+    return max(1_000, _MOST_NUMBERS // (attributes + classes))
 
 
 def weighed_counts(weighed: Weighed, sizes: Sequence[int], queries: Sequence[Query]) -> Floats:
@@ -120,6 +143,19 @@ def weighed_counts(weighed: Weighed, sizes: Sequence[int], queries: Sequence[Que
     return found
 
 
+def _everywhere(codes: Ints, region: Ints, regions: Regions, random: Random) -> tuple[Ints, Ints]:
+    """Adds rows, spread evenly, in regions that hold records and that no row was drawn for."""
+    held = np.maximum(shrunk(regions.counts, regions.noise), 0.0).sum(axis=1)
+    missed = np.flatnonzero((held > 0) & (np.bincount(region, minlength=len(held)) == 0))
+    if not len(missed):
+        return codes, region
+    share = np.minimum(held[missed] / regions.total, 1 / len(missed))
+    more = np.repeat(missed, 1 + (share * len(codes)).astype(np.int64))
+    lo, hi = regions.partition.bounds(more)
+    even = lo + (random.random(lo.shape) * (hi - lo)).astype(np.int64)
+    return np.concatenate([codes, even]), np.concatenate([region, more])
+
+
 def _covered(size: int, intervals: Intervals) -> Floats:
     """The share of each code that intervals cover."""
     code = np.arange(size, dtype=np.float64)
@@ -139,9 +175,12 @@ def _by_class(cell: Ints, weight: Floats, number: int) -> Floats:
     return np.stack([np.bincount(cell, column, number) for column in weight.T], axis=1)
 
 
-def _to_regions(weight: Floats, region: Ints, counts: Floats) -> Floats:
-    scaled = weight * _step(counts, _by_class(region, weight, len(counts)))[region]
-    return np.asarray(scaled * (counts.sum() / max(1e-9, float(scaled.sum()))))
+def _to_regions(weight: Floats, region: Ints, regions: Regions) -> Floats:
+    """Moves regions towards their counts, as far as those stand out."""
+    now = _by_class(region, weight, len(regions.counts))
+    wanted = np.maximum(now + shrunk(regions.counts - now, regions.noise), 0.0)
+    scaled = weight * _step(wanted, now)[region]
+    return np.asarray(scaled * (regions.total / max(1e-9, float(scaled.sum()))))
 
 
 def _to_shares(weight: Floats, part: Ints, counted: Floats, noise: float) -> Floats:

@@ -18,8 +18,10 @@ from hedgerow.release.censored import answer_listed
 from hedgerow.release.classify import class_shares
 from hedgerow.release.detail import Detail
 from hedgerow.release.detail_model import Forest, fit_forest
-from hedgerow.release.detail_rows import Weighed, weigh, weighed_counts
+from hedgerow.release.detail_rows import Regions as Held
+from hedgerow.release.detail_rows import Weighed, most_rows, weigh, weighed_counts
 from hedgerow.release.estimate import Cells, estimate_cells, whole_counts
+from hedgerow.release.evidence import is_censored
 from hedgerow.release.files import read_manifest, read_parts, write
 from hedgerow.release.fit import RULES
 from hedgerow.release.formats import FORMATS
@@ -130,7 +132,7 @@ class Release:
     def forest(self) -> Forest | None:
         """Where records lie, if the release has detail (`hedgerow.release.detail`)."""
         detail = Detail.of(self.schema, self.measurements)
-        if detail is None or not self.counts.any():
+        if detail is None or is_censored(self.measurements) or not self.counts.any():
             return None
         return fit_forest(detail, self.counts.sum(axis=0).astype(np.float64))
 
@@ -149,9 +151,8 @@ class Release:
         Raises:
             UsageError: If n is negative, or the release counts nobody to draw from.
         """
-        rows = draw_rows(
-            self.schema, self.partition, self.regions, self.counts, n, seed, self.forest
-        )
+        model = None if self.forest is None else (self.forest, self._held)
+        rows = draw_rows(self.schema, self.partition, self.regions, self.counts, n, seed, model)
         return self._frame(rows, kind)
 
     def assign(self, rows: Any) -> Any:
@@ -257,8 +258,14 @@ class Release:
         if self.forest is None:
             return None
         random = np.random.default_rng(0)  # for the same answers at each time
-        counts = self.counts.astype(np.float64)
-        return weigh(self.forest, self.partition, counts, _COUNTED_IN, random)
+        rows = min(_COUNTED_IN, most_rows(len(self.schema.attributes), self.counts.shape[1]))
+        return weigh(self.forest, self._held, rows, random)
+
+    @cached_property
+    def _held(self) -> Held:
+        """What the regions hold, before rounding, and how sure that is."""
+        cells = self.estimates
+        return Held(self.partition, cells.values, np.sqrt(cells.variance))
 
     def save(self, path: str | Path, overwrite: bool = False) -> None:
         """Writes the release to a folder, whole or not at all.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import UsageError
 from hedgerow.release.detail_model import Forest
-from hedgerow.release.detail_rows import draw_detailed
+from hedgerow.release.detail_rows import Regions, draw_detailed
 from hedgerow.release.generalized import dictionary, numbers
 from hedgerow.release.partition import Partition
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
@@ -31,7 +31,7 @@ def draw_rows(
     counts: Ints,
     n: int | None = None,
     seed: int | None = None,
-    forest: Forest | None = None,
+    model: tuple[Forest, Regions] | None = None,
 ) -> pa.Table:
     """Rows with the schema's columns, the class last, in random order.
 
@@ -47,7 +47,7 @@ def draw_rows(
         counts: Their counts, shape [regions, classes].
         n: How many rows to draw; without it, as many as the release counts.
         seed: For the same rows again.
-        forest: Where records lie, if that is known; then all regions must be listed.
+        model: Where records lie and what regions hold, if the release has detail.
 
     Raises:
         UsageError: If n or the seed is no whole number from 0, the release counts nobody to draw
@@ -62,9 +62,9 @@ def draw_rows(
             "this release counts very many records, more than are drawn unasked",
             hint="Say how many rows you want (--rows, n=).",
         )
-    if forest is not None:
+    if model is not None:
         rows = int(weights.sum()) if n is None else n
-        codes, klass = draw_detailed(forest, partition, counts.astype(np.float64), rows, random)
+        codes, klass = draw_detailed(*model, rows, random)
         columns = {
             attribute.name: values_of(attribute, codes[:, place], random)
             for place, attribute in enumerate(schema.attributes)

@@ -10,7 +10,10 @@ import pytest
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.sealed import claim_key
 from hedgerow.errors import LeakError
-from hedgerow.publish.detail import _fours, _pair_tables, share_detail
+from hedgerow.privacy.budget import Pot
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.ledger import Ledger
+from hedgerow.publish.detail import _dependence, _fours, _pair_tables, share_detail
 from hedgerow.release.detail import Pairs, edges_of
 from hedgerow.schema import Schema
 from hedgerow.table import Table
@@ -62,6 +65,27 @@ def test_detail_never_spends_more_than_its_share(rows, epsilon, pairs):
     assert share.pairs <= 4 and (pairs is None or share.pairs == min(pairs, 4))
     granted = sum(line.units[0] * line.uses for line in share.lines())
     assert granted == spent
+
+
+def test_very_many_records_do_not_overflow_the_scores():
+    share = share_detail(SCHEMA, Fraction(1), 10**10, 100_000, 1)
+    ledger = Ledger([Pot("epsilon", Fraction(1, 100_000), 100_000)])
+    ledger.grant(share.lines())
+    single = [np.full((len(edges_of(a)) - 1, 2), 10**9) for a in SCHEMA.attributes]
+    score = _dependence(Pairs.of(SCHEMA, single), single, Curator(ledger, None), share)
+    even = np.full((3, 8), 10**10 // 24)
+    alone = score({(1, 0): even})[1, 0]
+    skewed = even.copy()
+    skewed[0, 0] += 10**9
+    assert score({(1, 0): skewed})[1, 0] != alone
+    assert abs(alone) < 10**11
+
+
+def test_pairs_of_very_many_attributes_are_not_looked_at():
+    attributes = {f"a{i}": {"type": "boolean"} for i in range(61)}
+    schema = Schema.from_dict({"name": "s", "attributes": attributes})
+    assert share_detail(schema, Fraction(1), 10**9, 100_000).pairs == 0
+    assert share_detail(schema, Fraction(1), 10**9, 100_000, 3).pairs == 0
 
 
 def test_the_key_to_exact_counts_cannot_be_had_twice():
