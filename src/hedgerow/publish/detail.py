@@ -93,7 +93,7 @@ class DetailShare:
 def share_detail(
     schema: Schema, epsilon: Fraction, rows: int, units: int, pairs: int | None = None
 ) -> DetailShare:
-    """How detail is paid for: by half of epsilon, or by 30% where there are few records.
+    """How detail is paid for: by 40% of epsilon, or by 30% where there are few records.
 
     Args:
         schema: The public schema.
@@ -106,12 +106,12 @@ def share_detail(
         >>> schema = Schema.from_dict({"name": "s", "attributes": {
         ...     "ill": {"type": "boolean"}, "home": {"type": "boolean"}}})
         >>> share_detail(schema, Fraction(1), 30_000, 1000)
-        DetailShare(units=500, single=300, fine=0, relate=20, pair=180, pairs=1, by_class=True)
+        DetailShare(units=400, single=240, fine=0, relate=16, pair=144, pairs=1, by_class=True)
     """
     attributes = len(schema.attributes)
     strength = int(epsilon * rows)
     enough = strength >= ENOUGH or bool(pairs)
-    share = units // 2 if enough else units * 3 // 10
+    share = units * 2 // 5 if enough else units * 3 // 10
     if pairs is None:
         pairs = min(MOST_PAIRS, strength // PER_PAIR)
     pairs = min(pairs, attributes - 1) if attributes <= MOST_RELATED else 0

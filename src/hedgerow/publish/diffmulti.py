@@ -16,7 +16,7 @@ Spent on each path from the root to a leaf (path composition, see `privacy.ledge
 | allocate: sizes of the children           | discrete Laplace | 1 of 2 N     | 7% over g levels  |
 | leaf: class counts                        | discrete Laplace | what is left | what is left      |
 
-With `detail`, 50% (30% where there are few records) goes to `publish.detail` first, on every path,
+With `detail`, 40% (30% where there are few records) goes to `publish.detail` first, on every path,
 and the shares above are of the rest. N = numeric + 3 g - 2 is the most steps on a path of at most g
 specialisations. With a delta,
 select, cut and allocate are paid in zCDP, and what a leaf has left of it buys a second count.
@@ -138,7 +138,7 @@ class DiffMulti(TablePublisher):
 
     def _tuned(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
         # with a delta the pots are set before the rows are known, so growth takes the least share
-        rest = UNITS // 2 if self.detail else UNITS
+        rest = UNITS * 3 // 5 if self.detail else UNITS
         purse = open_purse(budget, UNITS, GROWTH_UNITS * rest // UNITS)
         grants = [Line("rows", "epsilon", (ROWS_UNITS,), 1)]
         size, depth = self.specialisations, self.depth
