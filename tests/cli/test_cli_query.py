@@ -301,3 +301,46 @@ def test_steps_are_as_the_page_says(published: Path) -> None:
     assert Query.parse("bmi <= 25.5", schema) == Query.parse("bmi <= 25.7", schema)
     assert Query.parse("bmi <= 25.7", schema).text(schema) == "bmi in [14, 26)"
     assert Query.parse("bmi < 25.5", schema).text(schema) == "bmi in [14, 25.5)"
+
+
+@pytest.fixture(scope="module")
+def detailed(survey: Path) -> Path:
+    """A private release of the sample with detail."""
+    schema = hedgerow.Schema.load(survey / "schema.yaml")
+    method = hedgerow.DiffMulti(detail=True, pairs=2)
+    hedgerow.publish(survey / "people.csv", schema, method, epsilon=1).save(survey / "detailed")
+    return survey / "detailed"
+
+
+def test_with_detail_nothing_is_promised_of_the_estimate(
+    hedge: Hedge, detailed: Path, asked: list[Any]
+) -> None:
+    done = hedge("query", detailed, "age in [30,50]", "")
+    assert done.exit_code == 0, done.stderr
+    guess = "from the counts of attributes and pairs (a best guess: no interval is promised for it)"
+    assert done.stdout.split("\n") == [
+        "age in [30, 50]",
+        f"  about 1,235, {guess}",
+        "  95% sure, from the regions alone: between 1,100 and 1,400",
+        "",
+        "everybody",
+        f"  about 0, {guess}",
+        "  95% sure, from the regions alone: between 0 and 3.2",
+        "",
+    ]
+
+
+def test_many_answers_with_detail(hedge: Hedge, detailed: Path, asked: list[Any]) -> None:
+    done = hedge("query", detailed, *(f"age > {n}" for n in range(30, 40)))
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.split("\n")[0].split() == ["query", "from", "to", "about"]
+    assert "by the regions alone" in done.stdout and "no interval is" in done.stdout
+    for untrue in ("evenly", "noise", "cut"):
+        assert untrue not in done.stdout
+
+
+def test_json_tells_whether_there_is_detail(hedge: Hedge, detailed: Path, published: Path) -> None:
+    for release, told in ((detailed, True), (published, False)):
+        found = json.loads(hedge("query", release, "age > 40", "--json").stdout)
+        assert found["detail"] is told
+        assert set(found["answers"][0]) == {"query", *NUMBERS}

@@ -53,7 +53,8 @@ def query(
     """Ask a release how many records meet some conditions, or hold some items.
 
     Each answer is an estimate and an interval, with its two parts told apart: the noise that
-    protects people, and regions that the conditions cut through. Items that begin with a dash go
+    protects people, and regions that the conditions cut through. With detail the estimate comes
+    from a model, and the interval from the regions alone. Items that begin with a dash go
     behind two dashes: hedgerow query shop/ -- -3. Needs no private data and costs no further
     budget.
     """
@@ -77,6 +78,7 @@ def query(
         )
         raise UsageError("There is no query.", hint=hint)
     texts, columns = _ask(opened, queries or [], file, share)
+    detailed = getattr(opened, "forest", None) is not None
     if out is not None and write is not None:
         import pyarrow as pa
 
@@ -84,13 +86,16 @@ def query(
             write(pa.table({"query": texts, **columns}), temporary)
         with telling(out):
             if as_json:
-                print_json(_facts(texts, columns, share, str(out)))
+                print_json(_facts(texts, columns, share, str(out), detailed))
             else:
                 say(f"Wrote the answers to {out}.")
     elif as_json:
-        print_json(_facts(texts, columns, share, None))
+        print_json(_facts(texts, columns, share, None, detailed))
     elif isinstance(opened, RowsRelease):
         _show_rows(texts, columns, share, opened.share)
+    elif detailed:
+        counted = "attributes and pairs" if opened.forest.pair else "attributes"
+        _show_detailed(texts, columns, share, counted)
     elif len(texts) <= _IN_WORDS:
         _tell(texts, columns, share)
     else:
@@ -152,7 +157,11 @@ def _ask(
 
 
 def _facts(
-    texts: list[str], columns: dict[str, list[float]], level: float, out: str | None
+    texts: list[str],
+    columns: dict[str, list[float]],
+    level: float,
+    out: str | None,
+    detailed: bool,
 ) -> dict[str, Any]:
     rows = zip(*columns.values(), strict=True)
     answers = [
@@ -163,7 +172,8 @@ def _facts(
         }
         for text, row in zip(texts, rows, strict=True)
     ]
-    return {"level": level, "answers": answers, "out": out}
+    # With detail, estimates are a model's, and all other numbers are of the regions alone.
+    return {"level": level, "detail": detailed, "answers": answers, "out": out}
 
 
 def _tell(texts: list[str], columns: dict[str, list[float]], level: float) -> None:
@@ -223,6 +233,33 @@ def _show_rows(
         )
         say(f"  noise: give or take {_whole(noise)} of these, {cause}")
     say(f"\n{_MISSING}")
+
+
+def _show_detailed(
+    texts: list[str], columns: dict[str, list[float]], level: float, counted: str
+) -> None:
+    """Answers of a release with detail: a model's estimate, and the interval of the regions.
+
+    How far noise and cut regions move the estimate of the regions says nothing of the model's, so
+    neither is told.
+    """
+    if len(texts) > _IN_WORDS:
+        _tabulate(texts, {name: columns[name] for name in _ITEM_NUMBERS})
+        say(
+            f"\nThe true count lies between from and to, {_percent(level)} sure, by the regions "
+            f"alone. about: a best guess from\nthe counts of {counted}; no interval is promised "
+            "for it."
+        )
+        return
+    for place, text in enumerate(texts):
+        estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
+        if place:
+            say()
+        say(
+            f"{text}\n  about {_whole(max(estimate, 0.0))}, from the counts of {counted} "
+            "(a best guess: no interval is promised for it)"
+        )
+        say(f"  {_percent(level)} sure, from the regions alone: {_between(low, high)}")
 
 
 def _tabulate(texts: list[str], columns: dict[str, list[float]]) -> None:
