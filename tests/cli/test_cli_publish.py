@@ -295,3 +295,34 @@ def test_the_promise_says_how_much(
 ) -> None:
     done = publish(hedge, survey, tmp_path / "r", "--epsilon", epsilon)
     assert words in done.stdout and ("protects weakly" in done.stdout) == (epsilon == "8")
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        (["--pairs", 3], "Add --detail."),
+        (["--method", "diffgen", "--detail"], "Leave --detail out, or take --method diffmulti."),
+        (["--max-cells", 9], "Leave --max-cells out, or take --method diffgen or cdiffgen."),
+    ],
+)
+def test_hints_name_the_way_out(
+    hedge: Hedge, survey: Path, tmp_path: Path, options: list[object], hint: str
+) -> None:
+    done = publish(hedge, survey, tmp_path / "r", "--epsilon", 1, *options)
+    assert done.exit_code == 2 and hint in done.stderr
+
+
+def test_methods_for_tables_are_not_proposed_for_transactions(
+    hedge: Hedge, survey: Path, tmp_path: Path
+) -> None:
+    words = ["--schema", survey / "baskets.yaml", "--epsilon", 1, "--out", tmp_path / "r"]
+    done = hedge("publish", survey / "baskets.dat", *words, "--detail")
+    assert done.exit_code == 2 and "Leave --detail out.\n" in done.stderr
+
+
+def test_data_and_schema_that_are_swapped(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    words = ["--epsilon", 1, "--out", tmp_path / "r"]
+    done = hedge("publish", survey / "schema.yaml", "--schema", survey / "people.csv", *words)
+    assert done.exit_code == 3 and "Are data and schema swapped?" in done.stderr
+    done = hedge("publish", survey / "people.csv", "--schema", survey / "none.yaml", *words)
+    assert done.exit_code == 3 and "swapped" not in done.stderr

@@ -56,7 +56,13 @@ def test_settings_are_combined(hedge: Hedge, survey: Path) -> None:
         (["--try", "depth=3,x"], "no number"),
         (["--try", "depth=3", "--try", "depth=4"], "twice"),
         (["--try", "method=magic"], "no method"),
-        (["--try", "colour=red"], "--set is not a setting"),
+        (["--try", "colour=red"], "--try: colour is not a setting of diffmulti"),
+        (["--try", "max_cells=9"], "--try: max_cells is not a setting of diffmulti"),
+        (["--try", "nonsense=1"], "specialisations, depth, distribution, detail, pairs"),
+        (["--try", "method=diffmulti,diffgen", "--try", "detail=yes"], "not a setting of diffgen"),
+        (["--try", "lambda=1"], "--try: lambda is not a setting of diffmulti"),
+        (["--try", "detail=perhaps"], "neither yes nor no"),
+        (["--try", "pairs=1,4"], "Add --detail"),
         (["--epsilons", ","], "--epsilons"),
         (["--epsilons", "1,one"], "epsilon"),
         (["--dependence", "2"], "--dependence"),
@@ -67,6 +73,40 @@ def test_settings_are_combined(hedge: Hedge, survey: Path) -> None:
 def test_what_cannot_be_simulated(hedge: Hedge, survey: Path, words: list[str], told: str) -> None:
     done = hedge("plan", "--schema", survey / "schema.yaml", "--simulate", *words)
     assert done.exit_code == 2 and told in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--try", "detail=yes,no"], ["diffmulti, detail", "diffmulti"]),
+        (["--try", "detail=true,false"], ["diffmulti, detail", "diffmulti"]),
+        (["--detail"], ["diffmulti, detail"]),
+        (["--detail", "--try", "detail=no"], ["diffmulti"]),
+        (
+            ["--detail", "--try", "pairs=1,4"],
+            ["diffmulti, detail, pairs 1", "diffmulti, detail, pairs 4"],
+        ),
+    ],
+)
+def test_detail_is_tried_and_named(
+    hedge: Hedge, survey: Path, words: list[str], told: list[str]
+) -> None:
+    call = ["plan", "--schema", survey / "schema.yaml", "--simulate", *QUICK, *words]
+    done = hedge(*call, "--json")
+    assert done.exit_code == 0, done.stderr
+    points = json.loads(done.stdout)["points"]
+    assert [point["setting"] for point in points] == told
+    if len(points) == 2:  # a setting that is not passed on would change nothing
+        assert points[0]["median_error"] != points[1]["median_error"]
+
+
+def test_detail_is_named_on_the_screen(
+    hedge: Hedge, survey: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")  # a narrow table would break the words
+    done = hedge("plan", "--schema", survey / "schema.yaml", "--simulate", *QUICK, "--detail")
+    assert done.exit_code == 0, done.stderr
+    assert "diffmulti, detail " in done.stdout
 
 
 @pytest.mark.parametrize(

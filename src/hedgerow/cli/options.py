@@ -281,16 +281,8 @@ def method_of(name: Method | None, schema: Schema, **given: Any) -> Publisher:
         given: The options by the names of the settings; None for what was left out. `personal`
             and `weight_columns` are lists of assignments.
     """
-    from hedgerow.publish.cdiffgen import CDiffGen
-    from hedgerow.publish.diffgen import DiffGen
-    from hedgerow.publish.diffmulti import DiffMulti
-    from hedgerow.publish.diffpart import DiffPart
-    from hedgerow.publish.supermodular import Supermodular
-
-    methods = (DiffMulti, DiffGen, CDiffGen, DiffPart, Supermodular)
-    usual = Method.diffmulti if schema.items is None else Method.diffpart
-    name = usual if name is None else name
-    kind: Any = next(method for method in methods if method.name == name.value)
+    kind = kind_of(name, schema)
+    name = Method(kind.name)
     known = {field.name for field in fields(kind)}
     chosen: dict[str, Any] = {
         key: getattr(value, "value", value) for key, value in given.items() if value is not None
@@ -298,7 +290,7 @@ def method_of(name: Method | None, schema: Schema, **given: Any) -> Publisher:
     if "schedule" not in known and chosen.get("schedule") == Schedule.tuned.value:
         del chosen["schedule"]  # nobody asked for it
     assigned = _assignments("--set", chosen.pop("personal", []))
-    if assigned and kind is not Supermodular:
+    if assigned and name is not Method.supermodular:
         raise UsageError(f"--set is not a setting of {name.value}.", hint="Leave --set out.")
     if "weight_columns" in chosen:
         chosen["weight_columns"] = _assignments("--weight-column", chosen["weight_columns"])
@@ -306,10 +298,46 @@ def method_of(name: Method | None, schema: Schema, **given: Any) -> Publisher:
         if key not in known:
             option = "--" + key.replace("_", "-").removesuffix("s" * (key == "weight_columns"))
             raise UsageError(
-                f"{option} is not a setting of {name.value}.", hint=f"Leave {option} out."
+                f"{option} is not a setting of {name.value}.",
+                hint=f"Leave {option} out{_or_another(key, schema)}.",
             )
+    if chosen.get("pairs") and not chosen.get("detail"):
+        raise UsageError("--pairs is a part of --detail.", hint="Add --detail.")
     method: Publisher = kind(**chosen | _typed(assigned))
     return method
+
+
+def kind_of(name: Method | None, schema: Schema) -> Any:
+    """The class of a method's settings.
+
+    Args:
+        name: The method, or None for the usual one.
+        schema: What is to be published.
+    """
+    usual = Method.diffmulti if schema.items is None else Method.diffpart
+    wanted = usual if name is None else name
+    return next(kind for kind in _kinds() if kind.name == wanted.value)
+
+
+def _kinds() -> tuple[Any, ...]:
+    from hedgerow.publish.cdiffgen import CDiffGen
+    from hedgerow.publish.diffgen import DiffGen
+    from hedgerow.publish.diffmulti import DiffMulti
+    from hedgerow.publish.diffpart import DiffPart
+    from hedgerow.publish.supermodular import Supermodular
+
+    return DiffMulti, DiffGen, CDiffGen, DiffPart, Supermodular
+
+
+def _or_another(setting: str, schema: Schema) -> str:
+    """Which methods for such data do have a setting, as the end of a hint."""
+    names = [
+        kind.name
+        for kind in _kinds()
+        if (kind.name == Method.diffpart) == (schema.items is not None)
+        and any(field.name == setting for field in fields(kind))
+    ]
+    return f", or take --method {' or '.join(names)}" if names else ""
 
 
 def warn_of_delta(method: Publisher, delta: str, as_json: bool) -> None:

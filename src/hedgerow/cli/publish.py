@@ -55,7 +55,7 @@ from hedgerow.cli.terminal import (
     warn,
     warned,
 )
-from hedgerow.errors import UsageError
+from hedgerow.errors import SchemaError, UsageError
 
 
 def publish(
@@ -133,7 +133,13 @@ def publish(
             "to see: delete it, unless such a run is still going on.",
             as_json,
         )
-    known = Schema.load(schema)
+    try:
+        known = Schema.load(schema)
+    except SchemaError as error:
+        if not _swapped(data, schema):
+            raise
+        hint = " ".join(filter(None, ("Are data and schema swapped?", error.hint)))
+        raise SchemaError(error.message, hint=hint) from None
     settings = method_of(
         method,
         known,
@@ -196,3 +202,9 @@ def publish(
         print_table(["spent on", "of", words.on_path(known)], spent)
         if booked is not None:
             say(words.booked(booked))
+
+
+def _swapped(data: str, schema: Path) -> bool:
+    """Whether the names look as if one stood in the place of the other."""
+    notation = (".yaml", ".yml")
+    return data.endswith(notation) and schema.suffix not in notation

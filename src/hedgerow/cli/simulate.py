@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.cli.options import Method, method_of, warn_of_delta
+from hedgerow.cli.options import Method, kind_of, method_of, warn_of_delta
 from hedgerow.cli.terminal import (
     data_warnings,
     note,
@@ -27,9 +28,11 @@ __all__ = ["EPSILONS", "settings_of", "show_simulation"]
 
 EPSILONS = ("0.1", "0.5", "1")
 _TABLES = (Method.diffmulti, Method.diffgen, Method.cdiffgen)
-_WHOLE = ("specialisations", "depth", "max_cells", "core", "cap", "max_partitions")
+_WHOLE = ("specialisations", "depth", "max_cells", "core", "cap", "max_partitions", "pairs")
 _NUMBERS = ("c1", "c2")
 _WORDS = ("score", "schedule", "distribution", "variant")
+_YES_OR_NO = {"yes": True, "true": True, "no": False, "false": False}
+_NO_SETTINGS = ("side", "weights", "weight_columns")  # files and columns, with their own options
 _BAR = 10
 _SHOWN = ("specialisations", "depth")  # these have columns of their own
 
@@ -61,13 +64,28 @@ def settings_of(
     plain = not choices and set(alike) == {"schedule"}
     if methods == [None] and plain and schema.items is None:
         methods = list(_TABLES)
+    for one in methods:
+        _check_names(list(choices), one, schema)
     found = []
     for one, combination in product(methods, product(*choices.values())):
         here = dict(zip(choices, combination, strict=True))
         settings = method_of(one, schema, **alike | _typed(here, alike))
-        words = [f"{name} {value}" for name, value in here.items()]
-        found.append((", ".join([settings.name, *words]), settings))
+        words = [f"{name} {value}" for name, value in here.items() if name != "detail"]
+        detail = ["detail"] if getattr(settings, "detail", False) else []
+        found.append((", ".join([settings.name, *detail, *words]), settings))
     return found
+
+
+def _check_names(names: list[str], method: Method | None, schema: Schema) -> None:
+    """Refuses what is no setting of a method."""
+    kind = kind_of(method, schema)
+    known = [field.name for field in fields(kind) if field.name not in _NO_SETTINGS]
+    for name in names:
+        if name not in known and (name, "trade" in known) != ("lambda", True):
+            raise UsageError(
+                f"--try: {name} is not a setting of {kind.name}.",
+                hint=f"Settings: {', '.join(known)}.",
+            )
 
 
 def _method(name: str) -> Method:
@@ -86,6 +104,12 @@ def _typed(here: dict[str, str], alike: dict[str, Any]) -> dict[str, Any]:
         kind: Any = int if name in _WHOLE else float
         if name in _WORDS:
             typed[name] = text
+        elif name == "detail":
+            if text not in _YES_OR_NO:
+                raise UsageError(
+                    f"--try detail: {text!r} is neither yes nor no.", hint="Write detail=yes,no."
+                )
+            typed[name] = _YES_OR_NO[text]
         elif name in _WHOLE + _NUMBERS:
             try:
                 typed[name] = kind(text)
