@@ -57,7 +57,8 @@ def audit_one(name: str, delta: str, asked: argparse.Namespace) -> Report:
             window=(0, asked.window), most_paths=asked.paths,
         ))
     )  # fmt: skip
-    return Report(tuple(Line(**line) for line in found["lines"]), found["left_out"])
+    lines = tuple(Line(**line) for line in found["lines"])
+    return Report(lines, found["begun"], tuple(found["waiting"]))
 
 
 def try_twin(number: int, asked: argparse.Namespace) -> tuple[Catch, Catch]:

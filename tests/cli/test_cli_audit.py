@@ -51,9 +51,19 @@ def test_a_broken_method_ends_with_1(hedge: Hedge, tmp_path: Path) -> None:
 
 
 def test_time_runs_out(hedge: Hedge, survey: Path) -> None:
+    words = ["audit", "--method", "diffgen", "--seconds", 120, "--runs", 1]
+    words += ["--schema", survey / "schema.yaml"]
     with patch("hedgerow.audit.whole.time.monotonic", iter(range(0, 10**6, 50)).__next__):
-        done = hedge("audit", "--method", "diffgen", "--seconds", 120, "--runs", 1)
-    assert "Time was up" in done.stderr
+        done = hedge(*words)
+    with patch("hedgerow.audit.whole.time.monotonic", iter(range(0, 10**6, 50)).__next__):
+        facts = json.loads(hedge(*words, "--json").stdout)
+    assert done.exit_code == 0 and facts["begun"] == 1
+    assert {line["audit"] for line in facts["audits"]} == {"replay", "ledger"}
+    assert set(facts["waiting"]) == {"replay", "enumeration", "P"}
+    assert sum(facts["waiting"].values()) == facts["left_out"]
+    assert f"No claim was broken (1 of {1 + facts['left_out']} audits ran)" in done.stdout
+    assert "Time was up. Left out: replay (" in done.stderr
+    assert "enumeration" in done.stderr and "P (" in done.stderr
 
 
 def test_transactions(hedge: Hedge, tmp_path: Path) -> None:

@@ -190,3 +190,25 @@ def test_many_classes_fit_a_narrow_terminal(
     monkeypatch.setenv("COLUMNS", "80")
     done = hedge("show", tmp_path / "r")
     assert f" {first.total} " in done.stdout and "…" not in done.stdout
+
+
+@pytest.mark.parametrize("pairs", [0, 2])
+def test_detail_is_told(hedge: Hedge, survey: Path, tmp_path: Path, pairs: int) -> None:
+    asked = ["--pairs", pairs] if pairs else []  # so few people have none by the rule
+    words = ["publish", survey / "people.csv", "--schema", survey / "schema.yaml", "--epsilon", 1]
+    told = hedge(*words, "--out", tmp_path / "r", "--detail", *asked)
+    assert told.exit_code == 0, told.stderr
+    names = [attribute.name for attribute in Release.load(tmp_path / "r").schema.attributes]
+    detail = json.loads(hedge("show", tmp_path / "r", "--json").stdout)["detail"]
+    assert detail["attributes"] == len(names) and len(detail["pairs"]) == pairs
+    assert all(set(pair) <= set(names) for pair in detail["pairs"])
+    listed = ", ".join(f"{one} & {other}" for one, other in detail["pairs"])
+    counted = f"by diffmulti, and counts of {len(names)} attributes"
+    counted += f" and 2 pairs ({listed})." if pairs else "."
+    for done in (told, hedge("show", tmp_path / "r")):
+        assert counted in done.stdout
+
+
+def test_without_detail_none_is_told(hedge: Hedge, published: Path) -> None:
+    assert "regions by diffmulti.\n" in hedge("show", published).stdout
+    assert json.loads(hedge("show", published, "--json").stdout)["detail"] is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -47,7 +48,8 @@ class Report:
 
     Args:
         lines: What was found.
-        left_out: How many audits were not begun, for want of time.
+        begun: How many audits were begun; one may have several lines, or none.
+        waiting: The kinds of those that were not, for want of time, one for each.
 
     Example:
         >>> line = Line("diffgen", "tuned", "replay", "1", "0", 0.9, 10, True, "")
@@ -56,7 +58,13 @@ class Report:
     """
 
     lines: tuple[Line, ...]
-    left_out: int = 0
+    begun: int = 0
+    waiting: tuple[str, ...] = ()
+
+    @property
+    def left_out(self) -> int:
+        """How many audits were not begun, for want of time."""
+        return len(self.waiting)
 
     @property
     def ok(self) -> bool:
@@ -76,4 +84,8 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
         audits = [line.to_dict() for line in self.lines]
-        return {"ok": self.ok, "left_out": self.left_out, "audits": audits}
+        waiting = dict(Counter(self.waiting))
+        return {
+            "ok": self.ok, "begun": self.begun, "left_out": self.left_out, "waiting": waiting,
+            "audits": audits,
+        }  # fmt: skip

@@ -110,18 +110,21 @@ def audit(
         most_paths,
         lambda: seconds is not None and time.monotonic() - began > seconds,
     )
-    parts: list[Callable[[], Iterator[Line]]] = [
-        *(partial(_replay, setting, entry, mode, schema) for mode in entry.modes),
-        *(partial(_enumerate, setting, entry, mode, schema) for mode in entry.tiny),
+    parts: list[tuple[str, Callable[[], Iterator[Line]]]] = [
+        *(("replay", partial(_replay, setting, entry, mode, schema)) for mode in entry.modes),
+        *(
+            ("enumeration", partial(_enumerate, setting, entry, mode, schema))
+            for mode in entry.tiny
+        ),
         *_distinguishers(setting, entry, schema),
     ]
     lines: list[Line] = []
-    for done, part in enumerate(parts):
+    for done, (_, part) in enumerate(parts):
         progress(done / len(parts))
         if setting.out_of_time():
-            return Report(tuple(lines), len(parts) - done)
+            return Report(tuple(lines), done, tuple(kind for kind, _ in parts[done:]))
         lines.extend(part())
-    return Report(tuple(lines))
+    return Report(tuple(lines), len(parts))
 
 
 def _fits(method: Publisher, schema: Schema, budget: Budget) -> bool:
@@ -209,8 +212,8 @@ def _enumerate(
 
 def _distinguishers(
     setting: _Setting, entry: Audited, schema: Schema | None
-) -> list[Callable[[], Iterator[Line]]]:
-    """Statistical distinguishers: those of the method, and whether somebody is there."""
+) -> list[tuple[str, Callable[[], Iterator[Line]]]]:
+    """Statistical distinguishers by name: those of the method, and whether somebody is there."""
     planned: list[tuple[Publisher, Budget, Trial, int]] = []
     if schema is None:
         for experiment in entry.experiments:
@@ -227,7 +230,7 @@ def _distinguishers(
                 planned.append((mode, setting.budget, presence(pair), runs))
     events = sum(len(trial.events) for *_, trial, _ in planned)
     return [
-        partial(_distinguish, setting, *plan, setting.seed + number, ERROR / events)
+        (plan[2].name, partial(_distinguish, setting, *plan, setting.seed + number, ERROR / events))
         for number, plan in enumerate(planned)
     ]
 

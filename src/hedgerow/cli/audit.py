@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,8 +74,10 @@ def audit(
     else:
         _show(report.lines)
         if report.left_out:
-            note(f"Time was up before {report.left_out} more audits were begun.")
+            note(f"Time was up. Left out: {_kinds(report.waiting)}. More --seconds take in more.")
         verdict = "No claim was broken" if report.ok else "The audit FAILED"
+        if report.left_out:
+            verdict += f" ({report.begun} of {report.begun + report.left_out} audits ran)"
         say(f"\n{verdict}: {method}, epsilon {epsilon}, delta {delta}.")
         if report.ok:
             say("That is evidence, not proof; docs/privacy/audit.md says what each audit can see.")
@@ -105,6 +108,17 @@ def _show(lines: tuple[Line, ...]) -> None:
     for line in lines:
         if not line.ok:
             note(f"{line.audit}, {line.mode}: {line.words}")
+
+
+def _kinds(names: tuple[str, ...]) -> str:
+    """Which audits these are, each kind once.
+
+    Example:
+        >>> _kinds(("replay", "P", "P"))
+        'replay, P (2 times)'
+    """
+    many = Counter(names)
+    return ", ".join(f"{kind} ({n} times)" if n > 1 else kind for kind, n in many.items())
 
 
 def _number(bound: float) -> str:

@@ -195,7 +195,7 @@ def publish(
             facts = {"release": str(out), **words.facts(release)}
             print_json(facts | {"ledger": booked, "warnings": warned()})
             return
-        say(f"Published to {out}: {words.regions(release)} by {release.method}.")
+        say(f"Published to {out}: {words.published(release)}.")
         for line in words.guarantee(release):
             say(line)
         spent = [list(row) for row in words.spending(release.ledger)]

@@ -78,8 +78,7 @@ def show(
         grown = {"tree": _tree_facts(opened, depth)} if tree else {}
         print_json({**words.facts(opened), **more, **grown})
         return
-    regions_in_words = words.many(opened.partition.cells, "region")
-    say(f"{opened.schema.name}: {regions_in_words} by {opened.method}.")
+    say(f"{opened.schema.name}: {words.published(opened)}.")
     for line in words.guarantee(opened):
         say(line)
     small = words.left_out(opened)

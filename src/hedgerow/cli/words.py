@@ -31,12 +31,34 @@ __all__ = [
     "left_out",
     "many",
     "on_path",
+    "published",
     "purpose_words",
     "regions",
     "spending",
     "strength",
     "times",
 ]
+
+
+def published(release: Release | BasketRelease | RowsRelease) -> str:
+    """How many regions a release has, by which method, and what detail counts."""
+    words = f"{regions(release)} by {release.method}"
+    detail = _detail(release)
+    if detail is None:
+        return words
+    words += f", and counts of {many(detail['attributes'], 'attribute')}"
+    pairs = [" & ".join(pair) for pair in detail["pairs"]]
+    return words + (f" and {many(len(pairs), 'pair')} ({', '.join(pairs)})" if pairs else "")
+
+
+def _detail(release: Release | BasketRelease | RowsRelease) -> dict[str, Any] | None:
+    """What a release with detail counts besides regions."""
+    forest = getattr(release, "forest", None)
+    if forest is None:
+        return None
+    names = [attribute.name for attribute in release.schema.attributes]
+    pairs = [[names[one], names[other]] for one, other in forest.pair]
+    return {"attributes": len(names), "pairs": pairs}
 
 
 def booked(facts: dict[str, Any]) -> str:
@@ -63,7 +85,7 @@ def facts(release: Release | BasketRelease | RowsRelease) -> dict[str, Any]:
         "schema": release.schema.name,
         "guarantee": release.guarantee,
         **(
-            {"regions": release.partition.cells}
+            {"regions": release.partition.cells, "detail": _detail(release)}
             if hasattr(release, "partition")
             else {"rows": len(release.counts)}
         ),
