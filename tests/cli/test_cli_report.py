@@ -87,6 +87,38 @@ def test_a_stray_file_in_a_release_is_told(hedge: Hedge, published: Path, tmp_pa
     copy = tmp_path / "copy"
     shutil.copytree(published, copy)
     (copy / "notes.txt").write_text("private", encoding="utf-8")
-    assert hedge("report", copy, "--out", tmp_path / "r.html").exit_code == 0
+    done = hedge("report", copy, "--out", tmp_path / "r.html")
+    assert done.exit_code == 1 and "DO NOT RELY ON THIS RELEASE" in done.stderr
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "does not pass hedgerow verify: other files" in text
+    assert "It fails its own check (other files: " in text
+    assert "notes.txt" not in text  # the name of a stray file is covered by no guarantee
+
+
+def test_a_false_promise_is_not_passed_on(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    import shutil
+
+    copy, out = tmp_path / "copy", tmp_path / "r.html"
+    shutil.copytree(published, copy)
+    manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
+    manifest["guarantee"].update({"epsilon": "1/10", "epsilon_decimal": "0.1"})
+    (copy / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    why = "DO NOT RELY ON THIS RELEASE. It fails its own check (guarantee: the stated epsilon"
+    done = hedge("report", copy, "--out", out)
+    assert done.exit_code == 1 and why in done.stderr and "recipients" not in done.stdout
+    assert "DO NOT RELY ON THIS RELEASE" in out.read_text(encoding="utf-8")
+    done = hedge("report", copy, "--out", out, "--overwrite", "--json")
+    facts = json.loads(done.stdout)
+    assert done.exit_code == 1 and facts["private"] is False and why in facts["warnings"][0]
+
+
+def test_a_test_release_is_called_one(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    import hedgerow
+
+    schema = hedgerow.Schema.load(survey / "schema.yaml")
+    release = hedgerow.publish(survey / "people.csv", schema, epsilon=1, seed=3)
+    release.save(tmp_path / "seeded")
+    done = hedge("report", tmp_path / "seeded", "--out", tmp_path / "r.html")
+    assert done.exit_code == 0 and "a test release, NOT PRIVATE" in done.stdout
+    assert "recipients" not in done.stdout
+    words = ("report", tmp_path / "seeded", "--out", tmp_path / "r.html", "--overwrite", "--json")
+    assert json.loads(hedge(*words).stdout)["private"] is False

@@ -9,7 +9,7 @@ import typer
 
 from hedgerow.cli.evaluate import judged
 from hedgerow.cli.options import AsJson, Delimiter, Overwrite, QueryText, TableName
-from hedgerow.cli.terminal import print_json, say, telling, warned
+from hedgerow.cli.terminal import print_json, say, telling, warn, warned
 from hedgerow.errors import UsageError
 
 
@@ -41,10 +41,13 @@ def report(
     """Write a page about a release: what was published, under which promise, and how good it is.
 
     It is one HTML file that opens without a network. Without --raw it is made from the release
-    alone and may be given away with it; with --raw it is for the holder of the data alone.
+    alone and may be given away with it; with --raw it is for the holder of the data alone. Ends
+    with exit code 1 if the release fails its own checks; the page then warns of it.
     """
     from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
+    from hedgerow.release import Release, verify
     from hedgerow.report.page import page
+    from hedgerow.report.promise import doubt
 
     if out.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"{out} is no page.", hint="Let --out end in .html.")
@@ -59,14 +62,24 @@ def report(
     against = None
     if raw is not None:
         against = judged(raw, release, table, query, delimiter, seed, as_json, side=side)
-    write_text(out, page(release, against), overwrite)
+    opened, verdict = Release.load(release), verify(release)
+    doubted, seeded = doubt(opened, verdict), not opened.guarantee["private"]
+    write_text(out, page(opened, against, verdict), overwrite)
+    if doubted is not None:
+        warn(f"DO NOT RELY ON THIS RELEASE. {doubted}", as_json)
     with telling(out):
         if as_json:
-            print_json({"report": str(out), "private": raw is None, "warnings": warned()})
-            return
-        if raw is None:
-            say(f"Wrote a page for recipients to {out}: made from the release alone.")
-        else:
+            private = raw is None and not seeded and doubted is None
+            print_json({"report": str(out), "private": private, "warnings": warned()})
+        elif raw is not None:
             say(
                 f"Wrote {out}. It is NOT PRIVATE: computed from the raw data, for its holder alone."
             )
+        elif doubted is not None:
+            say(f"Wrote {out}. It warns of the release, which cannot be relied on.")
+        elif seeded:
+            say(f"Wrote a page about a test release, NOT PRIVATE, to {out}.")
+        else:
+            say(f"Wrote a page for recipients to {out}: made from the release alone.")
+    if doubted is not None:
+        raise typer.Exit(1)

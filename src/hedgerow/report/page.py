@@ -12,7 +12,7 @@ from hedgerow.release.verify import Verdict
 from hedgerow.report import words
 from hedgerow.report.divisions import division, whole
 from hedgerow.report.html import Safe, join, table, tag
-from hedgerow.report.promise import budget, factor, promise
+from hedgerow.report.promise import budget, doubt, factor, promise
 from hedgerow.report.values import questions, values
 from hedgerow.schema import Numeric
 from hedgerow.schema.query import Query
@@ -51,16 +51,20 @@ _LIMITS = (
 
 
 def page(
-    source: str | Path | Release | BasketRelease | RowsRelease, against: Judgement | None = None
+    source: str | Path | Release | BasketRelease | RowsRelease,
+    against: Judgement | None = None,
+    verdict: Verdict | None = None,
 ) -> str:
     """The whole page as HTML.
 
-    Without a judgement it is for recipients, and a function of the release alone.
+    Without a judgement it is for recipients, and a function of the release alone. A release that
+    fails its own checks gets a page that warns of it.
 
     Args:
         source: The release, or its folder, whose files are then checked too.
         against: What was found when the release was held against the raw data. The page is then
             NOT PRIVATE, and says so on top and on every printed page.
+        verdict: What `hedgerow.verify` found, if that is known already.
 
     Example:
         >>> import hedgerow
@@ -71,8 +75,10 @@ def page(
         True
     """
     release: Any = Release.load(source) if isinstance(source, str | Path) else source
-    verdict = verify(source)
+    verdict = verify(source) if verdict is None else verdict
+    doubted = doubt(release, verdict)
     parts = _sections(release, verdict, against)
+    warnings = _warnings(release, doubted, against)
     title = f"{release.schema.name}: a release by hedgerow"
     links = [tag("li", tag("a", name, href=f"#{key}")) for key, name, _ in parts]
     body = [
@@ -87,7 +93,7 @@ def page(
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="referrer", content="no-referrer"),
         tag("meta", name="robots", content="noindex") if against is not None else None,
-        tag("title", ("NOT PRIVATE. " if against is not None else "") + title),
+        tag("title", "".join(f"{loud}. " for loud, _ in warnings) + title),
         tag(
             "style",
             Safe(resources.files("hedgerow.report").joinpath("style.css").read_text("utf-8")),
@@ -95,34 +101,54 @@ def page(
     )
     sheet = tag(
         "div",
-        _top(release, against),
+        _top(release, doubted, against),
         tag("nav", tag("ul", *links), aria_label="On this page"),
         tag("main", *body),
         _foot(release, against),
         class_="sheet",
     )
-    whole_page = tag("html", head, tag("body", _banner(release, against), sheet), lang="en")
+    whole_page = tag("html", head, tag("body", _banner(warnings), sheet), lang="en")
     return f"<!DOCTYPE html>\n{whole_page}\n"
 
 
-def _banner(release: Any, against: Judgement | None) -> Safe | None:
+def _warnings(
+    release: Any, doubted: str | None, against: Judgement | None
+) -> list[tuple[str, str]]:
+    """What nobody may overlook: some loud words each, and why."""
+    found = [] if doubted is None else [("DO NOT RELY ON THIS RELEASE", doubted)]
     if against is not None:
         text = "This page was computed from the raw data. For its holder alone: do not pass it on."
+        found.append(("NOT PRIVATE", text))
     elif not release.guarantee["private"]:
         text = "This release was made with a seed, so its noise can be taken away again."
-    else:
+        found.append(("NOT PRIVATE", text))
+    return found
+
+
+def _banner(warnings: list[tuple[str, str]]) -> Safe | None:
+    if not warnings:
         return None
-    inner = tag("p", tag("strong", "NOT PRIVATE. "), text)
-    return tag("aside", inner, class_="banner", aria_label="Warning: not private")
+    inner = [tag("p", tag("strong", f"{loud}. "), text) for loud, text in warnings]
+    label = "Warning: " + ", ".join(loud.lower() for loud, _ in warnings)
+    return tag("aside", *inner, class_="banner", aria_label=label)
 
 
-def _top(release: Any, against: Judgement | None) -> Safe:
+def _top(release: Any, doubted: str | None, against: Judgement | None) -> Safe:
     what = "for the holder of the data" if against is not None else "for its recipients"
-    epsilon, delta = exact(release.guarantee["epsilon"]), exact(release.guarantee["delta"])
-    private, people = release.guarantee["private"], _people(release)
+    if doubted is not None:
+        kind = f"A release that cannot be relied on, {what}"
+        epsilon = delta = "not to be relied on"
+    elif not release.guarantee["private"]:
+        kind = "A test release, NOT PRIVATE"
+        epsilon = delta = "none: seeded"
+    else:
+        kind = f"A release under differential privacy, {what}"
+        epsilon = words.decimal(exact(release.guarantee["epsilon"]))
+        delta = words.decimal(exact(release.guarantee["delta"]))
+    people = _people(release)
     facts = [
-        ("epsilon", words.decimal(epsilon) if private else "none: seeded"),
-        ("delta", words.decimal(delta) if private else "none: seeded"),
+        ("epsilon", epsilon),
+        ("delta", delta),
         ("published", words.regions(release)),
         (f"people {'listed' if isinstance(release, RowsRelease) else 'counted'}, about", people),
     ]
@@ -132,7 +158,7 @@ def _top(release: Any, against: Judgement | None) -> Safe:
     about = _METHODS.get(release.method, "is a method of its own")
     return tag(
         "header",
-        tag("p", f"A release under differential privacy, {what}", class_="brand"),
+        tag("p", kind, class_="brand"),
         tag("h1", release.schema.name),
         tag("p", f"Published with {release.method}, which {about}.", class_="lead"),
         tag("dl", *described, class_="facts"),
@@ -150,10 +176,11 @@ def _sections(
 ) -> list[tuple[str, str, Safe]]:
     raw = None if against is None else [one.raw for one in against.marginals]
     baskets = isinstance(release, BasketRelease)
+    doubted = doubt(release, verdict)
     found: list[tuple[str, str, Safe | None]] = [
-        ("short", "In short", _short(release, against)),
+        ("short", "In short", _short(release, doubted, against)),
         ("promise", "What is promised", promise(release, verdict)),
-        ("budget", "What the budget was spent on", budget(release)),
+        ("budget", "What the budget was spent on", budget(release, doubted is None)),
         ("released", "What was released", join([_columns(release), division(release)])),
     ]
     if against is None:
@@ -180,9 +207,11 @@ def _sections(
     return [(key, name, content) for key, name, content in found if content is not None]
 
 
-def _short(release: Any, against: Judgement | None) -> Safe:
+def _short(release: Any, doubted: str | None, against: Judgement | None) -> Safe:
     """What somebody should know who reads no further."""
-    if not release.guarantee["private"]:
+    if doubted is not None:
+        told = ["What it promises cannot be relied on."]
+    elif not release.guarantee["private"]:
         told = ["This release is a test. It protects nobody and must not be given away."]
     else:
         epsilon = exact(release.guarantee["epsilon"])
@@ -192,7 +221,9 @@ def _short(release: Any, against: Judgement | None) -> Safe:
         ]
         weak = words.caution(epsilon)
         told += [weak] if weak else []
-    if isinstance(release, RowsRelease):
+    if doubted is not None:
+        told.append("Its numbers may be wrong as well, or not noisy.")
+    elif isinstance(release, RowsRelease):
         told.append("It holds generalised rows, each shared by several people.")
     else:
         told.append("It holds noisy counts of groups. No raw record is in it, and no exact count.")

@@ -12,10 +12,11 @@ from hedgerow.release.verify import Verdict
 from hedgerow.report import words
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
 
-__all__ = ["after", "budget", "factor", "promise", "shares"]
+__all__ = ["after", "budget", "doubt", "factor", "promise", "shares"]
 
 _BEFORE = ((1, 1000), (1, 100), (1, 10), (1, 2))
 _COLOURS = 9
+_NAMED = 3  # failed checks that are told one by one
 
 
 def after(before: float, epsilon: float) -> float:
@@ -40,8 +41,35 @@ def factor(epsilon: Fraction) -> str:
     return shown or f"e^{words.decimal(epsilon)}"
 
 
+def doubt(release: Any, verdict: Verdict) -> str | None:
+    """Why a release cannot be relied on, if it fails its own checks.
+
+    That a release was seeded is no lie: it says so itself, and is told elsewhere.
+    """
+    seeded = not release.guarantee["private"]
+    failed = [c for c in verdict.checks if not c.ok and not (seeded and c.name == "private")]
+    if not failed:
+        return None
+    told = []
+    for check in failed[:_NAMED]:
+        # what stray files are called is nothing that the release tells
+        stray = check.name == "other files"
+        told.append(f"{check.name}: " + ("there are some beside its own" if stray else check.words))
+    more = f"; and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
+    return f"It fails its own check ({'; '.join(told)}{more})."
+
+
 def promise(release: Any, verdict: Verdict) -> Safe:
-    """The guarantee in plain words and in odds, and whether the books bear it out."""
+    """The guarantee in plain words and in odds, if the books bear it out."""
+    doubted = doubt(release, verdict)
+    if doubted is not None:
+        return tag(
+            "p",
+            "Nothing that can be relied on. ",
+            doubted,
+            " Ask whoever published it for a sound one.",
+            class_="bad",
+        )
     if not release.guarantee["private"]:
         return tag("p", *words.guarantee(release), class_="bad")
     epsilon, delta = exact(release.guarantee["epsilon"]), exact(release.guarantee["delta"])
@@ -90,16 +118,13 @@ def promise(release: Any, verdict: Verdict) -> Safe:
 
 
 def _checked(verdict: Verdict) -> Safe:
-    if verdict.ok:
-        strength = words.strength(verdict.epsilon, verdict.delta)
-        return tag(
-            "p",
-            tag("span", "The books add up. ", class_="good"),
-            f"Recomputed from the release alone: {strength}. {len(verdict.checks)} checks hold. "
-            "That the noise was really drawn as stated cannot be seen from a release.",
-        )
-    failed = ", ".join(check.name for check in verdict.checks if not check.ok)
-    return tag("p", f"This release does not pass hedgerow verify: {failed}.", class_="bad")
+    strength = words.strength(verdict.epsilon, verdict.delta)
+    return tag(
+        "p",
+        tag("span", "The books add up. ", class_="good"),
+        f"Recomputed from the release alone: {strength}. {len(verdict.checks)} checks hold. "
+        "That the noise was really drawn as stated cannot be seen from a release.",
+    )
 
 
 def _percent(share: float) -> str:
@@ -156,9 +181,20 @@ def shares(ledger: dict[str, Any]) -> list[tuple[str, float]]:
         ) from None
 
 
-def budget(release: Any) -> Safe:
-    """The budget as a picture, and in numbers."""
-    parts = shares(release.ledger)
+def budget(release: Any, sound: bool) -> Safe | None:
+    """The budget as a picture, and in numbers.
+
+    Args:
+        release: The release.
+        sound: Whether its books add up; if not, they need not even be readable.
+    """
+    try:
+        parts = shares(release.ledger)
+        spent = [list(row) for row in words.spending(release.ledger)]
+    except ReleaseError:
+        if sound:
+            raise
+        return None
     pieces = [
         tag("span", class_=f"c{place % _COLOURS + 1}", style=f"flex:{share:.5f} 1 0")
         for place, (_, share) in enumerate(parts)
@@ -168,14 +204,15 @@ def budget(release: Any) -> Safe:
         tag("li", tag("i", class_=f"c{place % _COLOURS + 1}"), f"{purpose} ({share:.1%})")
         for place, (purpose, share) in enumerate(parts)
     ]
-    spent = [list(row) for row in words.spending(release.ledger)]
     per = "amount" if release.schema.person is None else "amount, per row"
     return join(
         [
             tag(
                 "p",
                 "Every look at the data costs part of the budget, and the parts add up to no more "
-                "than was promised.",
+                "than was promised."
+                if sound
+                else "This is what the release says of itself.",
             ),
             tag("div", *pieces, class_="stack", role="img", aria_label=f"The budget: {said}"),
             tag("ul", *key, class_="key"),

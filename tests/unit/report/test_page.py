@@ -149,7 +149,42 @@ def test_a_page_from_raw_data_says_so(releases: dict[str, Path], raw: Path) -> N
 def test_a_seeded_release_is_called_what_it_is(releases: dict[str, Path]) -> None:
     text = page(releases["seeded"])
     assert "NOT PRIVATE. </strong>" in text and "The books add up" not in text
-    assert "protects nobody" in text
+    assert "protects nobody" in text and "DO NOT RELY" not in text
+    assert "A test release, NOT PRIVATE" in text and "under differential privacy," not in text
+
+
+@pytest.mark.parametrize("kind", ["diffmulti", "noisy", "core"])
+def test_a_release_that_lies_is_not_advertised(
+    releases: dict[str, Path], raw: Path, tmp_path: Path, kind: str
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(releases[kind], copy)
+    manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
+    manifest["guarantee"].update({"epsilon": "1237/100000", "epsilon_decimal": "0.01237"})
+    (copy / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    why = "guarantee: the stated epsilon is below what the ledger adds up to"
+    for against in (None, judge(raw_of(kind, raw), copy, queries=8)):
+        text = page(copy, against)
+        aside = text[text.index("<aside") : text.index("</aside>")]
+        assert "DO NOT RELY ON THIS RELEASE. </strong>It fails its own check (" in aside
+        assert why in aside and ("NOT PRIVATE" in aside) == (against is not None)
+        short = text[text.index('id="short"') :]
+        assert re.findall("<li>(.*?)</li>", short)[0] == "What it promises cannot be relied on."
+        for false in (
+            "0.01237", "a suspicion of", "add up to no more", "The books add up",
+            "under differential privacy", "by a factor of", "almost nothing",
+        ):  # fmt: skip
+            assert false not in text, false
+        assert "a suspicion of" in page(releases[kind])
+        assert "add up to no more" in page(releases[kind])
+
+
+def test_books_of_a_liar_need_not_be_readable(releases: dict[str, Path]) -> None:
+    from dataclasses import replace
+
+    release = hr.Release.load(releases["diffmulti"])
+    text = page(replace(release, ledger={**release.ledger, "paths": 7}))
+    assert "DO NOT RELY" in text and "What the budget was spent on" not in text
 
 
 def test_the_release_of_another_table_is_told(releases: dict[str, Path], raw: Path) -> None:
