@@ -66,7 +66,7 @@ def try_twin(number: int, asked: argparse.Namespace) -> tuple[Catch, Catch]:
 
     def find() -> list[dict[str, float]]:
         flaw, sound, broken = pairs_of_attacks()[number]
-        runs = max(asked.runs, flaw.runs)
+        runs = max(asked.runs // 5, flaw.runs)  # a flaw shows long before a sound code is trusted
         honest = sound(runs)
         with broken():
             return [asdict(honest), asdict(flaw.attack(runs))]
