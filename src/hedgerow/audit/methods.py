@@ -62,6 +62,7 @@ class Audited:
         schemas: Makes schemas up that the method can publish.
         tiny_schemas: Those on which laws are enumerated.
         needs_delta: Whether it publishes nothing without a delta.
+        slow: How many times fewer transcripts are replayed, because each takes so much longer.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Audited:
     schemas: Callable[[Pick], Schema] = random_schema
     tiny_schemas: Mapping[str, Schema] = field(default_factory=lambda: TINY_TABLES)
     needs_delta: bool = False
+    slow: int = 1
 
 
 def _experiments(
@@ -143,6 +145,7 @@ def _personal() -> Audited:
         ),
         tiny_schemas={"two attributes": schema},
         needs_delta=True,
+        slow=10,
     )
 
 

@@ -150,7 +150,7 @@ def _replay(
     """The replay audit and the ledger check of one mode."""
     if schema and not _fits(mode, schema, setting.budget):
         return
-    wanted = max(14, setting.runs // len(entry.modes))
+    wanted = max(14, setting.runs // entry.slow // len(entry.modes))
     tried, booked, strongest = 0, 0, 0.0
     wrong: str | None = None
     misbooked: str | None = None
