@@ -24,7 +24,7 @@ def test_it_says_twice_that_it_is_not_private(hedge: Hedge, survey: Path, publis
     assert done.exit_code == 0, done.stderr
     lines = done.stdout.strip().splitlines()
     assert lines[0].startswith("NOT PRIVATE") and lines[-1].startswith("NOT PRIVATE")
-    for word in ("Values", "Counts", "Predicting readmitted", "NCP"):
+    for word in ("Values", "Counts", "Predicting readmitted", "NCP", "How coarse the regions are"):
         assert word in done.stdout
 
 

@@ -214,12 +214,12 @@ def _tell_detail(found: Judgement) -> None:
     rows = [["certainty lost (NCP, 0 is best, 1 is all)", f"{detail.ncp:.3f}"]]
     if detail.discernibility is not None:
         rows.append(["discernibility (sum of squared sizes)", f"{detail.discernibility:,}"])
-        rows.append(["records that share a region with one", f"{detail.alike:,.0f}"])
+        rows.append(["records in the same region as a typical record", f"{detail.alike:,.0f}"])
     if own is not None:
         rows.append(["people in listed rows, about", f"{own.listed:.0%}"])
         rows.append(["mean utility of a record", f"{own.utility:.2f} of {own.most_utility:.2f}"])
         rows.append(["mean risk of a record", f"{own.risk:.3g}"])
-    say("\nDetail")
+    say(f"\nHow coarse the {'regions' if own is None else 'rows'} are")
     print_table(["measure", "value"], rows, {1})
     if own is not None:
         where = "the side table" if own.side == "given" else "the raw table itself"

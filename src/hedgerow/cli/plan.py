@@ -201,7 +201,7 @@ def plan(
     print_table(["would be spent on", "how often", "each"], lines)
     weak = caution(planned.budget.epsilon)
     if weak is not None:
-        note(weak)
+        note(f"{weak} See docs/choosing.md.")
     if plot is not None:
         say(f"\nDrew risk against utility, on the side table, to {plot}.")
     if planned.grows and planned.depth is None:

@@ -13,7 +13,9 @@ __all__ = ["classes_against", "counts_against", "detail_against", "in_short", "v
 
 
 def in_short(found: Judgement) -> list[str]:
-    """The main numbers, as sentences."""
+    """The main numbers, as sentences; none if the data cannot be that of the release."""
+    if not found.matches:
+        return []
     counts, told = found.counts.overall, found.classification
     worst = max(found.marginals, key=lambda one: one.total_variation)
     lines = [f"Half of {counts.queries:,} random counts are off by less than {counts.median:.1%}."]
@@ -139,7 +141,7 @@ def _scale(told: float, raw: float | None = None) -> Safe:
 
 
 def detail_against(found: Judgement) -> Safe | None:
-    """How much detail is gone."""
+    """How coarse regions or rows are."""
     detail, own = found.distortion, found.personal
     if detail is None:
         return None
@@ -150,10 +152,10 @@ def detail_against(found: Judgement) -> Safe | None:
         rows.append(
             ["discernibility: the sum of squared sizes of regions", f"{detail.discernibility:,}"]
         )
-        rows.append(["records that share a region with one", f"{detail.alike:,.0f}"])
+        rows.append(["records in the same region as a typical record", f"{detail.alike:,.0f}"])
     if own is not None:
         where = "the side table" if own.side == "given" else "the raw table itself"
         rows.append(["people in listed rows, about", f"{own.listed:.0%}"])
         rows.append(["mean utility of a record", f"{own.utility:.2f} of {own.most_utility:.2f}"])
         rows.append([f"mean risk of a record, measured on {where}", f"{own.risk:.3g}"])
-    return table("Detail", ["measure", "value"], rows, {1})
+    return table("Measures of coarseness", ["measure", "value"], rows, {1})

@@ -63,7 +63,23 @@ def _regions(release: Release) -> Safe:
     caption = f"The {len(shown)} largest regions, with noisy counts"
     parts = [picture, tag("h3", "The largest regions"), table(caption, heads, rows, numbers, True)]
     left = words.left_out(release)
-    return join([*parts, tag("p", left, class_="note") if left else None])
+    return join([_detail(release), *parts, tag("p", left, class_="note") if left else None])
+
+
+def _detail(release: Release) -> Safe | None:
+    """What was counted beside the regions."""
+    tables = words.detail(release)
+    if tables is None:
+        return None
+    names = [attribute.name for attribute in release.schema.attributes]
+    sentence = "Beside the regions every attribute was counted by itself, over all people"
+    if tables.pair:
+        listed = "; ".join(
+            " and ".join(names[place] for place in sorted(pair)) for pair in sorted(tables.pair)
+        )
+        together = "this pair" if len(tables.pair) == 1 else f"these {len(tables.pair)} pairs"
+        sentence += f", and {together} of attributes together: {listed}"
+    return tag("p", f"{sentence}. Made-up rows and answers follow these counts and the regions.")
 
 
 def _rows(release: RowsRelease) -> Safe:

@@ -33,20 +33,18 @@ _METHODS = {
     "supermodular": "generalises every record by itself and lists what enough people share",
 }
 
+_STRANGE = "The release cannot be of this data: the number of people in it is too far off."
+
 _LIMITS = (
     ("Several releases add up", "Two releases about the same people with epsilon 1 each are "
      "together one with epsilon 2."),
     ("Groups are not hidden", "What holds for a family, a village or all smokers can be learnt, "
      "also about those who did not take part. A group of k people is protected with k times "
      "epsilon."),
-    ("The schema is public", "Bounds, values and taxonomies are published as they are. They must "
-     "be public knowledge and not read off the data."),
     ("Choices made by looking at the data", "Settings that were tried out on the private data and "
      "kept because they did well are outside the guarantee."),
     ("What happens around a run", "Running times, error messages and files on the machine are as "
      "private as the data."),
-    ("Small counts are mostly noise", "A region with a small count may be empty in truth, and "
-     "inside a region nothing is known about where people are."),
 )  # fmt: skip
 
 
@@ -147,7 +145,7 @@ def _top(release: Any, doubted: str | None, against: Judgement | None) -> Safe:
         delta = words.decimal(exact(release.guarantee["delta"]))
     people = _people(release)
     facts = [
-        ("epsilon", epsilon),
+        ("epsilon (smaller is safer)", epsilon),
         ("delta", delta),
         ("published", words.regions(release)),
         (f"people {'listed' if isinstance(release, RowsRelease) else 'counted'}, about", people),
@@ -181,7 +179,11 @@ def _sections(
         ("short", "In short", _short(release, doubted, against)),
         ("promise", "What is promised", promise(release, verdict)),
         ("budget", "What the budget was spent on", budget(release, doubted is None)),
-        ("released", "What was released", join([_columns(release), division(release)])),
+        (
+            "released",
+            "What was released",
+            join([_columns(release), _edges(release), division(release)]),
+        ),
     ]
     if against is None:
         title = "How often items occur" if baskets else "How values are spread"
@@ -194,14 +196,15 @@ def _sections(
         if not against.matches:
             strange = tag(
                 "p",
-                "The release cannot be of this data: the number of people in it is too far off.",
+                _STRANGE,
                 class_="bad",
             )
         beside = join([strange, compared.values_against(against), values(release, raw)])
         found.append(("values", "Values, raw against released", beside))
         found.append(("counts", "Counts, raw against released", compared.counts_against(against)))
         found.append(("classes", "Predictions", compared.classes_against(against)))
-        found.append(("detail", "Detail that is left", compared.detail_against(against)))
+        coarse = f"How coarse the {'rows' if isinstance(release, RowsRelease) else 'regions'} are"
+        found.append(("coarse", coarse, compared.detail_against(against)))
     found.append(("limits", "What is not protected", _limits(release)))
     found.append(("check", "How to check and use it", _use(release)))
     return [(key, name, content) for key, name, content in found if content is not None]
@@ -209,24 +212,26 @@ def _sections(
 
 def _short(release: Any, doubted: str | None, against: Judgement | None) -> Safe:
     """What somebody should know who reads no further."""
+    told = [] if doubted is None else ["What it promises cannot be relied on."]
+    if against is not None and not against.matches:
+        told.append(f"{_STRANGE} What is compared with it below says nothing.")
     if doubted is not None:
-        told = ["What it promises cannot be relied on."]
+        told.append("Its numbers may be wrong as well, or not noisy.")
     elif not release.guarantee["private"]:
-        told = ["This release is a test. It protects nobody and must not be given away."]
+        told += ["This release is a test. It protects nobody and must not be given away."]
     else:
         epsilon = exact(release.guarantee["epsilon"])
-        told = [
+        told += [
             f"Whether any one person took part shifts the odds of anything that can be learnt from "
             f"it by a factor of at most {factor(epsilon)}."
         ]
         weak = words.caution(epsilon)
         told += [weak] if weak else []
-    if doubted is not None:
-        told.append("Its numbers may be wrong as well, or not noisy.")
-    elif isinstance(release, RowsRelease):
+    if doubted is None and isinstance(release, RowsRelease):
         told.append("It holds generalised rows, each shared by several people.")
-    else:
-        told.append("It holds noisy counts of groups. No raw record is in it, and no exact count.")
+    elif doubted is None:
+        what = "groups" if release.schema.items is None else "sets of items"
+        told.append(f"It holds noisy counts of {what}. No raw record is in it, and no exact count.")
     if against is None:
         told.append("Everything on this page follows from the release alone.")
     else:
@@ -261,8 +266,56 @@ def _columns(release: Any) -> Safe:
     return tag("details", tag("summary", f"{len(rows)} public columns"), columns, dropped)
 
 
+def _edges(release: Any) -> Safe | None:
+    """How parts of numbers are written."""
+    if not any(isinstance(attribute, Numeric) for attribute in release.schema.attributes):
+        return None
+    return tag(
+        "p",
+        "Parts of numbers are written like [2, 12): from 2 up to, not including, 12. With ] at the "
+        "end, the last number is included.",
+        class_="note",
+    )
+
+
+def _small(release: Any) -> tuple[str, str]:
+    """What small counts, and what is inside of what was counted, do not tell."""
+    noise = "Small counts are mostly noise"
+    if release.schema.items is not None:
+        return noise, (
+            "A set of items with a small count may be in nobody's record in truth, and which items "
+            "go together is known only as far as they were counted together."
+        )
+    if isinstance(release, RowsRelease):
+        return "Small counts tell little", (
+            "A generalised row with a small count tells little about how many people share it, and "
+            "inside a row nothing is known about where people are."
+        )
+    empty = "A region with a small count may be empty in truth, and inside a region "
+    tables = words.detail(release)
+    if tables is None:
+        return noise, f"{empty}nothing is known about where people are."
+    known = "the regions and the pairs" if tables.pair else "the regions"
+    return noise, (
+        f"{empty}where people are is estimated from counts over all people. How attributes go "
+        f"together there is known only as far as {known} tell."
+    )
+
+
 def _limits(release: Any) -> Safe:
-    told = list(_LIMITS)
+    told = [*_LIMITS, _small(release)]
+    items = release.schema.items is not None
+    public = (
+        "The list of items and its groups are" if items else "Bounds, values and taxonomies are"
+    )
+    told.insert(
+        2,
+        (
+            "The schema is public",
+            f"{public} published as they are. They must be public knowledge and not read off the "
+            "data.",
+        ),
+    )
     if release.schema.items is None and release.schema.person is None:
         told.insert(
             1,
@@ -277,11 +330,11 @@ def _limits(release: Any) -> Safe:
                 "was gone over.",
             ),
         )
-    items = [tag("li", tag("strong", f"{name}. "), text) for name, text in told]
+    listed = [tag("li", tag("strong", f"{name}. "), text) for name, text in told]
     return join(
         [
             tag("p", "The promise is about what can be learnt from a release. It does not cover:"),
-            tag("ul", *items, class_="limits"),
+            tag("ul", *listed, class_="limits"),
         ]
     )
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from hedgerow.errors import ReleaseError
@@ -17,6 +19,15 @@ __all__ = ["after", "budget", "doubt", "factor", "promise", "shares"]
 _BEFORE = ((1, 1000), (1, 100), (1, 10), (1, 2))
 _COLOURS = 9
 _NAMED = 3  # failed checks that are told one by one
+_LITTLE = 2  # up to this epsilon next to nothing can be learnt about one person
+
+# purposes in the words of somebody who knows no method
+_PLAIN = {
+    "select": "choosing how to divide people",
+    "allocate": "choosing how far to divide each group",
+    "fine": "counts of attributes, value by value",
+    "relate": "choosing which pairs of attributes to count",
+}
 
 
 def after(before: float, epsilon: float) -> float:
@@ -74,31 +85,39 @@ def promise(release: Any, verdict: Verdict) -> Safe:
         return tag("p", *words.guarantee(release), class_="bad")
     epsilon, delta = exact(release.guarantee["epsilon"]), exact(release.guarantee["delta"])
     parts = [tag("p", sentence) for sentence in words.guarantee(release)]
+    if epsilon <= _LITTLE:
+        learnt = (
+            "learns almost nothing about that person that they would not have learnt had the "
+            "person stayed away. The table says how much “almost” is."
+        )
+    else:
+        learnt = (
+            "can learn only so much more about that person than had the person stayed away. That "
+            f"is bounded, but weakly with an epsilon of {words.decimal(epsilon)}: see the table."
+        )
     parts.append(
         tag(
             "p",
             "Take any one person. Whoever reads the release, however clever and whatever else "
-            "they know, learns almost nothing about that person that they would not have learnt "
-            "had the person stayed away. The table says how much “almost” is.",
+            f"they know, {learnt}",
         )
     )
     rows = []
     for of, number in _BEFORE:
         one, two = after(of / number, float(epsilon)), after(of / number, 2 * float(epsilon))
         rows.append([f"{of} in {number:,}", _percent(one), bars([("told", one)]), _percent(two)])
-    parts.append(
-        table(
-            "How far a suspicion about one person can grow because they took part",
-            [
-                "a suspicion of",
-                "becomes at most",
-                PICTURE,
-                "if known to have taken part",
-            ],
-            rows,
-            {1, 3},
-        )
+    odds = table(
+        "How far a suspicion about one person can grow because they took part",
+        [
+            "a suspicion of",
+            "becomes at most",
+            PICTURE,
+            "if known to have taken part",
+        ],
+        rows,
+        {1, 3},
     )
+    parts.append(tag("div", odds, class_="together"))
     if delta:
         parts.append(
             tag(
@@ -128,9 +147,14 @@ def _checked(verdict: Verdict) -> Safe:
 
 
 def _percent(share: float) -> str:
-    """A share in percent, rounded up: a promise is never overstated."""
-    if share > 0.9999:
-        return "near certainty"
+    """A share in percent, rounded up: a promise is never overstated, nor is anything certain.
+
+    Example:
+        >>> _percent(0.0271), _percent(0.985), _percent(0.9951)
+        ('2.8%', '99%', 'over 99%')
+    """
+    if share > 0.99:
+        return "over 99%"
     digits = 2 if share < 0.01 else 1 if share < 0.1 else 0
     return f"{math.ceil(share * 10 ** (2 + digits) - 1e-9) / 10**digits:.{digits}f}%"
 
@@ -140,10 +164,21 @@ def _one_in(delta: Fraction) -> str:
     return f"{number:,}" if number < 10**15 else f"10^{len(str(number)) - 1}"
 
 
-def shares(ledger: dict[str, Any]) -> list[tuple[str, float]]:
+def _plain(purpose: str, detailed: bool = False, classes: bool = False) -> str:
+    """What a purpose of the ledger is called on the page."""
+    if detailed and purpose == "leaf":  # not all the counts that are published
+        return "class counts of the regions" if classes else "counts of the regions"
+    return _PLAIN.get(purpose) or words.purpose_words(purpose)
+
+
+def shares(ledger: dict[str, Any], named: Callable[[str], str] = _plain) -> list[tuple[str, float]]:
     """What part of the budget each purpose got, on the average path to a region.
 
     What was accounted for in rho counts with the epsilon that it was converted to.
+
+    Args:
+        ledger: The books of a release.
+        named: What purposes are called.
 
     Raises:
         ReleaseError: If the ledger, which may come from anybody, cannot be read.
@@ -151,7 +186,7 @@ def shares(ledger: dict[str, Any]) -> list[tuple[str, float]]:
     Example:
         >>> shares({"pots": {"epsilon": {"unit": "1/4", "units": 4}}, "paths": [
         ...     {"leaves": 3, "spent": {"epsilon": {"leaf": 3, "select": 1}}}]})
-        [('choosing what to specialise', 0.25), ('the counts that are published', 0.75)]
+        [('choosing how to divide people', 0.25), ('the counts that are published', 0.75)]
     """
     try:
         spent: dict[str, float] = {}
@@ -170,7 +205,7 @@ def shares(ledger: dict[str, Any]) -> list[tuple[str, float]]:
         total = sum(spent.values())
         known = words.purposes()
         order = sorted(spent, key=lambda one: known.index(one) if one in known else len(known))
-        found = [(words.purpose_words(one), spent[one] / total) for one in order if spent[one]]
+        found = [(named(one), spent[one] / total) for one in order if spent[one]]
         if not found or not all(math.isfinite(share) and 0 <= share <= 1 for _, share in found):
             raise ValueError
         return found
@@ -188,9 +223,11 @@ def budget(release: Any, sound: bool) -> Safe | None:
         release: The release.
         sound: Whether its books add up; if not, they need not even be readable.
     """
+    detailed, classes = words.detail(release) is not None, bool(release.schema.classes)
+    named = partial(_plain, detailed=detailed, classes=classes)
     try:
-        parts = shares(release.ledger)
-        spent = [list(row) for row in words.spending(release.ledger)]
+        parts = shares(release.ledger, named)
+        spent = [list(row) for row in words.spending(release.ledger, named)]
     except ReleaseError:
         if sound:
             raise

@@ -97,13 +97,14 @@ def tree_picture(release: Release, tree: TreePartition) -> Safe:
         "count; the list below says it in words."
     )
     depth = int(tree.depth.max())
+    stripes = "; striped boxes stand for several small parts" if _striped(root) else ""
     return join(
         [
             tag(
                 "p",
                 f"Everyone was divided step by step into {words.many(root.regions, 'region')}, "
                 f"at most {words.many(depth, 'step')} deep. Boxes are as wide as their noisy "
-                f"counts; striped boxes stand for several small parts.{says}",
+                f"counts{stripes}.{says}",
             ),
             tag(
                 "div",
@@ -119,6 +120,10 @@ def tree_picture(release: Release, tree: TreePartition) -> Safe:
             ),
         ]
     )
+
+
+def _striped(branch: Branch) -> bool:
+    return bool(branch.merged) or any(_striped(child) for child in branch.below)
 
 
 def _drawn(branch: Branch, everybody: int, classes: bool) -> Safe:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from hedgerow.release import BasketRelease, GridPartition, Release, RowsRelease, TreePartition
-from hedgerow.release.detail import Detail
 from hedgerow.release.spread import Spread, columns_of, item_spread, spreads
 from hedgerow.report.divisions import whole
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
@@ -20,6 +19,10 @@ __all__ = ["questions", "values"]
 _SHOWN = 8  # values of a categorical attribute; the others are told together
 _IN_NUMBERS = 40  # values in the table of all numbers
 _ASKED = 3  # attributes that examples are about
+_WIDE = (
+    "intervals come from the regions alone, and are far wider than the likely error: estimates "
+    "follow the counts of attributes too"
+)
 _WIDTH, _HEIGHT, _TOP = 320, 90, 14
 
 
@@ -42,14 +45,19 @@ def values(release: Any, raw: Sequence[Sequence[float]] | None) -> Safe:
     if raw is not None:
         key.append(tag("li", tag("i", class_="c2"), "raw (NOT PRIVATE)"))
     even = None
-    detailed = isinstance(release, Release) and Detail.of(release.schema, release.measurements)
-    if not isinstance(release, BasketRelease) and not detailed:
+    if _detailed(release):
+        even = tag("p", f"Under “In numbers”, {_WIDE}.")
+    elif not isinstance(release, BasketRelease):
         even = tag(
             "p",
             "Inside a region people are taken to be spread evenly, so values that no region tells "
             "apart have the same share.",
         )
     return join([even, tag("ul", *key, class_="key"), tag("div", *cards, class_="cards")])
+
+
+def _detailed(release: Any) -> bool:
+    return isinstance(release, Release) and release.forest is not None
 
 
 def _card(spread: Spread, column: Any, raw: Any) -> Safe:
@@ -173,7 +181,7 @@ def questions(release: Any) -> Safe | None:
                 "p",
                 "Anybody can ask the release how many people meet some conditions. An interval is "
                 "narrow where a question follows the edges of the regions, and wide where it cuts "
-                "through them.",
+                "through them." + (f" Here {_WIDE}." if _detailed(release) else ""),
             ),
             table("How many people are there?", ["question", "about", "95% sure"], rows, {1, 2}),
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,12 @@ from hedgerow.errors import ReleaseError
 
 if TYPE_CHECKING:
     from hedgerow.release import BasketRelease, Release, RowsRelease
+    from hedgerow.release.detail import Detail
 
 __all__ = [
     "caution",
     "decimal",
+    "detail",
     "guarantee",
     "left_out",
     "many",
@@ -128,7 +131,7 @@ def caution(epsilon: Fraction) -> str | None:
         return None
     return (
         f"Warning: an epsilon above {_WEAK} protects weakly. A mere suspicion about a person can "
-        "become a near certainty; see docs/choosing.md."
+        "become a near certainty."
     )
 
 
@@ -173,15 +176,29 @@ def many(number: int, word: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}{of}{rest}"
 
 
+def detail(release: Any) -> Detail | None:
+    """The tables of attributes and pairs that were counted beside regions, if there are any."""
+    from hedgerow.release.detail import Detail
+
+    if release.schema.items is not None:
+        return None
+    return Detail.of(release.schema, getattr(release, "measurements", ()))
+
+
 def regions(release: Release | BasketRelease | RowsRelease) -> str:
-    """How many regions a release has.
+    """How many regions a release has, and what was counted beside them.
 
     They are sets of items, or partitions of them, if it holds transactions.
     """
     if not hasattr(release, "partition"):
         return many(len(release.counts), "generalised row")
     if release.schema.items is None:
-        return many(release.partition.cells, "region")
+        found = many(release.partition.cells, "region")
+        tables = detail(release)
+        if tables is None:
+            return found
+        found += f", counts of {many(len(tables.single), 'attribute')}"
+        return found + (f" and {many(len(tables.pair), 'pair')}" if tables.pair else "")
     chosen = release.settings.get("chosen")  # from anybody, so maybe anything
     kind = chosen.get("variant") if isinstance(chosen, dict) else None
     return many(release.partition.cells, "set of items" if kind == "core" else "partition")
@@ -199,14 +216,20 @@ def _who(release: Release | BasketRelease | RowsRelease) -> str:
     return f"any one person (with at most {rows})"
 
 
-def spending(ledger: dict[str, Any]) -> list[tuple[str, str, str]]:
+def spending(
+    ledger: dict[str, Any], named: Callable[[str], str] = purpose_words
+) -> list[tuple[str, str, str]]:
     """What was spent on what: purpose, pot, and from how little to how much on any path.
+
+    Args:
+        ledger: The books of a release.
+        named: What purposes are called.
 
     Raises:
         ReleaseError: If the ledger, which may come from anybody, is not kept as it should be.
     """
     try:
-        return _spending(ledger)
+        return _spending(ledger, named)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         raise ReleaseError(
             "the ledger of this release cannot be read",
@@ -214,7 +237,7 @@ def spending(ledger: dict[str, Any]) -> list[tuple[str, str, str]]:
         ) from None
 
 
-def _spending(ledger: dict[str, Any]) -> list[tuple[str, str, str]]:
+def _spending(ledger: dict[str, Any], named: Callable[[str], str]) -> list[tuple[str, str, str]]:
     from hedgerow.release.conversion import exact
 
     units = {pot: exact(entry["unit"]) for pot, entry in ledger["pots"].items()}
@@ -227,7 +250,7 @@ def _spending(ledger: dict[str, Any]) -> list[tuple[str, str, str]]:
             least, most = decimal(min(spent)), decimal(max(spent))
             if max(spent) > 0:
                 amount = least if least == most else f"{least} to {most}"
-                rows.append((purpose_words(purpose), pot, amount))
+                rows.append((named(purpose), pot, amount))
     return rows
 
 

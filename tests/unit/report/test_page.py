@@ -23,7 +23,7 @@ from hedgerow.report.tree import upper_tree
 
 KINDS = (
     "diffmulti", "diffgen", "cdiffgen", "noisy", "sampled", "core", "tree", "paper", "seeded",
-    "unclassed",
+    "detail", "unclassed",
 )  # fmt: skip
 VOID = {"meta", "br", "hr", "rect", "line"}
 ALLOWED = {
@@ -68,6 +68,15 @@ class Outline(HTMLParser):
 
     def all(self, name: str) -> list[dict[str, str | None]]:
         return [attributes for tag, attributes in self.found if tag == name]
+
+
+def section(text: str, key: str) -> str:
+    start = text.index(f'<section id="{key}"')
+    return text[start : text.index("</section>", start)]
+
+
+def in_short(text: str) -> list[str]:
+    return re.findall("<li>(.*?)</li>", section(text, "short"))
 
 
 def raw_of(kind: str, raw: Path) -> Path:
@@ -168,8 +177,7 @@ def test_a_release_that_lies_is_not_advertised(
         aside = text[text.index("<aside") : text.index("</aside>")]
         assert "DO NOT RELY ON THIS RELEASE. </strong>It fails its own check (" in aside
         assert why in aside and ("NOT PRIVATE" in aside) == (against is not None)
-        short = text[text.index('id="short"') :]
-        assert re.findall("<li>(.*?)</li>", short)[0] == "What it promises cannot be relied on."
+        assert in_short(text)[0] == "What it promises cannot be relied on."
         for false in (
             "0.01237", "a suspicion of", "add up to no more", "The books add up",
             "under differential privacy", "by a factor of", "almost nothing",
@@ -190,7 +198,82 @@ def test_books_of_a_liar_need_not_be_readable(releases: dict[str, Path]) -> None
 def test_the_release_of_another_table_is_told(releases: dict[str, Path], raw: Path) -> None:
     found = judge(hr.sample.people(5000, seed=9), releases["diffmulti"], queries=40)
     assert not found.matches
-    assert "cannot be of this data" in page(releases["diffmulti"], found)
+    text = page(releases["diffmulti"], found)
+    first, *others = in_short(text)
+    assert first.startswith("The release cannot be of this data")
+    assert not [line for line in others if "random counts" in line or "told" in line]
+    right = page(
+        releases["diffmulti"], judge(raw / "people.csv", releases["diffmulti"], queries=40)
+    )
+    assert "cannot be of this data" not in right
+    assert [line for line in in_short(right) if "random counts" in line]
+
+
+def test_detail_is_told_and_not_contradicted(releases: dict[str, Path], raw: Path) -> None:
+    release = hr.Release.load(releases["detail"])
+    names = [attribute.name for attribute in release.schema.attributes]
+    assert release.forest is not None and release.forest.pair
+    number = len(release.forest.pair)
+    pairs = "pair" if number == 1 else "pairs"
+    text = page(release)
+    assert (
+        f"<dd>{release.partition.cells} regions, counts of 10 attributes and {number} {pairs}<"
+        in text
+    )
+    released = section(text, "released")
+    for pair in release.forest.pair:
+        assert " and ".join(names[place] for place in sorted(pair)) in released
+    assert "nothing is known about where people are" not in text
+    assert "estimated from counts over all people" in section(text, "limits")
+    assert "class counts of the regions" in section(text, "budget")
+    assert "the counts that are published" not in section(text, "budget")
+    for key in ("values", "questions"):
+        assert "far wider than the likely error" in section(text, key)
+    against = judge(raw / "people.csv", release, queries=8)
+    assert "far wider than the likely error" in section(page(release, against), "values")
+    plain = page(releases["diffmulti"])
+    assert "nothing is known about where people are" in section(plain, "limits")
+    assert "far wider than the likely" not in plain and "counts of 10 attributes" not in plain
+    assert "the counts that are published" in section(plain, "budget")
+
+
+@pytest.mark.parametrize("kind", ["core", "tree", "paper"])
+def test_words_fit_sets_of_items(releases: dict[str, Path], kind: str) -> None:
+    text = page(releases[kind])
+    limits = section(text, "limits")
+    assert "region" not in limits and "taxonom" not in limits and "A set of items" in limits
+    assert "counts of sets of items" in in_short(text)[1]
+    assert "not including" not in text  # there are no numbers
+
+
+def test_a_weak_promise_is_called_weak(releases: dict[str, Path]) -> None:
+    for kind, folder in releases.items():
+        text = page(folder)
+        promised = section(text, "promise")
+        assert "docs/" not in text
+        weak = kind in ("detail", "unclassed")
+        assert ("almost nothing" in promised) == (not weak and kind != "seeded")
+        assert ("bounded, but weakly" in promised) == weak
+        assert "100%" not in promised and ("over 99%" in promised) == weak
+
+
+def test_strange_signs_are_explained_where_they_are_seen(releases: dict[str, Path]) -> None:
+    for folder in releases.values():
+        text = page(folder)
+        release = hr.Release.load(folder)
+        assert text.count("not including, 12") == (1 if release.schema.items is None else 0)
+        assert ("striped boxes" in text) == ('class="box more' in text)
+        assert "<dt>epsilon (smaller is safer)</dt>" in text
+        assert "specialis" not in section(text, "budget")
+
+
+def test_how_coarse_it_is(releases: dict[str, Path], raw: Path) -> None:
+    for kind, what in (("diffmulti", "regions"), ("noisy", "rows")):
+        text = page(releases[kind], judge(raw / "people.csv", releases[kind], queries=8))
+        assert f"How coarse the {what} are</h2>" in text and "Detail" not in text
+    assert "in the same region as a typical record" in page(
+        releases["diffmulti"], judge(raw / "people.csv", releases["diffmulti"], queries=8)
+    )
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hedgerow.errors import ReleaseError
-from hedgerow.report.promise import after, shares
+from hedgerow.report.promise import _percent, after, shares
 
 LEDGER: dict[str, Any] = {
     "pots": {
@@ -23,7 +23,7 @@ LEDGER: dict[str, Any] = {
 def test_what_was_paid_in_rho_counts_as_the_epsilon_it_was_converted_to() -> None:
     found = dict(shares(LEDGER))
     assert found["the counts that are published"] == pytest.approx(0.6)
-    assert found["choosing what to specialise"] == pytest.approx(0.4 * 7 / 8)
+    assert found["choosing how to divide people"] == pytest.approx(0.4 * 7 / 8)
     assert found["growing the tree"] == pytest.approx(0.4 / 8)
     assert sum(found.values()) == pytest.approx(1)
 
@@ -48,6 +48,17 @@ def test_a_release_that_lists_nothing_was_paid_for() -> None:
 def test_a_ledger_of_anybody_is_refused_in_words(broken: dict[str, Any]) -> None:
     with pytest.raises(ReleaseError):
         shares(broken)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 4.0, 7.0, 20.0, 10_000.0])
+def test_nothing_is_called_certain(epsilon: float) -> None:
+    for before in (0.001, 0.01, 0.1, 0.5):
+        found, told = after(before, epsilon), _percent(after(before, epsilon))
+        assert not told.startswith("100")
+        if told != "over 99%":
+            assert found <= float(told.removesuffix("%")) / 100 + 1e-9
+        else:
+            assert found > 0.99
 
 
 @pytest.mark.parametrize("before", [0.001, 0.3, 0.5])

@@ -51,5 +51,10 @@ def test_text_can_be_told_from_its_ground(scheme: dict[str, str]) -> None:
         assert contrast(scheme[mark], scheme["card"]) >= 3, mark
 
 
+def test_the_table_of_odds_is_printed_in_one_piece() -> None:
+    rules = re.findall(r"([^{}]*)\{break-inside:avoid\}", STYLE.split("@media print")[1])
+    assert any(".together" in rule.split(",") for rule in rules)
+
+
 def test_nothing_is_loaded() -> None:
     assert not re.search(r"url\(|@import|@font-face|expression", STYLE)
