@@ -147,7 +147,7 @@ def _top(release: Any, doubted: str | None, against: Judgement | None) -> Safe:
     facts = [
         ("epsilon (smaller is safer)", epsilon),
         ("delta", delta),
-        ("published", words.regions(release)),
+        ("published", _published(release)),
         (f"people {'listed' if isinstance(release, RowsRelease) else 'counted'}, about", people),
     ]
     if against is not None:
@@ -162,6 +162,14 @@ def _top(release: Any, doubted: str | None, against: Judgement | None) -> Safe:
         tag("dl", *described, class_="facts"),
         class_="top",
     )
+
+
+def _published(release: Any) -> str:
+    found, tables = words.regions(release), words.detail(release)
+    if tables is None:
+        return found
+    found += f", counts of {words.many(len(tables.single), 'attribute')}"
+    return found + (f" and {words.many(len(tables.pair), 'pair')}" if tables.pair else "")
 
 
 def _people(release: Any) -> str:

@@ -186,19 +186,14 @@ def detail(release: Any) -> Detail | None:
 
 
 def regions(release: Release | BasketRelease | RowsRelease) -> str:
-    """How many regions a release has, and what was counted beside them.
+    """How many regions a release has.
 
     They are sets of items, or partitions of them, if it holds transactions.
     """
     if not hasattr(release, "partition"):
         return many(len(release.counts), "generalised row")
     if release.schema.items is None:
-        found = many(release.partition.cells, "region")
-        tables = detail(release)
-        if tables is None:
-            return found
-        found += f", counts of {many(len(tables.single), 'attribute')}"
-        return found + (f" and {many(len(tables.pair), 'pair')}" if tables.pair else "")
+        return many(release.partition.cells, "region")
     chosen = release.settings.get("chosen")  # from anybody, so maybe anything
     kind = chosen.get("variant") if isinstance(chosen, dict) else None
     return many(release.partition.cells, "set of items" if kind == "core" else "partition")
