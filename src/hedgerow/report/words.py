@@ -112,11 +112,14 @@ def times(epsilon: Fraction) -> str:
     Example:
         >>> times(Fraction(1)), times(Fraction(1, 10)), times(Fraction(8)), times(Fraction(100))
         ('e^epsilon = 2.72', 'e^epsilon = 1.11', 'e^epsilon = 2,981', 'e^epsilon')
+        >>> times(Fraction(1, 100))
+        'e^epsilon = 1.0101'
     """
     if epsilon > 20:
         return "e^epsilon"
     factor = math.exp(float(epsilon))
-    shown = f"{math.ceil(factor):,}" if factor >= 100 else f"{math.ceil(factor * 100) / 100:g}"
+    digits = 0 if factor >= 100 else 2 if factor >= 1.1 else 4  # a small epsilon shows late
+    shown = f"{math.ceil(factor * 10**digits) / 10**digits:,.{digits}f}"
     return f"e^epsilon = {shown}"
 
 
