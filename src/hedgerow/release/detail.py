@@ -73,7 +73,7 @@ def group_edges(attribute: Attribute, counts: Ints) -> Ints:
         >>> schema = Schema.from_dict({"name": "s", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 159, "step": 1}}})
         >>> group_edges(schema.attributes[0], np.array([800] + [10] * 15)).tolist()
-        [0, 10, 160]
+        [0, 10, 50, 160]
     """
     edges = edges_of(attribute)
     if isinstance(attribute, Categorical) and attribute.size <= MOST_VALUES:
