@@ -258,7 +258,7 @@ class _Rows:
 
     def __init__(self, width: int, dtype: Any, capacity: int | None) -> None:
         # A damaged file may claim any number of rows: believe it up to a point, then grow.
-        rows = min(capacity or 0, 1 << 27)
+        rows = min(max(capacity or 0, 0), 1 << 27)
         self.codes: Any = np.empty((rows, width), dtype)
         self.used = 0
 

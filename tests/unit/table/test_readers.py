@@ -1,6 +1,7 @@
 import gzip
 import os
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -83,3 +84,11 @@ def test_repeated_and_nested_columns_in_parquet(tmp_path):
     pq.write_table(pa.table({"age": [1], "job.title": [{"secret": 1}]}), path)
     with pytest.raises(DataError, match=r"column 'job.title' holds values of type"):
         read(path, SCHEMA)
+
+
+def test_a_file_that_claims_fewer_rows_than_none_is_not_believed():
+    from hedgerow.table.table import _Rows
+
+    rows = _Rows(1, np.uint16, -5)
+    rows.add([np.array([3, 4], dtype=np.uint16)], 2)
+    assert rows.finish().tolist() == [[3], [4]]
