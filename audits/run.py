@@ -203,11 +203,15 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=1_000_000, help="for fuzzing")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", type=Path, help="a directory for what is finished, to go on from")
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        help="a directory for what is finished, to go on from; empty it when the code has changed",
+    )
     parser.add_argument("--skip", nargs="*", default=[], choices=[*SCRIPTS], help="leave out")
     parser.add_argument("--out", type=Path, default=HERE.parent / "docs" / "privacy" / "audit.md")
     asked = parser.parse_args()
-    said = [word for word in sys.argv[1:] if word not in ("--keep", str(asked.keep))]
+    said = ["DIR" if word == str(asked.keep) else word for word in sys.argv[1:]]
     asked.command = " ".join(["python audits/run.py", *said])
     began = time.monotonic()
 

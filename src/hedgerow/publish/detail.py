@@ -44,7 +44,7 @@ from hedgerow.release.detail import (
 from hedgerow.release.measurements import Measurement
 from hedgerow.schema import Schema
 
-__all__ = ["DetailShare", "buy_detail", "share_detail"]
+__all__ = ["DetailShare", "buy_detail", "part_counts", "share_detail"]
 
 Ints = NDArray[np.int64]
 Tables = dict[tuple[int, int], Ints]
@@ -136,7 +136,7 @@ def buy_detail(
     edges = [edges_of(attribute) for attribute in schema.attributes]
     exact = found.map(
         lambda seen: _flat(
-            [_by_class(_parts(seen, a, cut), classes) for a, cut in enumerate(edges)]
+            [_by_class(part_counts(seen, a, cut), classes) for a, cut in enumerate(edges)]
         )
     )
     drawn, units = curator.laplace("single", 0, _ROOT, exact, reach=attributes)
@@ -150,7 +150,7 @@ def buy_detail(
         exact = found.map(
             lambda seen: _flat(
                 [
-                    _parts(seen, a, np.arange(size + 1)).sum(axis=1)
+                    part_counts(seen, a, np.arange(size + 1)).sum(axis=1)
                     for a, size in zip(places, sizes, strict=True)
                 ]
             )
@@ -193,10 +193,9 @@ def _dependence(
 ) -> Callable[[Tables], dict[tuple[int, int], int]]:
     """Scores pairs: how many records lie elsewhere than independence has it, less the noise."""
     masses = []
-    for cut, table in zip(pairs.edges, single, strict=True):
-        parts = np.maximum(table.sum(axis=1), 0)
-        ends = np.searchsorted(_ends(table, cut), cut)
-        masses.append(np.add.reduceat(np.append(parts, 0), ends[:-1]))
+    for parts, groups, table in zip(pairs.parts, pairs.edges, single, strict=True):
+        counts = np.maximum(table.sum(axis=1), 0)
+        masses.append(np.add.reduceat(counts, np.searchsorted(parts, groups[:-1])))
     noise = 1 / float(curator.noise_rate("pair", share.pair, share.pairs))
     expected: Tables = {}
     handicap: dict[tuple[int, int], int] = {}
@@ -215,11 +214,6 @@ def _dependence(
         }
 
     return score
-
-
-def _ends(table: Ints, cut: Ints) -> Ints:
-    """The edges of an attribute's parts, from the number of parts and the size alone."""
-    return np.arange(len(table) + 1, dtype=np.int64) * int(cut[-1]) // len(table)
 
 
 def _among(open_: list[tuple[int, int]]) -> Callable[[dict[tuple[int, int], int]], Candidates]:
@@ -291,7 +285,7 @@ def _tables_of(
     return tables
 
 
-def _parts(histograms: Histograms, a: int, edges: Ints) -> Ints:
+def part_counts(histograms: Histograms, a: int, edges: Ints | NDArray[np.int32]) -> Ints:
     """The class counts of each part of an attribute."""
     part = slice(histograms.start[a], histograms.start[a + 1])
     table = np.zeros((len(edges) - 1, histograms.counts.shape[1]), dtype=np.int64)

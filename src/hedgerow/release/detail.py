@@ -99,17 +99,20 @@ class Pairs:
     """How the cells of all pairs of attributes are numbered.
 
     Args:
-        edges: The edges of the groups of each attribute.
+        parts: The edges of the parts of each attribute.
+        edges: The edges of its groups, each of which is made of parts.
         start: The number of the first cell of each pair; one more than there are pairs, which
             there are none of if there are very many attributes.
     """
 
+    parts: tuple[Ints, ...]
     edges: tuple[Ints, ...]
     start: Ints
 
     @staticmethod
     def of(schema: Schema, single: Sequence[Ints]) -> Pairs:
         """The numbering that follows from the noisy tables of single attributes."""
+        parts = tuple(edges_of(attribute) for attribute in schema.attributes)
         edges = tuple(
             group_edges(attribute, table.sum(axis=1))
             for attribute, table in zip(schema.attributes, single, strict=True)
@@ -120,7 +123,7 @@ class Pairs:
             for one in range(related)
             for other in range(one)
         ]
-        return Pairs(edges, np.cumsum([0, *sizes]).astype(np.int64))
+        return Pairs(parts, edges, np.cumsum([0, *sizes]).astype(np.int64))
 
     def shape(self, one: int, other: int) -> tuple[int, int]:
         """How many groups both attributes have."""

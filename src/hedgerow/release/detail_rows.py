@@ -25,7 +25,7 @@ from hedgerow.release.partition import Partition
 if TYPE_CHECKING:
     from hedgerow.schema.query import Intervals, Query
 
-__all__ = ["Regions", "Weighed", "draw_detailed", "most_rows", "weigh", "weighed_counts"]
+__all__ = ["Held", "Weighed", "draw_detailed", "most_rows", "weigh", "weighed_counts"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -39,8 +39,8 @@ _FIRMNESS = 30.0
 
 
 @dataclass(frozen=True, eq=False)
-class Regions:
-    """The regions of a release, all of which must be listed.
+class Held:
+    """What the regions of a release hold; all of them must be listed.
 
     Args:
         partition: The regions.
@@ -73,7 +73,7 @@ class Weighed:
     weight: Floats
 
 
-def weigh(forest: Forest, regions: Regions, rows: int, random: Random) -> Weighed:
+def weigh(forest: Forest, regions: Held, rows: int, random: Random) -> Weighed:
     """Draws rows from a forest and weighs them by the counts of the regions.
 
     Args:
@@ -100,7 +100,7 @@ def weigh(forest: Forest, regions: Regions, rows: int, random: Random) -> Weighe
     return Weighed(codes, region, weight)
 
 
-def draw_detailed(forest: Forest, regions: Regions, rows: int, random: Random) -> tuple[Ints, Ints]:
+def draw_detailed(forest: Forest, regions: Held, rows: int, random: Random) -> tuple[Ints, Ints]:
     """So many rows as codes, in random order, and their classes."""
     codes, classes = [np.empty((0, len(forest.codes)), np.int64)], [np.empty(0, np.int64)]
     left = rows
@@ -143,7 +143,7 @@ def weighed_counts(weighed: Weighed, sizes: Sequence[int], queries: Sequence[Que
     return found
 
 
-def _everywhere(codes: Ints, region: Ints, regions: Regions, random: Random) -> tuple[Ints, Ints]:
+def _everywhere(codes: Ints, region: Ints, regions: Held, random: Random) -> tuple[Ints, Ints]:
     """Adds rows, spread evenly, in regions that hold records and that no row was drawn for."""
     held = np.maximum(shrunk(regions.counts, regions.noise), 0.0).sum(axis=1)
     missed = np.flatnonzero((held > 0) & (np.bincount(region, minlength=len(held)) == 0))
@@ -175,7 +175,7 @@ def _by_class(cell: Ints, weight: Floats, number: int) -> Floats:
     return np.stack([np.bincount(cell, column, number) for column in weight.T], axis=1)
 
 
-def _to_regions(weight: Floats, region: Ints, regions: Regions) -> Floats:
+def _to_regions(weight: Floats, region: Ints, regions: Held) -> Floats:
     """Moves regions towards their counts, as far as those stand out."""
     now = _by_class(region, weight, len(regions.counts))
     wanted = np.maximum(now + shrunk(regions.counts - now, regions.noise), 0.0)

@@ -18,8 +18,7 @@ from hedgerow.release.censored import answer_listed
 from hedgerow.release.classify import class_shares
 from hedgerow.release.detail import Detail
 from hedgerow.release.detail_model import Forest, fit_forest
-from hedgerow.release.detail_rows import Regions as Held
-from hedgerow.release.detail_rows import Weighed, most_rows, weigh, weighed_counts
+from hedgerow.release.detail_rows import Held, Weighed, most_rows, weigh, weighed_counts
 from hedgerow.release.estimate import Cells, estimate_cells, whole_counts
 from hedgerow.release.evidence import is_censored
 from hedgerow.release.files import read_manifest, read_parts, write

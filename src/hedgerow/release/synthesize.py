@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import UsageError
 from hedgerow.release.detail_model import Forest
-from hedgerow.release.detail_rows import Regions, draw_detailed
+from hedgerow.release.detail_rows import Held, draw_detailed
 from hedgerow.release.generalized import dictionary, numbers
 from hedgerow.release.partition import Partition
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
@@ -31,7 +31,7 @@ def draw_rows(
     counts: Ints,
     n: int | None = None,
     seed: int | None = None,
-    model: tuple[Forest, Regions] | None = None,
+    model: tuple[Forest, Held] | None = None,
 ) -> pa.Table:
     """Rows with the schema's columns, the class last, in random order.
 

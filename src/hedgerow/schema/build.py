@@ -29,7 +29,7 @@ from hedgerow.schema.model import (
     SchemaModel,
 )
 from hedgerow.schema.nodes import Items, Node, Text, from_python
-from hedgerow.schema.schema import BOTH, Person, Schema
+from hedgerow.schema.schema import BOTH, Person, Schema, unit_fault
 from hedgerow.schema.taxonomy import Taxonomy
 from hedgerow.schema.taxonomy_file import read_taxonomy_file
 from hedgerow.schema.trees import DEFAULT_ROOT, Branch, branch_from_node, grow, has_leaf
@@ -75,9 +75,11 @@ class _Builder:
             source = ItemsSource(self.file, self.folder, self.lines, self.report)
             items = build_items(model.items, source)
             self._name(model)
+            self._unit(model, model.items.person is not None)
             raise_faults(self.report.faults)
             return Schema(
                 name=model.name,
+                unit=model.unit,
                 draft=model.draft,
                 began_as_draft=model.began_as_draft,
                 items=items,
@@ -108,6 +110,7 @@ class _Builder:
         self._one_of("class", [target.name for target in targets])
         self._one_of("person", [person.column for person in people])
         self._name(model)
+        self._unit(model, bool(people))
         raise_faults(self.report.faults)
         if not attributes:
             hint = "Describe at least one column that is not the class, a person or an identifier."
@@ -116,6 +119,7 @@ class _Builder:
             raise_faults(self.report.faults)
         return Schema(
             name=model.name,
+            unit=model.unit,
             attributes=tuple(attributes),
             target=targets[0] if targets else None,
             identifiers=tuple(identifiers),
@@ -131,6 +135,11 @@ class _Builder:
             self.report.fault("the name is blank", "Give the table a name.", self.file, line)
         elif (wrong := label_fault(model.name)) is not None:
             self.report.fault(*wrong, self.file, line)
+
+    def _unit(self, model: SchemaModel, told_apart: bool) -> None:
+        wrong = unit_fault(model.unit, told_apart, items=model.items is not None)
+        if wrong is not None:
+            self.report.fault(*wrong, self.file, self.lines.get(("unit",)))
 
     def _attributes_or_items(self, model: SchemaModel) -> None:
         given = model.model_fields_set

@@ -88,6 +88,8 @@ def _explain(
             return "only numbers can be clipped to their bounds", "Use error, other or drop."
         if key == "separator":
             return "items cannot be separated by this", 'Write " ", ",", ";", "|" or "\\t".'
+        if key == "unit":
+            return f"unit is {_shown(value)}", _EXAMPLES["unit"]
         allowed = _model(kind).model_fields[key].annotation.__args__  # type: ignore[union-attr]
         return f"{key} is {_shown(value)}", _choose(value, allowed)
     if rule.startswith(("int", "greater_than")):
@@ -109,6 +111,8 @@ def _explain(
 
 
 _EXAMPLES = {
+    "unit": "Write `unit: row` if each row, line or record is one person, or `unit: person` if a "
+    "column tells people apart.",
     "name": "Add a line such as  name: people.",
     "attributes": "Add the columns below a line  attributes:.",
     "low": "Give the smallest value that can occur, from public knowledge and not from the data.",

@@ -203,6 +203,11 @@ class SchemaModel(_Model):
     """The public description of a private table."""
 
     name: Label = Field(description="What the table is called in releases.")
+    unit: Literal["row", "person"] | None = Field(
+        None,
+        description="Whom the guarantee protects. row: each row, line or record is one person; "
+        "person: a column tells people apart (`role: person`, or `person:` below `items:`).",
+    )
     draft: bool = Field(
         False, description="A draft cannot be published by; remove the line after reading it."
     )
@@ -222,7 +227,7 @@ def json_schema() -> dict[str, Any]:
 
     Example:
         >>> sorted(json_schema()["properties"])
-        ['attributes', 'began_as_draft', 'draft', 'items', 'name']
+        ['attributes', 'began_as_draft', 'draft', 'items', 'name', 'unit']
     """
     schema = SchemaModel.model_json_schema()
     for model in (schema, *schema["$defs"].values()):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
@@ -23,7 +23,9 @@ from hedgerow.schema.items import Items
 from hedgerow.schema.lint import Fault, items_faults, label_fault, raise_faults, schema_faults
 from hedgerow.schema.trees import DEFAULT_ROOT
 
-__all__ = ["BOTH", "Person", "Schema"]
+__all__ = ["BOTH", "Person", "Schema", "Unit", "unit_fault"]
+
+Unit = Literal["row", "person"]
 
 BOTH = (
     "the schema has both attributes and items",
@@ -52,6 +54,8 @@ class Schema:
         draft: Whether the schema is still a draft, which must not be published by.
         began_as_draft: Whether the schema was drafted from private data by `hedgerow init`.
         items: The items of transactions; a schema has attributes or items, never both.
+        unit: Whom the guarantee protects: "row" if each row, line or record is one person,
+            "person" if a column tells people apart, None if that has not been stated.
         warnings: What the reader found odd, though not wrong.
 
     Example:
@@ -77,6 +81,7 @@ class Schema:
     draft: bool = False
     began_as_draft: bool = False
     items: Items | None = None
+    unit: Unit | None = None
     warnings: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -88,13 +93,20 @@ class Schema:
             faults = [Fault(f"items: {what}", hint) for _, what, hint in items_faults(self.items)]
             if self.attributes or self.target or self.identifiers or self.person:
                 faults.append(Fault(*BOTH))
-            raise_faults(faults)
+            raise_faults([*faults, *self._unit_faults()])
             return
         people = [] if self.person is None else [self.person.column]
         faults = schema_faults(self.attributes, self.target, [*self.identifiers, *people])
         if self.person is not None and self.person.max_rows < 1:
             faults.append(Fault("max_rows is below 1", "Say how many rows one person may have."))
-        raise_faults(faults)
+        raise_faults([*faults, *self._unit_faults()])
+
+    def _unit_faults(self) -> list[Fault]:
+        if self.items is not None:
+            wrong = unit_fault(self.unit, self.items.person is not None, items=True)
+        else:
+            wrong = unit_fault(self.unit, self.person is not None, items=False)
+        return [] if wrong is None else [Fault(*wrong)]
 
     @staticmethod
     def load(path: str | Path) -> Schema:
@@ -130,7 +142,10 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical dictionary form: fit for JSON, taxonomies in place, nothing left out."""
-        about = {"name": self.name, "draft": self.draft, "began_as_draft": self.began_as_draft}
+        about: dict[str, Any] = {"name": self.name}
+        if self.unit is not None:
+            about["unit"] = self.unit
+        about |= {"draft": self.draft, "began_as_draft": self.began_as_draft}
         if self.items is not None:
             return about | {"items": self.items.describe()}
         columns: dict[str, Any] = {a.name: _describe(a) for a in self.attributes}
@@ -183,6 +198,30 @@ class Schema:
         """The SHA-256 of the canonical form, in hexadecimal."""
         text = json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def unit_fault(unit: str | None, told_apart: bool, items: bool) -> tuple[str, str] | None:
+    """What is wrong with a statement of the unit of protection, and the way out.
+
+    Args:
+        unit: What is stated, if anything.
+        told_apart: Whether a column tells people apart.
+        items: Whether the schema describes transactions.
+    """
+    column = "`person:` below `items:`" if items else "a column with `role: person` and `max_rows`"
+    if unit == "person" and not told_apart:
+        return (
+            "the unit is a person, and no column tells people apart",
+            f"Name {column}, or write `unit: row` if each row is one person.",
+        )
+    if unit == "row" and told_apart:
+        return (
+            "the unit is a row, and a column tells people apart",
+            f"Write `unit: person`, or take {column} out if each row is one person.",
+        )
+    if unit not in (None, "row", "person"):
+        return "the unit is neither row nor person", "Write `unit: row` or `unit: person`."
+    return None
 
 
 def _describe(attribute: Attribute) -> dict[str, Any]:

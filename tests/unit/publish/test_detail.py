@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.counting.sealed import claim_key
-from hedgerow.errors import LeakError
 from hedgerow.privacy.budget import Pot
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
@@ -86,8 +84,3 @@ def test_pairs_of_very_many_attributes_are_not_looked_at():
     schema = Schema.from_dict({"name": "s", "attributes": attributes})
     assert share_detail(schema, Fraction(1), 10**9, 100_000).pairs == 0
     assert share_detail(schema, Fraction(1), 10**9, 100_000, 3).pairs == 0
-
-
-def test_the_key_to_exact_counts_cannot_be_had_twice():
-    with pytest.raises(LeakError):
-        claim_key()

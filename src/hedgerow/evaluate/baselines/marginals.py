@@ -25,6 +25,7 @@ from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Line
+from hedgerow.publish.detail import part_counts
 from hedgerow.publish.publisher import Progress, no_progress
 from hedgerow.release.synthesize import values_of
 from hedgerow.release.whole import project, round_to_total
@@ -90,7 +91,7 @@ class Marginals:
             shapes.append((classes, 1))  # the class is one attribute more
 
         def flat(histograms: Histograms) -> Ints:
-            tables = [_table(histograms, a, edge, classes) for a, edge in enumerate(edges)]
+            tables = [part_counts(histograms, a, edge) for a, edge in enumerate(edges)]
             if beside < classes:
                 tables = [
                     *(table.sum(axis=1, keepdims=True) for table in tables),
@@ -215,12 +216,3 @@ def _covered(edges: NDArray[np.int32], intervals: Any) -> Floats:
     for low, high in intervals:
         covered += np.maximum(0.0, np.minimum(hi, high) - np.maximum(lo, low))
     return covered / (hi - lo)
-
-
-def _table(histograms: Histograms, a: int, edges: NDArray[np.int32], classes: int) -> Ints:
-    """The class counts of each part of an attribute."""
-    part = slice(histograms.start[a], histograms.start[a + 1])
-    table = np.zeros((len(edges) - 1, classes), dtype=np.int64)
-    place = np.searchsorted(edges, histograms.code[part], side="right") - 1
-    np.add.at(table, place, histograms.counts[part])
-    return table
