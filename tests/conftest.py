@@ -4,6 +4,7 @@ import importlib.util
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -11,7 +12,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
+
+# How long an example takes says how busy the machine is, and nothing about the code.
+hypothesis.settings.register_profile("hedgerow")
+hypothesis.settings.load_profile("hedgerow")
+
+# Under nohup or in the background of a shell some signals are ignored, and every process that a
+# test starts would ignore them too. A handler that does nothing is not inherited.
+for _name in ("SIGINT", "SIGTERM", "SIGHUP"):
+    _number = getattr(signal, _name, None)
+    if _number is not None and signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, lambda *_: None)
 
 PASSWORD = "hedge and row"
 

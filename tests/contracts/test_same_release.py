@@ -97,9 +97,11 @@ def test_a_lost_worker_changes_nothing(
         killed = []
 
         def kill(engine: cluster.ClusterEngine) -> None:
-            pids = sorted(engine._client.run(os.getpid).values())
-            os.kill(pids[0], signal.SIGKILL)
-            killed.append(pids[0])
+            # a worker that is just dying does not answer
+            pids = sorted(engine._client.run(os.getpid, on_error="ignore").values())
+            if pids:
+                os.kill(pids[0], signal.SIGKILL)
+                killed.append(pids[0])
 
         count, split = cluster.ClusterEngine._merged, cluster.ClusterEngine.split
         calls = []
