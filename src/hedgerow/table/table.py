@@ -266,7 +266,7 @@ class _Rows:
         end = self.used + rows
         width = self.codes.shape[1]
         if end > len(self.codes):
-            self.codes.resize((max(end, len(self.codes) * 3 // 2), width))
+            self.codes.resize((max(end, len(self.codes) * 3 // 2), width), refcheck=False)
         # A small block is filled column by column while it stays in the processor's cache.
         block = np.zeros((rows, width), self.codes.dtype)
         for place, codes in enumerate(columns):
@@ -275,5 +275,5 @@ class _Rows:
         self.used = end
 
     def finish(self) -> Any:
-        self.codes.resize((self.used, self.codes.shape[1]))
+        self.codes.resize((self.used, self.codes.shape[1]), refcheck=False)
         return self.codes
