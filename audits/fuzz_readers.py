@@ -59,7 +59,7 @@ class Reader:
 
 SCHEMAS: tuple[dict[str, Any], ...] = (
     {
-        "name": "people",
+        "name": "people", "unit": "person",
         "attributes": {
             "age": {"type": "numeric", "low": 17, "high": 90, "missing": "other"},
             "job": {"type": "categorical", "root": "All", "taxonomy": {
@@ -76,12 +76,15 @@ SCHEMAS: tuple[dict[str, Any], ...] = (
             "role": "class"},
         },
     },
-    {"name": "clicks", "items": {"universe": {"range": [1, 40]}, "fan_out": 4, "max_items": 5}},
-    {"name": "shop", "items": {"taxonomy": {"Food": ["milk", "tea"], "Tools": ["saw", "nail"]},
+    {"name": "clicks", "unit": "row", "items": {"universe": {"range": [1, 40]}, "fan_out": 4,
+        "max_items": 5}},
+    {"name": "shop", "unit": "person", "items": {
+        "taxonomy": {"Food": ["milk", "tea"], "Tools": ["saw", "nail"]},
         "root": "All", "foreign": "error", "empty": "dummy", "person": "who", "item": "bought"}},
-    {"name": "list", "items": {"universe": ["a", "b", "c d"], "column": "x", "separator": ","}},
-    {"name": "x", "draft": True, "attributes": {"a": {"type": "categorical", "values": ["b", "c",
-    1, 2.5, True]}}},
+    {"name": "list", "unit": "row", "items": {"universe": ["a", "b", "c d"], "column": "x",
+        "separator": ","}},
+    {"name": "x", "unit": "row", "draft": True, "attributes": {
+        "a": {"type": "categorical", "values": ["b", "c", 1, 2.5, True]}}},
 )  # fmt: skip
 ROWS = (
     'age,job,born,size,well,who,id,pay\n17,Engineer,2000-01-01,0.3,true,p1,1,low\n90,"=Actor",2000-12-31,2.0,,p1,2,>50K\n'
@@ -251,7 +254,8 @@ def readers(folder: Path) -> dict[str, Reader]:
     clicks, *shops = (Schema.from_dict(document) for document in SCHEMAS[1:4])
     yaml = [*(Schema.from_dict(document).to_yaml() for document in SCHEMAS), json.dumps(SCHEMAS[0])]
     (folder / "schema.yaml").write_text(
-        "name: x\nattributes:\n  a: {type: categorical, taxonomy: tree.yaml, missing: other}\n",
+        "name: x\nunit: row\nattributes:\n"
+        "  a: {type: categorical, taxonomy: tree.yaml, missing: other}\n",
         "utf-8",
     )
     tables = [ROWS, _zipped(ROWS), ROWS.replace(",", ";"), ROWS.replace(",", "\t")]

@@ -66,10 +66,16 @@ def _sound() -> list[Release]:
     rows = sample.people(300, seed=2)
     schema = sample.schema()
     person = hedgerow.Schema.from_dict(
-        put(schema.to_dict(), ("attributes", "patient"), {"role": "person", "max_rows": 2})
+        put(
+            put(schema.to_dict(), ("unit",), "person"),
+            ("attributes", "patient"),
+            {"role": "person", "max_rows": 2},
+        )
     )
     bought = [[str(1 + (7 * row + step) % 12) for step in range(row % 5)] for row in range(400)]
-    clicks = hedgerow.Schema.from_dict({"name": "c", "items": {"universe": {"range": [1, 12]}}})
+    clicks = hedgerow.Schema.from_dict(
+        {"name": "c", "unit": "row", "items": {"universe": {"range": [1, 12]}}}
+    )
     baskets = pa.table({"x": pa.array(bought, pa.list_(pa.string()))})
     part = hedgerow.DiffPart
     runs: list[tuple[Any, Any, Any, Any]] = [

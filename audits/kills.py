@@ -44,6 +44,7 @@ DATASET = "people"
 IDLE = "nothing booked, nothing drawn"
 _SCHEMA = """\
 name: people
+unit: row
 attributes:
   age: {type: numeric, low: 0, high: 99}
   home: {type: categorical, values: [north, south, east, west]}

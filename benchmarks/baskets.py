@@ -48,7 +48,7 @@ METHODS = {
 
 def schema(name: str, low: int, high: int) -> hr.Schema:
     items = {"universe": {"range": [low, high]}, "fan_out": 10}
-    return hr.Schema.from_dict({"name": name, "items": items})
+    return hr.Schema.from_dict({"name": name, "unit": "row", "items": items})
 
 
 def sources(

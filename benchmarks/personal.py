@@ -188,7 +188,7 @@ def _table(raw: Table, names: list[str], rows: int):
     """Rows as a table of a smaller schema, and side rows as a frame."""
     described = raw.schema.to_dict()
     attributes = {name: described["attributes"][name] for name in names}
-    schema = Schema.from_dict({"name": "adult", "attributes": attributes})
+    schema = Schema.from_dict({"name": "adult", "unit": "row", "attributes": attributes})
     places = [[a.name for a in raw.schema.attributes].index(name) for name in names]
     random = np.random.default_rng(1)
     codes = raw.codes[:, places]

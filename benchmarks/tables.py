@@ -166,7 +166,7 @@ def _task(name: str, rows: pa.Table, target: str, left_out: tuple[str, ...], fit
     rows = rows.drop_columns(target).append_column(target, text)
     attributes = {column: _domain(rows[column]) for column in rows.column_names}
     attributes[target]["role"] = "class"
-    described = {"name": name, "attributes": attributes}
+    described = {"name": name, "unit": "row", "attributes": attributes}
     return Task(name, rows, hr.Schema.from_dict(described), fitted)
 
 

@@ -60,7 +60,7 @@ class UsageError(HedgerowError):
 
 
 class SchemaError(HedgerowError):
-    """The schema or a taxonomy file is wrong, or still a draft."""
+    """The schema or a taxonomy file is wrong, still a draft, or states no unit of protection."""
 
     exit_code = 3
 

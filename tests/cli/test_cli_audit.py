@@ -24,7 +24,7 @@ def test_an_audit_on_ones_own_schema(hedge: Hedge, survey: Path) -> None:
 
 def test_a_tiny_schema_is_enumerated(hedge: Hedge, tmp_path: Path) -> None:
     (tmp_path / "tiny.yaml").write_text(
-        "name: tiny\nattributes:\n  a: {type: categorical, values: [x, y]}\n"
+        "name: tiny\nunit: row\nattributes:\n  a: {type: categorical, values: [x, y]}\n"
     )
     words = ["audit", "--method", "diffgen", "--schema", tmp_path / "tiny.yaml", *QUICK]
     facts = json.loads(hedge(*words, "--json").stdout)
@@ -40,7 +40,7 @@ def test_a_broken_method_ends_with_1(hedge: Hedge, tmp_path: Path) -> None:
     from twins import leaves_that_take_all
 
     (tmp_path / "tiny.yaml").write_text(
-        "name: tiny\nattributes:\n  a: {type: numeric, low: 0, high: 2, step: 1}\n"
+        "name: tiny\nunit: row\nattributes:\n  a: {type: numeric, low: 0, high: 2, step: 1}\n"
     )
     words = ["audit", "--method", "diffmulti", "--schema", tmp_path / "tiny.yaml", *QUICK]
     with leaves_that_take_all():
@@ -67,7 +67,7 @@ def test_time_runs_out(hedge: Hedge, survey: Path) -> None:
 
 
 def test_transactions(hedge: Hedge, tmp_path: Path) -> None:
-    (tmp_path / "items.yaml").write_text("name: two\nitems:\n  universe: [s, t]\n")
+    (tmp_path / "items.yaml").write_text("name: two\nunit: row\nitems:\n  universe: [s, t]\n")
     words = ["audit", "--schema", tmp_path / "items.yaml", *QUICK]
     done = hedge(*words, "--method", "diffpart")
     assert done.exit_code == 0, done.stdout + done.stderr

@@ -141,7 +141,7 @@ def test_the_unit_of_protection_is_a_record(release, run, shop, tmp_path):
 def test_in_a_long_table_it_is_all_of_a_persons_items(run, tmp_path):
     (tmp_path / "long.csv").write_text("who,what\nann,tea\nann,milk\nbob,tea\n")
     (tmp_path / "long.yaml").write_text(
-        "name: shop\nitems: {universe: [tea, milk, jam], person: who, item: what}\n"
+        "name: shop\nunit: person\nitems: {universe: [tea, milk, jam], person: who, item: what}\n"
     )
     out = tmp_path / "release"
     run("publish", tmp_path / "long.csv", "--schema", tmp_path / "long.yaml", "--epsilon", "1",
@@ -166,7 +166,7 @@ def test_in_a_long_table_it_is_all_of_a_persons_items(run, tmp_path):
 )
 def test_what_would_be_lost_in_silence_is_told_to_the_holder(run, tmp_path, text, words):
     (tmp_path / "b.dat").write_text(text)
-    (tmp_path / "b.yaml").write_text("name: shop\nitems: {universe: [tea, milk, jam]}\n")
+    (tmp_path / "b.yaml").write_text("name: shop\nunit: row\nitems: {universe: [tea, milk, jam]}\n")
     out = tmp_path / "release"
     told = run("publish", tmp_path / "b.dat", "--schema", tmp_path / "b.yaml", "--epsilon", "1",
                "--out", out).expect(0)  # fmt: skip
@@ -193,7 +193,7 @@ def test_hints_for_items(release, run, asked, hint):
 
 def test_items_that_begin_with_a_dash_or_hold_blanks(tmp_path, run):
     (tmp_path / "temperatures.dat").write_text("-3 2\n-3\n1 2\n" * 50)
-    (tmp_path / "t.yaml").write_text("name: t\nitems: {universe: {range: [-5, 5]}}\n")
+    (tmp_path / "t.yaml").write_text("name: t\nunit: row\nitems: {universe: {range: [-5, 5]}}\n")
     out = tmp_path / "release"
     run("publish", tmp_path / "temperatures.dat", "--schema", tmp_path / "t.yaml", "--epsilon",
         "5", "--out", out).expect(0)  # fmt: skip
@@ -205,7 +205,7 @@ def test_items_that_begin_with_a_dash_or_hold_blanks(tmp_path, run):
     assert "numbers -5 to 5" in run("query", out, "9").expect(2).err
     (tmp_path / "drinks.csv").write_text('had\n"green tea,milk"\n"milk"\n' * 50)
     (tmp_path / "d.yaml").write_text(
-        'name: d\nitems: {universe: [green tea, milk], column: had, separator: ","}\n'
+        'name: d\nunit: row\nitems: {universe: [green tea, milk], column: had, separator: ","}\n'
     )
     out = tmp_path / "drinks"
     run("publish", tmp_path / "drinks.csv", "--schema", tmp_path / "d.yaml", "--epsilon", "5",

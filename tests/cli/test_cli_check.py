@@ -11,6 +11,7 @@ Hedge = Callable[..., Any]
 
 SCHEMA = """\
 name: ages
+unit: person
 attributes:
   id: {role: person, max_rows: 2}
   age: {type: numeric, low: 0, high: 99, step: 1}
@@ -56,7 +57,7 @@ def test_an_error_as_json(hedge: Hedge, ages: Path) -> None:
     done = hedge("check", ages / "schema.yaml", "--json")
     error = json.loads(done.stderr)["error"]
     assert done.exit_code == error["exit_code"] == 3
-    assert error["kind"] == "SchemaError" and "schema.yaml:4" in error["message"]
+    assert error["kind"] == "SchemaError" and "schema.yaml:5" in error["message"]
     assert done.stdout == ""
 
 
@@ -76,7 +77,7 @@ def test_a_missing_schema(hedge: Hedge, tmp_path: Path) -> None:
 def test_columns_that_say_nothing_are_told_to_the_steward(hedge: Hedge, tmp_path: Path) -> None:
     schema, data = tmp_path / "s.yaml", tmp_path / "d.csv"
     schema.write_text(
-        "name: t\nattributes:\n"
+        "name: t\nunit: row\nattributes:\n"
         "  dose: {type: numeric, low: 0.0, high: 9.0, step: 0.1, outside: other}\n"
         "  age: {type: numeric, low: 0, high: 99}\n",
         encoding="utf-8",
@@ -96,7 +97,8 @@ def test_columns_that_say_nothing_are_told_to_the_steward(hedge: Hedge, tmp_path
 
 def test_transactions(hedge: Hedge, tmp_path: Path) -> None:
     schema, data = tmp_path / "s.yaml", tmp_path / "d.dat"
-    text = "name: clicks\nitems: {universe: {range: [1, 17]}, max_items: 3, foreign: error}\n"
+    items = "{universe: {range: [1, 17]}, max_items: 3, foreign: error}"
+    text = f"name: clicks\nunit: row\nitems: {items}\n"
     schema.write_text(text, encoding="utf-8")
     data.write_text("1 2\n\n17\n", encoding="utf-8")
     done = hedge("check", schema, "--data", data)
@@ -110,12 +112,51 @@ def test_transactions(hedge: Hedge, tmp_path: Path) -> None:
     assert done.exit_code == 4 and "line 2" in done.stderr and "4711" not in done.stderr
     schema.write_text(text.replace("max_items: 3", "max_items: 0"), encoding="utf-8")
     done = hedge("check", schema)
-    assert done.exit_code == 3 and "s.yaml:2: items: max_items" in done.stderr
+    assert done.exit_code == 3 and "s.yaml:3: items: max_items" in done.stderr
 
 
 def test_transactions_of_which_nothing_is_known(hedge: Hedge, tmp_path: Path) -> None:
     schema, data = tmp_path / "s.yaml", tmp_path / "d.dat"
-    schema.write_text("name: shop\nitems: {universe: [tea, milk]}\n", encoding="utf-8")
+    schema.write_text("name: shop\nunit: row\nitems: {universe: [tea, milk]}\n", encoding="utf-8")
     data.write_text("tea,milk\n", encoding="utf-8")
     done = hedge("check", schema, "--data", data)
     assert done.exit_code == 0 and "separator" in done.stderr and "tea,milk" not in done.stderr
+
+
+TABLE = "attributes:\n  age: {type: numeric, low: 0, high: 99}\n"
+ITEMS = "items: {universe: [tea, milk]}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "several"), [(TABLE, "k rows"), (ITEMS, "k records")], ids=["table", "transactions"]
+)
+def test_the_unit_must_be_stated(hedge: Hedge, tmp_path: Path, text: str, several: str) -> None:
+    schema = tmp_path / "s.yaml"
+    schema.write_text(f"name: x\n{text}", encoding="utf-8")
+    done = hedge("check", schema, "--data", tmp_path / "nobody opens this")
+    assert done.exit_code == 3 and "unit of protection" in done.stderr and done.stdout == ""
+    said = " ".join(done.stderr.split())
+    assert "`unit: row`" in said and "`unit: person`" in said
+    assert f"someone with {several} is protected k times less" in said
+    assert hedge("plan", "--schema", schema, "--epsilon", 1).exit_code == 0
+    schema.write_text(f"name: x\nunit: row\n{text}", encoding="utf-8")
+    assert json.loads(hedge("check", schema, "--json").stdout)["unit"] == "row"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        (f"unit: person\n{TABLE}", 2, "no column tells people apart"),
+        (f"unit: row\n{TABLE}  who: {{role: person, max_rows: 2}}\n", 2, "a column tells people"),
+        (f"unit: person\n{ITEMS}", 2, "no column tells people apart"),
+        ("unit: row\nitems: {universe: [tea], person: who, item: what}\n", 2, "a column tells"),
+        (f"{TABLE}unit: household\n", 4, "unit is 'household'"),
+        (f"unit: row or person?\n{TABLE}", 2, "unit is 'row or person?'"),
+    ],
+)
+def test_what_contradicts_the_unit(
+    hedge: Hedge, tmp_path: Path, text: str, line: int, message: str
+) -> None:
+    (tmp_path / "s.yaml").write_text(f"name: x\n{text}", encoding="utf-8")
+    done = hedge("check", tmp_path / "s.yaml")
+    assert done.exit_code == 3 and f"s.yaml:{line}: " in done.stderr and message in done.stderr

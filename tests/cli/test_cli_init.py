@@ -12,6 +12,13 @@ from hedgerow.schema import Schema
 Hedge = Callable[..., Any]
 
 
+def state_unit(draft: Path) -> None:
+    """What a person does with a draft, among other things."""
+    lines = draft.read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if not line.startswith("unit:")]
+    draft.write_text("\n".join([*kept, "unit: row", ""]), encoding="utf-8")
+
+
 def test_drafts_a_schema_and_says_that_it_read_private_data(
     hedge: Hedge, survey: Path, tmp_path: Path
 ) -> None:
@@ -31,6 +38,9 @@ def test_a_draft_is_refused_until_its_mark_is_removed(
     assert done.exit_code == 3 and not out.exists()
     text = draft.read_text(encoding="utf-8")
     draft.write_text(text.replace("\ndraft: true", "\ndraft: false"), encoding="utf-8")
+    done = hedge("publish", data, "--schema", draft, "--epsilon", 1, "--out", out)
+    assert done.exit_code == 3 and "unit: person" in done.stderr and not out.exists()
+    state_unit(draft)
     done = hedge("publish", data, "--schema", draft, "--epsilon", 1, "--out", out, "--json")
     assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)["guarantee"]["began_as_draft"] is True
@@ -69,6 +79,7 @@ def test_a_delimiter(hedge: Hedge, tmp_path: Path) -> None:
     data, out = tmp_path / "d.csv", tmp_path / "s.yaml"
     data.write_text("a,b^c\n1^2\n3^4\n", encoding="utf-8")
     assert hedge("init", data, "--out", out, "--delimiter", "^").exit_code == 0
+    state_unit(out)
     assert [a.name for a in Schema.load(out).attributes] == ["a,b", "c"]
     assert hedge("check", out, "--data", data, "--delimiter", "^").exit_code == 0
     assert hedge("init", data, "--out", tmp_path / "t", "--delimiter", "^^").exit_code == 2
@@ -81,6 +92,7 @@ def test_transactions(hedge: Hedge, tmp_path: Path) -> None:
     data.write_text("1 2 5\n\n3 1\n", encoding="utf-8")
     done = hedge("init", data, "--out", out)
     assert done.exit_code == 0 and "PRIVATE" in done.stderr and "universe" in done.stderr
+    state_unit(out)
     schema = Schema.load(out)
     assert schema.draft and schema.name == "clicks"
     assert schema.items is not None and schema.items.universe == range(1, 6)

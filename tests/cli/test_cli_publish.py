@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -258,7 +259,8 @@ def test_a_place_that_cannot_be_written_is_noticed_before_data_is_read(
 def test_json_errors_are_json_alone(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
     warned = tmp_path / "s.yaml"
     warned.write_text(
-        "name: t\nattributes:\n  a: {type: numeric, low: 0, high: 1, step: 9}\n", encoding="utf-8"
+        "name: t\nunit: row\nattributes:\n  a: {type: numeric, low: 0, high: 1, step: 9}\n",
+        encoding="utf-8",
     )
     words = ["--schema", warned, "--epsilon", 1, "--out", tmp_path / "r", "--json"]
     done = hedge("publish", tmp_path / "none.csv", *words)
@@ -275,7 +277,7 @@ def test_json_errors_are_json_alone(hedge: Hedge, survey: Path, tmp_path: Path) 
 def test_with_several_rows_per_person_amounts_are_per_row(hedge: Hedge, tmp_path: Path) -> None:
     schema, data = tmp_path / "s.yaml", tmp_path / "d.csv"
     schema.write_text(
-        "name: t\nattributes:\n  who: {role: person, max_rows: 3}\n"
+        "name: t\nunit: person\nattributes:\n  who: {role: person, max_rows: 3}\n"
         "  age: {type: numeric, low: 0, high: 99}\n",
         encoding="utf-8",
     )
@@ -326,3 +328,20 @@ def test_data_and_schema_that_are_swapped(hedge: Hedge, survey: Path, tmp_path: 
     assert done.exit_code == 3 and "Are data and schema swapped?" in done.stderr
     done = hedge("publish", survey / "people.csv", "--schema", survey / "none.yaml", *words)
     assert done.exit_code == 3 and "swapped" not in done.stderr
+
+
+def test_without_a_stated_unit_nothing_is_published(
+    hedge: Hedge, survey: Path, tmp_path: Path
+) -> None:
+    folder, out = tmp_path / "survey", tmp_path / "release"
+    shutil.copytree(survey, folder)
+    schema, book = folder / "schema.yaml", tmp_path / "b.ledger"
+    text = schema.read_text(encoding="utf-8")
+    schema.write_text(text.replace("\nunit: row\n", "\n"), encoding="utf-8")
+    assert hedge("ledger", book, "--open", "clinic discharges", "--epsilon", 3).exit_code == 0
+    done = publish(hedge, folder, out, "--epsilon", "1", "--ledger", book)
+    said = " ".join(done.stderr.split())
+    assert done.exit_code == 3 and not out.exists()
+    assert "`unit: row`" in said and "`unit: person`" in said and "k times less" in said
+    (account,) = json.loads(hedge("ledger", book, "--json").stdout)["datasets"]
+    assert account["releases"] == []

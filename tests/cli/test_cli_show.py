@@ -64,7 +64,11 @@ def test_a_release_without_a_class(hedge: Hedge, tmp_path: Path) -> None:
     import pyarrow as pa
 
     schema = hedgerow.Schema.from_dict(
-        {"name": "ages", "attributes": {"age": {"type": "numeric", "low": 0, "high": 99}}}
+        {
+            "name": "ages",
+            "unit": "row",
+            "attributes": {"age": {"type": "numeric", "low": 0, "high": 99}},
+        }
     )
     table = pa.table({"age": [20] * 300 + [70] * 200})
     release = hedgerow.publish(table, schema, hedgerow.DiffMulti(score="ncp"), epsilon=1)
@@ -178,6 +182,7 @@ def test_many_classes_fit_a_narrow_terminal(
     schema = hedgerow.Schema.from_dict(
         {
             "name": "a long name " * 20,
+            "unit": "row",
             "attributes": {"age": {"type": "numeric", "low": 0, "high": 99}, "k": klass},
         }
     )

@@ -15,6 +15,7 @@ Hedge = Callable[..., Any]
 
 SCHEMA = """\
 name: clinic
+unit: row
 attributes:
   age: {type: numeric, low: 0, high: 30}
   job: {type: categorical, taxonomy: {Care: [nurse, doctor], cook: }}

@@ -80,7 +80,7 @@ def tables(draw: st.DrawFn) -> Table:
         if classes > 1
         else None
     )
-    schema = Schema("made up", tuple(attributes), target)
+    schema = Schema("made up", tuple(attributes), target, unit="row")
     rows = draw(st.sampled_from([0, 1, 2, 40]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     # few distinct codes far apart, so that parts are counted densely and by sorting
@@ -231,7 +231,7 @@ def test_cells_equal_brute_force(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_answers_are_sealed(name: str) -> None:
-    schema = Schema("one", (numeric("n", 3),))
+    schema = Schema("one", (numeric("n", 3),), unit="row")
     engine = ENGINES[name](Table(schema, np.zeros((2, 2), dtype=np.uint16)))
     lo, hi = np.zeros((1, 1), np.int32), np.full((1, 1), 3, np.int32)
     ((_, histogram),) = engine.histograms(np.array([0]), lo, hi, np.ones((1, 1), np.bool_))
@@ -248,7 +248,7 @@ def test_answers_are_sealed(name: str) -> None:
 def test_batches_bound_the_entries() -> None:
     """A batch holds one node at least, and otherwise no more entries than it may."""
     rng = np.random.default_rng(3)
-    schema = Schema("one", (numeric("n", 50), numeric("m", 50)))
+    schema = Schema("one", (numeric("n", 50), numeric("m", 50)), unit="row")
     codes = np.stack([rng.integers(0, 50, 60), rng.integers(0, 50, 60), np.zeros(60, np.int64)], 1)
     engine = MemoryEngine(Table(schema, np.ascontiguousarray(codes.astype(np.uint16))), batch=1)
     engine.split(
@@ -263,7 +263,7 @@ def test_batches_bound_the_entries() -> None:
 @pytest.mark.parametrize("name", ENGINES)
 def test_cells_are_counted_over_all_rows_whatever_was_split(name: str) -> None:
     rng = np.random.default_rng(8)
-    schema = Schema("one", (numeric("n", 20), numeric("m", 5)))
+    schema = Schema("one", (numeric("n", 20), numeric("m", 5)), unit="row")
     codes = np.stack([rng.integers(0, 20, 90), rng.integers(0, 5, 90), np.zeros(90, np.int64)], 1)
     engine = ENGINES[name](Table(schema, np.ascontiguousarray(codes.astype(np.uint16))))
     edges = (np.array([0, 7, 20], np.int32), np.array([0, 2, 5], np.int32))

@@ -28,7 +28,9 @@ ITEMS = 9
 
 
 def baskets(records: list[list[int]]) -> Baskets:
-    schema = Schema.from_dict({"name": "some", "items": {"universe": {"range": [1, ITEMS]}}})
+    schema = Schema.from_dict(
+        {"name": "some", "unit": "row", "items": {"universe": {"range": [1, ITEMS]}}}
+    )
     start = np.concatenate([[0], np.cumsum([len(r) for r in records])]).astype(np.int64)
     codes = np.asarray([code for r in records for code in r], dtype=np.int32)
     return Baskets(schema, start, codes)

@@ -136,7 +136,9 @@ def test_transactions_too(schedule: str, tmp_path: Path, monkeypatch: pytest.Mon
     text.write_text("".join(" ".join(map(str, r)) + "\n" for r in records), encoding="utf-8")
     lists = tmp_path / "baskets.parquet"
     pq.write_table(pa.table({"items": records}), lists, row_group_size=300)
-    schema = hr.Schema.from_dict({"name": "shop", "items": {"universe": {"range": [1, 30]}}})
+    schema = hr.Schema.from_dict(
+        {"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 30]}}}
+    )
     method = DiffPart(schedule=schedule)  # type: ignore[arg-type]
 
     def saved_items(path: Path, out: str, engine: str) -> dict[str, bytes]:

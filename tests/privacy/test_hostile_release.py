@@ -583,7 +583,9 @@ def _edges(attribute: Any) -> list[int]:
 @pytest.fixture(scope="module")
 def shops() -> dict[str, Any]:
     bought = [[str(1 + (7 * row + step) % 12) for step in range(row % 5)] for row in range(400)]
-    schema = hedgerow.Schema.from_dict({"name": "c", "items": {"universe": {"range": [1, 12]}}})
+    schema = hedgerow.Schema.from_dict(
+        {"name": "c", "unit": "row", "items": {"universe": {"range": [1, 12]}}}
+    )
     rows = pa.table({"x": pa.array(bought, pa.list_(pa.string()))})
     methods = {"core": hedgerow.DiffPart(), "cuts": hedgerow.DiffPart(variant="tree")}
     return {

@@ -40,6 +40,7 @@ YOUNG = 617
 
 DOCUMENT: dict[str, Any] = {
     "name": "people",
+    "unit": "row",
     "attributes": {
         "age": {"type": "numeric", "low": 0, "high": 99},
         "job": {"type": "categorical", "values": ["clerk", "nurse", "smith"]},
@@ -237,7 +238,7 @@ def test_the_canaries_can_sing() -> None:
 
 def private() -> list[Any]:
     people = table.read(frame(SOUND), Schema.from_dict(DOCUMENT))
-    shop = Schema.from_dict({"name": "shop", "items": {"universe": ["tea", "milk"]}})
+    shop = Schema.from_dict({"name": "shop", "unit": "row", "items": {"universe": ["tea", "milk"]}})
     return [people, table.read_baskets(pa.table({"x": [["tea"], ["milk", "tea"]]}), shop)]
 
 
@@ -325,6 +326,7 @@ def leaks(runs: list[dict[str, Any]], exact: set[int]) -> set[str]:
 EXACT = {ROWS, YOUNG, ROWS - YOUNG, *CELLS.values()}
 SMALL: dict[str, Any] = {
     "name": "people",
+    "unit": "row",
     "attributes": {
         "age": {"type": "numeric", "low": 0, "high": 99, "step": 50},
         "job": {"type": "categorical", "values": ["clerk", "nurse", "smith"]},
@@ -365,7 +367,9 @@ def test_no_place_of_a_release_always_holds_an_exact_count(method: Any, tmp_path
 def test_no_place_of_published_transactions_does_either(method: Any, tmp_path: Path) -> None:
     """By the same argument; the records are those with just one item, and with both."""
     held = [["tea"]] * CELLS["low"] + [["tea", "milk"]] * CELLS["high"]
-    schema = Schema.from_dict({"name": "shop", "items": {"universe": ["tea", "milk", "salt"]}})
+    schema = Schema.from_dict(
+        {"name": "shop", "unit": "row", "items": {"universe": ["tea", "milk", "salt"]}}
+    )
     runs = []
     for number in range(RUNS):
         folder = tmp_path / str(number)

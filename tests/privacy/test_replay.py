@@ -30,6 +30,7 @@ EDGES = {pair.words: pair for pair in edge_cases(SCHEMA, picker(1))}
 LEAVES_ONLY = Schema.from_dict(
     {
         "name": "flat",
+        "unit": "row",
         "attributes": {
             "a": {"type": "categorical", "values": ["x", "y"]},
             "b": {"type": "categorical", "values": ["u", "v", "w"]},

@@ -25,6 +25,7 @@ ROUNDING = 1e-9
 SCHEMA = Schema.from_dict(
     {
         "name": "small",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 9, "step": 1},
             "job": {
@@ -36,7 +37,7 @@ SCHEMA = Schema.from_dict(
         },
     }
 )
-SHOP = Schema.from_dict({"name": "shop", "items": {"universe": {"range": [1, 5]}}})
+SHOP = Schema.from_dict({"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 5]}}})
 METHODS = [
     baselines.ContingencyTable(),
     baselines.ContingencyTable(max_cells=40),

@@ -34,7 +34,7 @@ UNEVEN = {"L": {"M": ["a", "b"], "c": None}, "R": ["d", "e", "f"], "g": None}
 
 def schema(universe: dict | None = None, **rules) -> Schema:
     universe = universe or {"universe": {"range": [1, 6]}, "fan_out": 2}
-    return Schema.from_dict({"name": "small", "items": universe | rules})
+    return Schema.from_dict({"name": "small", "unit": "row", "items": universe | rules})
 
 
 SCHEMAS = {

@@ -17,6 +17,7 @@ ROUNDING = 1e-9
 SCHEMA = Schema.from_dict(
     {
         "name": "small",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 9, "step": 1},
             "job": {"type": "categorical", "values": ["a", "b", "c"]},

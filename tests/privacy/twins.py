@@ -43,6 +43,7 @@ Break = Callable[[], AbstractContextManager[Any]]
 SCHEMA = Schema.from_dict(
     {
         "name": "small",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 9, "step": 1},
             "job": {
@@ -364,7 +365,9 @@ def publishing_with_bounds_of_the_data() -> Any:
     def draw(table: Table, chance: Any) -> Any:
         high = int(table.codes[:, 0].max())
         attribute = {"type": "numeric", "low": 0, "high": high, "step": 1}
-        schema = Schema.from_dict({"name": "read off", "attributes": {"a": attribute}})
+        schema = Schema.from_dict(
+            {"name": "read off", "unit": "row", "attributes": {"a": attribute}}
+        )
         method = DiffMulti(specialisations=1, depth=1)
         return run(Table(schema, table.codes), method, Budget.of(1), chance)
 
@@ -378,7 +381,9 @@ def publishing_with_classes_of_the_data() -> Any:
         seen = int(table.codes[:, 1].max()) + 1
         target = {"type": "categorical", "role": "class", "values": [f"k{i}" for i in range(seen)]}
         attribute = {"type": "categorical", "values": ["x", "y"]}
-        schema = Schema.from_dict({"name": "seen", "attributes": {"a": attribute, "c": target}})
+        schema = Schema.from_dict(
+            {"name": "seen", "unit": "row", "attributes": {"a": attribute, "c": target}}
+        )
         return run(Table(schema, table.codes), DiffGen(specialisations=1), Budget.of(1), chance)
 
     return draw
@@ -457,7 +462,7 @@ def thresholds_of_the_data(flawed: bool) -> Callable[[int], Catch]:
 
 
 GROWN = DiffMulti(specialisations=8, depth=4)
-LONG = Schema.from_dict({"name": "long", "attributes": {
+LONG = Schema.from_dict({"name": "long", "unit": "row", "attributes": {
     "a": {"type": "numeric", "low": 0, "high": 19, "step": 1},
     "b": {"type": "numeric", "low": 0, "high": 39, "step": 1},
     "c": {"type": "boolean", "role": "class"}}})  # fmt: skip

@@ -109,14 +109,16 @@ def _without_budget(
 def _booleans(*names: str) -> Schema:
     """As few cells as can be: every cell of detail is a draw."""
     return Schema.from_dict(
-        {"name": "few", "attributes": {name: {"type": "boolean"} for name in names}}
+        {"name": "few", "unit": "row", "attributes": {name: {"type": "boolean"} for name in names}}
     )
 
 
 def _personal() -> Audited:
     """Supermodular: laws are enumerated beside a public side table, transcripts with a made one."""
     values = {"type": "categorical", "taxonomy": {"L": ["a", "b"], "R": ["c", "d"]}}
-    schema = Schema.from_dict({"name": "tiny", "attributes": {"x": values, "y": values}})
+    schema = Schema.from_dict(
+        {"name": "tiny", "unit": "row", "attributes": {"x": values, "y": values}}
+    )
     rows = [(x, y) for x in "abcd" for y in "abcd" for _ in range(2)]
     side = {"x": [x for x, _ in rows], "y": [y for _, y in rows]}
     public = pa.table(side)

@@ -179,7 +179,7 @@ def random_schema(pick: Pick) -> Schema:
             }
     values = [f"k{i}" for i in range(pick(1, 3))]
     attributes["class"] = {"type": "categorical", "role": "class", "values": values}
-    return Schema.from_dict({"name": "made up", "attributes": attributes})
+    return Schema.from_dict({"name": "made up", "unit": "row", "attributes": attributes})
 
 
 def long_schema(pick: Pick) -> Schema:
@@ -197,7 +197,7 @@ def long_schema(pick: Pick) -> Schema:
     if pick(0, 2):
         values = [f"k{i}" for i in range(pick(1, 3))]
         attributes["class"] = {"type": "categorical", "role": "class", "values": values}
-    return Schema.from_dict({"name": "made up", "attributes": attributes})
+    return Schema.from_dict({"name": "made up", "unit": "row", "attributes": attributes})
 
 
 def short_or_long_schema(pick: Pick) -> Schema:
@@ -208,17 +208,17 @@ def short_or_long_schema(pick: Pick) -> Schema:
 def random_universe(pick: Pick) -> Schema:
     """A small universe of items, under a tree of any fan-out."""
     universe = {"universe": {"range": [1, pick(1, 7)]}, "fan_out": pick(2, 8)}
-    return Schema.from_dict({"name": "made up", "items": universe})
+    return Schema.from_dict({"name": "made up", "unit": "row", "items": universe})
 
 
 TINY_TABLES = {
-    "a 4x2 grid": Schema.from_dict({"name": "grid", "attributes": {
+    "a 4x2 grid": Schema.from_dict({"name": "grid", "unit": "row", "attributes": {
         "a": {"type": "numeric", "low": 0, "high": 3, "step": 1},
         "b": {"type": "categorical", "values": ["x", "y"]}}}),
-    "2 values and a class": Schema.from_dict({"name": "classes", "attributes": {
+    "2 values and a class": Schema.from_dict({"name": "classes", "unit": "row", "attributes": {
         "a": {"type": "categorical", "values": ["x", "y"]},
         "c": {"type": "categorical", "role": "class", "values": ["no", "yes"]}}}),
-    "a 4x4 grid": Schema.from_dict({"name": "square", "attributes": {
+    "a 4x4 grid": Schema.from_dict({"name": "square", "unit": "row", "attributes": {
         "a": {"type": "numeric", "low": 0, "high": 3, "step": 1},
         "b": {"type": "categorical", "taxonomy": {"x": ["x1", "x2"], "y": ["y1", "y2"]}}}}),
 }  # fmt: skip
@@ -226,7 +226,11 @@ TINY_TABLES = {
 
 TINY_UNIVERSES = {
     f"{items} items": Schema.from_dict(
-        {"name": "few items", "items": {"universe": {"range": [1, items]}, "fan_out": 2}}
+        {
+            "name": "few items",
+            "unit": "row",
+            "items": {"universe": {"range": [1, items]}, "fan_out": 2},
+        }
     )
     for items in (2, 3, 4)
 }

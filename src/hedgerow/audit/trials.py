@@ -44,7 +44,7 @@ def _schema(attribute: dict[str, Any], classes: tuple[str, ...] = ()) -> Schema:
     attributes = {"a": attribute}
     if classes:
         attributes["c"] = {"type": "categorical", "role": "class", "values": list(classes)}
-    return Schema.from_dict({"name": "distinguisher", "attributes": attributes})
+    return Schema.from_dict({"name": "distinguisher", "unit": "row", "attributes": attributes})
 
 
 _NUMBERS = {"type": "numeric", "low": 0, "high": 100, "step": 1}
@@ -209,7 +209,7 @@ def float_support(method: Publisher) -> Trial:
 
 def empty_cuts(method: Publisher) -> Trial:
     """T6: a cut that no record has is tried once, like any other."""
-    schema = Schema.from_dict({"name": "four", "items": {"taxonomy": {
+    schema = Schema.from_dict({"name": "four", "unit": "row", "items": {"taxonomy": {
         "low": ["1", "2"], "high": ["3", "4"]}}})  # fmt: skip
     pair = pair_of("", schema, [(0,), (2,)] * 10, (0, 2))
 
@@ -225,7 +225,9 @@ def empty_cuts(method: Publisher) -> Trial:
 def order_of_sets(method: Publisher) -> Trial:
     """T7: a set's place in a release follows from the set, not from who has it."""
     items = {"universe": ["s", "t"]}
-    pair = pair_of("", Schema.from_dict({"name": "two", "items": items}), [(1,)] * 50, (0,))
+    pair = pair_of(
+        "", Schema.from_dict({"name": "two", "unit": "row", "items": items}), [(1,)] * 50, (0,)
+    )
 
     def order(outcome: Outcome) -> list[Any]:
         tree: Any = outcome.partition

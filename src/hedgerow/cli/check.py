@@ -47,9 +47,10 @@ def check(
     Without --data no private file is opened. With it all of the data is looked at and complaints
     name rows and columns, but never a value and never how many there are. Nothing is published.
     """
-    from hedgerow.schema import Schema
+    from hedgerow.schema import Schema, refuse_no_unit
 
     known = Schema.load(schema)
+    refuse_no_unit(known)
     for warning in known.warnings:
         warn(warning, as_json)
     if data is not None:
@@ -132,6 +133,7 @@ def _facts(schema: Schema, data: str | None) -> dict[str, Any]:
     names = ["name", "kind", "domain", "missing", "outside"]
     return {
         "name": schema.name,
+        "unit": schema.unit,
         "hash": schema.hash,
         "draft": schema.draft,
         "began_as_draft": schema.began_as_draft,

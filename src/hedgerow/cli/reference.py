@@ -31,7 +31,7 @@ the data, not for recipients of a release.
 | 0 | done |
 | 1 | a mistake in hedgerow, or the machine failed (memory, disk) |
 | 2 | an option or setting is wrong |
-| 3 | the schema or a taxonomy is wrong, or still a draft |
+| 3 | the schema or a taxonomy is wrong, still a draft, or states no unit |
 | 4 | the data cannot be read, or breaks a rule of the schema |
 | 5 | more budget was asked for than there is |
 | 6 | a file or release cannot be written, read or trusted |

@@ -31,7 +31,7 @@ def nearest(codes: CodeMatrix, schema: Schema, points: Floats) -> Ints:
         points: [points, features].
 
     Example:
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 10},
         ...     "home": {"type": "categorical", "values": ["flat", "house"]}}})
         >>> points = np.array([[0.0, 0.5, 0.5], [1.0, 0.0, 1.0]])

@@ -151,7 +151,7 @@ def on_codes(train: Ints, test: Ints, schema: Schema, model: Model = "tree") -> 
         model: One of `MODELS`.
 
     Example:
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 9},
         ...     "ill": {"type": "categorical", "values": ["no", "yes"], "role": "class"}}})
         >>> rows = np.array([[age, age > 4] for age in range(10)] * 10)
@@ -187,7 +187,7 @@ def lower_bound(train: pa.Table, test: pa.Table, schema: Schema) -> float:
     Every test row gets the class that most training rows have.
 
     Example:
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 9},
         ...     "ill": {"type": "categorical", "values": ["no", "yes"], "role": "class"}}})
         >>> train = pa.table({"age": [1, 2, 3], "ill": ["no", "no", "yes"]})

@@ -332,4 +332,6 @@ def _forgiving(schema: Schema) -> Schema:
         else attribute
         for attribute in schema.attributes
     )
-    return replace(schema, attributes=attributes, person=None, identifiers=(), draft=False)
+    return replace(
+        schema, attributes=attributes, person=None, identifiers=(), draft=False, unit="row"
+    )

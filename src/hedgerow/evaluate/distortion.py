@@ -31,7 +31,7 @@ def discernibility(table: Table, partition: Partition) -> int:
     Example:
         >>> from hedgerow.release import GridPartition
         >>> from hedgerow.schema import Schema
-        >>> schema = Schema.from_dict({"name": "ages", "attributes": {
+        >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
         >>> table = Table(schema, np.array([[10, 0], [20, 0], [60, 0]], dtype=np.uint16))
         >>> discernibility(table, GridPartition((np.array([0, 40, 100]),)))
@@ -56,7 +56,7 @@ def ncp(table: Table, partition: Partition) -> float:
     Example:
         >>> from hedgerow.release import GridPartition
         >>> from hedgerow.schema import Schema
-        >>> schema = Schema.from_dict({"name": "ages", "attributes": {
+        >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
         >>> table = Table(schema, np.array([[10, 0], [60, 0], [70, 0]], dtype=np.uint16))
         >>> round(ncp(table, GridPartition((np.array([0, 40, 100]),))), 4)

@@ -50,7 +50,7 @@ def one_hot(numbers: Floats, schema: Schema, most: int | None = None) -> Floats:
         most: Attributes with more values than this stay codes.
 
     Example:
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 9},
         ...     "home": {"type": "categorical", "values": ["flat", "house"]}}})
         >>> one_hot(np.array([[7.0, 1.0]]), schema).tolist()
@@ -79,7 +79,7 @@ def boxes(lo: NDArray[np.integer], hi: NDArray[np.integer], schema: Schema) -> F
         schema: The public schema.
 
     Example:
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 10},
         ...     "home": {"type": "categorical", "values": ["flat", "house"]}}})
         >>> boxes(np.array([[0, 0], [5, 1]]), np.array([[11, 2], [6, 2]]), schema).tolist()

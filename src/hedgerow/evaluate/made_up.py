@@ -41,7 +41,7 @@ class HiddenKinds:
         columns: For each predictor, then the class, the chances of its codes in each kind.
 
     Example:
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99},
         ...     "ill": {"type": "boolean", "role": "class"}}})
         >>> people = HiddenKinds.of(schema, dependence=0.5, seed=1)
@@ -121,7 +121,8 @@ def made_up_baskets(schema: Schema, records: int, dependence: float, seed: int) 
         seed: For the same ones again.
 
     Example:
-        >>> schema = Schema.from_dict({"name": "shop", "items": {"universe": ["milk", "tea"]}})
+        >>> schema = Schema.from_dict({
+        ...     "name": "shop", "unit": "row", "items": {"universe": ["milk", "tea"]}})
         >>> baskets = made_up_baskets(schema, 3, 0.5, seed=1)
         >>> len(baskets.start)
         4

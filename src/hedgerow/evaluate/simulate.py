@@ -168,7 +168,7 @@ def simulate(
 
     Example:
         >>> from hedgerow.publish.diffgen import DiffGen
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99},
         ...     "ill": {"type": "boolean", "role": "class"}}})
         >>> found = simulate(schema, [("diffgen", DiffGen())], ["0.5"], rows=500, runs=1)

@@ -52,7 +52,7 @@ def random_queries(
         with_class: Whether each query also asks for one class.
 
     Example:
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1}}})
         >>> random_queries(schema, 1, attributes=1, selectivity=0.2, seed=4)[0].where
         ((0, ((58.0, 78.0),)),)
@@ -92,7 +92,7 @@ def random_conjunctions(
         seed: For the same queries again.
 
     Example:
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1},
         ...     "home": {"type": "categorical", "values": ["flat", "house", "boat"]}}})
         >>> random_conjunctions(schema, 1, (2, 2), seed=1)[0].where

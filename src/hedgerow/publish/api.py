@@ -23,7 +23,7 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.payment import close_failed, payment
-from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress, refuse_draft
+from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress, refuse_unready
 from hedgerow.publish.supermodular import RowsOutcome, Supermodular
 from hedgerow.release import Release, RowsRelease
 from hedgerow.release.basket_release import BasketRelease
@@ -80,10 +80,11 @@ def publish(
 
     Raises:
         BudgetError: If the ledger has less left for the data set than this release would cost.
+        SchemaError: If the schema is still a draft, or does not state its unit.
 
     Example:
         >>> import pyarrow as pa
-        >>> schema = Schema.from_dict({"name": "survey", "attributes": {
+        >>> schema = Schema.from_dict({"name": "survey", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1},
         ...     "ill": {"type": "boolean", "role": "class"}}})
         >>> rows = pa.table({"age": [18, 40, 61], "ill": ["no", "no", "yes"]})
@@ -100,7 +101,7 @@ def publish(
         )
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
         raise UsageError("seed must be a whole number.", hint="Leave it out for a private release.")
-    refuse_draft(schema)
+    refuse_unready(schema)
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
     counting = Counting(_engine_for(method, engine), memory, scratch, scheduler)
     pay = payment(ledger, dataset, schema, method.name, plan.budget, seed)

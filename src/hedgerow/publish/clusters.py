@@ -40,7 +40,7 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Ledger, Line
 from hedgerow.publish.payment import close_failed, payment
 from hedgerow.publish.plan import levels, open_purse
-from hedgerow.publish.publisher import refuse_draft
+from hedgerow.publish.publisher import refuse_unready
 from hedgerow.schema import Numeric, Schema
 from hedgerow.table import Table, encode_rows, read
 
@@ -69,7 +69,7 @@ class Centroids:
         private: Whether they may leave: not if they were found with a seed.
 
     Example:
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 10}}})
         >>> Centroids(schema, np.array([[0.2], [0.8]])).epsilon
         '0'
@@ -120,12 +120,12 @@ def find_centroids(
 
     Raises:
         BudgetError: If the ledger has less left for the data set than this would cost.
-        SchemaError: If the schema is still a draft.
+        SchemaError: If the schema is still a draft, or does not state its unit.
     """
     for name, value, most in (("clusters", clusters, MOST_CLUSTERS), ("rounds", rounds, 1000)):
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
             raise UsageError(f"{name} must be a whole number from 1 to {most}.")
-    refuse_draft(schema)
+    refuse_unready(schema)
     cap = schema.person.max_rows if schema.person else 1
     budget = Budget.of(epsilon, 0, cap)
     cluster_schema(schema, clusters)  # refused before anything is booked
@@ -172,7 +172,7 @@ def cluster_schema(schema: Schema, clusters: int) -> Schema:
     """The schema with the cluster as its class, in place of whatever class it had.
 
     Example:
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 10}}})
         >>> cluster_schema(schema, 2).classes
         ('1', '2')
@@ -183,7 +183,7 @@ def cluster_schema(schema: Schema, clusters: int) -> Schema:
         )
     labels = [str(number + 1) for number in range(clusters)]
     described = {"type": "categorical", "values": labels, "role": "class"}
-    only = Schema.from_dict({"name": "s", "attributes": {
+    only = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         "x": {"type": "boolean"}, CLUSTER: described}})  # fmt: skip
     return replace(schema, target=only.target)
 

@@ -103,7 +103,7 @@ def share_detail(
         pairs: The number of pairs, if it was set by hand; there are records enough for it then.
 
     Example:
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "ill": {"type": "boolean"}, "home": {"type": "boolean"}}})
         >>> share_detail(schema, Fraction(1), 30_000, 1000)
         DetailShare(units=400, single=240, fine=0, relate=16, pair=144, pairs=1, by_class=True)

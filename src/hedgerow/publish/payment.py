@@ -30,7 +30,8 @@ def payment(
     books nothing.
 
     Example:
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {"ill": {"type": "boolean"}}})
+        >>> schema = Schema.from_dict({
+        ...     "name": "s", "unit": "row", "attributes": {"ill": {"type": "boolean"}}})
         >>> payment(None, None, schema, "diffmulti", Budget.of(1), None)() is None
         True
     """

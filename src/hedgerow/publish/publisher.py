@@ -22,7 +22,7 @@ from hedgerow.publish.scores import SCORES, Score
 from hedgerow.release.itemsets import Itemsets
 from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import Partition
-from hedgerow.schema import Schema
+from hedgerow.schema import Schema, refuse_no_unit
 
 __all__ = [
     "Job",
@@ -35,7 +35,7 @@ __all__ = [
     "check_word",
     "no_progress",
     "pick_score",
-    "refuse_draft",
+    "refuse_unready",
 ]
 
 
@@ -241,14 +241,15 @@ class TablePublisher(Publisher):
         }
 
 
-def refuse_draft(schema: Schema) -> None:
-    """Refuses a schema that was read off private data and not yet replaced by public knowledge."""
+def refuse_unready(schema: Schema) -> None:
+    """Refuses to publish by a draft, or by a schema that does not state whom it protects."""
     if schema.draft:
         raise SchemaError(
             f"The schema {schema.name!r} is still a draft made from private data.",
             hint="Check every bound and value against public knowledge, then remove the line "
             "`draft: true`.",
         )
+    refuse_no_unit(schema)
 
 
 def check_common(

@@ -46,7 +46,8 @@ class BasketRelease:
     Example:
         >>> from fractions import Fraction
         >>> from hedgerow.release.itemsets import CoreCells
-        >>> schema = Schema.from_dict({"name": "shop", "items": {"universe": ["milk", "tea"]}})
+        >>> schema = Schema.from_dict({
+        ...     "name": "shop", "unit": "row", "items": {"universe": ["milk", "tea"]}})
         >>> counted = Measurement("cell", "region", np.arange(4),
         ...                       np.array([[1], [60], [31], [9]]), False,
         ...                       np.ones(4, np.int64), Fraction(1))

@@ -39,7 +39,7 @@ def edges_of(attribute: Attribute) -> Ints:
 
     Example:
         >>> from hedgerow.schema import Schema
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "ill": {"type": "boolean"}}})
         >>> edges_of(schema.attributes[0]).tolist()
         [0, 1, 2]
@@ -70,7 +70,7 @@ def group_edges(attribute: Attribute, counts: Ints) -> Ints:
 
     Example:
         >>> from hedgerow.schema import Schema
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 159, "step": 1}}})
         >>> group_edges(schema.attributes[0], np.array([800] + [10] * 15)).tolist()
         [0, 10, 50, 160]

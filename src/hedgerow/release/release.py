@@ -58,7 +58,7 @@ class Release:
     Example:
         >>> from fractions import Fraction
         >>> from hedgerow.release import GridPartition
-        >>> schema = Schema.from_dict({"name": "ages", "attributes": {
+        >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
         >>> counted = Measurement("leaf", "region", np.array([0, 1]), np.array([[3], [1]]), False,
         ...                       np.array([1, 1]), Fraction(1))
@@ -229,7 +229,7 @@ class Release:
         Example:
             >>> from fractions import Fraction
             >>> from hedgerow.release import GridPartition
-            >>> schema = Schema.from_dict({"name": "ages", "attributes": {
+            >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
             ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
             >>> counted = Measurement("leaf", "region", np.array([0, 1]), np.array([[30], [80]]),
             ...                       False, np.array([1, 1]), Fraction(1))

@@ -63,7 +63,7 @@ class RowsRelease:
         booking: Its entry in a ledger over releases, if it was just published with one.
 
     Example:
-        >>> schema = Schema.from_dict({"name": "ages", "attributes": {
+        >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
         >>> release = RowsRelease(schema, "supermodular", {"mode": "noisy"}, {"epsilon": "1"}, {},
         ...                       np.array([[0], [40]]), np.array([[100], [50]]),

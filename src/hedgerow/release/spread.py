@@ -96,7 +96,7 @@ def spreads(release: Any) -> tuple[Spread, ...]:
         >>> from fractions import Fraction
         >>> from hedgerow.release import GridPartition, Measurement, Release
         >>> from hedgerow.schema import Schema
-        >>> schema = Schema.from_dict({"name": "ages", "attributes": {
+        >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 3}}})
         >>> counted = Measurement("leaf", "region", np.array([0, 1]), np.array([[30], [10]]),
         ...                       False, np.array([1, 1]), Fraction(1))

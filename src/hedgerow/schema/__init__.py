@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.items import Items
-from hedgerow.schema.schema import Person, Schema
+from hedgerow.schema.schema import Person, Schema, refuse_no_unit
 from hedgerow.schema.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ __all__ = [
     "json_schema",
     "read_arx",
     "read_queries",
+    "refuse_no_unit",
     "write_arx",
 ]
 

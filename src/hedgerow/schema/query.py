@@ -41,7 +41,7 @@ class Query:
         classes: The class codes that count, increasing; None for all.
 
     Example:
-        >>> schema = Schema.from_dict({"name": "people", "attributes": {
+        >>> schema = Schema.from_dict({"name": "people", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 17, "high": 90},
         ...     "job": {"type": "categorical",
         ...             "taxonomy": {"Professional": ["Engineer", "Lawyer"], "Artist": None}},

@@ -23,7 +23,7 @@ from hedgerow.schema.items import Items
 from hedgerow.schema.lint import Fault, items_faults, label_fault, raise_faults, schema_faults
 from hedgerow.schema.trees import DEFAULT_ROOT
 
-__all__ = ["BOTH", "Person", "Schema", "Unit", "unit_fault"]
+__all__ = ["BOTH", "Person", "Schema", "Unit", "refuse_no_unit", "unit_fault"]
 
 Unit = Literal["row", "person"]
 
@@ -50,17 +50,18 @@ class Schema:
         attributes: The predictors, in the order of the file; none for transactions.
         target: The class attribute, if there is one.
         identifiers: Columns that are dropped.
-        person: The column that tells people apart; without it one row is one person.
+        person: The column that tells people apart, if the unit is a person.
         draft: Whether the schema is still a draft, which must not be published by.
         began_as_draft: Whether the schema was drafted from private data by `hedgerow init`.
         items: The items of transactions; a schema has attributes or items, never both.
         unit: Whom the guarantee protects: "row" if each row, line or record is one person,
-            "person" if a column tells people apart, None if that has not been stated.
+            "person" if a column tells people apart. Nothing is published while it is None.
         warnings: What the reader found odd, though not wrong.
 
     Example:
         >>> schema = Schema.from_dict({
         ...     "name": "people",
+        ...     "unit": "row",
         ...     "attributes": {
         ...         "age": {"type": "numeric", "low": 17, "high": 90},
         ...         "sex": {"type": "categorical", "values": ["Female", "Male"]},
@@ -161,9 +162,10 @@ class Schema:
         """The schema as the text of a schema file, without what is default anyway.
 
         Example:
-            >>> print(Schema.from_dict({"name": "x", "attributes": {
+            >>> print(Schema.from_dict({"name": "x", "unit": "row", "attributes": {
             ...     "owner": {"type": "categorical", "values": ["No", "Yes"]}}}).to_yaml())
             name: x
+            unit: row
             attributes:
               owner:
                 type: categorical
@@ -222,6 +224,22 @@ def unit_fault(unit: str | None, told_apart: bool, items: bool) -> tuple[str, st
     if unit not in (None, "row", "person"):
         return "the unit is neither row nor person", "Write `unit: row` or `unit: person`."
     return None
+
+
+def refuse_no_unit(schema: Schema) -> None:
+    """Refuses a schema that does not state whom the guarantee protects."""
+    if schema.unit is not None:
+        return
+    if schema.items is None:
+        row, column = "row", "a column with `role: person` and `max_rows` then tells people apart"
+    else:
+        row, column = "record", "`person:` below `items:` then tells people apart"
+    raise SchemaError(
+        f"The schema {schema.name!r} does not state its unit of protection: whom epsilon is for.",
+        hint=f"Write `unit: row` at the top of the schema if every {row} is a different person, or "
+        f"`unit: person` if a person may have several {row}s: {column}. If `unit: row` is stated "
+        f"wrongly, someone with k {row}s is protected k times less than epsilon says.",
+    )
 
 
 def _describe(attribute: Attribute) -> dict[str, Any]:

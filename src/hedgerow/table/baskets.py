@@ -105,7 +105,8 @@ def read_baskets(
     Example:
         >>> import pyarrow as pa
         >>> from hedgerow.schema import Schema
-        >>> schema = Schema.from_dict({"name": "shop", "items": {"universe": ["milk", "tea"]}})
+        >>> schema = Schema.from_dict({
+        ...     "name": "shop", "unit": "row", "items": {"universe": ["milk", "tea"]}})
         >>> baskets = read_baskets(pa.table({"bought": [["tea", "milk"], ["tea"]]}), schema)
         >>> baskets, baskets.codes.tolist(), baskets.start.tolist()
         (Baskets('shop'), [0, 1, 1], [0, 2, 3])

@@ -118,7 +118,7 @@ def read(
     Example:
         >>> import pyarrow as pa
         >>> from hedgerow.schema import Schema
-        >>> schema = Schema.from_dict({"name": "survey", "attributes": {
+        >>> schema = Schema.from_dict({"name": "survey", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1}}})
         >>> read(pa.table({"age": [18, 40]}), schema)
         Table('survey')
@@ -139,7 +139,7 @@ def read_public(source: Any, schema: Schema, *, delimiter: str | None = None) ->
     Example:
         >>> import pyarrow as pa
         >>> from hedgerow.schema import Schema
-        >>> schema = Schema.from_dict({"name": "survey", "attributes": {
+        >>> schema = Schema.from_dict({"name": "survey", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1}}})
         >>> read_public(pa.table({"age": [18, 40]}), schema).tolist()
         [[18], [40]]
@@ -147,7 +147,7 @@ def read_public(source: Any, schema: Schema, *, delimiter: str | None = None) ->
     opened = open_source(source, known=known_columns(schema), delimiter=delimiter)
     left_out = {*schema.identifiers, *([] if schema.person is None else [schema.person.column])}
     present = tuple(name for name in opened.names if name in left_out)
-    known = replace(schema, person=None, identifiers=present)
+    known = replace(schema, person=None, identifiers=present, unit="row")
     width = len(schema.attributes) + (schema.target is not None)
     codes: CodeMatrix = collect(RowStream(opened, known, delimiter)).codes[:, :width]
     return codes
@@ -224,7 +224,7 @@ def encode_rows(
     Example:
         >>> import pyarrow as pa
         >>> from hedgerow.schema import Schema
-        >>> schema = Schema.from_dict({"name": "survey", "attributes": {
+        >>> schema = Schema.from_dict({"name": "survey", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1}}})
         >>> codes, ok = encode_rows(pa.table({"age": [18, 400]}), schema)
         >>> codes[:, 0].tolist(), ok.tolist()

@@ -80,7 +80,7 @@ def test_what_a_cluster_cannot_do(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="reads Parquet"):
         cluster.ClusterEngine.read(RowStream(sample.people(5), schema), None, 10**9)
     capped = Schema.from_dict(
-        {"name": "t", "attributes": {"who": {"role": "person", "max_rows": 2},
+        {"name": "t", "unit": "person", "attributes": {"who": {"role": "person", "max_rows": 2},
          "age": {"type": "numeric", "low": 0, "high": 150}}}
     )  # fmt: skip
     import pyarrow as pa

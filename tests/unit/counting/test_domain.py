@@ -20,6 +20,7 @@ SCHEMA = Schema(
         Categorical("only", Taxonomy(("x",), (-1,))),
         Categorical("sex", Taxonomy.flat(["f", "m"])),
     ),
+    unit="row",
 )
 
 
@@ -47,7 +48,7 @@ def test_what_can_be_split_is_public() -> None:
     one = hi.copy()
     one[0, 1] = 1  # an interval of a single grid point
     assert not domain.splittable(lo, one, domain.root[None, :])[0, 1]
-    numbers = Domain.of(Schema("n", (SCHEMA.attributes[1],)))
+    numbers = Domain.of(Schema("n", (SCHEMA.attributes[1],), unit="row"))
     top = np.array([[-1]], dtype=np.int32)
     assert numbers.splittable(np.array([[3]], np.int32), np.array([[5]], np.int32), top).all()
     assert not numbers.splittable(np.array([[3]], np.int32), np.array([[4]], np.int32), top).any()
@@ -55,4 +56,4 @@ def test_what_can_be_split_is_public() -> None:
 
 def test_classes_are_counted() -> None:
     target = Categorical("ill", Taxonomy.flat(["no", "yes", "maybe"]))
-    assert Domain.of(Schema("s", SCHEMA.attributes, target)).classes == 3
+    assert Domain.of(Schema("s", SCHEMA.attributes, target, unit="row")).classes == 3

@@ -16,6 +16,7 @@ from hedgerow.table.person import first_rows
 SCHEMA = Schema.from_dict(
     {
         "name": "visits",
+        "unit": "person",
         "attributes": {
             "who": {"role": "person", "max_rows": 3},
             "age": {"type": "numeric", "low": 0, "high": 99},

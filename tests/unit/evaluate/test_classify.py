@@ -19,6 +19,7 @@ pytest.importorskip("sklearn")
 SCHEMA = Schema.from_dict(
     {
         "name": "small",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 9, "step": 1},
             "job": {"type": "categorical", "values": ["a", "b"]},
@@ -99,7 +100,11 @@ def test_a_missing_library_is_named(monkeypatch):
 
 def test_there_must_be_a_class_and_rows():
     plain = Schema.from_dict(
-        {"name": "s", "attributes": {"age": {"type": "numeric", "low": 0, "high": 9}}}
+        {
+            "name": "s",
+            "unit": "row",
+            "attributes": {"age": {"type": "numeric", "low": 0, "high": 9}},
+        }
     )
     with pytest.raises(UsageError, match="no class"):
         classify.lower_bound(rows(3), TEST, plain)

@@ -18,6 +18,7 @@ pytest.importorskip("sklearn")
 SCHEMA = Schema.from_dict(
     {
         "name": "small",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 99, "step": 1},
             "job": {"type": "categorical", "values": ["a", "b", "c"]},

@@ -14,7 +14,9 @@ ITEMS = 6
 
 
 def baskets(records: list[list[int]]) -> Baskets:
-    schema = Schema.from_dict({"name": "some", "items": {"universe": {"range": [1, ITEMS]}}})
+    schema = Schema.from_dict(
+        {"name": "some", "unit": "row", "items": {"universe": {"range": [1, ITEMS]}}}
+    )
     start = np.concatenate([[0], np.cumsum([len(r) for r in records])]).astype(np.int64)
     return Baskets(schema, start, np.asarray([c for r in records for c in r], dtype=np.int32))
 

@@ -20,6 +20,7 @@ from hedgerow.sample.shop import baskets, shop_schema
 SCHEMA = hr.Schema.from_dict(
     {
         "name": "wards",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 9, "outside": "drop"},
             "ward": {"type": "categorical", "values": ["a", "b"]},
@@ -124,7 +125,9 @@ def test_json_says_first_that_it_is_not_private() -> None:
 
 
 def test_transactions() -> None:
-    schema = hr.Schema.from_dict({"name": "shop", "items": {"universe": ["milk", "tea"]}})
+    schema = hr.Schema.from_dict(
+        {"name": "shop", "unit": "row", "items": {"universe": ["milk", "tea"]}}
+    )
     raw = pa.table({"x": [["milk"]] * 60 + [["tea"]] * 30 + [["milk", "tea"]] * 10})
     cells = np.array([[0], [60], [30], [10]])
     counted = Measurement(

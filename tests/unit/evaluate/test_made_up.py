@@ -11,6 +11,7 @@ from hedgerow.table import read
 SCHEMA = Schema.from_dict(
     {
         "name": "survey",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 18, "high": 99, "missing": "other"},
             "day": {"type": "numeric", "low": "2024-01-01", "high": "2024-12-31", "step": 7},
@@ -54,7 +55,7 @@ def test_a_dependence_that_cannot_be_meant(dependence: float) -> None:
 
 def test_baskets_are_sets_within_the_cap() -> None:
     items = {"universe": {"range": [1, 50]}, "max_items": 4}
-    schema = Schema.from_dict({"name": "clicks", "items": items})
+    schema = Schema.from_dict({"name": "clicks", "unit": "row", "items": items})
     baskets = made_up_baskets(schema, 400, 0.5, seed=3)
     sizes = np.diff(baskets.start)
     assert len(sizes) == 400 and sizes.min() >= 1 and sizes.max() <= 4

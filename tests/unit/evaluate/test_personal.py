@@ -17,6 +17,7 @@ from hedgerow.table import Table
 SCHEMA = Schema.from_dict(
     {
         "name": "two",
+        "unit": "row",
         "attributes": {
             "a": {"type": "categorical", "taxonomy": {"X": ["x1", "x2"], "Y": ["y1", "y2"]}}
         },

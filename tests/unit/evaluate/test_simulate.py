@@ -104,7 +104,7 @@ def test_several_rows_per_person_divide_the_budget() -> None:
     from hedgerow.schema.schema import Person
 
     schema = sample.schema()
-    shared = replace(schema, identifiers=(), person=Person("patient", 20))
+    shared = replace(schema, unit="person", identifiers=(), person=Person("patient", 20))
     alone, divided = (
         simulate(one, [("diffmulti", hr.DiffMulti())], [1], rows=2000, runs=1).points[0]
         for one in (schema, shared)

@@ -16,6 +16,7 @@ from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 SCHEMA = Schema.from_dict(
     {
         "name": "made up",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 4, "missing": "other"},
             "job": {"type": "categorical", "taxonomy": {"Care": ["nurse", "doctor"], "cook": None}},
@@ -129,7 +130,11 @@ def test_bad_aims(settings):
 
 def test_a_hierarchy_of_height_0():
     only = Schema.from_dict(
-        {"name": "x", "attributes": {"only": {"type": "categorical", "values": ["x"]}}}
+        {
+            "name": "x",
+            "unit": "row",
+            "attributes": {"only": {"type": "categorical", "values": ["x"]}},
+        }
     )
     with pytest.raises(UsageError, match="height 0"):
         Forest.of(only.attributes)

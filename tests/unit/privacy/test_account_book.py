@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -392,17 +393,29 @@ def test_what_network_disks_do(
 @pytest.mark.parametrize(
     ("document", "unit"),
     [
-        ({"attributes": {"a": {"type": "boolean"}}}, "row"),
+        ({"unit": "row", "attributes": {"a": {"type": "boolean"}}}, "row"),
         (
-            {"attributes": {"w": {"role": "person", "max_rows": 3}, "a": {"type": "boolean"}}},
+            {
+                "unit": "person",
+                "attributes": {
+                    "w": {"role": "person", "max_rows": 3},
+                    "a": {"type": "boolean"},
+                },
+            },
             "person by w",
         ),
-        ({"items": {"universe": ["x", "y"]}}, "transaction"),
-        ({"items": {"universe": ["x", "y"], "person": "w", "item": "i"}}, "person by w"),
+        ({"unit": "row", "items": {"universe": ["x", "y"]}}, "transaction"),
+        (
+            {"unit": "person", "items": {"universe": ["x", "y"], "person": "w", "item": "i"}},
+            "person by w",
+        ),
     ],
 )
 def test_whom_a_release_protects(document: dict[str, Any], unit: str) -> None:
-    assert unit_of(Schema.from_dict({"name": "s"} | document)) == unit
+    schema = Schema.from_dict({"name": "s"} | document)
+    assert unit_of(schema) == unit
+    assert unit.startswith("person by ") == (schema.unit == "person")
+    assert unit_of(replace(schema, unit=None)) == unit  # an older release may not state it
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +11,20 @@ import pyarrow as pa
 import pytest
 
 import hedgerow
-from hedgerow.errors import BudgetError, DataError, LedgerWarning, ReleaseError, UsageError
+from hedgerow.errors import (
+    BudgetError,
+    DataError,
+    LedgerWarning,
+    ReleaseError,
+    SchemaError,
+    UsageError,
+)
 from hedgerow.privacy import account_book
 from hedgerow.privacy.account_book import AccountBook
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.schema import Schema
+from hedgerow.schema import Items, Schema
 
-SCHEMA = Schema.from_dict({"name": "survey", "attributes": {
+SCHEMA = Schema.from_dict({"name": "survey", "unit": "row", "attributes": {
     "age": {"type": "numeric", "low": 0, "high": 99, "missing": "error"},
     "ill": {"type": "boolean", "role": "class"}}})  # fmt: skip
 ROWS = pa.table({"age": [18, 40, 61, 62], "ill": ["no", "no", "yes", "yes"]})
@@ -153,7 +162,7 @@ def test_a_data_set_without_a_ledger() -> None:
 
 
 def test_people_are_booked_as_people(book: AccountBook) -> None:
-    people = Schema.from_dict(SCHEMA.to_dict() | {"attributes": {
+    people = Schema.from_dict(SCHEMA.to_dict() | {"unit": "person", "attributes": {
         "who": {"role": "person", "max_rows": 2}, **SCHEMA.to_dict()["attributes"]}})  # fmt: skip
     rows = ROWS.append_column("who", pa.array(["a", "a", "b", "c"]))
     hedgerow.publish(rows, people, epsilon=1, ledger=book.path)
@@ -174,3 +183,44 @@ def test_the_book_holds_nothing_of_the_data(
         publish(book, rows).save(tmp_path / "r", overwrite=True)
         contents.append(book.path.read_bytes())
     assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize("kind", ["table", "transactions"])
+def test_a_schema_that_states_no_unit_is_refused_before_data_is_opened(
+    book: AccountBook, kind: str
+) -> None:
+    schema = replace(SCHEMA, unit=None)
+    if kind == "transactions":
+        schema = Schema(name="survey", items=Items(("tea", "milk")))
+    with pytest.raises(SchemaError, match="does not state its unit") as caught:
+        hedgerow.publish("no such file", schema, epsilon=1, ledger=book.path)
+    assert "`unit: row`" in str(caught.value.hint) and "`unit: person`" in str(caught.value.hint)
+    assert states(book) == []
+
+
+def test_a_release_carries_its_unit_and_an_older_one_is_read_without(tmp_path: Path) -> None:
+    release = hedgerow.publish(ROWS, SCHEMA, epsilon=1)
+    release.save(tmp_path / "new")
+    assert hedgerow.Release.load(tmp_path / "new").schema.unit == "row"
+    assert release.guarantee["unit_of_protection"] == "one row is one person"
+    older = replace(release, schema=replace(SCHEMA, unit=None))
+    older.save(tmp_path / "old")
+    manifest = json.loads((tmp_path / "old" / "manifest.json").read_text(encoding="utf-8"))
+    assert "unit" not in manifest["schema"]
+    again = hedgerow.Release.load(tmp_path / "old")
+    assert again.schema.unit is None and hedgerow.verify(again).ok
+    assert again.count("everybody")
+
+
+def test_transactions_of_rows_and_of_people() -> None:
+    rows = pa.table({"who": ["a", "a", "b"], "what": ["tea", "milk", "tea"]})
+    people = Schema(
+        name="s", items=Items(("tea", "milk"), person="who", item="what"), unit="person"
+    )
+    lists = Schema(name="s", items=Items(("tea", "milk")), unit="row")
+    by_person = hedgerow.publish(rows, people, epsilon=1)
+    by_row = hedgerow.publish(pa.table({"x": [["tea"], ["milk"]]}), lists, epsilon=1)
+    for release, whom in ((by_person, "one value of who is one person"), (by_row, "one record")):
+        assert release.guarantee["unit_of_protection"].startswith(whom)
+    assert by_person.schema.to_dict()["unit"] == "person"
+    assert by_row.schema.to_dict()["unit"] == "row"

@@ -21,6 +21,7 @@ from hedgerow.schema import Schema
 SCHEMA = Schema.from_dict(
     {
         "name": "small",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 99, "step": 1},
             "job": {"type": "categorical", "values": ["a", "b", "c"]},
@@ -59,7 +60,11 @@ def test_centroids_find_the_crowds():
 
 def test_without_categories_clusters_begin_on_the_diagonal():
     schema = Schema.from_dict(
-        {"name": "s", "attributes": {"age": {"type": "numeric", "low": 0, "high": 100}}}
+        {
+            "name": "s",
+            "unit": "row",
+            "attributes": {"age": {"type": "numeric", "low": 0, "high": 100}},
+        }
     )
     source = np.random.default_rng(1)
     ages = np.concatenate([source.integers(0, 20, 500), source.integers(80, 100, 500)])
@@ -99,7 +104,9 @@ def test_what_cannot_be_meant_is_refused():
         find_centroids(crowds(), SCHEMA, 0)
     with pytest.raises(UsageError, match="4 numbers"):
         Centroids(SCHEMA, np.zeros((2, 3)))
-    taken = Schema.from_dict({"name": "s", "attributes": {"cluster": {"type": "boolean"}}})
+    taken = Schema.from_dict(
+        {"name": "s", "unit": "row", "attributes": {"cluster": {"type": "boolean"}}}
+    )
     with pytest.raises(UsageError, match="already"):
         cluster_schema(taken, 2)
 
@@ -194,3 +201,8 @@ def test_a_draft_is_refused_before_data_is_opened():
     draft = replace(SCHEMA, draft=True)
     with pytest.raises(SchemaError, match="draft"):
         find_centroids("no such file.csv", draft, epsilon=1)
+
+
+def test_a_schema_that_states_no_unit_is_refused_before_data_is_opened():
+    with pytest.raises(SchemaError, match="does not state its unit"):
+        find_centroids("no such file.csv", replace(SCHEMA, unit=None), epsilon=1)

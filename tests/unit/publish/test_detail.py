@@ -24,7 +24,7 @@ ATTRIBUTES = {
     "e": {"type": "categorical", "values": list("pqrst")},
     "k": {"type": "boolean", "role": "class"},
 }
-SCHEMA = Schema.from_dict({"name": "s", "attributes": ATTRIBUTES})
+SCHEMA = Schema.from_dict({"name": "s", "unit": "row", "attributes": ATTRIBUTES})
 
 
 @pytest.mark.parametrize("attributes", range(1, 12))
@@ -81,6 +81,6 @@ def test_very_many_records_do_not_overflow_the_scores():
 
 def test_pairs_of_very_many_attributes_are_not_looked_at():
     attributes = {f"a{i}": {"type": "boolean"} for i in range(61)}
-    schema = Schema.from_dict({"name": "s", "attributes": attributes})
+    schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": attributes})
     assert share_detail(schema, Fraction(1), 10**9, 100_000).pairs == 0
     assert share_detail(schema, Fraction(1), 10**9, 100_000, 3).pairs == 0

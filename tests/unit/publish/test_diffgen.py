@@ -24,6 +24,7 @@ ENDLESS = Budget(Fraction(10**6))
 SCHEMA = Schema.from_dict(
     {
         "name": "people",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 29, "step": 1},
             "job": {

@@ -21,6 +21,7 @@ DOMAIN = Domain.of(
         "made up",
         (Numeric("n", Fraction(0), Fraction(49), Fraction(1), "integer"), Categorical("c", TREE)),
         Categorical("class", Taxonomy.flat(["x", "y", "z"])),
+        unit="row",
     )
 )
 

@@ -22,6 +22,7 @@ def schema(**extra: object) -> Schema:
     return Schema.from_dict(
         {
             "name": "people",
+            "unit": "person" if "who" in extra else "row",
             "attributes": {
                 "age": {"type": "numeric", "low": 0, "high": 99, "step": 1},
                 "pay": {"type": "numeric", "low": 0, "high": 999, "step": 1},
@@ -142,7 +143,7 @@ def test_settings_that_cannot_be_meant_are_refused(make: Callable[[], Publisher]
 @pytest.mark.parametrize("score", ["max", "gini"])
 def test_a_score_of_classes_needs_a_class(score: str) -> None:
     plain = Schema.from_dict(
-        {"name": "s", "attributes": {"a": {"type": "numeric", "low": 0, "high": 9}}}
+        {"name": "s", "unit": "row", "attributes": {"a": {"type": "numeric", "low": 0, "high": 9}}}
     )
     with pytest.raises(UsageError, match="needs a class"):
         DiffMulti(score=score).plan(plain, 1)

@@ -27,6 +27,7 @@ ATTRIBUTES = generalised_attributes(
     Schema.from_dict(
         {
             "name": "made up",
+            "unit": "row",
             "attributes": {
                 "age": {"type": "numeric", "low": 0, "high": 3},
                 "job": {"type": "categorical", "taxonomy": {"L": ["a", "b"], "R": ["c", "d"]}},

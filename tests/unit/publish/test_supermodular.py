@@ -17,6 +17,7 @@ from hedgerow.schema import Schema
 SCHEMA = Schema.from_dict(
     {
         "name": "clinic",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 30, "step": 1},
             "job": {"type": "categorical", "taxonomy": {"Care": ["nurse", "doctor"], "cook": None}},
@@ -114,7 +115,7 @@ def test_who_minds_more_is_generalised_more():
 
 
 def test_persons_with_several_rows(tmp_path):
-    described = SCHEMA.to_dict()
+    described = SCHEMA.to_dict() | {"unit": "person"}
     described["attributes"]["minds"] = {"role": "person", "max_rows": 2}
     schema = Schema.from_dict(described)
     data = people(2000, minds=[str(i // 3) for i in range(2000)])
@@ -211,7 +212,11 @@ def test_a_side_table_with_another_schema():
 
 def test_a_hierarchy_of_height_0():
     schema = Schema.from_dict(
-        {"name": "x", "attributes": {"only": {"type": "categorical", "values": ["x"]}}}
+        {
+            "name": "x",
+            "unit": "row",
+            "attributes": {"only": {"type": "categorical", "values": ["x"]}},
+        }
     )
     with pytest.raises(UsageError, match="height 0"):
         hr.Supermodular().plan(schema, 1, "1e-6")
@@ -242,7 +247,7 @@ def test_a_share_that_cannot_be_drawn_with_is_refused_in_the_plan():
 
 
 def test_who_has_several_rows_is_told_that_rows_are_kept():
-    described = SCHEMA.to_dict()
+    described = SCHEMA.to_dict() | {"unit": "person"}
     described["attributes"]["minds"] = {"role": "person", "max_rows": 2}
     method = METHODS["sampled"]
     assert "Each person is kept" in method.plan(SCHEMA, 1, "1e-6").in_words()

@@ -22,6 +22,7 @@ SCHEMA = Schema(
         Categorical("only", Taxonomy(("x",), (-1,))),
         Numeric("dose", Fraction(0), Fraction(1), Fraction(1), "integer"),
     ),
+    unit="row",
 )
 
 

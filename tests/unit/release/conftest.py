@@ -18,6 +18,7 @@ UNIT = Fraction(1, 10)
 
 PEOPLE = {
     "name": "people",
+    "unit": "row",
     "attributes": {
         "age": {"type": "numeric", "low": 17, "high": 90, "missing": "other"},
         "job": {
@@ -156,7 +157,7 @@ def sparse_release(grid_release: Release) -> Release:
 
 def shop(size: int, **rules: Any) -> Schema:
     items = {"universe": {"range": [1, size]}, "fan_out": 2, **rules}
-    return Schema.from_dict({"name": "shop", "items": items})
+    return Schema.from_dict({"name": "shop", "unit": "row", "items": items})
 
 
 def counted(

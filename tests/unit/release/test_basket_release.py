@@ -36,7 +36,11 @@ METHODS = {
 
 def shop_of(size: int, **rules: Any) -> Schema:
     return Schema.from_dict(
-        {"name": "shop", "items": {"universe": {"range": [1, size]}, "fan_out": 3, **rules}}
+        {
+            "name": "shop",
+            "unit": "row",
+            "items": {"universe": {"range": [1, size]}, "fan_out": 3, **rules},
+        }
     )
 
 
@@ -180,7 +184,9 @@ def test_nobody_and_almost_nothing_can_be_published(
 
 def test_labels_that_would_be_misread_are_quoted(hand: SimpleNamespace, tmp_path: Path) -> None:
     labels = ["a b", "#c", 'd"', "e,f"]
-    schema = Schema.from_dict({"name": "odd", "items": {"universe": labels, "separator": ";"}})
+    schema = Schema.from_dict(
+        {"name": "odd", "unit": "row", "items": {"universe": labels, "separator": ";"}}
+    )
     cells = hand.counted("cell", "region", [0] + [99] * 15, unit=Fraction(1))
     core = CoreCells(np.arange(4), np.array([0]))
     found = BasketRelease(schema, "diffpart", {}, {}, {}, core, (cells,))

@@ -20,6 +20,7 @@ CODES, PARTS = 12, 6
 SCHEMA = Schema.from_dict(
     {
         "name": "grid",
+        "unit": "row",
         "attributes": {
             **{name: {"type": "numeric", "low": 0, "high": CODES - 1} for name in "abc"},
             "kind": {"type": "categorical", "values": ["x", "y"], "role": "class"},
@@ -129,7 +130,11 @@ def test_with_nothing_listed_only_the_total_is_known():
 def test_huge_grids_need_no_list_of_their_cells():
     names = [f"a{k}" for k in range(30)]
     schema = Schema.from_dict(
-        {"name": "wide", "attributes": {n: {"type": "numeric", "low": 0, "high": 3} for n in names}}
+        {
+            "name": "wide",
+            "unit": "row",
+            "attributes": {n: {"type": "numeric", "low": 0, "high": 3} for n in names},
+        }
     )
     grid = GridPartition(tuple(np.arange(5, dtype=np.int32) for _ in names))
     one = np.array([1])

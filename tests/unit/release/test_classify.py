@@ -14,6 +14,7 @@ from hedgerow.schema import Schema
 SCHEMA = Schema.from_dict(
     {
         "name": "small",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 9, "step": 1},
             "ill": {"type": "categorical", "values": ["no", "yes"], "role": "class"},

@@ -19,6 +19,7 @@ from hedgerow.schema import Schema
 SCHEMA = Schema.from_dict(
     {
         "name": "made up",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 99, "step": 1},
             "home": {"type": "categorical", "values": ["flat", "house", "boat"]},
@@ -144,7 +145,7 @@ def test_nobody_and_almost_nobody_can_be_published_with_detail():
 
 def test_a_table_without_class_has_detail_too():
     attributes = {n: {"type": "boolean"} for n in ("a", "b")}
-    schema = Schema.from_dict({"name": "s", "attributes": attributes})
+    schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": attributes})
     rng = np.random.default_rng(1)
     bits = rng.random(9000) < 0.3
     release = hr.publish(

@@ -68,7 +68,7 @@ def test_typed_bounds_are_half_open(tree_release):
 
 def test_a_region_of_other_alone_has_no_bounds():
     age = Numeric("age", *map(_fraction, (0, 9, 1)), "integer", missing="other")
-    schema = Schema("x", (age,))
+    schema = Schema("x", (age,), unit="row")
     grid = GridPartition((np.array([0, 10, 11], np.int32),))
     table = typed_table(schema, grid, np.arange(2), np.array([[1], [2]]))
     assert table.to_pydict() == {
@@ -88,7 +88,9 @@ def _fraction(value):
 
 def test_bounds_never_take_the_name_of_another_attribute():
     ends = [_fraction(value) for value in (0, 1, 1)]
-    schema = Schema("x", (Numeric("a", *ends, "integer"), Numeric("a_low", *ends, "integer")))
+    schema = Schema(
+        "x", (Numeric("a", *ends, "integer"), Numeric("a_low", *ends, "integer")), unit="row"
+    )
     grid = GridPartition((np.array([0, 2]), np.array([0, 2])))
     names = typed_table(schema, grid, np.arange(1), np.array([[1]])).column_names
     assert len(set(names)) == len(names)
@@ -131,7 +133,7 @@ def test_regions_that_are_no_taxonomy_node_are_refused(grid_release):
 
 
 def test_the_leaves_of_a_tree_are_held_to_the_taxonomy_too():
-    schema = Schema("x", (Categorical("job", Taxonomy.flat(["a", "b", "c"])),))
+    schema = Schema("x", (Categorical("job", Taxonomy.flat(["a", "b", "c"])),), unit="row")
     good = [(-1, 0, [0], [3]), *[(0, -1, [k], [k + 1]) for k in range(3)]]
     check_against(schema, TreePartition.of(good))
     bad = [(-1, 0, [0], [3]), (0, -1, [0], [2]), (0, -1, [2], [3])]

@@ -52,7 +52,7 @@ def test_large_region_numbers_survive_pandas_with_gaps():
 
     names = [f"a{k}" for k in range(30)]
     ends = Fraction(0), Fraction(3), Fraction(1)
-    schema = Schema("wide", tuple(Numeric(name, *ends, "integer") for name in names))
+    schema = Schema("wide", tuple(Numeric(name, *ends, "integer") for name in names), unit="row")
     grid = GridPartition(tuple(np.arange(5, dtype=np.int32) for _ in names))
     none = np.empty(0, np.int64)
     leaf = Measurement(

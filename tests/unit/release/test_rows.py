@@ -19,6 +19,7 @@ from hedgerow.schema import Schema
 SCHEMA = Schema.from_dict(
     {
         "name": "clinic",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 3, "step": 1},
             "job": {"type": "categorical", "taxonomy": {"Care": ["nurse", "doctor"], "cook": None}},

@@ -35,6 +35,7 @@ def test_what_a_release_tells_of_each_attribute() -> None:
     schema = Schema.from_dict(
         {
             "name": "s",
+            "unit": "row",
             "attributes": {
                 "age": {"type": "numeric", "low": 0, "high": 3},
                 "ill": {"type": "categorical", "values": ["no", "yes"], "role": "class"},

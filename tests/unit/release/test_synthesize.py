@@ -87,7 +87,9 @@ def test_wide_integer_steps_are_filled():
     from hedgerow.release.synthesize import draw_rows
     from hedgerow.schema import Numeric, Schema
 
-    schema = Schema("x", (Numeric("w", Fraction(0), Fraction(10), Fraction(4), "integer"),))
+    schema = Schema(
+        "x", (Numeric("w", Fraction(0), Fraction(10), Fraction(4), "integer"),), unit="row"
+    )
     grid = GridPartition((np.array([0, 3], np.int32),))
     rows = draw_rows(schema, grid, np.arange(1), np.array([[3000]]), seed=1)
     assert sorted(set(rows["w"].to_pylist())) == list(range(11))

@@ -127,7 +127,7 @@ def with_person(release, rows):
         "unit_of_protection": f"one person, with at most {rows} rows",
         "neighbours": "add or remove one person",
     }
-    schema = replace(release.schema, person=Person("id", rows))
+    schema = replace(release.schema, unit="person", person=Person("id", rows))
     return replace(release, schema=schema, guarantee=release.guarantee | words)
 
 
@@ -160,7 +160,7 @@ def test_words_about_who_is_protected_must_be_those_of_the_schema(tree_release, 
 
 
 def test_a_person_cannot_be_hidden_behind_rows(tree_release):
-    schema = replace(tree_release.schema, person=Person("id", 1))
+    schema = replace(tree_release.schema, unit="person", person=Person("id", 1))
     assert failing(verify(replace(tree_release, schema=schema))) == {"unit of protection"}
 
 

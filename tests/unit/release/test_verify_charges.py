@@ -57,7 +57,10 @@ def made(method, epsilon="1", delta="0", rows=300, attributes=ATTRIBUTES):
         "ill": pa.array(rng.choice(["no", "yes"], rows).tolist(), pa.string()),
         "who": pa.array(rng.integers(0, 1 + rows // 2, rows)),
     }
-    schema = Schema.from_dict({"name": "made up", "attributes": copy.deepcopy(attributes)})
+    unit = "person" if "who" in attributes else "row"
+    schema = Schema.from_dict(
+        {"name": "made up", "unit": unit, "attributes": copy.deepcopy(attributes)}
+    )
     table = pa.table({name: column for name, column in columns.items() if name in attributes})
     release = publish(table, schema, method, epsilon, delta, seed=7)
     return replace(release, guarantee=release.guarantee | {"private": True})

@@ -27,6 +27,7 @@ def releases(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
     ages = hr.Schema.from_dict(
         {
             "name": "ages",
+            "unit": "row",
             "attributes": {"age": {"type": "numeric", "low": 0, "high": 119, "outside": "clip"}},
         }
     )

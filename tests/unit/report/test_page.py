@@ -284,6 +284,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, p
     table = hr.Schema.from_dict(
         {
             "name": HOSTILE[0],
+            "unit": "row",
             "attributes": {
                 **{name: {"type": "categorical", "values": list(HOSTILE)} for name in names[:3]},
                 names[3]: {"type": "numeric", "low": 0, "high": 99},
@@ -296,7 +297,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, p
         {name: draw.choice(HOSTILE, 900).tolist() for name in (*names[:3], names[4])}
         | {names[3]: draw.integers(0, 100, 900)}
     )
-    items = hr.Schema.from_dict({"name": HOSTILE[1], "items": {"universe": list(HOSTILE)}})
+    items = hr.Schema.from_dict(
+        {"name": HOSTILE[1], "unit": "row", "items": {"universe": list(HOSTILE)}}
+    )
     baskets = pa.table({"x": [draw.choice(HOSTILE, 3, replace=False).tolist() for _ in range(900)]})
     made = {
         "tree": (hr.publish(people, table, hr.DiffMulti(), epsilon=8), people),
@@ -363,6 +366,7 @@ def test_a_tree_of_thousands_of_regions_stays_small() -> None:
     schema = hr.Schema.from_dict(
         {
             "name": "large",
+            "unit": "row",
             "attributes": {key: {"type": "categorical", "values": names} for key in ("a", "b")},
         }
     )

@@ -17,14 +17,17 @@ from hedgerow.errors import DataError, DataWarning, UsageError
 from hedgerow.schema import Items, Schema
 from hedgerow.table import Baskets, read_baskets
 
-CLICKS = Schema(name="clicks", items=Items(range(1, 18)))
-SHOP = Schema(name="shop", items=Items(("milk", "rye bread", "tea", "7"), separator=";"))
-TABLE = Schema.from_dict({"name": "t", "attributes": {"a": {"type": "boolean"}}})
+CLICKS = Schema(name="clicks", items=Items(range(1, 18)), unit="row")
+SHOP = Schema(
+    name="shop", items=Items(("milk", "rye bread", "tea", "7"), separator=";"), unit="row"
+)
+TABLE = Schema.from_dict({"name": "t", "unit": "row", "attributes": {"a": {"type": "boolean"}}})
 
 
 def with_items(schema: Schema, **settings: Any) -> Schema:
     assert schema.items is not None
-    return Schema(name=schema.name, items=Items(**{**vars_of(schema.items), **settings}))
+    items = Items(**{**vars_of(schema.items), **settings})
+    return Schema(name=schema.name, items=items, unit="row" if items.person is None else "person")
 
 
 def vars_of(items: Items) -> dict[str, Any]:
@@ -78,7 +81,7 @@ def test_list_columns(tmp_path: Path, kind: str, name: str) -> None:
     assert len(dummies) == 5
     # whole numbers against the same universe as texts
     if name == "clicks":
-        texts = Schema(name="t", items=Items(tuple(map(str, range(1, 18)))))
+        texts = Schema(name="t", items=Items(tuple(map(str, range(1, 18)))), unit="row")
         assert records_of(read_baskets(source, texts)) == WANTED[name]
 
 

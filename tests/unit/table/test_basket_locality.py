@@ -73,7 +73,8 @@ def records(source: Any, schema: Schema) -> list[list[int]]:
 
 def rules(universe: Any, **more: Any) -> Schema:
     settings = {"empty": "dummy", "max_items": 4, "separator": ";"} | more
-    return Schema(name="odd", items=Items(universe, **settings))
+    unit = "person" if "person" in more else "row"
+    return Schema(name="odd", items=Items(universe, **settings), unit=unit)
 
 
 @pytest.mark.parametrize("universe", UNIVERSES, ids=["range", "texts"])

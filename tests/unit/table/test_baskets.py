@@ -73,14 +73,18 @@ def truncated(record: set[int], most: int) -> set[int]:
     return set(sorted(record, key=lambda code: (ranks[code], code))[:most])
 
 
-CLICKS = Schema(name="clicks", items=Items(range(1, 18)))
-SHOP = Schema(name="shop", items=Items(("milk", "rye bread", "tea", "7"), separator=";"))
-TABLE = Schema.from_dict({"name": "t", "attributes": {"a": {"type": "boolean"}}})
+CLICKS = Schema(name="clicks", items=Items(range(1, 18)), unit="row")
+SHOP = Schema(
+    name="shop", items=Items(("milk", "rye bread", "tea", "7"), separator=";"), unit="row"
+)
+TABLE = Schema.from_dict({"name": "t", "unit": "row", "attributes": {"a": {"type": "boolean"}}})
 
 
 def with_items(schema: Schema, **settings: Any) -> Schema:
     assert schema.items is not None
-    return Schema(name=schema.name, items=Items(**{**vars_of(schema.items), **settings}))
+    return Schema(
+        name=schema.name, items=Items(**{**vars_of(schema.items), **settings}), unit="row"
+    )
 
 
 def vars_of(items: Items) -> dict[str, Any]:
@@ -130,7 +134,7 @@ def test_an_empty_record_can_be_a_public_item(tmp_path: Path) -> None:
 
 
 def test_negative_numbers_and_zero(tmp_path: Path) -> None:
-    schema = Schema(name="z", items=Items(range(-3, 3)))
+    schema = Schema(name="z", items=Items(range(-3, 3)), unit="row")
     assert records_of(read_text(tmp_path, "-3 -0 0 2 -4 3 --1 -\n", schema)) == [(0, 3, 5)]
 
 
@@ -139,30 +143,30 @@ def test_items_with_blanks_need_another_separator(tmp_path: Path) -> None:
     assert found == [(0, 1, 2), (3,)]
     with pytest.raises(UsageError, match="separates items"):
         read_text(tmp_path, "tea\n", with_items(SHOP, separator=" "))
-    commas = Schema(name="c", items=Items(("a,b", "c")))
+    commas = Schema(name="c", items=Items(("a,b", "c")), unit="row")
     assert records_of(read_text(tmp_path, "a,b c\n", commas)) == [(0, 1)]
     with pytest.raises(UsageError, match="separates items"):
         read_text(tmp_path, "c\n", with_items(commas, separator=","))
 
 
 def test_composed_and_decomposed_accents_are_one_item(tmp_path: Path) -> None:
-    schema = Schema(name="a", items=Items(("caf\u00e9", "the\u0301")))
+    schema = Schema(name="a", items=Items(("caf\u00e9", "the\u0301")), unit="row")
     found = records_of(read_text(tmp_path, "cafe\u0301 th\u00e9\ncaf\u00e9 the\u0301\n", schema))
     assert found == [(0, 1), (0, 1)]
 
 
 def test_a_record_of_ten_thousand_items_and_a_universe_of_a_million(tmp_path: Path) -> None:
-    big = Schema(name="big", items=Items(range(1_000_000)))
+    big = Schema(name="big", items=Items(range(1_000_000)), unit="row")
     long = " ".join(str(7 * number) for number in reversed(range(10_000)))
     found = records_of(read_text(tmp_path, f"5\n{long}\n999999 1000000\n", big))
     assert found == [(5,), tuple(range(0, 70_000, 7)), (999_999,)]
-    texts = Schema(name="big", items=Items(tuple(f"i{n}" for n in range(1_000_000))))
+    texts = Schema(name="big", items=Items(tuple(f"i{n}" for n in range(1_000_000))), unit="row")
     assert records_of(read_text(tmp_path, "i999999 i0 i1000000 i\n", texts)) == [(0, 999_999)]
 
 
 @pytest.mark.parametrize("first", ["PK", "PAR1", "PAR1 PAR1"])
 def test_items_that_look_like_the_beginning_of_other_files(tmp_path: Path, first: str) -> None:
-    schema = Schema(name="odd", items=Items(("PK", "PAR1", "x")))
+    schema = Schema(name="odd", items=Items(("PK", "PAR1", "x")), unit="row")
     found = records_of(read_text(tmp_path, f"{first} x\nx\n", schema))
     assert found == [(0, 2) if first == "PK" else (1, 2), (2,)]
 
@@ -183,7 +187,7 @@ def test_settings_beyond_any_number_of_items(tmp_path: Path) -> None:
 
 
 def test_a_universe_of_one_item(tmp_path: Path) -> None:
-    schema = Schema(name="one", items=Items((1,), max_items=1))  # type: ignore[arg-type]
+    schema = Schema(name="one", items=Items((1,), max_items=1), unit="row")  # type: ignore[arg-type]
     assert records_of(read_text(tmp_path, "1 1\n2\n1\n", schema)) == [(0,), (0,)]
 
 
@@ -266,7 +270,7 @@ def test_text_equals_the_plain_reader(
     if any(separator in label for label in labels):
         return
     items = Items(universe, empty=empty, max_items=cap, separator=separator)
-    schema = Schema(name="p", items=items)
+    schema = Schema(name="p", items=items, unit="row")
     wanted = expected([words(line, separator) for line in lines], items)
     path = tmp_path_factory.getbasetemp() / "p.dat"
     path.write_bytes("".join(f"{line}\n" for line in lines).encode())
@@ -292,14 +296,16 @@ def test_which_items_survive_depends_on_the_set_alone(
     shuffled = [*record, *list(record)[:3]]
     order.shuffle(shuffled)
     found = records_of(
-        read_baskets(pa.table({"i": [[400, 1], shuffled]}), Schema(name="t", items=items))
+        read_baskets(
+            pa.table({"i": [[400, 1], shuffled]}), Schema(name="t", items=items, unit="row")
+        )
     )
     assert found == expected([["400", "1"], map(str, shuffled)], items)
 
 
 def test_truncation_favours_no_item() -> None:
     """Each of 10 items survives in 5 of 10 places: over 2000 sets, 1000 times, within 6 sigma."""
-    schema = Schema(name="t", items=Items(range(2010), max_items=5))
+    schema = Schema(name="t", items=Items(range(2010), max_items=5), unit="row")
     sets = [[*range(9), 9 + number] for number in range(2000)]
     found = Counter(
         code for r in records_of(read_baskets(pa.table({"i": sets}), schema)) for code in r

@@ -10,7 +10,11 @@ import pytest
 from hedgerow.schema import Schema
 from hedgerow.table import read_baskets
 
-SHOP = {"name": "shop", "items": {"universe": ["tea", "milk"], "column": "x", "separator": ","}}
+SHOP = {
+    "name": "shop",
+    "unit": "row",
+    "items": {"universe": ["tea", "milk"], "column": "x", "separator": ","},
+}
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "frame"])

@@ -14,6 +14,7 @@ from hedgerow.table import encode_rows, frame_kind, read, to_frame
 SCHEMA = Schema.from_dict(
     {
         "name": "survey",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 99, "step": 1, "missing": "other"},
             "job": {"type": "categorical", "values": ["a", "b"], "missing": "other"},

@@ -23,7 +23,7 @@ from hedgerow.table import encode_rows, read
 
 SCHEMA = Schema.from_dict(
     {
-        "name": "odd",
+        "name": "odd", "unit": "row",
         "attributes": {
             "number": {"type": "numeric", "low": 0, "high": 9, "step": 1,
                        "missing": "other", "outside": "drop"},
@@ -91,6 +91,7 @@ def test_the_cap_on_one_person_does_not_depend_on_others(dtype, one_more):
     schema = Schema.from_dict(
         {
             "name": "people",
+            "unit": "person",
             "attributes": {
                 "who": {"role": "person", "max_rows": 1},
                 "age": {"type": "numeric", "low": 0, "high": 9, "step": 1},
@@ -112,7 +113,11 @@ def test_a_csv_file_is_read_line_by_line(tmp_path):
         path = tmp_path / "odd.csv"
         path.write_text("number\n" + "\n".join(lines) + "\n")
         alone = Schema.from_dict(
-            {"name": "odd", "attributes": {"number": SCHEMA.to_dict()["attributes"]["number"]}}
+            {
+                "name": "odd",
+                "unit": "row",
+                "attributes": {"number": SCHEMA.to_dict()["attributes"]["number"]},
+            }
         )
         return len(read(path, alone).codes)
 

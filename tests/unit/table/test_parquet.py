@@ -16,6 +16,7 @@ from hedgerow.table.parquet import find_files
 SCHEMA = Schema.from_dict(
     {
         "name": "visits",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 99},
             "year": {"type": "numeric", "low": 2000, "high": 2030, "missing": "other"},
@@ -40,7 +41,8 @@ def test_a_partitioned_folder(tmp_path: Path) -> None:
     codes = read(tmp_path, SCHEMA).codes
     assert codes[:, :3].tolist() == [[1, 1, 0], [2, 1, 0], [3, 2, 1], [4, 31, 1]]
     assert read(f"{tmp_path}/year=2001/**/*.parquet", SCHEMA.__class__.from_dict(
-        {"name": "n", "attributes": {"age": {"type": "numeric", "low": 0, "high": 99},
+        {"name": "n", "unit": "row", "attributes": {
+            "age": {"type": "numeric", "low": 0, "high": 99},
          "ward": {"type": "categorical", "values": ["a/b", "c"]}}}
     )).codes[:, 0].tolist() == [1, 2]  # fmt: skip
 
@@ -55,7 +57,7 @@ def test_every_file_is_read_by_itself(tmp_path: Path) -> None:
 
 def test_ids_of_different_types_are_the_same_person(tmp_path: Path) -> None:
     schema = Schema.from_dict(
-        {"name": "t", "attributes": {"who": {"role": "person", "max_rows": 1},
+        {"name": "t", "unit": "person", "attributes": {"who": {"role": "person", "max_rows": 1},
          "age": {"type": "numeric", "low": 0, "high": 99}}}
     )  # fmt: skip
     write(tmp_path / "a.parquet", who=[1, 2], age=[5, 5])
@@ -117,7 +119,8 @@ def test_row_groups_are_pieces(tmp_path: Path) -> None:
 
 def test_a_table_may_consist_of_partition_columns_alone(tmp_path: Path) -> None:
     schema = Schema.from_dict(
-        {"name": "n", "attributes": {"year": {"type": "numeric", "low": 2000, "high": 2030},
+        {"name": "n", "unit": "row", "attributes": {
+            "year": {"type": "numeric", "low": 2000, "high": 2030},
          "id": {"role": "identifier"}}}
     )  # fmt: skip
     write(tmp_path / "year=2001/x.parquet", id=[1, 2])

@@ -25,6 +25,7 @@ def schema(max_rows):
     return Schema.from_dict(
         {
             "name": "visits",
+            "unit": "person",
             "attributes": {
                 "age": {"type": "numeric", "low": 0, "high": 9, "step": 1, "outside": "drop"},
                 "who": {"role": "person", "max_rows": max_rows},
@@ -105,7 +106,7 @@ def test_people_are_told_apart_to_the_last_digit(ids: Any) -> None:
     found, known = person_ids(ids, "who")
     assert known.all()
     assert len(set(found.to_pylist())) == 3
-    document = {"name": "x", "attributes": {
+    document = {"name": "x", "unit": "person", "attributes": {
         "a": {"type": "boolean"}, "who": {"role": "person", "max_rows": 1}}}  # fmt: skip
     rows = pa.table({"a": [True] * 3, "who": ids})
     assert read(rows, Schema.from_dict(document)).codes.shape == (3, 2)
@@ -182,7 +183,7 @@ def test_one_person_in_two_types_is_one_person(tmp_path: Path, first: Any, secon
 
 @pytest.mark.parametrize("first, second", PAIRS)
 def test_one_person_in_two_types_has_one_record(tmp_path: Path, first: Any, second: Any) -> None:
-    shop = Schema(name="shop", items=Items(range(1, 9), person="who", item="age"))
+    shop = Schema(name="shop", items=Items(range(1, 9), person="who", item="age"), unit="person")
     baskets = read_baskets(in_two_files(tmp_path, first, second), shop)
     assert baskets.start.tolist() == [0, 2] and baskets.codes.tolist() == [2, 4]
 

@@ -13,6 +13,7 @@ from hedgerow.table import read
 SCHEMA = Schema.from_dict(
     {
         "name": "survey",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 99, "step": 1},
             "job.title": {"type": "categorical", "values": ["a", "b"]},

@@ -15,7 +15,8 @@ PAY = {"type": "categorical", "values": ["low", "high"], "role": "class"}
 
 
 def schema(**columns):
-    return Schema.from_dict({"name": "survey", "attributes": columns})
+    unit = "person" if any(c.get("role") == "person" for c in columns.values()) else "row"
+    return Schema.from_dict({"name": "survey", "unit": unit, "attributes": columns})
 
 
 def codes(table, **columns):

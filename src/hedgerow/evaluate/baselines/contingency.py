@@ -68,7 +68,7 @@ def finest_edges(schema: Schema, most: int) -> tuple[NDArray[np.int32], ...]:
     A public rule: the attribute with the most parts is halved until the cells fit.
 
     Example:
-        >>> schema = Schema.from_dict({"name": "s", "attributes": {
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 7},
         ...     "home": {"type": "categorical", "values": ["flat", "house"]}}})
         >>> [edges.tolist() for edges in finest_edges(schema, 8)]

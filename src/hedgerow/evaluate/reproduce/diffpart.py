@@ -54,7 +54,7 @@ _NOISE_ONLY = (
 
 def _schema(fan_out: int) -> Schema:
     items = {"universe": {"range": [1, 17]}, "fan_out": fan_out}
-    return Schema.from_dict({"name": "msnbc", "items": items})
+    return Schema.from_dict({"name": "msnbc", "unit": "row", "items": items})
 
 
 def _baskets(inputs: Inputs, fan_out: int = 10, records: int | None = None) -> Baskets:

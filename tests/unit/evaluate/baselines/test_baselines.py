@@ -27,6 +27,7 @@ from hedgerow.table import Table, read
 SCHEMA = Schema.from_dict(
     {
         "name": "small",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 15, "step": 1},
             "job": {"type": "categorical", "taxonomy": {"P": ["a", "b"], "Q": ["c", "d"]}},
@@ -81,17 +82,23 @@ def test_cells_that_cannot_be_numbered_are_refused():
 
 
 def test_all_sets_of_items_are_counted():
-    shop = Schema.from_dict({"name": "shop", "items": {"universe": {"range": [1, 3]}}})
+    shop = Schema.from_dict(
+        {"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 3]}}}
+    )
     rows = pa.table({"items": [["1"], ["1", "3"], ["1", "3"], ["2"]]})
     release = hedgerow.publish(rows, shop, ItemsetTable(), epsilon=HUGE, seed=1)
     assert release.measurements[0].values[:, 0].tolist() == [0, 1, 1, 0, 0, 2, 0, 0]
-    wide = Schema.from_dict({"name": "shop", "items": {"universe": {"range": [1, 30]}}})
+    wide = Schema.from_dict(
+        {"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 30]}}}
+    )
     with pytest.raises(UsageError, match="too many sets"):
         ItemsetTable().plan(wide, 1)
 
 
 def test_baselines_know_what_they_are_for():
-    shop = Schema.from_dict({"name": "shop", "items": {"universe": {"range": [1, 3]}}})
+    shop = Schema.from_dict(
+        {"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 3]}}}
+    )
     with pytest.raises(UsageError, match="for tables"):
         RPS().plan(shop, 1)
     with pytest.raises(UsageError, match="for transactions"):
@@ -135,7 +142,11 @@ def test_k_anonymous_groups_keep_k(make):
 
 def test_mondrian_without_a_class_halves_what_is_widest():
     plain = Schema.from_dict(
-        {"name": "ages", "attributes": {"age": {"type": "numeric", "low": 0, "high": 15}}}
+        {
+            "name": "ages",
+            "unit": "row",
+            "attributes": {"age": {"type": "numeric", "low": 0, "high": 15}},
+        }
     )
     ages = pa.table({"age": [0, 0, 1, 1, 9, 9, 10, 15]})
     release = mondrian(ages, plain, 2)

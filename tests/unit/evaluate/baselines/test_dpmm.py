@@ -18,6 +18,7 @@ from hedgerow.schema import Schema
 SCHEMA = Schema.from_dict(
     {
         "name": "small",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 9, "step": 1},
             "job": {"type": "categorical", "values": ["1", "2"]},

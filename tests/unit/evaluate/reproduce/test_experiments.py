@@ -22,6 +22,7 @@ pytest.importorskip("sklearn")
 SCHEMA = Schema.from_dict(
     {
         "name": "small",
+        "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 63, "step": 1},
             "job": {"type": "categorical", "taxonomy": {"P": ["a", "b"], "Q": ["c", "d"]}},
