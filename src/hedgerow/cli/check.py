@@ -44,8 +44,9 @@ def check(
 ) -> None:
     """Check a schema and, if asked, data against it.
 
-    Without --data no private file is opened. With it all of the data is looked at and complaints
-    name rows and columns, but never a value and never how many there are. Nothing is published.
+    A schema must state its unit of protection: `unit: row` or `unit: person`. Without --data no
+    private file is opened. With it all of the data is looked at and complaints name rows and
+    columns, but never a value and never how many there are. Nothing is published.
     """
     from hedgerow.schema import Schema, refuse_no_unit
 

@@ -34,9 +34,10 @@ def dump(document: dict[str, Any]) -> str:
     """The YAML text of a schema's dictionary form.
 
     Example:
-        >>> print(dump({"name": "x", "attributes": {"day": {
+        >>> print(dump({"name": "x", "unit": "row", "attributes": {"day": {
         ...     "type": "numeric", "low": "2020-01-01", "high": "2020-12-31", "step": 7}}}), end="")
         name: x
+        unit: row
         attributes:
           day:
             type: numeric

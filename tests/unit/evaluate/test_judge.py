@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +17,7 @@ from hedgerow.evaluate.judge import NO_MODELS, judge
 from hedgerow.release import GridPartition, Measurement, Release
 from hedgerow.release.itemsets import CoreCells
 from hedgerow.sample.shop import baskets, shop_schema
+from hedgerow.schema import Person
 
 SCHEMA = hr.Schema.from_dict(
     {
@@ -166,3 +168,11 @@ def test_rows_have_utility_and_risk() -> None:
     beside = judge(raw, release, queries=8, side=sample.people(500, seed=9)).personal
     assert beside is not None and beside.side == "given"
     assert found.classification is not None and found.classification.regions is None
+
+
+@pytest.mark.skipif(importlib.util.find_spec("sklearn") is None, reason="needs scikit-learn")
+def test_a_release_about_people_with_several_rows_is_judged_by_rows() -> None:
+    schema = replace(SCHEMA, unit="person", person=Person("who", 2))
+    rows = people().append_column("who", pa.array([row // 2 for row in range(400)]))
+    found = judge(rows, hr.publish(rows, schema, epsilon=50, seed=1), queries=20)
+    assert found.matches and found.classification is not None

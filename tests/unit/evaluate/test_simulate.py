@@ -111,3 +111,12 @@ def test_several_rows_per_person_divide_the_budget() -> None:
     )
     assert alone.specialisations is not None and divided.specialisations is not None
     assert divided.specialisations < alone.specialisations  # a twentieth of it is left for a row
+
+
+def test_a_simulation_needs_no_unit() -> None:
+    """It opens no private data; whoever plans may still be finding out."""
+    found, stated = (
+        simulate(one, [("diffmulti", hr.DiffMulti())], [1], rows=500, runs=1)
+        for one in (replace(sample.schema(), unit=None), sample.schema())
+    )
+    assert found.points == stated.points

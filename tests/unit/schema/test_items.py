@@ -89,7 +89,8 @@ def test_a_semantic_taxonomy() -> None:
     ],
 )
 def test_round_trips(items: Items, tmp_path: object) -> None:
-    schema = Schema(name="s", items=items, began_as_draft=True)
+    unit = "row" if items.person is None else "person"
+    schema = Schema(name="s", items=items, began_as_draft=True, unit=unit)
     again = Schema.from_dict(schema.to_dict())
     assert again == schema and again.hash == schema.hash
     path = f"{tmp_path}/s.yaml"
@@ -99,15 +100,15 @@ def test_round_trips(items: Items, tmp_path: object) -> None:
 
 
 def test_a_million_items_stay_short_in_a_manifest() -> None:
-    schema = Schema(name="big", items=Items(range(1_000_000)))
+    schema = Schema(name="big", items=Items(range(1_000_000)), unit="row")
     assert len(schema.to_yaml()) < 200 and len(str(schema.to_dict())) < 300
-    other = Schema(name="big", items=Items(range(999_999)))
+    other = Schema(name="big", items=Items(range(999_999)), unit="row")
     assert other.hash != schema.hash
 
 
 def test_yaml_leaves_out_what_is_default() -> None:
-    assert Schema(name="s", items=Items(("a", "b"))).to_yaml() == (
-        "name: s\nitems:\n  universe:\n  - a\n  - b\n"
+    assert Schema(name="s", items=Items(("a", "b")), unit="row").to_yaml() == (
+        "name: s\nunit: row\nitems:\n  universe:\n  - a\n  - b\n"
     )
 
 
@@ -135,14 +136,14 @@ def test_yaml_leaves_out_what_is_default() -> None:
 )
 def test_faults(items: Items, match: str) -> None:
     with pytest.raises(SchemaError, match=match):
-        Schema(name="s", items=items)
+        Schema(name="s", items=items, unit="row")
 
 
 def test_attributes_or_items_but_not_both() -> None:
-    table = Schema.from_dict({"name": "t", "attributes": {"a": {"type": "boolean"}}})
+    table = Schema.from_dict({"name": "t", "unit": "row", "attributes": {"a": {"type": "boolean"}}})
     with pytest.raises(SchemaError, match="both attributes and items"):
-        Schema(name="s", attributes=table.attributes, items=Items(("a",)))
+        Schema(name="s", attributes=table.attributes, items=Items(("a",)), unit="row")
     with pytest.raises(SchemaError, match="both attributes and items"):
-        Schema(name="s", identifiers=("x",), items=Items(("a",)))
+        Schema(name="s", identifiers=("x",), items=Items(("a",)), unit="row")
     with pytest.raises(SchemaError, match="no attribute"):
-        Schema(name="s")
+        Schema(name="s", unit="row")

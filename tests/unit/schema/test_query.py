@@ -20,7 +20,7 @@ from hedgerow.schema.grammar import split
 
 SCHEMA = Schema.from_dict(
     {
-        "name": "people",
+        "name": "people", "unit": "row",
         "attributes": {
             "ssn": {"role": "identifier"},
             "age": {"type": "numeric", "low": 17, "high": 90, "outside": "clip"},
@@ -308,6 +308,7 @@ def schemas(draw: st.DrawFn) -> Schema:
         "t",
         tuple(draw(attributes(name)) for name in predictors),
         Categorical(target, Taxonomy.flat(["no", "yes", "a and b = c"])),
+        unit="row",
     )
 
 
@@ -428,7 +429,9 @@ def test_what_was_met_before_changes_nothing() -> None:
 
 
 def test_huge_steps_keep_single_values_apart_from_nothing() -> None:
-    wide = Schema("w", (Numeric("x", Fraction(0), Fraction(10**39), Fraction(10**33), "integer"),))
+    wide = Schema(
+        "w", (Numeric("x", Fraction(0), Fraction(10**39), Fraction(10**33), "integer"),), unit="row"
+    )
     query = Query.parse(f"x = {5 * 10**38 + 1}", wide)
     ((_, ((low, high),)),) = query.where
     assert low < high

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -12,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.errors import SchemaError
-from hedgerow.schema import Categorical, Numeric, Person, Schema, Taxonomy
+from hedgerow.schema import Categorical, Numeric, Person, Schema, Taxonomy, refuse_no_unit
 
 EXAMPLE = """\
 name: adult
+unit: person
 attributes:
   age:       {type: numeric, low: 17, high: 90, step: 1}
   fnlwgt:    {type: numeric, low: 0, high: 1500000, step: 1000, outside: clip}
@@ -91,7 +94,7 @@ def test_the_hash_tells_order_and_rules_apart() -> None:
             "a": {"type": "categorical", "values": ["x", "y"]},
             "b": {"type": "numeric", "low": 0, "high": 9} | changes,
         }
-        return Schema.from_dict({"name": "t", "attributes": columns})
+        return Schema.from_dict({"name": "t", "unit": "row", "attributes": columns})
 
     flipped = {"b": {"type": "numeric", "low": 0, "high": 9}}
     flipped["a"] = {"type": "categorical", "values": ["x", "y"]}
@@ -99,7 +102,7 @@ def test_the_hash_tells_order_and_rules_apart() -> None:
         schema().hash,
         schema(outside="clip").hash,
         schema(high=10).hash,
-        Schema.from_dict({"name": "t", "attributes": flipped}).hash,
+        Schema.from_dict({"name": "t", "unit": "row", "attributes": flipped}).hash,
     }
     assert len(hashes) == 4
     assert schema(step=1).hash == schema().hash
@@ -108,7 +111,7 @@ def test_the_hash_tells_order_and_rules_apart() -> None:
 def test_a_draft_loads_and_is_marked(tmp_path: Path) -> None:
     path = tmp_path / "s.yaml"
     path.write_text(
-        "name: x\ndraft: true\nbegan_as_draft: true\nattributes:\n  a: {type: boolean}\n"
+        "name: x\nunit: row\ndraft: true\nbegan_as_draft: true\nattributes:\n  a: {type: boolean}\n"
     )
     schema = Schema.load(path)
     assert schema.draft and schema.began_as_draft
@@ -136,6 +139,7 @@ def test_any_schema_survives_yaml_and_json(
 ) -> None:
     document = {
         "name": names[0],
+        "unit": "row",
         "attributes": {
             f"{names[0]}1": {
                 "type": "numeric",
@@ -162,7 +166,7 @@ def test_any_schema_survives_yaml_and_json(
 
 def test_a_schema_built_by_hand_is_checked() -> None:
     good = Categorical("a", Taxonomy.flat(["x", "y"]))
-    assert Schema("t", (good,)).attributes == (good,)
+    assert Schema("t", (good,), unit="row").attributes == (good,)
     cases = [
         ("no attribute", (), None),
         ("described twice", (good, good), None),
@@ -188,23 +192,25 @@ def test_a_schema_built_by_hand_is_checked() -> None:
     ]
     for rule, attributes, target in cases:
         with pytest.raises(SchemaError, match=rule):
-            Schema("t", attributes, target)
+            Schema("t", attributes, target, unit="row")
     with pytest.raises(SchemaError, match="max_rows"):
-        Schema("t", (good,), person=Person("p", 0))
+        Schema("t", (good,), person=Person("p", 0), unit="person")
 
 
 def test_a_dictionary_from_a_stranger_opens_no_file(example: Path) -> None:
     column = {"type": "categorical", "taxonomy": str(example.parent / "taxonomies/education.csv")}
     with pytest.raises(SchemaError, match="no folder"):
-        Schema.from_dict({"name": "x", "attributes": {"a": column}})
-    assert Schema.from_dict({"name": "x", "attributes": {"a": column}}, example.parent).attributes
+        Schema.from_dict({"name": "x", "unit": "row", "attributes": {"a": column}})
+    assert Schema.from_dict(
+        {"name": "x", "unit": "row", "attributes": {"a": column}}, example.parent
+    ).attributes
 
 
 @pytest.mark.parametrize("number", [10**5000, -(10**5000), 2**2000], ids=["+", "-", "bits"])
 def test_numbers_of_very_many_digits_are_refused(number: int) -> None:
     """Python itself fails to write them out."""
     age = {"type": "numeric", "low": 0, "high": number}
-    for document in ({"name": "x", "attributes": {"age": age}}, {"name": number}):
+    for document in ({"name": "x", "unit": "row", "attributes": {"age": age}}, {"name": number}):
         with pytest.raises(SchemaError, match="digits"):
             Schema.from_dict(document)
 
@@ -212,15 +218,57 @@ def test_numbers_of_very_many_digits_are_refused(number: int) -> None:
 @pytest.mark.parametrize("name", ["a\x1b[2J", "a\nb", "\ud800", "\ufeff"])
 def test_a_name_that_cannot_be_shown_is_refused(name: str) -> None:
     with pytest.raises(SchemaError):
-        Schema.from_dict({"name": name, "attributes": {"b": {"type": "boolean"}}})
+        Schema.from_dict({"name": name, "unit": "row", "attributes": {"b": {"type": "boolean"}}})
 
 
 def test_a_path_that_no_system_takes_is_a_fault_in_the_schema(tmp_path: Path) -> None:
     long = "x" * 5000
     for document in (
-        {"name": "x", "attributes": {"a": {"type": "categorical", "taxonomy": f"{long}.yaml"}}},
-        {"name": "x", "items": {"universe": long}},
-        {"name": "x", "items": {"universe": "a\0b"}},
+        {
+            "name": "x",
+            "unit": "row",
+            "attributes": {"a": {"type": "categorical", "taxonomy": f"{long}.yaml"}},
+        },
+        {"name": "x", "unit": "row", "items": {"universe": long}},
+        {"name": "x", "unit": "row", "items": {"universe": "a\0b"}},
     ):
         with pytest.raises(SchemaError, match="there is no"):
             Schema.from_dict(document, tmp_path)
+
+
+TOLD_APART = {"a": {"type": "boolean"}, "who": {"role": "person", "max_rows": 2}}
+SETS = {"universe": ["tea", "milk"]}
+GATHERED = SETS | {"person": "who", "item": "what"}
+
+
+@pytest.mark.parametrize(
+    ("body", "unit"),
+    [
+        ({"attributes": {"a": {"type": "boolean"}}}, "row"),
+        ({"attributes": TOLD_APART}, "person"),
+        ({"items": SETS}, "row"),
+        ({"items": GATHERED}, "person"),
+    ],
+)
+def test_the_unit_is_stated_and_cannot_be_contradicted(body: dict[str, Any], unit: str) -> None:
+    stated = Schema.from_dict({"name": "x", "unit": unit} | body)
+    assert stated.unit == unit and f"\nunit: {unit}\n" in stated.to_yaml()
+    assert Schema.from_dict(stated.to_dict()) == stated
+    refuse_no_unit(stated)
+    wrong = "row" if unit == "person" else "person"
+    with pytest.raises(SchemaError, match=f"the unit is a {wrong}") as caught:
+        Schema.from_dict({"name": "x", "unit": wrong} | body)
+    assert f"unit: {unit}" in str(caught.value)
+    with pytest.raises(SchemaError, match=f"the unit is a {wrong}"):
+        replace(stated, unit=wrong)
+    unstated = Schema.from_dict({"name": "x"} | body)  # as in a release of before
+    assert unstated.unit is None and "unit" not in unstated.to_dict()
+    assert unstated.hash != stated.hash
+    with pytest.raises(SchemaError, match="does not state its unit"):
+        refuse_no_unit(unstated)
+
+
+def test_a_unit_that_is_none_of_the_two() -> None:
+    table = Schema.from_dict({"name": "t", "unit": "row", "attributes": {"a": {"type": "boolean"}}})
+    with pytest.raises(SchemaError, match="neither row nor person"):
+        replace(table, unit="household")  # type: ignore[arg-type]
