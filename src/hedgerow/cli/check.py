@@ -10,6 +10,7 @@ import typer
 from hedgerow.cli.options import (
     AsJson,
     Delimiter,
+    LineBreaks,
     QueryText,
     TableName,
     delimiter_of,
@@ -38,6 +39,7 @@ def check(
         str | None, typer.Option(help="Also look whether this private data follows it.")
     ] = None,
     delimiter: Delimiter = None,
+    line_breaks: LineBreaks = False,
     table: TableName = None,
     query: QueryText = None,
     as_json: AsJson = False,
@@ -60,7 +62,13 @@ def check(
         source = source_of(data, table, query)
         with progress("Checking the data") as bar, data_warnings(as_json):
             look: Any = check_rows if known.items is None else read_baskets
-            look(source, known, delimiter=delimiter_of(delimiter), progress=bar)
+            look(
+                source,
+                known,
+                delimiter=delimiter_of(delimiter),
+                line_breaks=line_breaks,
+                progress=bar,
+            )
     if as_json:
         print_json(_facts(known, data))
         return

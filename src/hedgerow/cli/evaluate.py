@@ -10,6 +10,7 @@ import typer
 from hedgerow.cli.options import (
     AsJson,
     Delimiter,
+    LineBreaks,
     Overwrite,
     QueryText,
     TableName,
@@ -58,6 +59,7 @@ def evaluate(
     ] = None,
     overwrite: Overwrite = False,
     delimiter: Delimiter = None,
+    line_breaks: LineBreaks = False,
     table: TableName = None,
     query: QueryText = None,
     as_json: AsJson = False,
@@ -73,7 +75,7 @@ def evaluate(
     if out is not None:
         refuse_releases(out)
         refuse_existing(out, overwrite)
-    found = judged(raw, release, table, query, delimiter, seed, as_json, queries, side)
+    found = judged(raw, release, table, query, delimiter, seed, as_json, queries, side, line_breaks)
     facts = found.to_dict()
     if out is not None:
         import json
@@ -98,6 +100,7 @@ def judged(
     as_json: bool,
     queries: int = 1000,
     side: Path | None = None,
+    line_breaks: bool = False,
 ) -> Judgement:
     """The comparison, with what is odd about it told to the steward."""
     from hedgerow.evaluate.judge import judge
@@ -120,6 +123,7 @@ def judged(
             queries=queries,
             seed=seed,
             delimiter=delimiter_of(delimiter),
+            line_breaks=line_breaks,
             side=side,
             progress=bar,
         )

@@ -10,6 +10,7 @@ import typer
 from hedgerow.cli.options import (
     AsJson,
     Delimiter,
+    LineBreaks,
     Overwrite,
     QueryText,
     TableName,
@@ -30,6 +31,7 @@ def init(
     out: Annotated[Path, typer.Option(help="The schema file to write.")] = Path("schema.yaml"),
     overwrite: Overwrite = False,
     delimiter: Delimiter = None,
+    line_breaks: LineBreaks = False,
     table: TableName = None,
     query: QueryText = None,
     trust_header: Annotated[
@@ -51,7 +53,12 @@ def init(
 
     source = source_of(data, table, query)
     refuse_existing(out, overwrite)
-    text = draft_schema(source, delimiter=delimiter_of(delimiter), trust_header=trust_header)
+    text = draft_schema(
+        source,
+        delimiter=delimiter_of(delimiter),
+        line_breaks=line_breaks,
+        trust_header=trust_header,
+    )
     write_text(out, text, overwrite)
     with telling(out):
         if as_json:

@@ -75,7 +75,14 @@ Delimiter = Annotated[
     typer.Option(
         "--delimiter",
         metavar="CHAR",
-        help="What stands between the values of a CSV file, if not to be guessed; or: tab.",
+        help="What stands between a CSV file's values, if its first line does not tell; or: tab.",
+    ),
+]
+LineBreaks = Annotated[
+    bool,
+    typer.Option(
+        "--line-breaks",
+        help="Quoted values of a CSV file may hold line breaks; it must be well formed throughout.",
     ),
 ]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.")]

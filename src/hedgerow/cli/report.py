@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hedgerow.cli.evaluate import judged
-from hedgerow.cli.options import AsJson, Delimiter, Overwrite, QueryText, TableName
+from hedgerow.cli.options import AsJson, Delimiter, LineBreaks, Overwrite, QueryText, TableName
 from hedgerow.cli.terminal import print_json, say, telling, warn, warned
 from hedgerow.errors import UsageError
 
@@ -34,6 +34,7 @@ def report(
     ] = None,
     overwrite: Overwrite = False,
     delimiter: Delimiter = None,
+    line_breaks: LineBreaks = False,
     table: TableName = None,
     query: QueryText = None,
     as_json: AsJson = False,
@@ -51,9 +52,10 @@ def report(
 
     if out.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"{out} is no page.", hint="Let --out end in .html.")
-    if raw is None and (table or query or delimiter or side):
+    if raw is None and (table or query or delimiter or line_breaks or side):
         raise UsageError(
-            "--table, --query, --delimiter and --side are about raw data, and there is none.",
+            "--table, --query, --delimiter, --line-breaks and --side are about raw data, and there "
+            "is none.",
             hint="Leave them out, or name the raw data with --raw.",
         )
     refuse_inside(out, release)
@@ -61,7 +63,17 @@ def report(
     refuse_existing(out, overwrite)
     against = None
     if raw is not None:
-        against = judged(raw, release, table, query, delimiter, seed, as_json, side=side)
+        against = judged(
+            raw,
+            release,
+            table,
+            query,
+            delimiter,
+            seed,
+            as_json,
+            side=side,
+            line_breaks=line_breaks,
+        )
     opened, verdict = Release.load(release), verify(release)
     doubted, seeded = doubt(opened, verdict), not opened.guarantee["private"]
     write_text(out, page(opened, against, verdict), overwrite)

@@ -109,6 +109,7 @@ def open_engine(
     counting: Counting,
     *,
     delimiter: str | None = None,
+    line_breaks: bool = False,
     weights: WeightColumns | None = None,
     reading: Told = lambda share: None,
     passing: Told = lambda share: None,
@@ -119,7 +120,9 @@ def open_engine(
         source: Whatever `hedgerow.table.read` takes.
         schema: The public schema.
         counting: How to count.
-        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
         weights: Columns of people's own weights, which are counted in memory alone.
         reading: Called with the share of the input that has been read.
         passing: Called with the share of the rows that a pass has seen.
@@ -129,10 +132,12 @@ def open_engine(
     """
     kind = frame_kind(source)
     if schema.items is not None:
-        with _item_engine(source, schema, counting, delimiter, reading, passing) as records:
+        with _item_engine(
+            source, schema, counting, delimiter, line_breaks, reading, passing
+        ) as records:
             yield records, kind
         return
-    stream = RowStream(source, schema, delimiter, weights)
+    stream = RowStream(source, schema, delimiter, weights, line_breaks)
     name = counting.engine or ("dask" if counting.scheduler else _fitting(stream, counting.bytes))
     if name == "memory":
         yield MemoryEngine(collect(stream, reading)), kind
@@ -154,6 +159,7 @@ def _item_engine(
     schema: Schema,
     counting: Counting,
     delimiter: str | None,
+    line_breaks: bool,
     reading: Told,
     passing: Told,
 ) -> Iterator[ItemEngine]:
@@ -166,10 +172,13 @@ def _item_engine(
     if counting.engine is None:
         streamed = not _small(source, counting.bytes)
     if not streamed:
-        yield MemoryItems(read_baskets(source, schema, delimiter=delimiter, progress=reading))
+        read = read_baskets(
+            source, schema, delimiter=delimiter, line_breaks=line_breaks, progress=reading
+        )
+        yield MemoryItems(read)
         return
     with StreamedItems.read(
-        source, schema, counting.bytes, counting.scratch, delimiter, reading
+        source, schema, counting.bytes, counting.scratch, delimiter, reading, line_breaks
     ) as records:
         records.watch(passing)
         yield records

@@ -79,11 +79,19 @@ class StreamedItems:
         scratch: str | Path | None = None,
         delimiter: str | None = None,
         told: Told = silent,
+        line_breaks: bool = False,
     ) -> StreamedItems:
         """Reads all records; refuses what breaks the schema when all of them have been seen."""
         engine = StreamedItems(schema, memory, scratch)
         try:
-            read_records(source, schema, delimiter=delimiter, progress=told, sink=engine._take)
+            read_records(
+                source,
+                schema,
+                delimiter=delimiter,
+                line_breaks=line_breaks,
+                progress=told,
+                sink=engine._take,
+            )
             engine._flush()
         except BaseException:
             engine.close()

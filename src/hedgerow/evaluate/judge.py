@@ -118,6 +118,7 @@ def judge(
     queries: int = QUERIES,
     seed: int = 0,
     delimiter: str | None = None,
+    line_breaks: bool = False,
     side: Any = None,
     progress: Any = None,
 ) -> Judgement:
@@ -130,7 +131,9 @@ def judge(
         release: The release, or its folder.
         queries: How many random counts to ask both for.
         seed: Which counts, and which rows models learn from.
-        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
         side: For Supermodular: the public side table, if it was published with one.
         progress: Called now and then with the share of the data that was read.
 
@@ -158,7 +161,9 @@ def judge(
         )
     look = read if opened.schema.items is None else read_baskets
     try:
-        found: Any = look(raw, opened.schema, delimiter=delimiter, progress=progress)
+        found: Any = look(
+            raw, opened.schema, delimiter=delimiter, line_breaks=line_breaks, progress=progress
+        )
     except (DataError, UsageError) as error:
         if isinstance(raw, str | Path) and not Path(raw).exists():
             raise  # a file that is not there, or an address: nothing to do with the release

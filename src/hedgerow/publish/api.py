@@ -42,6 +42,7 @@ def publish(
     *,
     seed: int | None = None,
     delimiter: str | None = None,
+    line_breaks: bool = False,
     engine: str | None = None,
     memory: int | str = DEFAULT_MEMORY,
     scratch: str | Path | None = None,
@@ -64,7 +65,9 @@ def publish(
         epsilon: The loss that one person may suffer: a number, or text such as "0.1" or "1/3".
         delta: 0 for pure differential privacy.
         seed: For tests alone: makes the run repeatable and the release NOT private.
-        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
         engine: Who counts: "memory", "streamed" (rows in scratch files), "dask" (a cluster), or
             None to decide by the size of the input. The release is the same.
         memory: How much memory a streamed run may take, about: bytes, or text such as "2GB".
@@ -111,6 +114,7 @@ def publish(
         schema,
         counting,
         delimiter=delimiter,
+        line_breaks=line_breaks,
         weights=method.own_weights(schema) if isinstance(method, Supermodular) else None,
         reading=pace.reading,
         passing=pace.passing,

@@ -35,7 +35,9 @@ _DIGITS = 18  # numbers of more digits are in no range
 def find_lines(data: Bytes) -> tuple[Ints, Ints]:
     """Where each line begins and ends, whatever its line break: LF, CRLF or CR.
 
-    A last line without a line break is a line if it has any character.
+    A last line without a line break is a line if it has any byte. A byte order mark at the start of
+    a line is no part of it: if that were so in the first line alone, a line put before it would
+    change how it is read.
     """
     number = 0
     for place in range(data.size):
@@ -58,6 +60,11 @@ def find_lines(data: Bytes) -> tuple[Ints, Ints]:
         begin[used] = first
         end[used] = data.size
         used += 1
+    for line in range(used):
+        first = begin[line]
+        long = end[line] - first >= 3
+        if long and data[first] == 0xEF and data[first + 1] == 0xBB and data[first + 2] == 0xBF:
+            begin[line] += 3
     return begin[:used], end[:used]
 
 

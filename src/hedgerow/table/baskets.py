@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hedgerow.errors import DataWarning, LeakError, UsageError
 from hedgerow.table.frames import FrameKind, frame_kind
 from hedgerow.table.readers import is_many, magic_of, open_source
+from hedgerow.table.text_faults import misnamed
 
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
@@ -87,6 +88,7 @@ def read_baskets(
     schema: Schema,
     *,
     delimiter: str | None = None,
+    line_breaks: bool = False,
     progress: Progress | None = None,
 ) -> Baskets:
     """Reads private transactions and encodes them against the schema.
@@ -99,7 +101,9 @@ def read_baskets(
         source: The path of a text file with one record per line (also gzipped), of a CSV or
             Parquet file, or an Arrow, pandas or Polars frame.
         schema: The public schema; it says in which columns the items stand.
-        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
         progress: Called now and then with the share that has been read, from 0 to 1.
 
     Example:
@@ -111,7 +115,9 @@ def read_baskets(
         >>> baskets, baskets.codes.tolist(), baskets.start.tolist()
         (Baskets('shop'), [0, 1, 1], [0, 2, 3])
     """
-    records = read_records(source, schema, delimiter=delimiter, progress=progress)
+    records = read_records(
+        source, schema, delimiter=delimiter, line_breaks=line_breaks, progress=progress
+    )
     start, codes = records.finish()
     return Baskets(schema, start, codes, frame_kind(source))
 
@@ -121,6 +127,7 @@ def read_records(
     schema: Schema,
     *,
     delimiter: str | None = None,
+    line_breaks: bool = False,
     progress: Progress | None = None,
     sink: Sink | None = None,
 ) -> Records:
@@ -129,7 +136,9 @@ def read_records(
     Args:
         source: Whatever `read_baskets` takes.
         schema: The public schema.
-        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
         progress: Called now and then with the share that has been read, from 0 to 1.
         sink: Takes the codes of records and the number of each one's codes; without it the result
             keeps them.
@@ -151,7 +160,9 @@ def read_records(
     else:
         columns = [name for name in (items.column, items.person, items.item) if name is not None]
         split = None if items.item is not None else split_text(items.separator)
-        opened = open_source(source, known=columns, delimiter=delimiter, split=split)
+        opened = open_source(
+            source, known=columns, delimiter=delimiter, line_breaks=line_breaks, split=split
+        )
         records = read_columns(opened, lookup, progress, sink)
     records.check()
     for sentence in records.warnings():
@@ -162,7 +173,11 @@ def read_records(
 
 
 def is_text(source: Any) -> bool:
-    """Whether the source is a text file, as opposed to Parquet or a frame."""
+    """Whether the source is a text file, as opposed to Parquet or a frame.
+
+    The first bytes of a text file without a header belong to somebody's record, which must not
+    decide how the others are read. So its name decides, and content that contradicts it is refused.
+    """
     if not isinstance(source, (str, os.PathLike)):
         return False
     if is_many(os.fsdecode(source)):
@@ -171,11 +186,15 @@ def is_text(source: Any) -> bool:
     magic = magic_of(path)
     if path.suffix.lower() in (".parquet", ".pq") or magic in (b"PK\3\4", b"PK\5\6"):
         return False
-    if magic != b"PAR1":
-        return True
-    with path.open("rb") as file:  # an item may be called PAR1; Parquet also ends like that
-        file.seek(-4, os.SEEK_END)
-        return file.read() != b"PAR1"
+    if magic == b"PAR1":  # an item may be called PAR1; Parquet also ends like that
+        with path.open("rb") as file:
+            file.seek(-4, os.SEEK_END)
+            if file.read() == b"PAR1":
+                raise misnamed(path, "a Parquet file", ".parquet")
+    gzipped, called = magic[:2] == b"\x1f\x8b", path.name.lower().endswith(".gz")
+    if gzipped != called:
+        raise misnamed(path, "a gzip file" if gzipped else "not a gzip file", ".gz")
+    return True
 
 
 def _read_text(path: Path, lookup: Lookup, progress: Progress | None, sink: Sink | None) -> Records:

@@ -1,64 +1,73 @@
 """CSV files: plain or gzipped, any usual delimiter, read as text in blocks.
 
-Every column is read as text; what a text means is for the schema to say. Arrow's reader does the
-work, and Python's slow one goes over the file again only to find the line of a mistake.
+Every column is read as text; what a text means is for the schema to say. How records are told apart
+is in `csv_kernels`; what the columns and the delimiter are is told by the first line alone.
 """
 
 from __future__ import annotations
 
-import codecs
-import csv
 import gzip
-import io
 import os
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pacsv
 
 from hedgerow.errors import DataError, UsageError
+from hedgerow.table.csv_header import find_header
 from hedgerow.table.source import BATCH_ROWS, Source, check_names
+from hedgerow.table.text_faults import SOUND, breaks, encoding_error, explain, fault, open_binary
 
-__all__ = ["encoding_error", "explain", "open_binary", "open_csv", "sniff_delimiter"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-DELIMITERS = ",;\t|"
-_HEAD = 1 << 20
-_BLOCK = 1 << 22  # also the longest record that can be read
+__all__ = ["open_csv"]
+
+_BLOCK = 1 << 22
 
 
-def sniff_delimiter(text: str, known: Collection[str] = ()) -> str:
-    r"""Guesses the delimiter: the one that finds most known columns, then the most even one.
+@dataclass(frozen=True)
+class _Layout:
+    """How a file is to be read, all of it known from its first line and from what was asked for.
 
     Args:
-        text: The beginning of the file, ending after a complete record if possible.
-        known: Column names that the schema expects.
-
-    Example:
-        >>> sniff_delimiter("age;height\n40;1,80\n35;1,75\n")
-        ';'
+        delimiter: The byte between fields, or -1 if there is a single column.
+        width: The number of columns.
+        skip: The bytes of the file up to the end of its header.
+        line: The number of the line after it.
+        line_breaks: Whether values may hold line breaks.
+        blanks: Whether a blank line is a record.
     """
 
-    def merit(delimiter: str) -> tuple[int, bool, bool, int]:
-        rows: list[list[str]] = []
-        try:
-            for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
-                if row:
-                    rows.append(row)
-                if len(rows) > 20:
-                    break
-        except csv.Error:
-            return (0, False, False, 0)
-        if not rows:
-            return (0, False, False, 0)
-        found = len({name.strip() for name in rows[0]}.intersection(known))
-        even = all(len(row) == len(rows[0]) for row in rows[1:-1] or rows)
-        # A header in one piece is the last resort: it would make every ragged file look even.
-        return (found, len(rows[0]) > 1, even, len(rows[0]))
+    delimiter: int
+    width: int
+    skip: int
+    line: int
+    line_breaks: bool
+    blanks: bool
 
-    return max(DELIMITERS, key=merit)
+
+@dataclass(frozen=True)
+class _Records:
+    """Some records of a file; they are there until the next ones are read.
+
+    Args:
+        data: The bytes of a block.
+        begin: [wanted columns, records], where each value begins.
+        end: Where it ends.
+        lines: The line that each record begins in, counted from the first of the block.
+        line: The number of that one.
+    """
+
+    data: NDArray[np.uint8]
+    begin: NDArray[np.int32]
+    end: NDArray[np.int32]
+    lines: NDArray[np.int64]
+    line: int
 
 
 def open_csv(
@@ -67,6 +76,7 @@ def open_csv(
     gzipped: bool,
     known: Collection[str] = (),
     delimiter: str | None = None,
+    line_breaks: bool = False,
     blank_records: bool = False,
 ) -> Source:
     """Opens a CSV file; its first line holds the names of the columns.
@@ -75,205 +85,140 @@ def open_csv(
         path: The file.
         gzipped: Whether it is compressed.
         known: Column names that the schema expects, to tell the delimiter.
-        delimiter: The delimiter, if it is not to be guessed.
+        delimiter: The delimiter, if the first line is not to tell it.
+        line_breaks: Whether quoted values may hold line breaks; the file must then be well formed
+            to its last byte. Otherwise a record is a line.
         blank_records: Whether a blank line is a record if there is a single column.
     """
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+    if delimiter is not None and (
+        len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'
+    ):
         raise UsageError(
-            "the delimiter must be a single character other than a quote or a line break",
+            "the delimiter must be a single ASCII character other than a quote or a line break",
             hint="Usual ones are a comma, a semicolon, a tab and a bar.",
         )
-    what = str(path)
-    head = _head(path, gzipped)
-    delimiter = delimiter or sniff_delimiter(head, known)
-    try:
-        reader = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
-        above, header = next(((n, row) for n, row in enumerate(reader) if row), (0, None))
-    except csv.Error:
-        above, header = 0, None
-    if header is None:
-        raise DataError(
-            f"{what}: the file is empty",
-            hint="The first line must hold the names of the columns, even if no rows follow.",
+    if not isinstance(line_breaks, bool):
+        raise UsageError(
+            "line_breaks must be True or False", hint="Leave it out if a record is a line."
         )
-    names = check_names(header, what)
-    blank_records = blank_records and len(names) == 1
+    what = str(path)
+    try:
+        with open_binary(path, gzipped) as file:
+            header = find_header(file, path, line_breaks, delimiter, known)
+    except (OSError, EOFError, zlib.error) as error:
+        raise explain(error, path, gzipped) from None
+    names = check_names(header.names, what)
+    layout = _Layout(
+        delimiter=-1 if header.delimiter is None else ord(header.delimiter),
+        width=len(names),
+        skip=header.size,
+        line=header.lines + 1,
+        line_breaks=line_breaks,
+        blanks=blank_records and len(names) == 1,
+    )
     size = max(1, os.path.getsize(path))
     position: list[Callable[[], int]] = []
 
     def batches(columns: Sequence[int]) -> Iterator[Any]:
+        keys = [str(column) for column in columns]  # any header makes valid keys
         with path.open("rb", buffering=0) as raw:
             position.append(raw.tell)
-            yield from _batches(raw, columns)
+            for records in _read(raw, path, gzipped, layout, columns):
+                for start in range(0, len(records.lines), BATCH_ROWS):
+                    rows = slice(start, start + BATCH_ROWS)
+                    yield pa.RecordBatch.from_arrays(_texts(records, rows), names=keys)
             position.clear()
-
-    def _batches(raw: IO[bytes], columns: Sequence[int]) -> Iterator[Any]:
-        ragged: list[int] = []
-
-        def skip(row: Any) -> str:
-            ragged.append(1)
-            return "skip"
-
-        stream = pa.PythonFile(raw, mode="r")
-        if gzipped:
-            stream = pa.CompressedInputStream(stream, "gzip")
-        keys = [str(place) for place in range(len(names))]  # any header makes valid keys
-        try:
-            batches = pacsv.open_csv(
-                stream,
-                pacsv.ReadOptions(column_names=keys, block_size=_BLOCK),
-                pacsv.ParseOptions(
-                    delimiter=delimiter,
-                    newlines_in_values=True,
-                    invalid_row_handler=skip,
-                    ignore_empty_lines=not blank_records,
-                ),
-                pacsv.ConvertOptions(
-                    column_types=dict.fromkeys(keys, pa.string()),
-                    include_columns=[keys[column] for column in columns],
-                    strings_can_be_null=False,
-                ),
-            )
-            # The header comes as a row, and so do blank lines above it if they are records.
-            skip_rows = 1 + above * blank_records
-            for batch in batches:
-                if ragged:
-                    break
-                batch = batch.slice(skip_rows)
-                skip_rows = 0
-                for start in range(0, batch.num_rows, BATCH_ROWS):
-                    yield batch.slice(start, BATCH_ROWS)
-        except (pa.ArrowException, OSError, zlib.error) as error:
-            raise explain(error, path, gzipped) from None
-        if ragged:
-            raise _ragged(path, gzipped, delimiter, len(names))
 
     return Source(
         what,
         names,
         batches,
         share=lambda: position[-1]() / size if position else 1.0,
-        places=lambda rows: _lines(path, gzipped, delimiter, rows, blank_records),
+        places=lambda rows: _lines(path, gzipped, layout, rows),
         bytes=size * (8 if gzipped else 1),  # text packs well
     )
 
 
-def open_binary(path: Path, gzipped: bool) -> Any:
-    """Opens a file for its bytes, unpacked."""
-    return gzip.open(path, "rb") if gzipped else path.open("rb")
+def _read(
+    raw: IO[bytes], path: Path, gzipped: bool, layout: _Layout, columns: Sequence[int]
+) -> Iterator[_Records]:
+    """The records of a file block by block, with the places of the values of some columns."""
+    from hedgerow.table.csv_kernels import split_records  # waits for numba
 
-
-def _head(path: Path, gzipped: bool) -> str:
-    """The beginning of the file as text."""
+    slots = np.full(layout.width, -1, np.int64)
+    slots[list(columns)] = np.arange(len(columns))
+    file: Any = gzip.GzipFile(fileobj=raw) if gzipped else raw
+    rest, line, final = b"", layout.line, False
+    places, lines = np.empty((2, len(columns), 0), np.int32), np.empty(0, np.int64)
     try:
-        with open_binary(path, gzipped) as file:
-            start = file.read(_HEAD)
+        left = layout.skip
+        while left:
+            left -= len(file.read(min(left, _BLOCK))) or left
+        while not final:
+            read = file.read(_BLOCK)
+            final = not read
+            block = rest + read
+            room = len(block) // layout.width + 1  # a record has a byte or more for each column
+            if room > len(lines):
+                places = np.empty((2, len(columns), room), np.int32)
+                lines = np.empty(room, np.int64)
+            data = np.frombuffer(block, np.uint8)
+            records, used, passed, wrong, where = split_records(
+                data, final, layout.delimiter, layout.line_breaks, layout.blanks, slots,
+                places[0], places[1], lines,
+            )  # fmt: skip
+            odd = _not_text(block[:used])
+            if odd is not None:
+                raise encoding_error(path, line + breaks(block[:odd]))
+            if wrong != SOUND:
+                raise fault(wrong, path, line + where, layout.line_breaks)
+            yield _Records(
+                data, places[0, :, :records], places[1, :, :records], lines[:records], line
+            )
+            rest = block[used:]
+            line += passed
     except (OSError, EOFError, zlib.error) as error:
         raise explain(error, path, gzipped) from None
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise encoding_error(path, 1)
-    if b"\0" in start:
-        raise DataError(
-            f"{path}: this is not a text file",
-            hint="Give a CSV file (plain or gzipped) or a Parquet file.",
-        )
+
+
+def _texts(records: _Records, rows: slice) -> list[Any]:
+    """The values of some rows as Arrow arrays, one for each wanted column."""
+    from hedgerow.table.csv_kernels import gather
+
+    found = []
+    for begin, end in zip(records.begin[:, rows], records.end[:, rows], strict=True):
+        offsets = np.empty(len(begin) + 1, np.int32)
+        content = np.empty(int((end - begin).sum(dtype=np.int64)), np.uint8)
+        used = gather(records.data, begin, end, offsets, content)
+        parts = [None, pa.py_buffer(offsets), pa.py_buffer(content[:used])]
+        found.append(pa.Array.from_buffers(pa.string(), len(begin), parts))
+    return found
+
+
+def _not_text(block: bytes) -> int | None:
+    """Where a block first is not text in UTF-8, if it is not."""
+    # A value is cut out at ASCII characters, so it is text in UTF-8 if its block is.
     try:
-        decoder = codecs.getincrementaldecoder("utf-8-sig")()
-        return decoder.decode(start, final=len(start) < _HEAD)
-    except UnicodeDecodeError:
-        raise encoding_error(path, _line_of_bad_text(path, gzipped)) from None
-
-
-def explain(error: Exception, path: Path, gzipped: bool) -> DataError:
-    """Turns a reader's complaint, which may quote a record, into ours."""
-    text = str(error)
-    if "UTF8" in text:
-        return encoding_error(path, _line_of_bad_text(path, gzipped))
-    if "straddling" in text:
-        return DataError(
-            f"{path}: a record does not end",
-            hint="Look for a quote sign that is opened and never closed.",
-        )
-    if isinstance(error, PermissionError):
-        return DataError(
-            f"{path}: you are not allowed to read this file",
-            hint="Ask its owner for the right to read it.",
-        )
-    if gzipped:
-        return DataError(
-            f"{path}: the gzip file is damaged or cut short",
-            hint="Copy or download it again; `gzip -t` tells whether it is whole.",
-        )
-    return DataError(
-        f"{path}: the file cannot be read as CSV", hint="Open it in an editor and look at it."
-    )
-
-
-def encoding_error(path: Path, line: int | None) -> DataError:
-    """The complaint about a file that is not in UTF-8."""
-    where = "" if line is None else f", line {line}"
-    return DataError(
-        f"{path}{where}: the text is not encoded in UTF-8",
-        hint="Save the file as UTF-8; spreadsheets call it 'CSV UTF-8'.",
-    )
-
-
-def _line_of_bad_text(path: Path, gzipped: bool) -> int | None:
-    try:
-        with open_binary(path, gzipped) as file:
-            for number, line in enumerate(file, start=1):
-                try:
-                    line.decode("utf-8")
-                except UnicodeDecodeError:
-                    return number
-    except (OSError, EOFError, zlib.error):
-        pass
+        if not block.isascii():
+            block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start
     return None
 
 
-def _records(
-    path: Path, gzipped: bool, delimiter: str, blank_records: bool = False
-) -> Iterator[tuple[int, list[str]]]:
-    """Each record, header included, with the line it begins in; below the header also blanks."""
-    with open_binary(path, gzipped) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-        reader = csv.reader(text, delimiter=delimiter)
-        line, below = 1, False
-        for record in reader:
-            if record or (below and blank_records):
-                yield line, record
-                below = True
-            line = reader.line_num + 1
-
-
-def _ragged(path: Path, gzipped: bool, delimiter: str, width: int) -> DataError:
-    where = ""
+def _lines(path: Path, gzipped: bool, layout: _Layout, rows: Sequence[int]) -> list[str]:
+    """The lines that rows begin in, found by going over the file again."""
+    found = {row: f"row {row + 1}" for row in rows}  # still true if the file has changed
+    seen, last = 0, max(rows, default=-1)
     try:
-        for line, record in _records(path, gzipped, delimiter):
-            if len(record) != width:
-                where = f", line {line}"
-                break
-    except (OSError, EOFError, ValueError, zlib.error, csv.Error):
+        with path.open("rb", buffering=0) as raw:
+            for records in _read(raw, path, gzipped, layout, ()):
+                for row in found:
+                    if seen <= row < seen + len(records.lines):
+                        found[row] = f"line {records.line + records.lines[row - seen]}"
+                seen += len(records.lines)
+                if seen > last:
+                    break
+    except (OSError, DataError):
         pass
-    return DataError(
-        f"{path}{where}: the record has more or fewer fields than the first line has names",
-        hint="Put a value that holds the delimiter in quotes, look for a quote that is not "
-        "closed, or name the delimiter if it was guessed wrongly (--delimiter, delimiter=).",
-    )
-
-
-def _lines(
-    path: Path, gzipped: bool, delimiter: str, rows: Sequence[int], blank_records: bool
-) -> list[str]:
-    wanted = {row + 1: f"row {row + 1}" for row in rows}  # record 0 is the header
-    last = max(wanted, default=-1)
-    try:
-        records = _records(path, gzipped, delimiter, blank_records)
-        for number, (line, _) in enumerate(records):
-            if number in wanted:
-                wanted[number] = f"line {line}"
-            if number >= last:
-                break
-    except (OSError, EOFError, ValueError, zlib.error, csv.Error):
-        pass  # a row number is still true
-    return [wanted[row + 1] for row in rows]
+    return [found[row] for row in rows]

@@ -61,12 +61,20 @@ class _Column:
     role: str | None = None
 
 
-def draft_schema(source: Any, *, delimiter: str | None = None, trust_header: bool = False) -> str:
+def draft_schema(
+    source: Any,
+    *,
+    delimiter: str | None = None,
+    line_breaks: bool = False,
+    trust_header: bool = False,
+) -> str:
     """Drafts the text of a schema file from private data.
 
     Args:
         source: Whatever `read` takes.
-        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
         trust_header: Whether the first line holds names even if it looks like a record.
 
     Returns:
@@ -88,11 +96,16 @@ def draft_schema(source: Any, *, delimiter: str | None = None, trust_header: boo
     """
     is_path = isinstance(source, (str, os.PathLike))
     title = _key(_title(source))
-    if is_path and delimiter is None:
+    if is_path and delimiter is None and not line_breaks:
         path = Path(os.fsdecode(source))
         if looks_like_baskets(path):
             return items_draft(title, items_of_text(path), str(path))
-    opened = open_source(source, delimiter=delimiter, split=None if is_path else split_text(" "))
+    opened = open_source(
+        source,
+        delimiter=delimiter,
+        line_breaks=line_breaks,
+        split=None if is_path else split_text(" "),
+    )
     parts: list[list[Any]] = [[] for _ in opened.names]
     try:
         for batch in opened.batches(range(len(opened.names))):

@@ -17,9 +17,9 @@ from hedgerow.errors import DataError
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY
 from hedgerow.schema.lint import label_fault, range_fault
 from hedgerow.table.baskets import is_text
-from hedgerow.table.csv_file import explain, open_binary
 from hedgerow.table.encode import plain_array, text_of
 from hedgerow.table.readers import magic_of
+from hedgerow.table.text_faults import explain, open_binary
 
 __all__ = [
     "basket_separator",
@@ -55,7 +55,11 @@ _PREFACE = """\
 def looks_like_baskets(path: Path) -> bool:
     """Whether a file seems to hold one record of items per line, rather than a table."""
     name = path.name.lower().removesuffix(".gz")
-    if not is_text(path) or name.endswith((".csv", ".tsv")):
+    try:
+        text = is_text(path)
+    except DataError:  # its name is not that of a text file, so what is in it decides
+        text = False
+    if not text or name.endswith((".csv", ".tsv")):
         return False
     gzipped = magic_of(path)[:2] == b"\x1f\x8b"
     try:
@@ -69,12 +73,12 @@ def looks_like_baskets(path: Path) -> bool:
         return True
     if len(head) > _HEAD // 2:  # the last line may be cut
         head = head[: head.rfind(b"\n") + 1] or head
-    text = head.decode("utf-8", "replace")
-    lines = [line.split() for line in text.splitlines()]
+    words = head.decode("utf-8", "replace")
+    lines = [line.split() for line in words.splitlines()]
     several = any(len(line) > 1 for line in lines)
     if all(_NUMBER.fullmatch(word) for line in lines for word in line):
         return any(lines) and several
-    return several and not _DELIMITERS.search(text)
+    return several and not _DELIMITERS.search(words)
 
 
 def basket_separator(path: Path) -> str | None:

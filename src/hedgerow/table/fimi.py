@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.table.basket_kernels import find_lines
-from hedgerow.table.csv_file import encoding_error, explain
+from hedgerow.table.text_faults import LONGEST, encoding_error, explain, too_long
 
 __all__ = ["Lines", "read_lines"]
 
@@ -48,44 +48,51 @@ def read_lines(
     """The lines of a file, block by block; a line never straddles two blocks.
 
     Raises:
-        DataError: If the file cannot be read, or begins as one in UTF-16 does.
+        DataError: If the file cannot be read, begins as one in UTF-16 does, or has a line that is
+            too long.
     """
     size = max(1, os.path.getsize(path))
-    rest = b""
+    number = 1
     try:
         with path.open("rb", buffering=0) as raw:
             file: Any = gzip.GzipFile(fileobj=raw) if gzipped else raw
-            start = True
-            while block := file.read(_BLOCK):
-                if start:
-                    block = _beginning(block, path)
-                    start = False
-                cut = _last_break(block)
-                if cut == 0:
-                    rest += block
-                    continue
-                yield _lines(rest + block[:cut])
-                rest = block[cut:]
+            for block in _whole_lines(file):
+                if number == 1 and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                    raise encoding_error(path, 1)
+                lines = _lines(block)
+                long = np.flatnonzero(lines.end - lines.begin > LONGEST)
+                if len(long):
+                    raise too_long(path, number + int(long[0]))
+                yield lines
+                number += len(lines.begin)
                 if progress is not None:
                     progress(min(1.0, raw.tell() / size))
     except (OSError, EOFError, zlib.error) as error:
         raise explain(error, path, gzipped) from None
-    if rest:
-        yield _lines(rest)
 
 
-def _beginning(block: bytes, path: Path) -> bytes:
-    """The first block without its byte-order mark."""
-    # Only a mark that stands before all records may stop us: what is in one record may not.
-    if block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise encoding_error(path, 1)
-    return block.removeprefix(codecs.BOM_UTF8)
+def _whole_lines(file: Any) -> Iterator[bytes]:
+    """The bytes of a file in blocks that end where a line does."""
+    parts: list[bytes] = []
+    while block := file.read(_BLOCK):
+        if parts and parts[-1].endswith(b"\r") and not block.startswith(b"\n"):
+            yield b"".join(parts)
+            parts = []
+        cut = _last_break(block)
+        if cut:
+            yield b"".join([*parts, block[:cut]])
+            parts = []
+        parts.append(block[cut:])
+        if sum(map(len, parts)) > LONGEST + 1:  # a line is too long, whatever follows
+            break
+    if any(parts):
+        yield b"".join(parts)
 
 
 def _last_break(block: bytes) -> int:
     """Where the last whole line ends; a CR at the very end may still be half of a CRLF."""
     newline = block.rfind(b"\n") + 1
-    return newline or block.rfind(b"\r", 0, max(0, len(block) - 1)) + 1
+    return max(newline, block.rfind(b"\r", newline, max(newline, len(block) - 1)) + 1)
 
 
 def _lines(block: bytes) -> Lines:

@@ -22,6 +22,7 @@ def open_source(
     *,
     known: Collection[str] = (),
     delimiter: str | None = None,
+    line_breaks: bool = False,
     split: Split | None = None,
 ) -> Source:
     """Opens a file by its content (not its ending), or a frame.
@@ -30,7 +31,9 @@ def open_source(
         source: The path of a CSV (also gzipped) or Parquet file, a folder or pattern of Parquet
             files, the address of such, a `Database`, or a frame.
         known: Column names that the schema expects; they help to tell a CSV file's delimiter.
-        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
         split: Given for transactions: how the items of a text are told apart. A column may
             then hold lists, and a blank line of a CSV file with one column is a record.
 
@@ -65,6 +68,7 @@ def open_source(
         gzipped=magic[:2] == b"\x1f\x8b",
         known=known,
         delimiter=delimiter,
+        line_breaks=line_breaks,
         blank_records=split is not None,
     )
 

@@ -64,8 +64,9 @@ class RowStream:
     Args:
         source: Whatever `open_source` takes, or what it gave.
         schema: The public schema.
-        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
         weights: Columns that hold people's own weights, if they are wanted.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks.
     """
 
     def __init__(
@@ -74,11 +75,15 @@ class RowStream:
         schema: Schema,
         delimiter: str | None = None,
         weights: WeightColumns | None = None,
+        line_breaks: bool = False,
     ) -> None:
         check_schema(schema)
         known = known_columns(schema)
-        opened = isinstance(source, Source)
-        self.source = source if opened else open_source(source, known=known, delimiter=delimiter)
+        self.source = (
+            source
+            if isinstance(source, Source)
+            else open_source(source, known=known, delimiter=delimiter, line_breaks=line_breaks)
+        )
         self.schema = schema
         self.attributes: list[Attribute] = [*schema.attributes]
         if schema.target is not None:

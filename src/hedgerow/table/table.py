@@ -99,6 +99,7 @@ def read(
     schema: Schema,
     *,
     delimiter: str | None = None,
+    line_breaks: bool = False,
     progress: Progress | None = None,
 ) -> Table:
     """Reads private data and encodes it against the schema.
@@ -112,7 +113,9 @@ def read(
             files, the address of such, a `Database`, or an Arrow, pandas or Polars frame, or any
             other that narwhals knows.
         schema: The public schema.
-        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
         progress: Called now and then with the share that has been read, from 0 to 1.
 
     Example:
@@ -123,18 +126,22 @@ def read(
         >>> read(pa.table({"age": [18, 40]}), schema)
         Table('survey')
     """
-    table = collect(RowStream(source, schema, delimiter), progress)
+    table = collect(RowStream(source, schema, delimiter, line_breaks=line_breaks), progress)
     return Table(schema, table.codes, frame_kind(source))
 
 
-def read_public(source: Any, schema: Schema, *, delimiter: str | None = None) -> CodeMatrix:
+def read_public(
+    source: Any, schema: Schema, *, delimiter: str | None = None, line_breaks: bool = False
+) -> CodeMatrix:
     """Reads PUBLIC rows in the terms of a schema: predictors, then the class if there is one.
 
     Args:
         source: Whatever `read` takes.
         schema: The public schema; the rows must keep to it, but columns that it leaves out may
             be absent.
-        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
 
     Example:
         >>> import pyarrow as pa
@@ -144,7 +151,9 @@ def read_public(source: Any, schema: Schema, *, delimiter: str | None = None) ->
         >>> read_public(pa.table({"age": [18, 40]}), schema).tolist()
         [[18], [40]]
     """
-    opened = open_source(source, known=known_columns(schema), delimiter=delimiter)
+    opened = open_source(
+        source, known=known_columns(schema), delimiter=delimiter, line_breaks=line_breaks
+    )
     left_out = {*schema.identifiers, *([] if schema.person is None else [schema.person.column])}
     present = tuple(name for name in opened.names if name in left_out)
     known = replace(schema, person=None, identifiers=present, unit="row")
@@ -193,10 +202,11 @@ def check_rows(
     schema: Schema,
     *,
     delimiter: str | None = None,
+    line_breaks: bool = False,
     progress: Progress | None = None,
 ) -> None:
     """Looks whether data follows the schema, as `read` does, and keeps none of it."""
-    stream = RowStream(source, schema, delimiter)
+    stream = RowStream(source, schema, delimiter, line_breaks=line_breaks)
     report = Report()
     for item in stream.batches():
         report.merge(stream.encode(item).report)
@@ -206,7 +216,12 @@ def check_rows(
 
 
 def encode_rows(
-    frame: Any, schema: Schema, *, lenient: bool = True, delimiter: str | None = None
+    frame: Any,
+    schema: Schema,
+    *,
+    lenient: bool = True,
+    delimiter: str | None = None,
+    line_breaks: bool = False,
 ) -> tuple[CodeMatrix, NDArray[np.bool_]]:
     """Encodes the predictors of new rows, one row of codes for each, in their order.
 
@@ -216,7 +231,9 @@ def encode_rows(
         frame: Whatever `read` takes.
         schema: The public schema.
         lenient: Whether a row that a rule refuses is marked instead of raising an error.
-        delimiter: The delimiter of a CSV file, if it is not to be guessed.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
 
     Returns:
         The codes, and which rows have proper ones: rows that are refused or dropped do not.
@@ -231,7 +248,9 @@ def encode_rows(
         ([18, 0], [True, False])
     """
     check_schema(schema)
-    opened = open_source(frame, known=known_columns(schema), delimiter=delimiter)
+    opened = open_source(
+        frame, known=known_columns(schema), delimiter=delimiter, line_breaks=line_breaks
+    )
     attributes = [*schema.attributes]
     places = find_columns(opened, schema, attributes, strict=False)
     report = Report()

@@ -171,9 +171,18 @@ def test_items_that_look_like_the_beginning_of_other_files(tmp_path: Path, first
     assert found == [(0, 2) if first == "PK" else (1, 2), (2,)]
 
 
-def test_a_parquet_file_without_its_ending_is_still_one(tmp_path: Path) -> None:
+def test_the_name_of_a_file_without_a_header_says_what_it_is(tmp_path: Path) -> None:
+    """Its first bytes belong to a record, which must not decide how others are read."""
     pq.write_table(pa.table({"i": [[1], [2, 3]]}), tmp_path / "plain")
-    assert records_of(read_baskets(tmp_path / "plain", CLICKS)) == [(0,), (1, 2)]
+    with pytest.raises(DataError, match=r"a Parquet file.*\n.*ends in \.parquet"):
+        read_baskets(tmp_path / "plain", CLICKS)
+    named = with_items(CLICKS, column="i")  # with a column, the first bytes are no record
+    assert records_of(read_baskets(tmp_path / "plain", named)) == [(0,), (1, 2)]
+    with pytest.raises(DataError, match="seems to be a gzip file"):
+        read_text(tmp_path, gzip.compress(b"1 2\n"), CLICKS, "d.dat")
+    (tmp_path / "e.gz").write_bytes(b"1 2\n")
+    with pytest.raises(DataError, match="seems to be not a gzip file"):
+        read_baskets(tmp_path / "e.gz", CLICKS)
     with pytest.raises(DataError, match="damaged"):
         read_text(tmp_path, "1 2\n", CLICKS, "d.parquet")
     with pytest.raises(DataError, match="spreadsheet"):

@@ -4,7 +4,8 @@ import pytest
 
 from hedgerow.errors import DataError, UsageError
 from hedgerow.table import csv_file
-from hedgerow.table.csv_file import open_csv, sniff_delimiter
+from hedgerow.table.csv_file import open_csv
+from hedgerow.table.csv_header import tell_delimiter
 
 
 def rows(path, **options):
@@ -32,14 +33,16 @@ def test_delimiters_and_line_ends(tmp_path, delimiter, end):
 
 def test_a_byte_order_mark_and_quotes(tmp_path):
     text = '\ufeff"a, the first"," b "\n"x\ny","he said ""no"""\n\n,3'
-    source, found = rows(write(tmp_path, text))
+    source, found = rows(write(tmp_path, text), line_breaks=True)
     assert source.names == ("a, the first", "b")
     assert found == [("x\ny", 'he said "no"'), ("", "3")]
 
 
 def test_known_columns_decide_the_delimiter(tmp_path):
-    assert sniff_delimiter("a,b|c,d\n1,2|3,4\n") == ","
-    assert sniff_delimiter("a,b|c,d\n1,2|3,4\n", {"a,b"}) == "|"
+    assert tell_delimiter("a,b|c,d") == ","
+    assert tell_delimiter("a,b|c,d", {"a,b"}) == "|"
+    text = "a,b|c,d\n1,2|3,4\n"
+    assert rows(write(tmp_path, text), known={"a,b"})[1] == [("1,2", "3,4")]
 
 
 def test_a_named_delimiter_is_obeyed(tmp_path):
@@ -79,14 +82,7 @@ def test_a_truncated_or_damaged_gzip_is_refused(tmp_path):
 def test_ragged_rows_name_the_line_and_no_value(tmp_path):
     path = write(tmp_path, 'a,b\n"x\ny",2\n\nsecret\n4,5\n')
     with pytest.raises(DataError, match="line 5: the record has more or fewer") as caught:
-        rows(path)
-    assert "secret" not in str(caught.value)
-
-
-def test_a_quote_that_never_ends(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_file, "_BLOCK", 1 << 12)
-    with pytest.raises(DataError, match=r"does not end|more or fewer") as caught:
-        rows(write(tmp_path, 'a,b\n1,"2\n' + "secret,2\n" * 2000))
+        rows(path, line_breaks=True)
     assert "secret" not in str(caught.value)
 
 
@@ -114,7 +110,7 @@ def test_names_must_be_there_and_differ(tmp_path):
 
 
 def test_places_are_lines_of_the_file(tmp_path):
-    source, _ = rows(write(tmp_path, 'a,b\n"x\ny",2\n\n3,4\n'))
+    source, _ = rows(write(tmp_path, 'a,b\n"x\ny",2\n\n3,4\n'), line_breaks=True)
     assert source.places([0, 1]) == ["line 2", "line 5"]
     assert source.places([7]) == ["row 8"]
 

@@ -61,7 +61,7 @@ def test_errors_name_places_and_rules_but_no_value(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text('age,job\n5,a\n12345,"b"\n7,"sec\nret"\n,a\n8,b\n')
     with pytest.raises(DataError) as caught:
-        read(path, schema(age=AGE, job=JOB))
+        read(path, schema(age=AGE, job=JOB), line_breaks=True)
     text = str(caught.value)
     assert "column 'age', line 3: the value is not an integer from 0 to 99" in text
     assert "column 'age', line 6: the value is missing" in text
