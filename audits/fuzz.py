@@ -1,6 +1,9 @@
 """Fuzzes every reader: no error but our own, no hang, no hand outside the folder it was given.
 
-    python audits/fuzz.py --cases 1000000 --seed 1 --reader all --jobs 2
+    python audits/fuzz.py --cases 1000000 --insertions 200000 --seed 1 --reader all --jobs 2
+
+The insertions put one more record between others, anything at all: the codes of all other records
+must stay as they were, or the run must stop.
 
 The same seed gives the same cases, however many jobs share them. Prints one line for each reader,
 then every mistake with the smallest input that shows it. Ends with exit code 1 if there is one.
@@ -23,10 +26,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from fuzz_framing import Inserted, line_readers
 from fuzz_guard import SECONDS, Failure, Guard, limit_memory
 from fuzz_readers import Edits, Reader, readers
+from fuzz_values import value_readers
 
-__all__ = ["Found", "Outcome", "fuzz", "main", "minimise"]
+__all__ = ["Found", "Outcome", "fuzz", "insertions", "main", "minimise"]
 
 CHUNK = 2000  # cases that one seed makes
 _TRIES, _SHRINKING = 400, 20.0  # runs and seconds that making an input smaller may take
@@ -69,6 +74,8 @@ def smaller(case: Any) -> Iterator[Any]:
             for start in range(0, len(case), size):
                 yield case[:start] + case[start + size :]
             size //= 2
+    elif isinstance(case, Inserted):
+        yield from (case._replace(content=part) for part in smaller(case.content))
     elif isinstance(case, tuple) and len(case) == 2 and isinstance(case[1], tuple):
         seed, edits = case
         for place in range(len(edits)):
@@ -136,7 +143,7 @@ def _task(task: Task) -> Outcome:
     name, cases, seed, chunk = task
     if _mine is None:
         folder = Path(tempfile.mkdtemp(prefix="job-", dir=os.environ["HEDGEROW_FUZZ_FOLDER"]))
-        _mine = readers(folder), Guard(folder)
+        _mine = readers(folder) | insertions(folder), Guard(folder)
         limit_memory()
     known, guard = _mine
     outcome = fuzz(known[name], cases, seed, guard, chunk)
@@ -149,7 +156,8 @@ def _death(task: Task) -> Outcome:
     """A process died of some cases: runs them one by one, each in a process of its own."""
     name, cases, seed, chunk = task
     folder = Path(tempfile.mkdtemp(prefix="death-", dir=os.environ["HEDGEROW_FUZZ_FOLDER"]))
-    reader, outcome = readers(folder)[name], Outcome(name, cases)
+    reader = (readers(folder) | insertions(folder))[name]
+    outcome = Outcome(name, cases)
     random = Random(f"{seed}/{name}/{chunk}")
     for _ in range(cases):
         case = reader.draw(random)
@@ -183,6 +191,15 @@ def run(waiting: list[Task], jobs: int) -> Iterator[Outcome]:
         waiting = lost[jobs + 1 :]
 
 
+def insertions(folder: Path) -> dict[str, Reader]:
+    """All readers once more, each with one more record among others.
+
+    Args:
+        folder: A folder for the files of cases.
+    """
+    return line_readers(folder) | value_readers(folder)
+
+
 def shown(case: Any) -> str:
     """A case as a program would write it."""
     sys.set_int_max_str_digits(0)
@@ -208,6 +225,9 @@ def main(words: list[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--cases", type=int, default=1_000_000, help="how many, over all readers")
+    parser.add_argument(
+        "--insertions", type=int, default=200_000, help="how many records, over all readers"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--reader", default="all", help="the name of one, or all")
     parser.add_argument("--jobs", type=int, default=1)
@@ -217,13 +237,18 @@ def main(words: list[str] | None = None) -> int:
         prefix="hedgerow-fuzz-", dir=shared if os.access(shared, os.W_OK) else None
     ) as folder:
         os.environ["HEDGEROW_FUZZ_FOLDER"] = folder
-        known = readers(Path(folder) / "names")
+        named = Path(folder) / "names"
+        kinds = (readers(named), asked.cases), (insertions(named), asked.insertions)
+        known = [name for some, _ in kinds for name in some]
         if asked.reader not in ("all", *known):
             parser.error(f"the readers are: all, {', '.join(known)}")
-        chosen = [reader for name, reader in known.items() if asked.reader in ("all", name)]
         began = time.monotonic()
-        outcomes = {reader.name: Outcome(reader.name) for reader in chosen}
-        for outcome in run([*tasks(chosen, asked.cases, asked.seed)], asked.jobs):
+        outcomes = {name: Outcome(name) for name in known if asked.reader in ("all", name)}
+        waiting: list[Task] = []
+        for some, cases in kinds:
+            chosen = [reader for name, reader in some.items() if name in outcomes]
+            waiting += tasks(chosen, cases, asked.seed) if cases else ()
+        for outcome in run(waiting, asked.jobs):
             outcomes[outcome.reader].add(outcome)
     print(f"{'reader':18}{'cases':>10}{'a second':>10}{'mistakes':>10}")
     for outcome in outcomes.values():

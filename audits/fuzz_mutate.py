@@ -8,7 +8,17 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-__all__ = ["NESTED", "WORDS", "nest", "places", "put", "spoil_bytes", "spoil_text", "spoil_tree"]
+__all__ = [
+    "NESTED",
+    "OBJECTS",
+    "WORDS",
+    "nest",
+    "places",
+    "put",
+    "spoil_bytes",
+    "spoil_text",
+    "spoil_tree",
+]
 
 WORDS = (
     "\0", "\t", "\n", "\r", "\r\n", "\x1b[31m", "\x7f", "\x85", "\u2028", "\u202e", "\ufeff",
@@ -53,7 +63,7 @@ _SCALARS: tuple[Any, ...] = (
     "clip", "error",
 )  # fmt: skip
 # What only Python, and no JSON, can hold.
-_OBJECTS: tuple[Any, ...] = (
+OBJECTS: tuple[Any, ...] = (
     10**5000, -(10**5000), 1j, b"bytes", bytearray(b"x"), (), (1, 2), {1, 2}, object(), int,
     print, range(3),
     Decimal("NaN"), Decimal("1e999999"), Decimal("0.1"), datetime.date(2020, 1, 1),
@@ -180,7 +190,7 @@ def spoil_tree(
         case 1 | 2:
             new = random.choice(_SCALARS)
         case 3:
-            new = random.choice(_OBJECTS) if objects else random.choice(_SCALARS)
+            new = random.choice(OBJECTS) if objects else random.choice(_SCALARS)
         case 4:
             new = _get(tree, random.choice(paths))
         case 5:

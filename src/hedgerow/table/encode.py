@@ -32,6 +32,7 @@ __all__ = [
     "Codes",
     "encode_array",
     "is_list",
+    "listed",
     "plain_array",
     "text_of",
 ]
@@ -197,10 +198,10 @@ def _categories(attribute: Categorical, values: Any) -> Codes:
             return truths[folded]
         return composed.get(unicodedata.normalize("NFC", text), STRANGE)
 
-    return np.array([code(value) for value in _listed(values)], np.int64)
+    return np.array([code(value) for value in listed(values)], np.int64)
 
 
-def _listed(values: Any) -> list[Any]:
+def listed(values: Any) -> list[Any]:
     """The values as Python objects; a day that Python's calendar lacks becomes a text."""
     if not pa.types.is_date32(values.type):
         return list(values.to_pylist())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -203,10 +203,20 @@ def _pandas_column(series: Any, name: str, what: str, split: Split | None = None
             f"{what}: column {name!r} holds lists or records",
             hint="Give the column one plain type: text, number, true/false or date.",
         )
-    return pa.array(
-        [None if gone else _plain_text(v) for v, gone in zip(values, missing, strict=True)],
-        pa.string(),
-    )
+    texts = (None if gone else _plain_text(v) for v, gone in zip(values, missing, strict=True))
+    return _objects(texts, pa.string(), name, what)
+
+
+def _objects(values: Iterable[Any], kind: Any, name: str, what: str) -> Any:
+    """An Arrow array of what Python objects were turned into, one by one."""
+    try:
+        return pa.array(list(values), kind)
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        # A number of thousands of digits, half a character, an object that cannot be shown.
+        raise DataError(
+            f"{what}: column {name!r} holds an object that has no text",
+            hint="Give the column one plain type: text, number, true/false or date.",
+        ) from None
 
 
 def _lists_of(values: Any, missing: Any, split: Split, name: str, what: str) -> Any:
@@ -225,8 +235,8 @@ def _lists_of(values: Any, missing: Any, split: Split, name: str, what: str) -> 
             )
         return [part if isinstance(part, str) else _item_text(part) for part in parts]
 
-    lists = [None if gone else texts(v) for v, gone in zip(values, missing, strict=True)]
-    return pa.array(lists, pa.list_(pa.string()))
+    lists = (None if gone else texts(v) for v, gone in zip(values, missing, strict=True))
+    return _objects(lists, pa.list_(pa.string()), name, what)
 
 
 def _item_text(value: Any) -> str | None:

@@ -21,7 +21,7 @@ from hedgerow.table.basket_kernels import (
     settle,
     split_items,
 )
-from hedgerow.table.encode import plain_array, text_of
+from hedgerow.table.encode import listed, plain_array, text_of
 
 __all__ = ["Lookup"]
 
@@ -128,7 +128,7 @@ class Lookup:
             array = array.dictionary_encode()
         values = array.dictionary
         if not pa.types.is_string(values.type):
-            values = pa.array([text_of(value) for value in values.to_pylist()], pa.string())
+            values = pa.array([text_of(value) for value in listed(values)], pa.string())
         codes = np.append(self._find_texts(values), np.int32(NOTHING))
         places = array.indices.cast(pa.int64()).fill_null(len(values))
         found: Codes = codes[places.to_numpy(zero_copy_only=False)]

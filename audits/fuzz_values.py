@@ -1,0 +1,308 @@
+"""One more record in a frame, a Parquet file or a database: all others stay, or the run stops.
+
+A case chooses a type for each column, and puts a record of arbitrary values between two others:
+what the column can hold at all, and for columns of Python objects, anything.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fuzz_framing import BOUGHT, LONG, PEOPLE, PERSONS, SMALL, differ, records_of, rows_of
+from fuzz_framing import streamed_rows as streamed
+from fuzz_mutate import OBJECTS, WORDS
+from fuzz_readers import Reader
+from hedgerow import table
+from hedgerow.counting.item_streamed import StreamedItems
+from hedgerow.schema import Schema
+
+__all__ = ["Record", "value_readers"]
+
+
+class Record(NamedTuple):
+    """The record that is put in, and before which one.
+
+    Args:
+        place: Before which record.
+        kinds: The number of each column's type.
+        values: Its values, as Python objects.
+        split: After how many records a batch or row group ends.
+    """
+
+    place: int
+    kinds: tuple[int, ...]
+    values: tuple[Any, ...]
+    split: int
+
+
+class Kind(NamedTuple):
+    """A type of columns: what usual records hold in it, and what the odd one may hold."""
+
+    type: Any
+    usual: Sequence[Any]
+    odd: Sequence[Any]
+
+
+_TEXTS = ["5", "cook", "", "yes", "é", "2020-06-01", "p1", "a;b"]
+_ODD = [
+    None, "", "\0", "nan", "-nan", "1e999", "9" * 400, "x" * 5000, "\ufeff5", "5\n6", '"', "\u2028",
+    "e\u0301", "٣", "1,5", " cook ", "2020-02-30", "true", "p1 ", "P1", "1.0", "a;;b", "é;é",
+    *(word for word in WORDS if "\ud800" not in word),
+]  # fmt: skip
+_WHOLE = [1, 5, 17, 99, 0]
+_DAYS = [datetime.date(2020, 1, day) for day in (1, 2, 3)]
+_MOMENTS = [datetime.datetime(2020, 1, day, day) for day in (1, 2, 3)]
+_EDGES = [None, 0, 1, -1, 2**31 - 1, -(2**31)]
+_HUGE = [*_EDGES, 2**53 + 1, 2**62, 2**63 - 1, -(2**63)]
+_REAL = [1.0, 5.5, 17.0, 0.0, 99.0]
+_ODD_REAL = [None, math.nan, math.inf, -math.inf, -0.0, 5e-324, 1e308, 0.1, 2.0**53 + 2, 1e16]
+
+
+@cache
+def kinds() -> tuple[Kind, ...]:
+    """The types that are tried for every column."""
+    texts = [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
+    return (
+        *(Kind(kind, _TEXTS, _ODD) for kind in texts),
+        Kind(pa.int64(), _WHOLE, _HUGE),
+        Kind(pa.int32(), _WHOLE, _EDGES),
+        Kind(pa.uint64(), _WHOLE, [None, 0, 2**63, 2**64 - 1]),
+        Kind(pa.float64(), _REAL, _ODD_REAL),
+        Kind(pa.float32(), _REAL, _ODD_REAL),
+        Kind(pa.bool_(), [True, False], [None, True]),
+        Kind(pa.date32(), _DAYS, _EDGES),
+        Kind(pa.timestamp("us"), _MOMENTS, _HUGE),
+        Kind(pa.timestamp("ns", "Europe/Berlin"), _MOMENTS, _HUGE),
+        Kind(pa.decimal128(38, 2), [Decimal(5), Decimal("17.50")],
+             [None, Decimal("1e35"), Decimal("-0.01")]),
+        Kind(pa.binary(), [b"5", b"cook", b"p1"], [None, b"", b"\xff", b"\0", b"yes", b'"']),
+        Kind(pa.null(), [None], [None]),
+    )  # fmt: skip
+
+
+@cache
+def list_kinds() -> tuple[Kind, ...]:
+    """The types of columns of items."""
+    texts = [["a", "b"], ["c"], [], ["x", "d", "é"], ["e f"]]
+    odd = [None, [None], ["\0"], ["a", None, "a"], ["x" * 900], [""], list("abcdefgh") * 9, ['"']]
+    return (
+        *(Kind(kind, texts, odd) for kind in (pa.list_(pa.string()), pa.large_list(pa.string()))),
+        Kind(pa.list_(pa.dictionary(pa.int32(), pa.string())), texts, odd),
+        Kind(pa.list_(pa.int64()), [[1, 2], [], [3]], [None, [None], [2**63 - 1], [-1] * 40]),
+        *kinds()[:4],
+    )
+
+
+def _array(kind: Kind, values: Sequence[Any]) -> Any:
+    if pa.types.is_date32(kind.type) or pa.types.is_timestamp(kind.type):
+        # The odd ones are numbers, since Python's calendar does not hold them.
+        width = pa.int32() if pa.types.is_date32(kind.type) else pa.int64()
+        usual = pa.array([v for v in values if isinstance(v, datetime.date)], kind.type)
+        told = iter(usual.cast(width).to_pylist())
+        numbers = [next(told) if isinstance(v, datetime.date) else v for v in values]
+        return pa.array(numbers, width).cast(kind.type)
+    if pa.types.is_list(kind.type) and pa.types.is_dictionary(kind.type.value_type):
+        plain = pa.array(values, pa.list_(pa.string()))
+        coded = plain.values.dictionary_encode()
+        return pa.ListArray.from_arrays(plain.offsets, coded, mask=plain.is_null())
+    if pa.types.is_dictionary(kind.type):
+        return pa.array(values, pa.string()).dictionary_encode()
+    return pa.array(values, kind.type)
+
+
+class _Reading(NamedTuple):
+    name: str
+    share: float
+    columns: Sequence[str]
+    choices: Callable[[], Sequence[Kind]]
+    make: Callable[[list[Any], list[str], int], Any]
+    read: Callable[[Any], Any]
+    people: bool = False
+    tag: int | None = None
+
+
+def _arrow(arrays: list[Any], names: list[str], split: int) -> Any:
+    rows = pa.table(arrays, names=names)
+    return pa.concat_tables([rows.slice(0, split), rows.slice(split)])
+
+
+def _frames(folder: Path) -> dict[str, tuple[float, Callable[[list[Any], list[str], int], Any]]]:
+    path, database = folder / "rows.parquet", folder / "rows.db"
+
+    def parquet(arrays: list[Any], names: list[str], split: int) -> Any:
+        pq.write_table(pa.table(arrays, names=names), path, row_group_size=split)
+        return path
+
+    def stream(arrays: list[Any], names: list[str], split: int) -> Any:
+        return _arrow(arrays, names, split).combine_chunks().to_reader(split)
+
+    def pandas(arrays: list[Any], names: list[str], split: int) -> Any:
+        return pa.table(arrays, names=names).to_pandas(types_mapper=pd.ArrowDtype)
+
+    def polars(arrays: list[Any], names: list[str], split: int) -> Any:
+        return pl.from_arrow(_arrow(arrays, names, split))
+
+    def duckdb(arrays: list[Any], names: list[str], split: int) -> Any:
+        import duckdb as engine
+
+        database.unlink(missing_ok=True)
+        rows = pa.table(arrays, names=names)
+        with engine.connect(str(database)) as connection:
+            connection.register("given", rows)
+            connection.execute("CREATE TABLE rows AS SELECT * FROM given")
+        return table.Database(f"duckdb://{database}", table="rows")
+
+    return {
+        "Arrow": (3, _arrow), "stream": (1, stream), "Parquet": (2, parquet),
+        "pandas": (1, pandas), "Polars": (1, polars), "DuckDB": (0.1, duckdb),
+    }  # fmt: skip
+
+
+def _readings(folder: Path) -> Iterator[_Reading]:
+    people, persons, bought, long = map(Schema.from_dict, (PEOPLE, PERSONS, BOUGHT, LONG))
+
+    def memory(source: Any) -> Any:
+        return rows_of(table.read(source, people).codes)
+
+    def capped(source: Any) -> Any:
+        return rows_of(table.read(source, persons).codes)
+
+    def baskets(schema: Schema) -> Callable[[Any], Any]:
+        def read(source: Any) -> Any:
+            found = table.read_baskets(source, schema)
+            return records_of(found.start, found.codes)
+
+        return read
+
+    def streamed_items(source: Any) -> Any:
+        with StreamedItems.read(source, bought, SMALL) as engine:  # type: ignore[arg-type]
+            return [r for n in range(len(engine._sizes)) for r in records_of(*engine._chunk(n))]
+
+    head, item = list(PEOPLE["attributes"]), ["x"]
+    for name, (share, make) in _frames(folder).items():
+        yield _Reading(f"{name} record", 3 * share, head, kinds, make, memory)
+        yield _Reading(f"{name} items", share, item, list_kinds, make, baskets(bought))
+    who, both = list(PERSONS["attributes"]), ["who", "x"]
+    yield _Reading("Arrow person", 2, who, kinds, _arrow, capped, True, 1)
+    yield _Reading("Arrow long", 2, both, kinds, _arrow, baskets(long), True)
+    parquet = _frames(folder)["Parquet"][1]
+    yield _Reading("Parquet streamed", 1, head, kinds, parquet, lambda s: streamed(s, people))
+    yield _Reading("Arrow streamed", 0.5, item, list_kinds, _arrow, streamed_items)
+
+
+_ROWS = 6
+
+
+def _value_reader(reading: _Reading) -> Reader:
+    width = len(reading.columns)
+
+    def columns(case: Record, extra: bool) -> list[Any]:
+        arrays = []
+        for column, (number, value) in enumerate(zip(case.kinds, case.values, strict=True)):
+            kind = reading.choices()[number]
+            values = [kind.usual[(row + column) % len(kind.usual)] for row in range(_ROWS)]
+            if reading.columns[column] == "tag":
+                values = [*range(_ROWS)]
+            arrays.append(
+                _array(kind, values[: case.place] + [value] * extra + values[case.place :])
+            )
+        return arrays
+
+    def draw(random: Random) -> Record:
+        chosen, values = [], []
+        for column in reading.columns:
+            number = random.randrange(len(reading.choices()))
+            if column == "tag":
+                number = 3
+            kind = reading.choices()[number]
+            chosen.append(number)
+            values.append(random.choice((*kind.odd, *kind.usual[:2])))
+        place, split = random.randrange(_ROWS + 1), random.choice((1, 2, 3, _ROWS))
+        return Record(place, tuple(chosen), tuple(values), split)
+
+    def read(case: Record, extra: bool) -> Any:
+        made = reading.make(columns(case, extra), list(reading.columns), case.split)
+        return reading.read(made)
+
+    def run(case: Record) -> None:
+        before = read(case, False)
+        differ(before, read(case, True), case.place, 1, reading.people, reading.tag)
+
+    first = reading.choices()[0]
+    sound = Record(2, (0,) * width, (first.usual[0],) * width, 3)
+    if "tag" in reading.columns:
+        sound = Record(2, (0, 3, 0), ("5", 7, "p9"), 3)
+    return Reader(reading.name, reading.share, sound, draw, run)
+
+
+def _object_reader(name: str, items: bool) -> Reader:
+    """Columns of Python objects in pandas, of any kinds beside each other."""
+    schema = Schema.from_dict(BOUGHT if items else PEOPLE)
+    columns = ["x"] if items else list(PEOPLE["attributes"])
+    usual: list[Any] = ["5", 5, 5.0, True, None, "cook", np.int64(7), Decimal("1.5"), _DAYS[0], ""]
+    lists: list[Any] = ["a;b", ["a", "c"], None, ("b",), [], np.array(["d", "a"]), {"e f"}, 5]
+    base = lists if items else usual
+    odd = [*_ODD, *OBJECTS, *_HUGE, *_ODD_REAL, pd.NA, pd.NaT, pd.Timestamp(5), [["a"]], [{}],
+           np.array([[1]]), "\ud800", ["\ud800"], [10**5000], [None, 2.5], {"a": 1}]  # fmt: skip
+
+    def frame(kind: str, records: Sequence[Sequence[Any]]) -> Any:
+        made = {}
+        for column, name in enumerate(columns):
+            values = np.empty(len(records), object)
+            for row, record in enumerate(records):
+                values[row] = record[column]
+            made[name] = pd.Series(values, dtype=object)
+        rows = pd.DataFrame(made)
+        if kind == "category":
+            try:
+                rows = rows.astype("category")
+            except (TypeError, ValueError, OverflowError):  # pandas does not take it
+                return None
+        return rows
+
+    def read(source: Any) -> Any:
+        if items:
+            found = table.read_baskets(source, schema)
+            return records_of(found.start, found.codes)
+        return rows_of(table.read(source, schema).codes)
+
+    def draw(random: Random) -> Record:
+        kind = 1 if random.random() < 0.2 and not items else 0
+        values = tuple(random.choice((*odd, *base)) for _ in columns)
+        return Record(random.randrange(len(base) + 1), (kind,), values, 1)
+
+    def run(case: Record) -> None:
+        kind = ("object", "category")[case.kinds[0]]
+        records = [
+            [base[(row + c) % len(base)] for c in range(len(columns))] for row in range(len(base))
+        ]
+        after = frame(kind, [*records[: case.place], case.values, *records[case.place :]])
+        if after is not None:
+            differ(read(frame(kind, records)), read(after), case.place, 1, False)
+
+    return Reader(name, 4, Record(1, (0,), (base[0],) * len(columns), 1), draw, run)
+
+
+def value_readers(folder: Path) -> dict[str, Reader]:
+    """The readers of typed columns, each with one more record.
+
+    Args:
+        folder: A folder for the files of cases.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    found = [_value_reader(reading) for reading in _readings(folder)]
+    found += [_object_reader("object record", False), _object_reader("object items", True)]
+    return {reader.name: reader for reader in found}
