@@ -229,8 +229,8 @@ def _readings() -> Iterator[_Reading]:
     people, persons, bought, long = map(Schema.from_dict, (PEOPLE, PERSONS, BOUGHT, LONG))
     weights = table.WeightColumns(("id",), 0.0, 9.0)
     head, person_head = list(PEOPLE["attributes"]), list(PERSONS["attributes"])
-    broken = [*ROWS, ["8", "a\nb", '"', "1\r\n2"], ["9", "\r", "", ""]]
-    broken_items = [*COLUMN_ROWS, ["a;\n;b"]]
+    broken = [["8", "a\nb", '"', "1\r\n2"], ["9", "\r", "", ""], *ROWS]
+    broken_items = [["a;\n;b"], *COLUMN_ROWS]
     weigh = [[*row[:3], str(place)] for place, row in enumerate(ROWS)]
 
     def asked(style: Style, breaks: bool) -> dict[str, Any]:

@@ -1,0 +1,175 @@
+"""One more record among others changes none of them, in any reader, or the run stops.
+
+A short run of the insertions of `audits/fuzz.py`, and proof that they catch readers that let one
+record decide how others are read.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pytest
+
+AUDITS = Path(__file__).parents[2] / "audits"
+sys.path.insert(0, str(AUDITS))  # a folder of scripts, not a package
+
+import fuzz  # noqa: E402
+import fuzz_guard  # noqa: E402
+import fuzz_readers  # noqa: E402
+from hedgerow.errors import HedgerowError  # noqa: E402
+from hedgerow.table import csv_file, fimi, frames, readers  # noqa: E402
+from hedgerow.table.source import Source  # noqa: E402
+
+INSERTIONS = 2000
+pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.DataWarning")
+LINES = (
+    "line in a table", "line, streamed", "line for prediction", "line with weights",
+    "record with breaks", "breaks, streamed", "line of a person", "person, streamed",
+    "line of items", "items, streamed", "items with breaks", "person and item", "line of a text",
+)  # fmt: skip
+FRAMES = ("Arrow", "stream", "Parquet", "pandas", "Polars", "DuckDB")
+VALUES = (
+    *(f"{frame} {what}" for frame in FRAMES for what in ("record", "items")),
+    "Arrow person", "Arrow long", "Parquet streamed", "Arrow streamed", "object record",
+    "object items",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("framing")
+
+
+@pytest.fixture(scope="module")
+def known(folder: Path) -> dict[str, fuzz_readers.Reader]:
+    return fuzz.insertions(folder / "cases")
+
+
+def test_every_reader_is_listed(known: dict[str, fuzz_readers.Reader]) -> None:
+    assert tuple(known) == LINES + VALUES
+
+
+@pytest.mark.parametrize("name", LINES + VALUES)
+def test_one_more_record_changes_no_other(
+    name: str, known: dict[str, fuzz_readers.Reader], folder: Path
+) -> None:
+    shares = sum(reader.share for reader in known.values())
+    cases = max(3, round(INSERTIONS * known[name].share / shares))
+    outcome = fuzz.fuzz(known[name], cases, "short", fuzz_guard.Guard(folder))
+    assert outcome.cases == cases
+    assert not outcome.found, [
+        (f.failure.words, fuzz.shown(f.case)) for f in outcome.found.values()
+    ]
+
+
+@pytest.mark.parametrize("name", LINES + ("object record", "Arrow record"))
+def test_many_insertions_are_read_and_not_refused(
+    name: str, known: dict[str, fuzz_readers.Reader]
+) -> None:
+    """If nearly all cases stopped the run, the test would say little."""
+    random, read = Random(name), 0
+    for _ in range(60):
+        try:
+            known[name].run(known[name].draw(random))
+            read += 1
+        except HedgerowError:
+            pass
+    assert read >= 3
+
+
+def arrow_alone(
+    path: Path,
+    *,
+    gzipped: bool,
+    known: Any = (),
+    delimiter: str | None = None,
+    line_breaks: bool = False,
+    blank_records: bool = False,
+) -> Source:
+    """A reader of CSV files that leaves the telling apart of records to Arrow."""
+    sound = SOUND(path, gzipped=gzipped, known=known, delimiter=delimiter, line_breaks=True)
+    with csv_file.open_binary(path, gzipped) as file:
+        start = file.read(200).decode("utf-8-sig", "replace")
+    told = next((sign for sign in ",;\t|" if sign in start.splitlines()[0]), ",")
+
+    def batches(columns: Sequence[int]) -> Iterator[Any]:
+        keys = [str(place) for place in range(len(sound.names))]
+        with csv_file.open_binary(path, gzipped) as file:
+            found = pacsv.open_csv(
+                file,
+                pacsv.ReadOptions(column_names=keys, skip_rows=1),
+                pacsv.ParseOptions(delimiter=told, newlines_in_values=line_breaks),
+                pacsv.ConvertOptions(
+                    column_types=dict.fromkeys(keys, pa.string()),
+                    include_columns=[keys[column] for column in columns],
+                    strings_can_be_null=False,
+                ),
+            )
+            yield from found
+
+    return Source(sound.what, sound.names, batches)
+
+
+SOUND = readers.open_csv
+
+
+def typed_by_content(series: Any, name: str, what: str, split: Any = None) -> Any:
+    """Takes a column of objects for something else if one of them is not finite."""
+    if any(isinstance(value, float) and not np.isfinite(value) for value in series):
+        return pa.nulls(len(series))
+    return COLUMN(series, name, what, split)
+
+
+COLUMN = frames._pandas_column
+
+
+def marked_at_the_start(data: Any) -> Any:
+    """Takes a byte order mark away from the first line of a block alone."""
+    content = data.tobytes()
+    begin, end = LINES_OF(np.frombuffer(content.replace(b"\xef\xbb\xbf", b"xxx"), np.uint8))
+    begin[:1] += 3 if content.startswith(b"\xef\xbb\xbf") else 0
+    return begin, end
+
+
+LINES_OF = fimi.find_lines
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "function", "broken"),
+    [
+        ("line in a table", readers, "open_csv", arrow_alone),
+        ("record with breaks", readers, "open_csv", arrow_alone),
+        ("line of items", readers, "open_csv", arrow_alone),
+        ("person and item", readers, "open_csv", arrow_alone),
+        ("object record", frames, "_pandas_column", typed_by_content),
+        ("line of a text", fimi, "find_lines", marked_at_the_start),
+    ],
+)
+def test_a_reader_that_lets_a_record_change_others_is_caught(
+    name: str,
+    module: Any,
+    function: str,
+    broken: Callable[..., Any],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, function, broken)
+    reader = fuzz.insertions(folder / "broken")[name]
+    reader.run(reader.sound)
+    random = Random(name)
+    for _ in range(400):
+        try:
+            reader.run(reader.draw(random))
+        except AssertionError as error:
+            assert str(error) == "another record changed"
+            return
+        except Exception:
+            continue
+    raise AssertionError("it was not caught")
