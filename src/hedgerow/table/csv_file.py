@@ -20,7 +20,15 @@ import pyarrow as pa
 from hedgerow.errors import DataError, UsageError
 from hedgerow.table.csv_header import find_header
 from hedgerow.table.source import BATCH_ROWS, Source, check_names
-from hedgerow.table.text_faults import SOUND, breaks, encoding_error, explain, fault, open_binary
+from hedgerow.table.text_faults import (
+    LONGEST,
+    SOUND,
+    breaks,
+    encoding_error,
+    explain,
+    fault,
+    open_binary,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -164,8 +172,8 @@ def _read(
                 lines = np.empty(room, np.int64)
             data = np.frombuffer(block, np.uint8)
             records, used, passed, wrong, where = split_records(
-                data, final, layout.delimiter, layout.line_breaks, layout.blanks, slots,
-                places[0], places[1], lines,
+                data, final, layout.delimiter, layout.line_breaks, layout.blanks, LONGEST,
+                slots, places[0], places[1], lines,
             )  # fmt: skip
             odd = _not_text(block[:used])
             if odd is not None:

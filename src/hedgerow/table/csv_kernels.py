@@ -25,7 +25,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hedgerow.table.text_faults import LONG, LONGEST, OPEN, QUOTE, RAGGED, SOUND
+from hedgerow.table.text_faults import LONG, OPEN, QUOTE, RAGGED, SOUND
 
 __all__ = ["gather", "split_records"]
 
@@ -43,6 +43,7 @@ def split_records(
     delimiter: int,
     line_breaks: bool,
     blanks: bool,
+    longest: int,
     slots: Ints,
     begin: Places,
     end: Places,
@@ -56,6 +57,7 @@ def split_records(
         delimiter: The byte between fields, or -1 if there is a single one.
         line_breaks: Whether values may hold line breaks.
         blanks: Whether a blank line is a record, of one empty field.
+        longest: The most bytes of a record.
         slots: For each column its place among the wanted ones, or -1.
         begin: [wanted, records], takes where each value begins, with its quotation mark.
         end: Takes where each value ends.
@@ -92,7 +94,7 @@ def split_records(
                     if place == size:
                         if final:
                             return records, used, seen, OPEN, opened
-                        if place - used > LONGEST:
+                        if place - used > longest:
                             return records, used, seen, LONG, seen
                         return records, used, seen, SOUND, 0
                     place += 1  # a mark: the last one, or the first of two
@@ -125,7 +127,7 @@ def split_records(
                 place += 1
                 continue
             break
-        if place - used > LONGEST:
+        if place - used > longest:
             return records, used, seen, LONG, seen
         if place == size:
             if not final:

@@ -122,7 +122,7 @@ def _open_table(table: Any, what: str) -> Source:
 
     def batches(columns: Sequence[int]) -> Iterator[Any]:
         for batch in table.select(list(columns)).to_batches(max_chunksize=BATCH_ROWS):
-            yield batch
+            yield _sound(batch, what)
             done[0] += batch.num_rows
 
     return Source(
@@ -150,9 +150,22 @@ def _open_stream(reader: Any) -> Source:
                     hint="Make the stream anew, or write it to a Parquet file first.",
                 ) from None
             for start in range(0, batch.num_rows, BATCH_ROWS):
-                yield batch.select(list(columns)).slice(start, BATCH_ROWS)
+                part = batch.select(list(columns)).slice(start, BATCH_ROWS)
+                yield _sound(part, "the Arrow stream")
 
     return Source("the Arrow stream", names, batches)
+
+
+def _sound(batch: Any, what: str) -> Any:
+    """The batch, if its values are what their types say; text, for one, may be no text."""
+    try:
+        batch.validate(full=True)
+    except pa.ArrowException:
+        raise DataError(
+            f"{what} holds values that are not of their columns' types",
+            hint="Text must be encoded in UTF-8. Make the table anew from its source.",
+        ) from None
+    return batch
 
 
 def _open_pandas(frame: Any, split: Split | None) -> Source:

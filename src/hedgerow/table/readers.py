@@ -56,7 +56,7 @@ def open_source(
     magic = magic_of(path)
     if magic[:4] == b"PAR1":
         return open_parquet([Piece(str(path))], str(path))
-    if magic[:2] == b"PK":
+    if magic in (b"PK\3\4", b"PK\5\6"):  # and not a column called PKEY
         raise DataError(
             f"{path}: this is a spreadsheet or a zip archive",
             hint="Export the sheet as CSV UTF-8, or unpack the archive, and give that file.",

@@ -210,6 +210,26 @@ def test_blocks_do_not_cut_records(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert records_of(read_text(tmp_path, content, CLICKS, "d.gz")) == whole
 
 
+def test_a_mark_is_no_part_of_a_line(tmp_path: Path) -> None:
+    """Wherever the line stands: one put before the first must not change how that is read."""
+    marked, plain = "\ufeff3 4", "5"
+    assert records_of(read_text(tmp_path, f"{marked}\n{plain}\n", CLICKS)) == [(2, 3), (4,)]
+    assert records_of(read_text(tmp_path, f"{plain}\n{marked}\n", CLICKS)) == [(4,), (2, 3)]
+
+
+def test_a_line_that_is_too_long_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hedgerow.table.fimi.LONGEST", 20)
+    for size in (1, 6, 21, 22, 23, 100):
+        monkeypatch.setattr("hedgerow.table.fimi._BLOCK", size)
+        for end in ("\n", "\r\n", "\r"):
+            fine = f"1 2{end}{'1 ' * 10}{end}3{end}"
+            assert len(records_of(read_text(tmp_path, fine, CLICKS))) == 3
+            with pytest.raises(DataError, match="line 2: the record is longer"):
+                read_text(tmp_path, f"1 2{end}{'1 ' * 10}1{end}3{end}", CLICKS)
+
+
 def test_a_file_in_utf_16_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"line 1: .* UTF-8"):
         read_text(tmp_path, "1 2\n".encode("utf-16"), CLICKS)

@@ -10,6 +10,7 @@ import pytest
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
 from hedgerow.table import encode_rows, frame_kind, read, to_frame
+from hedgerow.table.frames import open_frame
 
 SCHEMA = Schema.from_dict(
     {
@@ -97,3 +98,19 @@ def test_other_objects_are_refused():
 def test_a_single_column_is_no_table(column):
     with pytest.raises(DataError, match="single column"):
         read(column, SCHEMA)
+
+
+def test_text_that_is_no_text_is_refused():
+    column = pa.array([b"a", b"\xff"]).view(pa.string())
+    for source in (pa.table({"a": column}), pa.table({"a": column}).to_reader()):
+        opened = open_frame(source)
+        with pytest.raises(DataError, match="not of their columns' types"):
+            list(opened.batches([0]))
+
+
+@pytest.mark.parametrize("value", ["\ud800", 10**5000, ["\ud800"]], ids=["half", "long", "list"])
+def test_an_object_without_a_text_is_refused(value):
+    column = pd.Series([1, value], dtype=object)
+    split = str.split if isinstance(value, list) else None
+    with pytest.raises(DataError, match="'a' holds an object that has no text"):
+        list(open_frame(pd.DataFrame({"a": column}), split=split).batches([0]))
