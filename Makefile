@@ -19,7 +19,7 @@ help:  ## Show this list.
 	@echo "make format  rewrite the code in the project's style"
 	@echo "make bench   measure speed and use (needs data: see benchmarks/README.md)"
 	@echo "make audit   try to break the guarantee, for up to two hours; writes docs/privacy/audit.md"
-	@echo "make fuzz    a million spoilt inputs for all readers (about 20 minutes)"
+	@echo "make fuzz    a million malformed inputs and 200,000 inserted records for all readers (half an hour)"
 	@echo "make browser open reports in Chromium and check them (needs chromium and npm)"
 	@echo "make docs    write docs/cli.md and docs/schema.json anew"
 	@echo "make clean   remove .venv, caches and the demo"
@@ -82,7 +82,7 @@ bench: $(VENV)/bench  ## Measure.
 audit: $(VENV)/test  ## Try to break the guarantee, at length.
 	$(BIN)/python audits/run.py --jobs $(JOBS) $(ARGS)
 
-fuzz: $(VENV)/test  ## Spoilt inputs for all readers.
+fuzz: $(VENV)/test  ## Malformed inputs and inserted records for all readers.
 	$(BIN)/python audits/fuzz.py --jobs $(JOBS) $(ARGS)
 
 # Playwright only drives the system's Chromium; axe-core is fetched from npm. Neither is kept.
