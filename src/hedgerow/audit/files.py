@@ -12,6 +12,7 @@ import gzip
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,7 @@ def file_pairs(folder: Path, schema: Schema | None, pick: Pick, items: bool) -> 
         items: Whether made-up schemas describe transactions.
     """
     number = 0
-    while True:
-        cap = pick(1, 3)
+    for cap in cycle((2, 3, 1)):
         made = schema or (random_universe(pick) if items else random_schema(pick))
         lines = items and schema is None and number % 3 == 2  # one record per line
         if schema is None and not lines:
@@ -84,7 +84,7 @@ def file_pairs(folder: Path, schema: Schema | None, pick: Pick, items: bool) -> 
         if made.unit is None:  # made up, or of an older release
             made = replace(made, unit="row" if _column_of_people(made) is None else "person")
         most = _cap(made)
-        for rows in sorted({max(1, most - 1), most, most + 2}):
+        for rows in sorted({max(1, most - 1), most, most + 6}, reverse=True):
             yield _pair(folder, made, rows, WAYS[number % len(WAYS)], pick)
             number += 1
 
@@ -93,13 +93,13 @@ _VISITS = Schema.from_dict({"name": "visits", "unit": "row", "attributes": {
     "a": {"type": "categorical", "values": ["x", "y"]},
     "c": {"type": "categorical", "role": "class", "values": ["no", "yes"]}}})  # fmt: skip
 _SHOP = Schema.from_dict(
-    {"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 40]}, "fan_out": 8}}
+    {"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 7]}, "fan_out": 3}}
 )
 CROWDED_CAP, CROWDED_OTHERS = 2, 5
 
 
 def crowded_pair(folder: Path, items: bool, way: tuple[str, str]) -> Pair:
-    """Files of a few people, and of one more with twenty times as many rows as count.
+    """Files of a few people, and of one more with far more rows than count.
 
     Args:
         folder: Where they are written.
@@ -108,8 +108,8 @@ def crowded_pair(folder: Path, items: bool, way: tuple[str, str]) -> Pair:
     """
     schema = with_people(_SHOP if items else _VISITS, CROWDED_CAP)
     crowd: Rows = [(f"p{number}", (0,) if items else (0, 0)) for number in range(CROWDED_OTHERS)]
-    extra: Rows = [(_EXTRA, (number,) if items else (1, 1)) for number in range(40)]
-    return _stored_pair(folder, schema, crowd, [*extra[:20], *crowd, *extra[20:]], way)
+    extra: Rows = [(_EXTRA, (number,) if items else (1, 1)) for number in range(7 if items else 40)]
+    return _stored_pair(folder, schema, crowd, [*extra[:5], *crowd, *extra[5:]], way)
 
 
 def _column_of_people(schema: Schema) -> str | None:
@@ -129,7 +129,7 @@ def _pair(folder: Path, schema: Schema, rows: int, way: tuple[str, str], pick: P
     """A crowd, and one person of so many rows among them: all alike, or any."""
     sizes = _sizes(schema)
     alone = _column_of_people(schema) is None and schema.items is None
-    alike = pick(0, 1) == 0
+    alike = pick(0, 3) > 0
 
     def row() -> tuple[int, ...]:
         return tuple(pick(0, size - 1) for size in sizes)

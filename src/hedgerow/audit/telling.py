@@ -25,7 +25,7 @@ class Telling:
     """A chance that draws nothing: counts come out high, and whatever holds records passes.
 
     Args:
-        rows: By how much counts are moved: as many rows as neighbours may differ in.
+        rows: By how much counts are moved: at least as many rows as neighbours may differ in.
 
     Example:
         >>> rates = Rates((Fraction(1),), np.zeros(1, dtype=np.int64))

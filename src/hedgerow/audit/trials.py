@@ -298,6 +298,6 @@ def whole_person(pair: Pair, others: int, cap: int) -> Trial:
     events = {
         "somebody is counted": lambda outcome: more(outcome, 1),
         "all rows that may count are counted": lambda outcome: more(outcome, cap),
-        "ten times as many are counted": lambda outcome: more(outcome, 10 * cap),
+        "far more are counted": lambda outcome: more(outcome, 5 * cap),
     }
     return _trial("F", f"from files, {pair.words}", pair, events)
