@@ -11,10 +11,10 @@ import pytest
 
 from hedgerow.audit import files
 from hedgerow.audit.distinguish import ERROR, epsilon_bound, tally
-from hedgerow.audit.files import check_preparation, crowded_pair, file_pairs, with_people
+from hedgerow.audit.files import check_preparation, crowded_pair, file_pairs, run_on, with_people
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import deep_pairs, picker
-from hedgerow.audit.rules import ROUNDING, replay_pair, run_on
+from hedgerow.audit.rules import ROUNDING, replay_pair
 from hedgerow.audit.telling import Telling
 from hedgerow.audit.trials import whole_person
 from hedgerow.counting import people

@@ -4,6 +4,9 @@ Two files differ in all rows of one person, who has fewer rows than the public c
 more. Each run reads its file through the ordinary reader and counts with an ordinary engine. So
 what is audited is the whole way from bytes to a release: framing, encoding, the cap on a person's
 rows, and the division of the budget among them.
+
+Audits draw without booking anything, so they must not reach private data: this module alone reads
+files, and only those that it has just written itself.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 import gzip
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -21,7 +24,13 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from hedgerow.audit.neighbours import Pair, Pick, Stored, random_schema, random_universe
+from hedgerow.audit.neighbours import Pair, Pick, random_schema, random_universe
+from hedgerow.counting.choose import Counting, open_engine
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.chance import Chance
+from hedgerow.publish.api import run
+from hedgerow.publish.publisher import Outcome, Publisher
+from hedgerow.publish.supermodular import Supermodular
 from hedgerow.release.synthesize import values_of
 from hedgerow.schema import Person, Schema
 from hedgerow.table import read, read_baskets
@@ -30,9 +39,11 @@ __all__ = [
     "CROWDED_CAP",
     "CROWDED_OTHERS",
     "WAYS",
+    "Stored",
     "check_preparation",
     "crowded_pair",
     "file_pairs",
+    "run_on",
     "with_people",
 ]
 
@@ -50,6 +61,30 @@ _EXTRA = "zoe"  # the person that one of two files has more
 _CROWD = 9
 
 Rows = list[tuple[str, tuple[int, ...]]]  # whose each is, and its codes
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Made-up data in a file that was written here; it is read anew for every run.
+
+    Args:
+        path: Where it lies.
+        schema: The public schema.
+        engine: Who counts: "memory" or "streamed".
+    """
+
+    path: Path
+    schema: Schema
+    engine: str
+
+
+def run_on(data: Any, method: Publisher, budget: Budget, chance: Chance) -> Outcome:
+    """Runs a method on data in memory, or on a file by way of its reader and an engine."""
+    if not isinstance(data, Stored):
+        return run(data, method, budget, chance)
+    counting = Counting("memory" if isinstance(method, Supermodular) else data.engine)
+    with open_engine(data.path, data.schema, counting) as (engine, _):
+        return run(engine, method, budget, chance, schema=data.schema)
 
 
 def with_people(schema: Schema, cap: int) -> Schema:

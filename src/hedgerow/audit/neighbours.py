@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ __all__ = [
     "TINY_UNIVERSES",
     "Pair",
     "Pick",
-    "Stored",
     "deep_pairs",
     "edge_cases",
     "long_schema",
@@ -62,21 +60,6 @@ class Pair:
     def tables(self) -> tuple[Any, Any]:
         """Both, the smaller first."""
         return self.without, self.with_it
-
-
-@dataclass(frozen=True)
-class Stored:
-    """Made-up data in a file, which is read anew for every run.
-
-    Args:
-        path: Where it lies.
-        schema: The public schema.
-        engine: Who counts: "memory" or "streamed".
-    """
-
-    path: Path
-    schema: Schema
-    engine: str
 
 
 def picker(seed: int) -> Pick:

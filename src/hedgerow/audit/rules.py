@@ -8,18 +8,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from hedgerow.audit.neighbours import Pair, Stored
-from hedgerow.counting.choose import Counting, open_engine
+from hedgerow.audit.files import run_on
+from hedgerow.audit.neighbours import Pair
 from hedgerow.privacy.budget import Budget, epsilon_of_rho
 from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.replay import Comparison, DivergedError, Trace, compare, record, replay
-from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Publisher
-from hedgerow.publish.supermodular import Supermodular
 from hedgerow.release.partition import GridPartition, TreePartition
 
-__all__ = ["ROUNDING", "RULES", "Finding", "check_books", "replay_pair", "run_on"]
+__all__ = ["ROUNDING", "RULES", "Finding", "check_books", "replay_pair"]
 
 ROUNDING = 1e-9
 """How far the floats of an audit may be off."""
@@ -134,15 +132,6 @@ def replay_pair(
         except DivergedError as error:
             findings.append(Finding(math.inf, f"the method branched on private data: {error}"))
     return findings
-
-
-def run_on(data: Any, method: Publisher, budget: Budget, chance: Chance) -> Outcome:
-    """Runs a method on data in memory, or on a file by way of its reader and an engine."""
-    if not isinstance(data, Stored):
-        return run(data, method, budget, chance)
-    counting = Counting("memory" if isinstance(method, Supermodular) else data.engine)
-    with open_engine(data.path, data.schema, counting) as (engine, _):
-        return run(engine, method, budget, chance, schema=data.schema)
 
 
 def _judge(traces: list[Trace], outcome: Outcome, person: bool) -> Finding:

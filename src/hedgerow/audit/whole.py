@@ -20,16 +20,17 @@ from hedgerow.audit.files import (
     CROWDED_CAP,
     CROWDED_OTHERS,
     WAYS,
+    Stored,
     check_preparation,
     crowded_pair,
     file_pairs,
+    run_on,
 )
 from hedgerow.audit.forced import check_rules, unlike_tables
 from hedgerow.audit.methods import AUDITED, Audited, describe
 from hedgerow.audit.neighbours import (
     Pair,
     Pick,
-    Stored,
     deep_pairs,
     edge_cases,
     picker,
@@ -37,7 +38,7 @@ from hedgerow.audit.neighbours import (
     tiny_pairs,
 )
 from hedgerow.audit.report import Line, Report
-from hedgerow.audit.rules import ROUNDING, check_books, replay_pair, run_on
+from hedgerow.audit.rules import ROUNDING, check_books, replay_pair
 from hedgerow.audit.telling import Telling
 from hedgerow.audit.trials import presence, whole_person
 from hedgerow.errors import UsageError
@@ -343,7 +344,7 @@ def _files(
     setting: _Setting, entry: Audited, mode: Publisher, schema: Schema | None
 ) -> Iterator[Line]:
     """Replays from files, with a whole person more or less."""
-    wanted = max(3, setting.runs // entry.slow // len(entry.modes) // 20)
+    wanted = max(1, setting.runs // entry.slow // len(entry.modes) // 20)
     epsilon, delta = setting.budget.epsilon, setting.budget.delta
     items = entry.schemas(picker(0)).items is not None
     tried, strongest = 0, 0.0
