@@ -31,6 +31,7 @@ from hedgerow.audit import AUDITED, Line, Report, audit  # noqa: E402
 
 FULL = 20_000
 DELTA = "1e-6"
+EXACT = ("replay", "deep replay", "files", "ledger", "rules", "enumeration")
 NO_DELTA = {"diffpart"}  # methods to which a delta makes no difference
 SCRIPTS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
     "kills": lambda asked: ["--number", str(asked.kills), "--sweep"],
@@ -120,20 +121,21 @@ def tried(lines: list[Line]) -> str:
 def page_of_methods(reports: list[Report]) -> list[str]:
     by_mode: dict[tuple[str, ...], dict[str, list[Line]]] = {}
     for line in (line for report in reports for line in report.lines):
-        kind = line.audit if line.audit in ("replay", "ledger", "enumeration") else "distinguisher"
+        kind = "replay" if line.audit == "deep replay" else line.audit
+        kind = kind if line.audit in EXACT else "distinguisher"
         key = (line.method, line.mode, line.epsilon, line.delta)
         by_mode.setdefault(key, {}).setdefault(kind, []).append(line)
     rows = []
     for (method, mode, epsilon, delta), kinds in by_mode.items():
         everything = [line for lines in kinds.values() for line in lines]
         row = [method, mode, epsilon, "0" if delta == "0" else DELTA]
-        for kind in ("replay", "enumeration", "distinguisher"):
+        for kind in ("replay", "files", "enumeration", "distinguisher"):
             lines = kinds.get(kind, [])
             row += [strongest(lines), tried(lines)] if lines else ["-", "-"]
         row.append("yes" if all(line.ok for line in everything) else "**NO**")
         rows.append(row)
     columns = ["method", "mode", "epsilon", "delta"]
-    for kind in ("replay", "enumeration", "distinguishers"):
+    for kind in ("replay", "from files", "enumeration", "distinguishers"):
         columns += [kind, "tried"]
     return table([*columns, "holds"], rows)
 
@@ -141,7 +143,7 @@ def page_of_methods(reports: list[Report]) -> list[str]:
 def page_of_trials(reports: list[Report]) -> list[str]:
     rows: dict[tuple[str, str], list[Line]] = {}
     for line in (line for report in reports for line in report.lines):
-        if line.audit not in ("replay", "ledger", "enumeration"):
+        if line.audit not in EXACT:
             words = line.words.partition(":")[0].partition(" (")[0]
             rows.setdefault((line.audit, words), []).append(line)
     listed = []
@@ -155,7 +157,7 @@ def page_of_trials(reports: list[Report]) -> list[str]:
 def page_of_twins(catches: list[tuple[Catch, Catch]]) -> list[str]:
     rows = []
     for (flaw, *_), (sound, broken) in zip(pairs_of_attacks(), catches, strict=True):
-        exact = flaw.audit in ("replay", "enumeration")
+        exact = not flaw.audit.startswith("T")
         found = number(broken.bound)
         if flaw.audit == "replay" and broken.bound == 2 * broken.claim:
             found = f"above {broken.claim:g}"  # a step lost more than it was charged
@@ -179,7 +181,9 @@ def page(
     words = [head.replace("COMMAND", asked.command).replace("RUNS", f"{asked.runs:,}")]
     words += ["## Methods", "", *page_of_methods(reports)]
     booked = sum(line.tried for r in reports for line in r.lines if line.audit == "ledger")
-    words += [f"The ledgers of {booked:,} of these runs were checked against their grants.", ""]
+    words += [f"The ledgers of {booked:,} of these runs were checked against their grants."]
+    forced = sum(line.tried for r in reports for line in r.lines if line.audit == "rules")
+    words += [f"The rules of all modes were tried on {forced:,} sets of unlike tables.", ""]
     if left_out:
         words += [f"Time was up before {left_out} more audits were begun.", ""]
     words += ["## Distinguishers", "", *page_of_trials(reports)]

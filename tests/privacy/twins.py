@@ -12,16 +12,22 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pyarrow as pa
 
 from hedgerow.audit import trials
 from hedgerow.audit.distinguish import ERROR, Trial, epsilon_bound, tally
 from hedgerow.audit.enumeration import epsilon_between, law_of
-from hedgerow.audit.neighbours import TINY_TABLES, edge_cases, picker, tiny_pairs
+from hedgerow.audit.files import with_people
+from hedgerow.audit.forced import check_rules, unlike_tables
+from hedgerow.audit.neighbours import TINY_TABLES, deep_pairs, edge_cases, picker, tiny_pairs
 from hedgerow.audit.rules import ROUNDING, replay_pair
+from hedgerow.audit.telling import Telling
+from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.privacy import replay
 from hedgerow.privacy.budget import Budget
@@ -29,11 +35,13 @@ from hedgerow.privacy.chance import Dice, Rates
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.selection import Candidates
-from hedgerow.publish import detail, scores
+from hedgerow.privacy.suppression import sampled_delta
+from hedgerow.publish import clusters, detail, scores
 from hedgerow.publish.api import run
 from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.publish.diffpart import DiffPart
 from hedgerow.release.measurements import Measurement
 from hedgerow.schema import Schema
 from hedgerow.table import Table
@@ -400,6 +408,137 @@ def publishing_the_number_of_records() -> Any:
     return draw
 
 
+@contextmanager
+def noise_at_twice_the_rate() -> Iterator[None]:
+    honest = Dice.nonempty
+
+    def weaker(self, cells, counts, rate, threshold, purpose=""):
+        return honest(self, cells, counts, 2 * rate, threshold, purpose)
+
+    with patch.object(Dice, "nonempty", weaker):
+        yield
+
+
+@contextmanager
+def groups_that_are_one_short() -> Iterator[None]:
+    honest = Dice.keep
+
+    def generous(self, cells, counts, share, least, purpose=""):
+        return honest(self, cells, counts, share, least - 1, purpose)
+
+    with patch.object(Dice, "keep", generous):
+        yield
+
+
+@contextmanager
+def a_gate_one_level_late() -> Iterator[None]:
+    honest = Curator.pass_gate
+
+    def late(self, purpose, gate, cells, number, depth):
+        return honest(self, purpose, gate, cells, number, max(0, depth - 1))
+
+    with patch.object(Curator, "pass_gate", late):
+        yield
+
+
+@contextmanager
+def a_core_for_the_exact_number() -> Iterator[None]:
+    """P6: the public rules of DiffPart are told how many records there are."""
+    honest, counted, seen = DiffPart._core, MemoryItems.sizes, [0]
+
+    def sized(self, edges):
+        found = counted(self, edges)
+        seen[0] = int(found._Sealed__content.sum())
+        return found
+
+    def peeping(self, items, budget, rows):
+        return honest(self, items, budget, rows and seen[0])
+
+    with patch.object(MemoryItems, "sizes", sized), patch.object(DiffPart, "_core", peeping):
+        yield
+
+
+@contextmanager
+def rows_that_cost_nothing() -> Iterator[None]:
+    """K1: a person of several rows pays for one."""
+    with patch.object(clusters, "Budget", SimpleNamespace(of=lambda e, d, rows: Budget.of(e, d))):
+        yield
+
+
+# attacks on single draws, on rules and on people -------------------------------------------------
+
+ONE_CELL = np.zeros((1, 1), np.int32)
+
+
+def noisy_listing(runs: int) -> Catch:
+    """One cell of three people, or of four: is it listed with 4 or more?"""
+    rate = Fraction(1, 2)
+
+    def draw(people: int, chance: Any) -> bool:
+        listed = chance.nonempty(ONE_CELL, np.array([people]), rate, 1)[1]
+        return bool(len(listed) and listed[0] >= 4)
+
+    return weigh(_model("", "4 or more are listed", 3, 4, bool), draw, runs, float(rate))
+
+
+def sampled_listing(runs: int) -> Catch:
+    """A cell of nobody, or of one person, that is listed from two kept people on."""
+    delta = float(sampled_delta(Fraction(1), 2, Fraction(1, 2)))
+
+    def draw(people: int, chance: Any) -> bool:
+        some = min(1, people)  # nobody's cell is not there
+        counts = np.full(some, people)
+        return len(chance.keep(ONE_CELL[:some], counts, Fraction(1, 2), 2)[1]) > 0
+
+    return weigh(_model("", "it is listed", 0, 1, bool), draw, runs, 1.0, delta)
+
+
+def deep_gate(runs: int) -> Catch:
+    method, losses = DiffPart(variant="tree", cap=1), [0.0]
+    for pair in deep_pairs(Fraction(1, 4))[:7]:
+        found = replay_pair(method, pair, Budget.of(1), 1, chance=Telling())
+        losses += [finding.loss for finding in found]
+    return Catch(max(losses), 1.0)
+
+
+def rules_on_unlike_data(method: Any) -> Callable[[int], Catch]:
+    shop = {"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 30]}}}
+
+    def attack(runs: int) -> Catch:
+        tables = unlike_tables(Schema.from_dict(shop), picker(1), 3000)
+        wrong = check_rules(method, tables, Budget.of(5))
+        return Catch(float("inf") if wrong else 0.0, 5.0)
+
+    return attack
+
+
+VISITS = with_people(
+    Schema.from_dict(
+        {"name": "visits", "unit": "row", "attributes": {"home": {"type": "boolean"}}}
+    ),
+    3,
+)
+
+
+def centroids_of_a_person(runs: int) -> Catch:
+    """Private k-means, asked by its front door, with a person of three rows more or less."""
+    others = [("ann", "true"), ("bob", "false")]
+
+    def on(rows: list[tuple[str, str]]) -> Callable[[Any], Any]:
+        table = pa.table({"who": [who for who, _ in rows], "home": [home for _, home in rows]})
+
+        def found(chance: Any) -> Any:
+            with patch.object(clusters, "Dice", lambda stream: chance):
+                return clusters.find_centroids(table, VISITS, 2, 1, rounds=2, seed=1)
+
+        return found
+
+    both = [on(others), on([*others, *[("zoe", "true")] * 3])]
+    outcomes = replay.record(both[0], Telling(3 * clusters.SCALE))
+    loss = replay.compare(*(replay.replay(one, outcomes) for one in both)).loss
+    return Catch(abs(loss), 1.0)
+
+
 # models of methods that are not written yet ------------------------------------------------------
 
 
@@ -519,6 +658,16 @@ FLAWS = [
     Flaw("M14", "leaves spend the whole grant again", "enumeration",
          by_enumeration(TREE, "a 4x2 grid"),
          leaves_that_take_all),
+    Flaw("P8", "a gate subtracts one level too little", "replay, far down", deep_gate,
+         a_gate_one_level_late),
+    Flaw("P6", "DiffPart's rules know the exact number of records", "rules",
+         rules_on_unlike_data(DiffPart()), a_core_for_the_exact_number),
+    Flaw("K1", "a person of several rows pays for one to find centroids", "replay of a person",
+         centroids_of_a_person, rows_that_cost_nothing),
+    Flaw("L3", "counts of cells in use get noise of twice the rate", "draws", noisy_listing,
+         noise_at_twice_the_rate, runs=4000),
+    Flaw("L6", "cells are listed one person too early", "draws", sampled_listing,
+         groups_that_are_one_short, runs=1500),
 ]  # fmt: skip
 
 # Flaws that are other programs: what is sound in their place, then what is not.

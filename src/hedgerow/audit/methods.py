@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -63,6 +64,8 @@ class Audited:
         tiny_schemas: Those on which laws are enumerated.
         needs_delta: Whether it publishes nothing without a delta.
         slow: How many times fewer transcripts are replayed, because each takes so much longer.
+        deep: Settings whose gate is replayed on neighbours far down a tree, and the share of
+            epsilon that the gate is given.
     """
 
     name: str
@@ -73,6 +76,7 @@ class Audited:
     tiny_schemas: Mapping[str, Schema] = field(default_factory=lambda: TINY_TABLES)
     needs_delta: bool = False
     slow: int = 1
+    deep: tuple[tuple[Publisher, Fraction], ...] = ()
 
 
 def _experiments(
@@ -272,6 +276,7 @@ AUDITED: dict[str, Audited] = {
             ),
             schemas=random_universe,
             tiny_schemas=TINY_UNIVERSES,
+            deep=((DiffPart(variant="tree", cap=1), Fraction(1, 4)),),
         ),
         _personal(),
     )

@@ -6,8 +6,10 @@ command can draw from a plain generator.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ __all__ = [
     "TINY_UNIVERSES",
     "Pair",
     "Pick",
+    "deep_pairs",
     "edge_cases",
     "long_schema",
     "pair_of",
@@ -145,6 +148,31 @@ def _basket_edge_cases(schema: Schema, pick: Pick) -> list[Pair]:
         pair_of("one of many, last item", schema, crowd, last),
         pair_of("one of many", schema, crowd, everything),
         pair_of("a new set of known items", schema, ends * 5, tuple(sorted({0, items - 1}))),
+    ]
+
+
+DEEP = Schema.from_dict(
+    {"name": "deep", "unit": "row", "items": {"universe": {"range": [1, 256]}, "fan_out": 2}}
+)
+"""A universe whose tree has eight levels."""
+
+
+def deep_pairs(epsilon: Fraction) -> list[Pair]:
+    """Transactions that lie so far down a tree that a gate decides about them on every level.
+
+    All records have the same item, so that every partition on the path holds all of them, and they
+    are so many that the gate asks for about as much as there is on the first, second, ... level.
+
+    Args:
+        epsilon: What all decisions of the gate may cost a record.
+    """
+    beta = 2.0**3  # two children, and one more
+    scale = (2 * beta - 1) / ((beta - 1) * float(epsilon))
+    step = math.ceil(scale * math.log(beta))
+    return [
+        pair_of(f"{rows} records {level} steps down", DEEP, [(255,)] * rows, (255,))
+        for level in range(9)
+        for rows in (level * step, level * step + step // 2, (level + 1) * step - 1)
     ]
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from hedgerow.audit.files import run_on
 from hedgerow.audit.neighbours import Pair
 from hedgerow.privacy.budget import Budget, epsilon_of_rho
 from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.replay import Comparison, DivergedError, Trace, compare, record, replay
-from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Publisher
 from hedgerow.release.partition import GridPartition, TreePartition
 
@@ -36,17 +36,21 @@ class Finding:
     complaint: str | None
 
 
-def _pure(found: Comparison, outcome: Outcome) -> Finding:
+def _pure(found: Comparison, outcome: Outcome, person: bool) -> Finding:
     """Pure: the likelihood ratio of the whole transcript is within epsilon."""
-    loss = abs(found.loss)
-    claim = float(outcome.plan.budget.row_epsilon)
+    loss, budget = abs(found.loss), outcome.plan.budget
+    claim = float(budget.epsilon if person else budget.row_epsilon)
     if not loss <= claim + ROUNDING:
         return Finding(loss, f"a transcript tells neighbours apart by {loss:.4g}, not {claim:.4g}")
     return Finding(loss, None)
 
 
-def _zcdp(found: Comparison, outcome: Outcome) -> Finding:
-    """zCDP: Renyi divergences of what is paid in rho add up to rho at most; the rest is pure."""
+def _zcdp(found: Comparison, outcome: Outcome, person: bool) -> Finding:
+    """zCDP: Renyi divergences of what is paid in rho add up to rho at most; the rest is pure.
+
+    That is what one row loses; what a person's rows lose together follows from it by arithmetic.
+    """
+    assert not person
     ledger = outcome.ledger
     pots = {name: float(pot.total) for name, pot in ledger.pots.items()}
     ratios = found.log_ratio.items()
@@ -65,7 +69,7 @@ def _zcdp(found: Comparison, outcome: Outcome) -> Finding:
     return Finding(loss, None)
 
 
-def _suppression(found: Comparison, outcome: Outcome) -> Finding:
+def _suppression(found: Comparison, outcome: Outcome, person: bool) -> Finding:
     """Suppression: what was bought before is pure, and so is noise on what others are in too.
 
     Some lists are impossible for one of the neighbours, by design: enumeration weighs them by
@@ -76,14 +80,18 @@ def _suppression(found: Comparison, outcome: Outcome) -> Finding:
     before = abs(sum(ratio for name, ratio in found.log_ratio.items() if name != "cells"))
     lists = abs(found.log_ratio.get("cells", 0.0)) if noisy else 0.0
     lists = lists if math.isfinite(lists) else 0.0
-    claims = (float(plan.side_budget().row_epsilon), float(Fraction(plan.rule.get("rate", 0))))
+    rows = plan.budget.rows if person else 1
+    claims = (
+        float(plan.side_budget().row_epsilon * rows),
+        float(Fraction(plan.rule.get("rate", 0)) * rows),
+    )
     for what, loss, claim in zip(("a side table", "a list"), (before, lists), claims, strict=True):
         if not loss <= claim + ROUNDING:
             return Finding(loss, f"{what} tells neighbours apart by {loss:.4g}, not {claim:.4g}")
     return Finding(before + lists, None)
 
 
-RULES: dict[str, Callable[[Comparison, Outcome], Finding]] = {
+RULES: dict[str, Callable[[Comparison, Outcome, bool], Finding]] = {
     "pure": _pure,
     "zcdp": _zcdp,
     "suppression": _suppression,
@@ -91,7 +99,15 @@ RULES: dict[str, Callable[[Comparison, Outcome], Finding]] = {
 """One rule for each kind of accounting."""
 
 
-def replay_pair(method: Publisher, pair: Pair, budget: Budget, seed: int | None) -> list[Finding]:
+def replay_pair(
+    method: Publisher,
+    pair: Pair,
+    budget: Budget,
+    seed: int | None,
+    *,
+    chance: Chance | None = None,
+    person: bool = False,
+) -> list[Finding]:
     """Replays one transcript of each neighbour on both, and judges what tells them apart.
 
     Args:
@@ -99,31 +115,33 @@ def replay_pair(method: Publisher, pair: Pair, budget: Budget, seed: int | None)
         pair: The neighbours.
         budget: What is claimed.
         seed: Makes the transcripts repeatable.
+        chance: Draws the transcripts instead of a seeded stream.
+        person: Whether neighbours differ in all rows of one person, and not in one row.
     """
     outcomes: list[Outcome] = []
 
     def on(table: Any) -> Callable[[Chance], object]:
-        return lambda chance: outcomes.append(run(table, method, budget, chance))
+        return lambda drawing: outcomes.append(run_on(table, method, budget, drawing))
 
     findings = []
     for drawn_from in pair.tables:
-        transcript = record(on(drawn_from), Dice(Keystream(seed)))
+        transcript = record(on(drawn_from), chance or Dice(Keystream(seed)))
         try:
             traces: list[Trace] = [replay(on(table), transcript) for table in pair.tables]
-            findings.append(_judge(traces, outcomes[-1]))
+            findings.append(_judge(traces, outcomes[-1], person))
         except DivergedError as error:
             findings.append(Finding(math.inf, f"the method branched on private data: {error}"))
     return findings
 
 
-def _judge(traces: list[Trace], outcome: Outcome) -> Finding:
+def _judge(traces: list[Trace], outcome: Outcome, person: bool) -> Finding:
     ledger = outcome.ledger
     in_rho = set()
     if outcome.plan.accounting == "zcdp":
         in_rho = {step.purpose for step in traces[0] if ledger.pot_of(step.purpose) == "rho"}
     found = compare(traces[0], traces[1], in_rho)
-    finding = RULES[outcome.plan.accounting](found, outcome)
-    if finding.complaint:
+    finding = RULES[outcome.plan.accounting](found, outcome, person)
+    if finding.complaint or person:  # a person's rows may lie in many regions
         return finding
     if max(found.touched, default=0) > 1:
         return Finding(finding.loss, "a step saw a record that is not in its region")

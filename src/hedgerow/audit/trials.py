@@ -37,6 +37,7 @@ __all__ = [
     "presence",
     "share_of_child",
     "some_and_none",
+    "whole_person",
 ]
 
 
@@ -278,3 +279,25 @@ def presence(pair: Pair) -> Trial:
     if isinstance(pair.without, Baskets):
         more = more_sets
     return _trial("P", f"is somebody there? ({pair.words})", pair, {"one more is counted": more})
+
+
+def whole_person(pair: Pair, others: int, cap: int) -> Trial:
+    """F: from files, a person with many rows more: no more of them count than may.
+
+    Args:
+        pair: Two files.
+        others: How many records the smaller one has.
+        cap: How many rows of one person count; transactions of one person are one record.
+    """
+
+    def more(outcome: Outcome, rows: int) -> bool:
+        if pair.without.schema.items is None:
+            return _reaches(outcome, pair.extra, rows)
+        return bool(outcome.measurements[-1].values.sum() >= others + rows)
+
+    events = {
+        "somebody is counted": lambda outcome: more(outcome, 1),
+        "all rows that may count are counted": lambda outcome: more(outcome, cap),
+        "far more are counted": lambda outcome: more(outcome, 5 * cap),
+    }
+    return _trial("F", f"from files, {pair.words}", pair, events)

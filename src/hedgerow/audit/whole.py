@@ -1,21 +1,46 @@
-"""The whole audit of one method: replay, ledger, enumeration and distinguishers."""
+"""The whole audit of one method: replay, ledger, rules, enumeration, distinguishers, files."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
+from itertools import islice
+from pathlib import Path
 from secrets import randbits
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hedgerow.audit.distinguish import ERROR, Trial, epsilon_bound, tally
 from hedgerow.audit.enumeration import TooManyPathsError, epsilon_between, hockey_stick, law_of
+from hedgerow.audit.files import (
+    CROWDED_CAP,
+    CROWDED_OTHERS,
+    WAYS,
+    Stored,
+    check_preparation,
+    crowded_pair,
+    file_pairs,
+    run_on,
+)
+from hedgerow.audit.forced import check_rules, unlike_tables
 from hedgerow.audit.methods import AUDITED, Audited, describe
-from hedgerow.audit.neighbours import Pair, Pick, edge_cases, picker, random_pair, tiny_pairs
+from hedgerow.audit.neighbours import (
+    Pair,
+    Pick,
+    deep_pairs,
+    edge_cases,
+    picker,
+    random_pair,
+    tiny_pairs,
+)
 from hedgerow.audit.report import Line, Report
 from hedgerow.audit.rules import ROUNDING, check_books, replay_pair
-from hedgerow.audit.trials import presence
+from hedgerow.audit.telling import Telling
+from hedgerow.audit.trials import presence, whole_person
 from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.chance import Chance, Dice
@@ -30,6 +55,8 @@ TINY_CELLS = 32
 """How many kinds of records there may be in a domain that is enumerated."""
 
 MOST_PATHS = 5_000
+RECORDS, MOST_RECORDS = 12_000, 100_000  # of the largest table that rules are tried on
+MOST_APART = 12  # rows that a person of `file_pairs` may have, were there no cap
 
 
 @dataclass(frozen=True)
@@ -117,6 +144,16 @@ def audit(
             for mode in entry.tiny
         ),
         *_distinguishers(setting, entry, schema),
+        *(("rules", partial(_rules, setting, entry, mode, schema)) for mode in entry.modes),
+        *(
+            ("deep replay", partial(_deep, setting, mode, share))
+            for mode, share in (() if schema else entry.deep)
+        ),
+        *(("files", partial(_files, setting, entry, mode, schema)) for mode in entry.modes),
+        *(
+            ("F", partial(_distinguish_files, setting, entry, mode))
+            for mode in (() if schema or entry.needs_delta else entry.modes)
+        ),
     ]
     lines: list[Line] = []
     for done, (_, part) in enumerate(parts):
@@ -230,7 +267,10 @@ def _distinguishers(
                 planned.append((mode, setting.budget, presence(pair), runs))
     events = sum(len(trial.events) for *_, trial, _ in planned)
     return [
-        (plan[2].name, partial(_distinguish, setting, *plan, setting.seed + number, ERROR / events))
+        (
+            plan[2].name,
+            partial(_distinguish, setting, *plan, setting.seed + number, ERROR / 2 / events),
+        )
         for number, plan in enumerate(planned)
     ]
 
@@ -246,6 +286,8 @@ def _distinguish(
 ) -> Iterator[Line]:
     """One distinguisher; each of its events may err with probability `error`."""
     delta, claim = float(budget.row_delta), float(budget.row_epsilon)
+    if isinstance(trial.one, Stored):  # which differ in a whole person
+        delta, claim = float(budget.delta), float(budget.epsilon)
     draw = partial(_run, method, budget)
     hits, runs = tally(trial, draw, wanted, seed, setting.out_of_time)
     bounds = {event: epsilon_bound(count, runs, delta, error) for event, count in hits.items()}
@@ -256,4 +298,92 @@ def _distinguish(
 
 
 def _run(method: Publisher, budget: Budget, table: Any, chance: Chance) -> Outcome:
-    return run(table, method, budget, chance)
+    return run_on(table, method, budget, chance)
+
+
+def _rules(
+    setting: _Setting, entry: Audited, mode: Publisher, schema: Schema | None
+) -> Iterator[Line]:
+    """Whether the rules of one mode read noisy numbers alone."""
+    pick = picker(setting.seed)
+    wanted = max(1, setting.runs // entry.slow // 400)
+    tried, wrong = 0, None
+    for number in range(wanted * 4):
+        made = schema or entry.schemas(pick)
+        if tried >= wanted or setting.out_of_time():
+            break
+        if not _fits(mode, made, setting.budget):
+            continue
+        # by then every rule has turned: they look at rows times epsilon
+        many = min(MOST_RECORDS, math.ceil(RECORDS / setting.budget.row_epsilon))
+        tables = unlike_tables(made, pick, many // entry.slow)
+        wrong = wrong or check_rules(mode, tables, setting.budget, setting.seed + number)
+        tried += 1
+    words = wrong or "draws that are forced on other data leave everything else as it is"
+    yield setting.line(describe(mode), "rules", None, tried, wrong is None, words)
+
+
+def _deep(setting: _Setting, mode: Publisher, share: Fraction) -> Iterator[Line]:
+    """Replays on neighbours far down a tree: at random, and the most telling transcripts."""
+    tried, strongest = 0, 0.0
+    wrong: str | None = None
+    for number, pair in enumerate(deep_pairs(setting.budget.row_epsilon * share)):
+        if setting.out_of_time():
+            break
+        for chance in (Telling(), None):
+            seed = setting.seed + number
+            for finding in replay_pair(mode, pair, setting.budget, seed, chance=chance):
+                tried += 1
+                strongest = max(strongest, finding.loss)
+                wrong = wrong or (finding.complaint and f"{finding.complaint} ({pair.words})")
+    words = wrong or "likelihood ratios far down a tree"
+    yield setting.line(describe(mode), "deep replay", strongest, tried, wrong is None, words)
+
+
+def _files(
+    setting: _Setting, entry: Audited, mode: Publisher, schema: Schema | None
+) -> Iterator[Line]:
+    """Replays from files, with a whole person more or less."""
+    wanted = max(1, setting.runs // entry.slow // len(entry.modes) // 20)
+    epsilon, delta = setting.budget.epsilon, setting.budget.delta
+    items = entry.schemas(picker(0)).items is not None
+    tried, strongest = 0, 0.0
+    wrong: str | None = None
+    with TemporaryDirectory() as folder:
+        pairs = file_pairs(Path(folder), schema, picker(setting.seed), items)
+        for number, pair in enumerate(islice(pairs, wanted)):
+            if setting.out_of_time():
+                break
+            wrong = wrong or check_preparation(pair)
+            tried += 1
+            made = pair.without.schema
+            if not _fits(mode, made, setting.budget):
+                continue
+            plan = mode.plan(made, epsilon, delta)
+            if plan.accounting == "zcdp":
+                continue  # what one row loses is replayed above; a person's loss follows from it
+            for chance in (Telling(MOST_APART), None):
+                found = replay_pair(
+                    mode, pair, plan.budget, setting.seed + number, chance=chance, person=True
+                )
+                for finding in found:
+                    strongest = max(strongest, finding.loss)
+                    wrong = wrong or (finding.complaint and f"{finding.complaint} ({pair.words})")
+    words = wrong or "files that differ in a whole person, through the readers"
+    bound = strongest if strongest else None
+    yield setting.line(describe(mode), "files", bound, tried, wrong is None, words)
+
+
+def _distinguish_files(setting: _Setting, entry: Audited, mode: Publisher) -> Iterator[Line]:
+    """A distinguisher on files: a person with far more rows than count."""
+    items = entry.schemas(picker(0)).items is not None
+    place = entry.modes.index(mode)
+    with TemporaryDirectory() as folder:
+        pair = crowded_pair(Path(folder), items, WAYS[place % len(WAYS)])
+        if not _fits(mode, pair.without.schema, setting.budget):
+            return
+        budget = mode.plan(pair.without.schema, setting.budget.epsilon, setting.budget.delta).budget
+        trial = whole_person(pair, CROWDED_OTHERS, 1 if items else CROWDED_CAP)
+        error = ERROR / 2 / len(entry.modes) / len(trial.events)
+        runs = max(1, setting.runs // 10)  # a file is read anew for each
+        yield from _distinguish(setting, mode, budget, trial, runs, setting.seed + place, error)

@@ -19,6 +19,10 @@ _WORDS = {
     "replay": "likelihood ratios of transcripts under neighbours",
     "ledger": "published paths spend exactly the grant, others at most",
     "enumeration": "whole laws on tiny tables",
+    "rules": "rules read noisy numbers alone",
+    "deep replay": "the same, far down a tree of items",
+    "files": "the same from files, with a whole person more or less",
+    "F": "from files, does a person with too many rows show?",
     "P": "is somebody there?",
 }
 

@@ -1,0 +1,222 @@
+"""Do rules read noisy numbers alone? What was drawn is forced on quite different data.
+
+A method's rules (how large a tree grows, how many items a core has, which pairs are counted) may
+read public facts and what was drawn. So if the outcomes of one run are forced on any other data of
+the same schema, everything that the run asks for and everything that it publishes must be the same:
+the data may show in nothing but the exact numbers that a mechanism is handed. Neighbours are too
+much alike to show that; here one table is empty and another has thousands of records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.audit.enumeration import published
+from hedgerow.audit.neighbours import Pick
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.chance import Cells, Chance, Dice, Rates
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.replay import DivergedError, record
+from hedgerow.privacy.selection import Candidates, Choices
+from hedgerow.publish.api import run
+from hedgerow.publish.publisher import Publisher
+from hedgerow.schema import Schema
+from hedgerow.table import Baskets, Table
+
+__all__ = ["check_rules", "first_difference", "unlike_tables"]
+
+Ints = NDArray[np.int64]
+Facts = list[tuple[str, Hashable]]
+
+
+class _Forced:
+    """Forces outcomes, and notes all that is public about every draw that is asked for."""
+
+    def __init__(self, outcomes: list[tuple[str, Any]]) -> None:
+        self._outcomes = iter(outcomes)
+        self.facts: Facts = []
+
+    def _next(self, kind: str, *public: Hashable) -> Any:
+        self.facts.append((kind, public))
+        recorded, outcome = next(self._outcomes, ("nothing more", None))
+        if recorded != kind:
+            raise DivergedError(f"the method asked to {kind} where it drew {recorded} before")
+        return outcome
+
+    def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
+        forced: Choices = self._next("select", _rates(rates), flip, _offered(candidates))
+        if len(forced.part) != len(candidates.start) - 1:
+            raise DivergedError("the method chose for other nodes than before")
+        return forced
+
+    def laplace(self, exact: Ints, rates: Rates) -> Ints:
+        forced: Ints = self._next("laplace", _rates(rates), exact.shape)
+        if forced.shape != exact.shape:
+            raise DivergedError("the method counted other places than before")
+        return forced
+
+    def coin(self, bounds: Ints) -> Ints:
+        return np.asarray(self._next("coin", tuple(bounds.tolist()))[1])
+
+    def sparse(
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
+    ) -> tuple[Ints, Ints]:
+        forced: tuple[Ints, Ints] = self._next("sparse", number, rate, threshold, purpose)
+        return forced
+
+    def mark(
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
+    ) -> Ints:
+        return np.asarray(self._next("mark", number, rate, threshold, purpose))
+
+    def nonempty(
+        self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        forced: tuple[Cells, Ints] = self._next("nonempty", rate, threshold, purpose)
+        return forced
+
+    def keep(
+        self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        forced: tuple[Cells, Ints] = self._next("keep", share, least, purpose)
+        return forced
+
+    def words(self, number: int) -> NDArray[np.uint64]:
+        raise DivergedError("what was drawn under the seal cannot be forced")
+
+
+def _rates(rates: Rates) -> Hashable:
+    """What every item of a draw pays and gets, and for what."""
+    values = tuple(rates.values[place] for place in rates.which.tolist())
+    prices = tuple(rates.prices[place] for place in rates.which.tolist()) if rates.prices else ()
+    return rates.purpose, values, prices
+
+
+def _offered(candidates: Candidates) -> Hashable:
+    """The candidates of every node and their weights, however scores cut them into runs."""
+    nodes = []
+    for first, stop in zip(candidates.start[:-1].tolist(), candidates.start[1:].tolist(),
+                           strict=True):  # fmt: skip
+        count = candidates.count[first:stop]
+        columns = [
+            np.repeat(column[first:stop], count)
+            for column in (candidates.part, candidates.first, candidates.weight)
+        ]
+        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        columns[1] = np.where(columns[1] < 0, -1, columns[1] + within)
+        nodes.append(tuple(sorted(zip(*(column.tolist() for column in columns), strict=True))))
+    return tuple(nodes)
+
+
+def first_difference(
+    runs: Sequence[Callable[[Chance], Hashable]], chance: Chance | None = None, seed: int = 0
+) -> str | None:
+    """Forces what the first of some runs drew on all of them.
+
+    Args:
+        runs: The same method on different data; each gives all that it would publish.
+        chance: Draws for the first; by default from a seed.
+        seed: The seed.
+
+    Returns:
+        What differs, or None.
+
+    Example:
+        >>> first_difference([lambda chance: 1, lambda chance: 2])
+        'what is published differs although all draws are the same'
+    """
+    outcomes = record(runs[0], chance or Dice(Keystream(seed)))
+    seen: list[tuple[Facts, Hashable]] = []
+    for one in runs:
+        forced = _Forced(outcomes)
+        try:
+            told = one(forced)
+        except DivergedError as error:
+            return str(error)
+        if len(forced.facts) < len(outcomes):
+            return "the method drew less than before"
+        seen.append((forced.facts, told))
+    for facts, told in seen[1:]:
+        for place, (before, now) in enumerate(zip(seen[0][0], facts, strict=True)):
+            if before != now:
+                return f"draw {place + 1}, a {now[0]}, is another although all before are the same"
+        if told != seen[0][1]:
+            return "what is published differs although all draws are the same"
+    return None
+
+
+def unlike_tables(schema: Schema, pick: Pick, many: int) -> list[Any]:
+    """Data of a schema that have nothing in common: none at all, a few records, and many.
+
+    Args:
+        schema: The public schema.
+        pick: Picks whole numbers.
+        many: How many records the largest has; public rules should have turned by then.
+    """
+    source = np.random.default_rng(pick(0, 2**31 - 1))
+    sizes = (0, 3, many)
+    if schema.items is not None:
+        held = [source.random((rows, schema.items.size)) < source.random() for rows in sizes]
+        for table in held:
+            table[~table.any(axis=1), 0] = True  # nobody's set is empty
+        return [
+            Baskets(
+                schema,
+                np.concatenate([[0], np.cumsum(table.sum(axis=1))]).astype(np.int64),
+                np.nonzero(table)[1].astype(np.int32),
+            )
+            for table in held
+        ]
+    codes = [attribute.size for attribute in schema.attributes] + [max(1, len(schema.classes))]
+    return [
+        Table(schema, (source.random((rows, len(codes))) ** 2 * codes).astype(np.uint32))
+        for rows in sizes
+    ]
+
+
+def check_rules(
+    method: Publisher, tables: Sequence[Any], budget: Budget, seed: int = 0
+) -> str | None:
+    """Forces a run on each of some tables on all others.
+
+    Args:
+        method: What is audited.
+        tables: Data of one schema.
+        budget: What is spent.
+        seed: Makes it repeatable.
+
+    Returns:
+        What differs, or None.
+    """
+
+    def on(table: Any) -> Callable[[Chance], Hashable]:
+        def told(chance: Chance) -> Hashable:
+            outcome: Any = run(table, method, budget, chance)
+            chosen = repr(method.chosen(table.schema, outcome))
+            return chosen, repr(getattr(outcome, "frontier", None)), published(outcome)
+
+        return told
+
+    for number, first in enumerate(tables):
+        others = [table for table in tables if table is not first]
+        found = first_difference([on(first), *map(on, others)], seed=seed + number)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,249 @@
+"""Attacks that begin at bytes: files that differ in a whole person, read by the real readers."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hedgerow.audit import files
+from hedgerow.audit.distinguish import ERROR, epsilon_bound, tally
+from hedgerow.audit.files import check_preparation, crowded_pair, file_pairs, run_on, with_people
+from hedgerow.audit.methods import AUDITED
+from hedgerow.audit.neighbours import deep_pairs, picker
+from hedgerow.audit.rules import ROUNDING, replay_pair
+from hedgerow.audit.telling import Telling
+from hedgerow.audit.trials import whole_person
+from hedgerow.counting import people
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.replay import compare, record, replay
+from hedgerow.publish import clusters, publisher
+from hedgerow.publish.diffgen import DiffGen
+from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.publish.diffpart import DiffPart
+from hedgerow.schema import Schema
+from hedgerow.table import person, table
+
+METHODS = [(entry, entry.modes[0]) for entry in AUDITED.values()]
+NUMBER = 7  # pairs of files: both kinds of engines, three formats, persons below and above caps
+
+
+def complaints(method, pairs, delta=0):
+    """What replays from files find wrong, and the strongest loss."""
+    wrong, strongest = [], 0.0
+    for number, pair in enumerate(pairs):
+        wrong += filter(None, [check_preparation(pair)])
+        try:
+            budget = method.plan(pair.without.schema, 1, delta).budget
+        except Exception:  # an attribute with a single value has nothing more general
+            continue
+        for chance in (Telling(12), None):
+            for found in replay_pair(method, pair, budget, number, chance=chance, person=True):
+                strongest = max(strongest, found.loss)
+                wrong += filter(None, [found.complaint])
+    return wrong, strongest
+
+
+def some(folder, method, seed=1, number=NUMBER):
+    pairs = file_pairs(folder, None, picker(seed), isinstance(method, DiffPart))
+    return itertools.islice(pairs, number)
+
+
+@pytest.mark.parametrize("entry, method", METHODS, ids=list(AUDITED))
+def test_a_whole_person_loses_no_more_than_epsilon(entry, method, tmp_path):
+    delta = "1e-6" if entry.needs_delta else 0
+    wrong, strongest = complaints(method, some(tmp_path, method), delta)
+    assert wrong == []
+    assert strongest > (0.1 if entry.needs_delta else 0.6)  # so the attack has teeth
+
+
+def test_files_are_what_they_say(tmp_path):
+    """Persons of fewer rows than count, as many, and more; all formats, both engines."""
+    seen, engines, sizes = set(), set(), set()
+    for items in (False, True):
+        pairs = file_pairs(tmp_path, None, picker(2), items)
+        for pair in itertools.islice(pairs, 20):
+            assert pair.without.schema.unit is not None
+            seen.add("".join(pair.with_it.path.suffixes))
+            engines.add(pair.with_it.engine)
+            rows, cap = (int(word) for word in pair.words.split() if word.isdigit())
+            sizes.add((rows > cap) - (rows < cap))
+            assert pair.without.path.read_bytes() != pair.with_it.path.read_bytes()
+    assert seen == {".csv", ".csv.gz", ".parquet", ".dat", ".dat.gz"}
+    assert engines == {"memory", "streamed"}
+    assert sizes == {-1, 0, 1}
+
+
+def test_any_schema_can_be_written(tmp_path):
+    made = Schema.from_dict(
+        {
+            "name": "all kinds",
+            "unit": "person",
+            "attributes": {
+                "who": {"role": "person", "max_rows": 2},
+                "id": {"role": "identifier"},
+                "when": {"type": "numeric", "low": "2020-01-01", "high": "2020-12-31"},
+                "dose": {"type": "numeric", "low": 0, "high": 1, "step": 0.25, "missing": "other"},
+                "home": {"type": "boolean"},
+                "job": {"type": "categorical", "values": ["a, b", 'the "c"'], "outside": "other"},
+            },
+        }
+    )
+    lists = Schema.from_dict(
+        {"name": "lists", "unit": "row", "items": {"universe": ["a b", "c"], "column": "bought"}}
+    )
+    for schema, method in ((made, DiffMulti()), (lists, DiffPart())):
+        pairs = file_pairs(tmp_path, schema, picker(1), False)
+        assert complaints(method, itertools.islice(pairs, 3))[0] == []
+
+
+# what must be noticed -------------------------------------------------------------------------
+
+
+def test_a_cap_that_is_not_kept_is_caught(tmp_path, monkeypatch):
+    everything = lambda who, rank, most: np.arange(len(rank))  # noqa: E731
+    monkeypatch.setattr(person, "first_rows", everything)  # in memory
+    wrong, _ = complaints(DiffMulti(), some(tmp_path, DiffMulti()))
+    assert any("adds more than" in words for words in wrong)
+    assert any("tells neighbours apart" in words for words in wrong)
+
+
+def test_a_streamed_cap_that_is_not_kept_is_caught(tmp_path, monkeypatch):
+    everything = lambda who, rank, most: np.arange(len(rank))  # noqa: E731
+    monkeypatch.setattr(people, "first_rows", everything)
+    wrong, _ = complaints(DiffMulti(), some(tmp_path, DiffMulti()))
+    assert any("tells neighbours apart" in words for words in wrong)
+
+
+def test_a_cap_that_depends_on_other_people_is_caught(tmp_path, monkeypatch):
+    """Rows are taken as long as there is room for them in the whole file."""
+
+    def together(codes, numbers, max_rows):
+        kept = person.first_rows((numbers,), person.row_hash([*codes.T]), max_rows)
+        return kept[: max_rows * 3]  # whoever comes first in the file
+
+    monkeypatch.setattr(table, "cap_rows", together)
+    wrong, _ = complaints(DiffMulti(), some(tmp_path, DiffMulti()))
+    assert any("of other people change" in words for words in wrong)
+
+
+def test_a_budget_that_is_not_divided_is_caught(tmp_path, monkeypatch):
+    class Whole(Budget):
+        @staticmethod
+        def of(epsilon, delta=0, rows=1):
+            return Budget.of(epsilon, delta)
+
+    monkeypatch.setattr(publisher, "Budget", Whole)
+    for method in (DiffMulti(), DiffGen()):
+        wrong, strongest = complaints(method, some(tmp_path, method))
+        assert strongest > 1.1
+        assert any("tells neighbours apart" in words for words in wrong)
+
+
+def test_items_that_are_not_capped_are_caught(tmp_path, monkeypatch):
+    """A person of more items than count, all of which are read."""
+    honest = files.read_baskets
+
+    def careless(source, schema, **kwargs):
+        described = schema.to_dict()
+        described["items"].pop("max_items", None)
+        return honest(source, Schema.from_dict(described), **kwargs)
+
+    monkeypatch.setattr(files, "read_baskets", careless)
+    wrong, _ = complaints(DiffPart(), some(tmp_path, DiffPart()))
+    assert any("items" in words for words in wrong)
+
+
+# distinguishers from files --------------------------------------------------------------------
+
+
+def bound_from_files(folder, method, way, runs):
+    items = isinstance(method, DiffPart)
+    pair = crowded_pair(folder, items, way)
+    budget = method.plan(pair.without.schema, 1).budget
+    trial = whole_person(pair, files.CROWDED_OTHERS, 1 if items else files.CROWDED_CAP)
+    hits, done = tally(
+        trial, lambda stored, chance: run_on(stored, method, budget, chance), runs, seed=4
+    )
+    return max(epsilon_bound(hit, done, 0, ERROR / 100) for hit in hits.values())
+
+
+@pytest.mark.parametrize("method", [DiffMulti(specialisations=1, depth=1), DiffPart(core=2)],
+                         ids=repr)  # fmt: skip
+def test_distinguishers_find_nothing(method, tmp_path):
+    assert bound_from_files(tmp_path, method, ("csv", "memory"), 40) <= 1
+
+
+def test_a_distinguisher_finds_a_cap_that_is_not_kept(tmp_path, monkeypatch):
+    everything = lambda who, rank, most: np.arange(len(rank))  # noqa: E731
+    monkeypatch.setattr(person, "first_rows", everything)
+    method = DiffGen(specialisations=1)
+    assert bound_from_files(tmp_path, method, ("csv", "memory"), 100) > 1
+
+
+# the gate, far down a tree --------------------------------------------------------------------
+
+
+def gate_losses():
+    method = DiffPart(variant="tree", cap=1)
+    return {
+        pair.words: max(
+            found.loss for found in replay_pair(method, pair, Budget.of(1), 1, chance=Telling())
+        )
+        for pair in deep_pairs(Fraction(1, 4))
+    }
+
+
+def test_a_gate_far_down_a_tree_costs_what_was_paid():
+    losses = gate_losses()
+    assert len(losses) == 27
+    assert 0.96 < max(losses.values()) <= 1 + ROUNDING
+
+
+# clustering -----------------------------------------------------------------------------------
+
+VISITS = with_people(
+    Schema.from_dict(
+        {
+            "name": "visits",
+            "unit": "row",
+            "attributes": {
+                "age": {"type": "numeric", "low": 0, "high": 9, "step": 1},
+                "job": {"type": "categorical", "values": ["a", "b", "c"]},
+            },
+        }
+    ),
+    3,
+)
+
+
+def visits(path, extra):
+    rows = [("ann", 2, "a"), ("bob", 7, "b"), ("bob", 8, "b"), *extra]
+    with path.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([("who", "age", "job"), *rows])
+    return path
+
+
+@pytest.mark.parametrize("number", [2, 3, 5])
+def test_finding_centroids_costs_a_whole_person_no_more_than_epsilon(number, tmp_path, monkeypatch):
+    """Through `find_centroids` itself, from files: the cap on rows, and what each row may cost."""
+    paths = [
+        visits(tmp_path / "without.csv", []),
+        visits(tmp_path / "with.csv", [("zoe", 9, "c")] * number),
+    ]
+
+    def on(path):
+        def run(chance):
+            monkeypatch.setattr(clusters, "Dice", lambda stream: chance)
+            return clusters.find_centroids(path, VISITS, 2, 1, rounds=3, seed=1)
+
+        return run
+
+    for drawn_from in paths:
+        outcomes = record(on(drawn_from), Telling(3 * clusters.SCALE))
+        found = compare(*(replay(on(path), outcomes) for path in paths))
+        assert abs(found.loss) <= 1 + ROUNDING
+        assert abs(found.loss) > 0.9 * min(number, 3) / 3
