@@ -160,3 +160,27 @@ def test_what_contradicts_the_unit(
     (tmp_path / "s.yaml").write_text(f"name: x\n{text}", encoding="utf-8")
     done = hedge("check", tmp_path / "s.yaml")
     assert done.exit_code == 3 and f"s.yaml:{line}: " in done.stderr and message in done.stderr
+
+
+def test_an_attribute_that_nearly_tells_people_apart(hedge: Hedge, tmp_path: Path) -> None:
+    schema, data, out = tmp_path / "s.yaml", tmp_path / "d.csv", tmp_path / "r"
+    schema.write_text(
+        "name: t\nunit: row\nattributes:\n"
+        "  pat: {type: numeric, low: 0, high: 99999}\n"
+        "  age: {type: numeric, low: 0, high: 99}\n",
+        encoding="utf-8",
+    )
+    lines = [f"{41_000 + 37 * i},{i % 50}\n" for i in range(123)]
+    data.write_text("pat,age\n" + "".join(lines), encoding="utf-8")
+    done = hedge("check", schema, "--data", data)
+    assert done.exit_code == 0 and "follows the schema" in done.stdout
+    assert done.stderr.count("Warning:") == 1 and "'pat'" in done.stderr
+    assert "role: identifier" in done.stderr and "'age'" not in done.stderr
+    words = done.stderr.replace(str(tmp_path), "")
+    assert not any(digit in words for digit in "0123456789") and "apart" not in done.stdout
+    done = hedge("check", schema, "--data", data, "--json")
+    (warning,) = json.loads(done.stdout)["warnings"]
+    assert done.stderr == "" and "nearly tells people apart" in warning
+    # a release does not depend on it
+    done = hedge("publish", data, "--schema", schema, "--epsilon", 1, "--out", out)
+    assert done.exit_code == 0 and "apart" not in done.stderr + done.stdout

@@ -12,11 +12,11 @@ from hedgerow.schema import Schema
 Hedge = Callable[..., Any]
 
 
-def state_unit(draft: Path) -> None:
-    """What a person does with a draft, among other things."""
-    lines = draft.read_text(encoding="utf-8").splitlines()
-    kept = [line for line in lines if not line.startswith("unit:")]
-    draft.write_text("\n".join([*kept, "unit: row", ""]), encoding="utf-8")
+def state_unit(draft: Path, unit: str = "row") -> Schema:
+    text = draft.read_text(encoding="utf-8")
+    assert text.count("\nunit: row or person?\n") == 1
+    draft.write_text(text.replace("unit: row or person?", f"unit: {unit}"), encoding="utf-8")
+    return Schema.load(draft)
 
 
 def test_drafts_a_schema_and_says_that_it_read_private_data(
@@ -25,7 +25,48 @@ def test_drafts_a_schema_and_says_that_it_read_private_data(
     done = hedge("init", survey / "people.csv", "--out", tmp_path / "draft.yaml")
     assert done.exit_code == 0
     assert "PRIVATE" in done.stderr and "draft: true" in done.stderr
-    assert Schema.load(tmp_path / "draft.yaml").draft
+    assert state_unit(tmp_path / "draft.yaml").draft
+
+
+def test_no_command_takes_a_draft_before_the_unit_is_stated(
+    hedge: Hedge, survey: Path, tmp_path: Path
+) -> None:
+    draft, data, out = tmp_path / "draft.yaml", survey / "people.csv", tmp_path / "release"
+    hedge("init", data, "--out", draft)
+    text = draft.read_text(encoding="utf-8").replace("\ndraft: true", "")
+    draft.write_text(text, encoding="utf-8")
+    line = 1 + text.splitlines().index("unit: row or person?")
+    for command in (
+        ("check", draft),
+        ("check", draft, "--data", data),
+        ("plan", "--schema", draft, "--epsilon", 1, "--rows", 100),
+        ("publish", data, "--schema", draft, "--epsilon", 1, "--out", out),
+    ):
+        done = hedge(*command)
+        assert done.exit_code == 3 and not out.exists()
+        assert done.stderr.count("Error:") == 1 and f"draft.yaml:{line}: unit is" in done.stderr
+        assert "`unit: row`" in done.stderr and "`unit: person`" in done.stderr
+
+
+def test_a_hospital_with_patients_who_come_again(hedge: Hedge, tmp_path: Path) -> None:
+    draft, data, out = tmp_path / "draft.yaml", tmp_path / "visits.csv", tmp_path / "release"
+    lines = [f"{90_000 + 7 * i},{30_000 + 3 * (i % 70)},{i % 8},{i % 90}" for i in range(210)]
+    data.write_text("encounter_id,patient_nbr,admission_type_id,age\n" + "\n".join(lines) + "\n")
+    assert hedge("init", data, "--out", draft).exit_code == 0
+    assert "patient_nbr seems to tell people apart" in draft.read_text(encoding="utf-8")
+    schema = state_unit(draft, "person")
+    assert schema.person is not None and schema.person.column == "patient_nbr"
+    assert schema.identifiers == ("encounter_id",)
+    assert [a.name for a in schema.attributes] == ["admission_type_id", "age"]
+    text = draft.read_text(encoding="utf-8").replace("\ndraft: true", "")
+    draft.write_text(text, encoding="utf-8")
+    done = hedge("check", draft, "--data", data)
+    assert done.exit_code == 0 and "Warning" not in done.stderr, done.stderr
+    done = hedge("publish", data, "--schema", draft, "--epsilon", 1, "--out", out)
+    assert done.exit_code == 0, done.stderr
+    draft.write_text(text.replace("unit: person\n", "unit: row\n"), encoding="utf-8")
+    done = hedge("check", draft)
+    assert done.exit_code == 3 and "the unit is a row" in done.stderr
 
 
 def test_a_draft_is_refused_until_its_mark_is_removed(
@@ -34,13 +75,11 @@ def test_a_draft_is_refused_until_its_mark_is_removed(
     draft, out = tmp_path / "draft.yaml", tmp_path / "release"
     data = survey / "people.csv"
     hedge("init", data, "--out", draft)
+    state_unit(draft)
     done = hedge("publish", data, "--schema", draft, "--epsilon", 1, "--out", out)
-    assert done.exit_code == 3 and not out.exists()
+    assert done.exit_code == 3 and not out.exists() and "draft" in done.stderr
     text = draft.read_text(encoding="utf-8")
     draft.write_text(text.replace("\ndraft: true", "\ndraft: false"), encoding="utf-8")
-    done = hedge("publish", data, "--schema", draft, "--epsilon", 1, "--out", out)
-    assert done.exit_code == 3 and "unit: person" in done.stderr and not out.exists()
-    state_unit(draft)
     done = hedge("publish", data, "--schema", draft, "--epsilon", 1, "--out", out, "--json")
     assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)["guarantee"]["began_as_draft"] is True
@@ -79,8 +118,7 @@ def test_a_delimiter(hedge: Hedge, tmp_path: Path) -> None:
     data, out = tmp_path / "d.csv", tmp_path / "s.yaml"
     data.write_text("a,b^c\n1^2\n3^4\n", encoding="utf-8")
     assert hedge("init", data, "--out", out, "--delimiter", "^").exit_code == 0
-    state_unit(out)
-    assert [a.name for a in Schema.load(out).attributes] == ["a,b", "c"]
+    assert [a.name for a in state_unit(out).attributes] == ["a,b", "c"]
     assert hedge("check", out, "--data", data, "--delimiter", "^").exit_code == 0
     assert hedge("init", data, "--out", tmp_path / "t", "--delimiter", "^^").exit_code == 2
     data.write_text("a,b\tc\n1\t2\n", encoding="utf-8")
@@ -92,8 +130,7 @@ def test_transactions(hedge: Hedge, tmp_path: Path) -> None:
     data.write_text("1 2 5\n\n3 1\n", encoding="utf-8")
     done = hedge("init", data, "--out", out)
     assert done.exit_code == 0 and "PRIVATE" in done.stderr and "universe" in done.stderr
-    state_unit(out)
-    schema = Schema.load(out)
+    schema = state_unit(out)
     assert schema.draft and schema.name == "clicks"
     assert schema.items is not None and schema.items.universe == range(1, 6)
     done = hedge("check", out, "--data", data)
@@ -110,13 +147,13 @@ def test_a_table_of_a_database(hedge: Hedge, survey: Path, tmp_path: Path) -> No
     done = hedge("init", address, "--table", "people", "--out", out)
     assert done.exit_code == 0, done.stderr
     assert "PRIVATE" in done.stderr
-    schema = Schema.load(out)
+    schema = state_unit(out)
     assert schema.draft and schema.name == "people"
     assert {"age", "bmi"} <= {attribute.name for attribute in schema.attributes}
     done = hedge("init", address, "--query", "SELECT age, sex FROM people", "--out", out,
                  "--overwrite")  # fmt: skip
     assert done.exit_code == 0, done.stderr
-    assert {attribute.name for attribute in Schema.load(out).attributes} == {"age", "sex"}
+    assert {attribute.name for attribute in state_unit(out).attributes} == {"age", "sex"}
     done = hedge("init", address, "--out", out, "--overwrite")
     assert done.exit_code == 2 and "--table" in done.stderr
 

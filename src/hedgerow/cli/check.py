@@ -48,7 +48,8 @@ def check(
 
     A schema must state its unit of protection: `unit: row` or `unit: person`. Without --data no
     private file is opened. With it all of the data is looked at and complaints name rows and
-    columns, but never a value and never how many there are. Nothing is published.
+    columns, but never a value and never how many there are. A warning names attributes that
+    nearly tell people apart. Nothing is published.
     """
     from hedgerow.schema import Schema, refuse_no_unit
 

@@ -46,7 +46,7 @@ def init(
 
     The draft is guessed from PRIVATE data: its bounds, values and items are facts about the
     people in it. It is marked as a draft, and `hedgerow publish` refuses it until a person
-    has put public knowledge in their place and removed the mark.
+    has put public knowledge in their place, stated whom a release protects, and removed the mark.
     """
     from hedgerow.cli.files import refuse_existing, write_text
     from hedgerow.table import draft_schema
@@ -71,7 +71,8 @@ def init(
                 "  1. replace the universe by what is publicly known: all items there could be;\n"
                 "  2. order them so that neighbours are alike, or write a taxonomy;\n"
                 "  3. choose how many items of one record may count (`max_items`);\n"
-                "  4. remove the line `draft: true`, then run `hedgerow check`."
+                "  4. state whom a release protects: `unit: row` if each record is one person;\n"
+                "  5. remove the line `draft: true`, then run `hedgerow check`."
             )
             return
         note(
@@ -79,7 +80,8 @@ def init(
             "  1. replace bounds and values by what is publicly known about each column;\n"
             "  2. write taxonomies for long lists of values; choose the class and the "
             "identifiers;\n"
-            "  3. if a person can have several rows, give the column that tells people apart\n"
-            "     `role: person, max_rows: ...`;\n"
+            "  3. state whom a release protects: `unit: row`, or `unit: person` if a person can\n"
+            "     have several rows, with the column that tells people apart\n"
+            "     (`role: person, max_rows: ...`);\n"
             "  4. remove the line `draft: true`, then run `hedgerow check`."
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from hedgerow.errors import DataError
 from hedgerow.schema.lint import column_fault, label_fault
 from hedgerow.table.database import Database
 from hedgerow.table.draft_items import (
+    NO_UNIT,
     basket_separator,
     items_draft,
     items_of_lists,
@@ -34,6 +36,12 @@ __all__ = ["draft_schema"]
 
 _CLASS_NAMES = ("class", "target", "salary", "income", "label", "outcome", "diagnosis")
 _CLASS_VALUES = 20
+_WIDTH = 94  # of comments
+
+_UNIT = (
+    "Whom does a release protect? `unit: row` if each row is one person; `unit: person` if a",
+    "person can have several rows, which a column with `role: person` tells.",
+)
 
 _PREFACE = """\
 # A DRAFT, made by reading PRIVATE data: bounds and values below were taken from the records of
@@ -49,6 +57,7 @@ _PREFACE = """\
 #   4. Check the roles: what identifies somebody is `role: identifier` and is left out; the column
 #      to be predicted is `role: class`; if people have several rows, the column that tells them
 #      apart is `role: person` with `max_rows: ...`.
+#   5. State whom a release protects (`unit:`). Until then no command reads this file.
 #
 # Then delete the line `draft: true`. Leave `began_as_draft: true`: releases say so honestly.
 """
@@ -78,8 +87,9 @@ def draft_schema(
         trust_header: Whether the first line holds names even if it looks like a record.
 
     Returns:
-        YAML text, marked as a draft, which `Schema.load` reads. It describes transactions if the
-        data is a text file with one record of items per line, or has a column of lists.
+        YAML text, marked as a draft, which `Schema.load` reads once a person has stated the unit
+        of protection. It describes transactions if the data is a text file with one record of
+        items per line, or has a column of lists.
 
     Raises:
         DataError: If the data cannot be read, has no column to publish, or seems to have no
@@ -131,19 +141,20 @@ def draft_schema(
         classlike = name.casefold() in _CLASS_NAMES
         guess = guess_column(name, part, prefer_values=classlike)
         columns.append(_Column(name, _respect_names(name, guess)))
-    columns = _choose_class(columns)
+    columns = _choose_person(_choose_class(columns))
     if not any(column.guess.published and column.role is None for column in columns):
         raise DataError(
             f"{opened.what}: there is no column from which an attribute could be drafted",
             hint="Columns without values, and ones that identify people, cannot be published. "
-            "Write the schema by hand.",
+            "Write the schema by hand. If each row is one item of a person, describe the items: "
+            "items: {person: ..., item: ..., universe: ...} (see docs/transactions.md).",
         )
     return _text(title, columns)
 
 
 def _respect_names(name: str, guess: Guess) -> Guess:
     if guess.published and column_fault(name, True) is not None:
-        return Guess(None, comment="this name is taken; rename the column to publish it")
+        return Guess(comment="This name is taken: rename the column to publish it.")
     return guess
 
 
@@ -163,6 +174,23 @@ def _choose_class(columns: Sequence[_Column]) -> list[_Column]:
     return chosen
 
 
+def _choose_person(columns: Sequence[_Column]) -> list[_Column]:
+    """Gives the role of the person to the likeliest column whose values repeat, if there is one."""
+    chosen, ranks = list(columns), {}
+    for place, column in enumerate(columns):
+        people = column.guess.people
+        if people is not None and people.repeats and column_fault(column.name, False) is None:
+            ranks[place] = people.rank
+    if not any(ranks.values()):
+        return chosen
+    place = max(ranks, key=ranks.__getitem__)  # the first of the likeliest
+    guess = chosen[place].guess
+    assert guess.people is not None
+    guess = replace(guess, comment=guess.people.comment(chosen=True))
+    chosen[place] = replace(chosen[place], guess=guess, role="person")
+    return chosen
+
+
 def _title(source: Any) -> str:
     if isinstance(source, (str, os.PathLike)):
         return Path(os.fsdecode(source)).name.split(".")[0] or "table"
@@ -172,7 +200,16 @@ def _title(source: Any) -> str:
 
 
 def _text(title: str, columns: Sequence[_Column]) -> str:
-    lines = [f"name: {title}", "draft: true", "began_as_draft: true", "attributes:"]
+    told_apart = [_key(column.name) for column in columns if column.role == "person"]
+    lines = [
+        f"name: {title}",
+        *(f"# {line}" for line in _UNIT),
+        *(f"# Below, {name} seems to tell people apart: see there." for name in told_apart),
+        f"unit: {NO_UNIT}",
+        "draft: true",
+        "began_as_draft: true",
+        "attributes:",
+    ]
     for column in columns:
         if column_fault(column.name, False) is not None:
             lines.append("  # A column is left out here: its name cannot be written. Rename it.")
@@ -188,16 +225,17 @@ def _text(title: str, columns: Sequence[_Column]) -> str:
 
 def _entry(column: _Column) -> list[str]:
     guess, key = column.guess, _key(column.name)
-    comment = f"  # {guess.comment}" if guess.comment else ""
+    lines = [f"  # {line}" for line in textwrap.wrap(guess.comment, _WIDTH)]
     if guess.settings is None:
-        return [f"  {key}: {{role: identifier}}{comment}"]
+        role = "person, max_rows: 3" if column.role == "person" else "identifier"
+        return [*lines, f"  {key}: {{role: {role}}}"]
     settings = dict(guess.settings)
     if column.role is not None:
         settings["role"] = column.role
     if settings["type"] != "categorical":
         inside = ", ".join(f"{name}: {value}" for name, value in settings.items())
-        return [f"  {key}: {{{inside}}}{comment}"]
-    lines = [f"  {key}:{comment}"]
+        return [*lines, f"  {key}: {{{inside}}}"]
+    lines.append(f"  {key}:")
     lines.extend(f"    {name}: {value}" for name, value in settings.items())
     lines.append("    values:")
     lines.extend(f"      - {json.dumps(label, ensure_ascii=False)}" for label in guess.labels)

@@ -22,6 +22,7 @@ from hedgerow.table.readers import magic_of
 from hedgerow.table.text_faults import explain, open_binary
 
 __all__ = [
+    "NO_UNIT",
     "basket_separator",
     "items_draft",
     "items_of_lists",
@@ -32,6 +33,12 @@ __all__ = [
 _HEAD = 1 << 16
 _MOST = 20_000  # more items than this belong in a file of their own
 _NUMBER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
+# Stands where a person must state the unit of protection; no schema is read with it.
+NO_UNIT = "row or person?"
+_UNIT = """\
+# Whom does a release protect? `unit: row` if each record is one person. If a person can have
+# several records, put their items together first, or write `unit: person` and give a table with
+# one row for each item of a person (`person:` and `item:` below `items:` name its columns)."""
 _DELIMITERS = re.compile(r"[,;|\t]")
 
 _PREFACE = """\
@@ -46,7 +53,7 @@ _PREFACE = """\
 #   2. Check what is to happen to items outside the universe (`foreign:` drop or error) and to
 #      records without items (`empty:` drop, or dummy to count them).
 #   3. Choose from public knowledge how many items of one record may count (`max_items:`).
-#   4. One record must be one person. If people have several, put their items together first.
+#   4. State whom a release protects (`unit:`). Until then no command reads this file.
 #
 # Then delete the line `draft: true`. Leave `began_as_draft: true`: releases say so honestly.
 """
@@ -149,8 +156,8 @@ def items_draft(title: str, labels: Iterable[str], what: str, column: str | None
 
     Example:
         >>> text = items_draft("clicks", ["1", "2", "4"], "clicks.dat")
-        >>> print(text[text.index("name:"):], end="")
-        name: clicks
+        >>> print(text[text.index("unit: row or"):], end="")
+        unit: row or person?
         draft: true
         began_as_draft: true
         items:
@@ -166,7 +173,8 @@ def items_draft(title: str, labels: Iterable[str], what: str, column: str | None
             f"{what}: there is no item from which a universe could be drafted",
             hint="Write the schema by hand.",
         )
-    lines = [f"name: {title}", "draft: true", "began_as_draft: true", "items:"]
+    lines = [f"name: {title}", _UNIT, f"unit: {NO_UNIT}"]
+    lines += ["draft: true", "began_as_draft: true", "items:"]
     lines += [] if column is None else [f"  column: {column}"]
     numbers = sorted(int(label) for label in known if _NUMBER.fullmatch(label))
     if len(numbers) == len(known) and _dense(numbers):

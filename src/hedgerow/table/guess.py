@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -15,46 +14,39 @@ import pyarrow.compute as pc
 
 from hedgerow.schema.lint import label_fault
 from hedgerow.table.encode import MISSING_WORDS, plain_array, text_of
+from hedgerow.table.guess_people import (
+    ASK_ABOUT_ATTRIBUTE,
+    ASK_ABOUT_DROPPED,
+    People,
+    find_people,
+    is_code,
+    is_doubtful,
+)
 
 __all__ = ["Guess", "guess_column"]
 
 _VALUES = 50  # more distinct values than this do not make a list that a person can check
 _GRID = 2000  # about as many grid points as a draft should have
-_UNIQUE = 20  # in fewer rows than this, all values differing says little
+_TOO_MANY = "It has too many values to list: to publish it, write a taxonomy of them."
 _BOOLEANS = ({"true", "false"}, {"t", "f"}, {"yes", "no"}, {"y", "n"}, {"1", "0"})
-_IDENTIFYING = re.compile(
-    r"(^|[\W_])(id|uuid|guid|key|ssn|name|surname|forename|email|e-mail|mail|phone|telephone|"
-    r"passport|address|street|iban|account)([\W_]|$)|[a-z]Id$|ID$"
-)
-# Words for people. Alone, or with a word for a number, they name who the row is about; in
-# `patient_age` they do not.
-_PERSON = re.compile(
-    r"(patient|person|people|subject|participant|respondent|member|client|customer|user|employee|"
-    r"student|pupil|citizen|resident|donor|owner|voter|insured|login|username|household|case)s?"
-    r"([\W_]*(no|nr|num|number|code|ref|hash|token|pseudonym))?",
-    re.IGNORECASE,
-)
-# What numbered people look like: P000123, AB-1234, 00042.
-_NUMBERED = r"^[A-Za-z]{0,4}[-_ ]?\d{3,}$"
-_ASK = (
-    "it seems to tell people apart; if a person can have several rows, write "
-    "{role: person, max_rows: 3} (or another cap) instead, or only single rows are protected"
-)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Guess:
     """What a column seems to be.
 
     Args:
-        settings: The keys of its entry in the schema, without values; None for an identifier.
+        settings: The keys of its entry in the schema, without values; None for a column that is
+            dropped.
         labels: The values, if it has few.
         comment: What a person should know about it.
+        people: Why it seems to identify people, if it does.
     """
 
-    settings: Mapping[str, str] | None
+    settings: Mapping[str, str] | None = None
     labels: Sequence[str] = ()
     comment: str = ""
+    people: People | None = None
 
     @property
     def published(self) -> bool:
@@ -79,45 +71,31 @@ def guess_column(name: str, parts: Sequence[Any], *, prefer_values: bool = False
     array = _tidy(name, parts)
     present = array.drop_null()
     if not len(present):
-        return Guess(None, comment="it has no values")
+        return Guess(comment="It has no values.")
     rules = {"missing": "other"} if array.null_count else {}
     # An infinite number names no category.
     odd = {"outside": "other"} if any(_infinite(part) for part in parts) else {}
     distinct = pc.unique(present)
-    unique = len(distinct) == len(present) and len(present) >= _UNIQUE
-    named = _IDENTIFYING.search(name) or _PERSON.fullmatch(name)
-    if named and (unique or not pa.types.is_floating(present.type)):
-        return Guess(None, comment=_ASK)
     labels = sorted({text_of(value) or "" for value in distinct.to_pylist()[: _VALUES * 4]})
     folded = {label.casefold() for label in labels}
     if len(folded) <= 2 and any(folded <= pair for pair in _BOOLEANS):
-        return Guess({"type": "boolean", **rules, **odd}, ("false", "true"))
-    if not pa.types.is_string(present.type) and not (prefer_values and len(distinct) <= _VALUES):
-        return _numeric(present, rules)
-    if unique:
-        return Guess(None, comment="every value is different; it seems to identify people")
-    if _like_ids(distinct, len(present)):
-        return Guess(None, comment=_ASK)
-    if len(distinct) > _VALUES:
-        return Guess(
-            None,
-            comment="too many values to list; to publish it, write a taxonomy of its values. If "
-            "it tells people apart, write {role: person, max_rows: 3} (or another cap)",
-        )
+        return Guess(settings={"type": "boolean", **rules, **odd}, labels=("false", "true"))
+    people = find_people(name, present, distinct)
+    if people is not None:
+        return Guess(people=people, comment=people.comment(chosen=False))
+    doubtful = is_doubtful(name, present, distinct)
+    few = len(distinct) <= _VALUES
+    code = pa.types.is_integer(present.type) and is_code(name)
+    if not pa.types.is_string(present.type) and not code and not (prefer_values and few):
+        return _numeric(present, rules, comment=ASK_ABOUT_ATTRIBUTE if doubtful else "")
+    if not few:
+        return Guess(comment=f"{_TOO_MANY} {ASK_ABOUT_DROPPED}" if doubtful else _TOO_MANY)
     if any(label_fault(label) is not None for label in labels):
-        return Guess(None, comment="some value holds a line break or another unseen character")
+        return Guess(comment="Some value holds a line break or another unseen character.")
     settings = {"type": "categorical", **rules, **odd}
     if "Any" in labels:  # the root of the taxonomy needs a name that no leaf has
         settings["root"] = '"Any value"' if "Any value" not in labels else '"Any value at all"'
-    return Guess(settings, labels)
-
-
-def _like_ids(distinct: Any, rows: int) -> bool:
-    """Whether texts look like numbered people, or are nearly as many as the rows."""
-    if not pa.types.is_string(distinct.type) or len(distinct) < _UNIQUE:
-        return False
-    numbered = pc.all(pc.match_substring_regex(distinct, _NUMBERED)).as_py()
-    return bool(numbered) or 3 * len(distinct) >= rows
+    return Guess(settings=settings, labels=labels)
 
 
 def _tidy(name: str, parts: Sequence[Any]) -> Any:
@@ -169,7 +147,7 @@ def _whole_if_possible(array: Any) -> Any:
         return array
 
 
-def _numeric(present: Any, rules: Mapping[str, str]) -> Guess:
+def _numeric(present: Any, rules: Mapping[str, str], comment: str) -> Guess:
     ends = pc.min_max(present).as_py()
     if pa.types.is_date32(present.type):
         low = datetime.date(ends["min"].year, 1, 1)
@@ -180,7 +158,8 @@ def _numeric(present: Any, rules: Mapping[str, str]) -> Guess:
     else:
         whole = pa.types.is_integer(present.type)
         bounds = _bounds(Decimal(str(ends["min"])), Decimal(str(ends["max"])), whole)
-    return Guess({"type": "numeric", **bounds, "outside": "clip", **rules})
+    settings = {"type": "numeric", **bounds, "outside": "clip", **rules}
+    return Guess(settings=settings, comment=comment)
 
 
 def _bounds(low: Decimal, high: Decimal, whole: bool) -> dict[str, str]:

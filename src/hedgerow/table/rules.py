@@ -16,7 +16,7 @@ from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
 from hedgerow.table.encode import ABOVE, BELOW, COMMA, MISSING, STRANGE, Codes
 from hedgerow.table.source import Source
 
-__all__ = ["Report", "apply_rules"]
+__all__ = ["Report", "apply_rules", "other_code"]
 
 _PLACES = 3  # named for each column and rule; more would begin to count records
 _COMPLAINTS = 10
@@ -173,7 +173,7 @@ def apply_rules(
         if not bad.any():
             continue
         if rule == "other":
-            codes[bad] = _other(attribute)
+            codes[bad] = other_code(attribute)
             continue
         if rule == "error":
             report.note(attribute.name, what, np.flatnonzero(bad) + first_row)
@@ -182,7 +182,8 @@ def apply_rules(
     return gone if gone.any() else None
 
 
-def _other(attribute: Attribute) -> int:
+def other_code(attribute: Attribute) -> int:
+    """The code of what became `other`, of an attribute with a rule that asks for it."""
     if isinstance(attribute, Numeric):
         return attribute.grid
     return attribute.taxonomy.leaves.index(OTHER)

@@ -6,9 +6,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hedgerow.errors import DataError
+from hedgerow.errors import DataError, SchemaError
 from hedgerow.schema import Numeric, Schema
 from hedgerow.table import draft_schema, read
+from hedgerow.table.draft_items import NO_UNIT
+
+
+def _below_comments(text):
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
 
 
 @pytest.fixture
@@ -16,7 +21,8 @@ def draft(tmp_path):
     def make(data):
         text = draft_schema(pa.table(data) if isinstance(data, dict) else data)
         path = tmp_path / "schema.yaml"
-        path.write_text(text, encoding="utf-8")
+        unit = "person" if "{role: person" in _below_comments(text) else "row"
+        path.write_text(text.replace(f"unit: {NO_UNIT}", f"unit: {unit}"), encoding="utf-8")
         return text, Schema.load(path)
 
     return make
@@ -50,7 +56,8 @@ def test_every_kind_is_guessed(draft):
         }
     )
     found = {attribute.name: attribute for attribute in schema.attributes}
-    assert schema.identifiers == ("row", "patient_id", "town", "void", "count")
+    assert schema.identifiers == ("row", "town", "void", "count")
+    assert schema.person is not None and schema.person.column == "patient_id"
     assert schema.classes == ("<=50K", ">50K")
     assert (found["age"].low, found["age"].high, found["age"].step) == (15, 80, 1)
     assert (found["gain"].low, found["gain"].high, found["gain"].step) == (0, 110000, 100)
@@ -61,7 +68,6 @@ def test_every_kind_is_guessed(draft):
     assert found["job"].taxonomy.leaves == ("cook", "smith", "other")
     assert found["zip"].taxonomy.leaves[1] == "01"
     assert isinstance(found["No"], Numeric)
-    assert "role: person" in text
 
 
 def test_a_numeric_class(draft):
@@ -131,15 +137,76 @@ def test_a_draft_loads_and_takes_the_data_it_came_from(draft, one, two):
         {"patient": [f"x{i % 9}" for i in range(60)]},
         {"Patient No": [i // 2 for i in range(60)]},
         {"who": [f"P{i // 2:06d}" for i in range(120)]},  # numbered people, twice each
-        {"who": [f"{i % 25} Elm Grove" for i in range(60)]},  # nearly as many as rows
     ],
 )
-def test_what_tells_people_apart_is_dropped_and_asked_about(draft, values):
+def test_who_comes_again_is_the_person(draft, values):
     (name,) = values
     text, schema = draft({**values, "age": list(range(len(values[name])))})
-    assert schema.identifiers == (name,)
-    line = next(line for line in text.splitlines() if "role: identifier" in line and name in line)
-    assert "role: person, max_rows" in line
+    assert schema.person is not None and schema.person.column == name
+    assert schema.unit == "person" and not schema.identifiers
+    assert "max_rows" in _comment(text, name) and "`unit: person`" in _comment(text, name)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"patient": [f"x{i}" for i in range(60)]},  # none comes again
+        {"who": [f"{i % 25} Elm Grove" for i in range(60)]},  # nearly as many as rows
+        {"encounter_id": [7 * (i // 2) for i in range(60)]},
+    ],
+)
+def test_what_may_tell_people_apart_is_dropped_and_asked_about(draft, values):
+    (name,) = values
+    text, schema = draft({**values, "age": list(range(len(values[name])))})
+    assert schema.identifiers == (name,) and schema.person is None
+    assert "{role: person, max_rows" in _comment(text, name)
+
+
+def test_one_column_alone_is_the_person(draft):
+    text, schema = draft(
+        {
+            "contact": [f"p{i // 3}@example.org" for i in range(90)],
+            "household_id": [1000 + i // 6 * 7 for i in range(180)][::2],
+            "pat_no": [5000 + i // 3 * 7 for i in range(90)],
+            "age": [i // 3 for i in range(90)],
+        }
+    )
+    assert schema.person is not None and schema.person.column == "pat_no"
+    assert schema.identifiers == ("contact", "household_id")
+    assert "too" in _comment(text, "contact") and "# Below, pat_no seems" in text
+
+
+def test_a_number_that_most_rows_have_to_themselves_is_asked_about(draft):
+    numbers = [(i * 7919) % 999_983 for i in range(300)]
+    text, schema = draft({"fnlwgt": numbers, "income": numbers})
+    assert [attribute.name for attribute in schema.attributes] == ["fnlwgt", "income"]
+    assert "Does it number people?" in _comment(text, "fnlwgt") and not _comment(text, "income")
+
+
+def _comment(text, name):
+    """The comment above a column."""
+    lines = text.splitlines()
+    end = next(n for n, line in enumerate(lines) if line.replace('"', "").startswith(f"  {name}:"))
+    start = end
+    while lines[start - 1].startswith("  # "):
+        start -= 1
+    return " ".join(line.removeprefix("  # ") for line in lines[start:end])
+
+
+def test_nothing_is_read_before_the_unit_is_stated(tmp_path):
+    path = tmp_path / "schema.yaml"
+    for source in (pa.table({"age": [1, 2]}), pa.table({"bought": [["tea"], ["milk"]]})):
+        path.write_text(draft_schema(source), encoding="utf-8")
+        with pytest.raises(SchemaError, match=r"schema.yaml:\d+: unit is") as error:
+            Schema.load(path)
+        assert "and " not in error.value.message and "`unit: row`" in error.value.hint
+
+
+def test_codes_are_labels(draft):
+    data = {"admission_type_id": [1 + i % 8 for i in range(200)], "job_code": list(range(100)) * 2}
+    text, schema = draft({**data, "age": [1, 2] * 100})
+    assert schema.attributes[0].taxonomy.leaves == tuple("12345678")
+    assert schema.identifiers == ("job_code",) and "taxonomy" in _comment(text, "job_code")
 
 
 def test_words_about_people_do_not_make_ids(draft):

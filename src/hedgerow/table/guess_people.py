@@ -1,0 +1,306 @@
+"""Guesses whether a column of private data tells people apart, by its name and its values.
+
+A number that is different in most rows may be a person's or a weight in grams. So a name that says
+what a column is decides first, then the shape of its values; where both are silent, the draft asks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+__all__ = [
+    "ASK_ABOUT_ATTRIBUTE",
+    "ASK_ABOUT_DROPPED",
+    "People",
+    "find_people",
+    "is_code",
+    "is_doubtful",
+]
+
+_MANY = 20  # fewer values than this are those of a code; in fewer rows, differing says little
+_ROWS = 50  # a value of more rows than this, on average, is not one person's
+_SEVERAL = 10  # if the name does not speak of people, one of more rows than this hardly is
+_CERTAIN = 100  # by its values alone, a column of numbers is judged only with this many of them
+
+_IF_SEVERAL = (
+    "if a person can have several rows, write {role: person, max_rows: 3} with a cap of your choice"
+)
+ASK_ABOUT_ATTRIBUTE = f"Does it number people? Then write {{role: identifier}}; {_IF_SEVERAL}."
+ASK_ABOUT_DROPPED = f"Does it tell people apart? Then, {_IF_SEVERAL}."
+
+Name = Literal["people", "key", "id", "direct", "measure", "event", ""]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Words for people. Alone, or with a word for a number, they name who a row is about; in
+# `patient_age` they do not.
+_PEOPLE = _words(
+    "patient pat person people subject subj participant respondent member client customer cust "
+    "user employee emp worker student pupil citizen resident donor owner voter insured "
+    "beneficiary bene enrollee applicant taxpayer inmate subscriber login username individual case"
+)
+# What belongs to one person at most, whatever stands beside it.
+_KEYS = _words("mrn ssn nhs passport iban email mail cookie imei pseudonym")
+# What identifies people, though two of them can share it.
+_DIRECT = _words(
+    "name surname forename firstname lastname fullname phone telephone tel mobile fax address "
+    "street initials"
+)
+_ALONE = _words("id uid uuid guid pid identifier household hh account acct")
+_NUMBERS = _words("id no nr nbr num number identifier uid uuid guid hash ref reference")
+_CODES = _words("id code key")
+_BESIDE = _words(
+    "e unique national study survey first last middle full given family home work contact medical "
+    "record chart file social security health insurance tax card policy licence license hashed "
+    "anon enc token code key the of"
+)
+_VOCABULARY = _PEOPLE | _KEYS | _DIRECT | _ALONE | _NUMBERS | _BESIDE
+# What rows or places are numbered by: dropped, but not taken for people.
+_EVENTS = _words(
+    "encounter visit admission stay episode claim order invoice transaction event session row line "
+    "sample specimen test hospital provider doctor physician ward clinic practice site school "
+    "product item drug store shop branch department device sensor batch trip stock sku"
+)
+# What a fine number, or a code of many values, may well be.
+_MEASURES = _words(
+    "age year month week day date time timestamp ts epoch hour minute second duration length los "
+    "born birth birthday dob died death weight wgt wt grams height size bmi income earnings wage "
+    "salary pay price cost charge fee amount amt balance loan debt revenue turnover sale asset "
+    "value total sum mean count score rate ratio percent pct population pop gain loss distance "
+    "area lat latitude lon lng longitude zip zipcode postcode postal plz puma fips tract county "
+    "city town country state region diag diagnosis icd cpt ndc atc dose level pressure glucose "
+    "cholesterol temperature temp"
+)
+
+_SHAPES = {
+    "e-mail addresses": r"^[^@\s]+@[^@\s]+\.[^@\s]+$",
+    "UUIDs": r"^\{?[0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}\}?$",
+    "hashes": r"^[0-9A-Fa-f]{16,}$",
+}
+# What numbered people look like: P000123, AB-1234, 00042, 123-45-6789.
+_NUMBERED = r"^[A-Za-z]{0,4}[-_ ]?\d{3,}$|^\+?\d{2,5}([-/ ]\d{2,8}){1,4}$"
+
+
+@dataclass(frozen=True, kw_only=True)
+class People:
+    """A column that seems to identify people.
+
+    Args:
+        why: What speaks for it, as the beginning of a sentence.
+        rank: How likely it is that its values are people; 0 if they only identify them.
+        repeats: Whether values repeat, so that people have several rows.
+    """
+
+    why: str
+    rank: int
+    repeats: bool
+
+    def comment(self, chosen: bool) -> str:
+        """What a draft says beside the column.
+
+        Args:
+            chosen: Whether the draft gives it the role of the person.
+        """
+        if chosen:
+            return (
+                f"{self.why}: it seems to tell people apart, and values repeat. Choose from public "
+                "knowledge how many rows of one person may count (max_rows), and write "
+                "`unit: person` above. If it does not tell people apart, write "
+                "{role: identifier}."
+            )
+        if self.rank == 0:
+            return f"{self.why}, so it is dropped. {ASK_ABOUT_DROPPED}"
+        if self.repeats:
+            return (
+                f"{self.why}: it may tell people apart too, so it is dropped. One column alone "
+                "can have the role of the person: choose the one that a person never changes."
+            )
+        return (
+            f"{self.why}: it seems to tell people apart, and no value repeats, so it is dropped. "
+            f"Nevertheless, {_IF_SEVERAL}, or only single rows are protected."
+        )
+
+
+def find_people(name: str, present: Any, distinct: Any) -> People | None:
+    """Whether a column tells people apart, or nearly so.
+
+    Args:
+        name: Its name.
+        present: Its values without missing ones, as an Arrow array of texts, numbers, booleans or
+            days.
+        distinct: The different ones among them.
+
+    Example:
+        >>> numbers = pa.array([31_415, 926_535, 926_535, 8_979])
+        >>> find_people("patient_nbr", numbers, numbers.unique()).repeats
+        True
+        >>> find_people("weight", numbers, numbers.unique()) is None
+        True
+    """
+    said = _name(name)
+    rows, values = len(present), len(distinct)
+    unique, repeats = values == rows, values < rows
+    kind = present.type
+    if pa.types.is_boolean(kind) or (pa.types.is_floating(kind) and not (said and unique)):
+        return None
+    many = values >= _MANY and rows <= _ROWS * values
+    if said in ("people", "key", "direct"):
+        # A study may have nine patients, but a word of eight values in thousands of rows is a code.
+        few = values < _MANY and rows > _MANY * values
+        if few or (said == "key" and values >= _MANY and not many):
+            return None
+        rank = {"people": 4, "key": 3, "direct": 0}[said]
+        who = "stands for people" if rank else "identifies people"
+        return People(why=f"Its name says that it {who}", rank=rank, repeats=repeats)
+    if said in ("id", "event") and many:
+        rank = 2 if said == "id" and rows <= _SEVERAL * values else 0
+        return People(why="Its name is that of an identifier", rank=rank, repeats=repeats)
+    if pa.types.is_string(kind):
+        return _texts(said, rows, distinct)
+    if pa.types.is_integer(kind) and not said:
+        return _numbers(rows, distinct)
+    return None
+
+
+def is_doubtful(name: str, present: Any, distinct: Any) -> bool:
+    """Whether a draft should ask if a column tells people apart that it took for something else.
+
+    Args:
+        name: Its name.
+        present: Its values without missing ones.
+        distinct: The different ones among them.
+    """
+    said, rows, values = _name(name), len(present), len(distinct)
+    if said == "measure":
+        return False
+    if pa.types.is_string(present.type):
+        return rows <= _ROWS * values
+    if not pa.types.is_integer(present.type):
+        return False
+    return said in ("people", "key") or (values >= _CERTAIN and 2 * values >= rows)
+
+
+def is_code(name: str) -> bool:
+    """Whether a name says that numbers are labels, as in `admission_type_id`.
+
+    Example:
+        >>> is_code("admission_type_id"), is_code("education-num")
+        (True, False)
+    """
+    words = _parts(name)
+    return len(words) > 1 and words[-1] in _CODES
+
+
+def _texts(said: Name, rows: int, distinct: Any) -> People | None:
+    values = len(distinct)
+    repeats = values < rows
+    if values < _MANY:
+        return None
+    if said not in ("measure", "event") and rows <= _SEVERAL * values:
+        for what, shape in _SHAPES.items():
+            if pc.all(pc.match_substring_regex(distinct, shape)).as_py():
+                return People(why=f"Its values look like {what}", rank=2, repeats=repeats)
+        if pc.all(pc.match_substring_regex(distinct, _NUMBERED)).as_py():
+            return People(why="Its values look like numbered people", rank=1, repeats=repeats)
+    if not repeats:
+        return People(why="Every row has a value of its own", rank=0, repeats=False)
+    if 3 * values >= rows:
+        return People(why="It has nearly as many values as rows", rank=0, repeats=True)
+    return None
+
+
+def _numbers(rows: int, distinct: Any) -> People | None:
+    """Whole numbers whose name says nothing."""
+    values = len(distinct)
+    if values < _MANY:
+        return None
+    ends = pc.min_max(distinct).as_py()
+    low, high = ends["min"], ends["max"]
+    repeats = values < rows
+    if low in (0, 1) and high - low + 1 == values:  # measurements leave gaps
+        if not repeats:
+            return People(why="It numbers the rows", rank=0, repeats=False)
+        if values >= _CERTAIN and 5 * values >= rows:
+            return People(why="Its numbers run without a gap", rank=1, repeats=True)
+    if values < _CERTAIN or 2 * values < rows or low < 0 or _days(distinct):
+        return None
+    middle = pc.quantile(distinct, 0.5)[0].as_py()
+    if middle >= 10**7 or (len(str(low)) == len(str(high)) >= 6):
+        why = "Its numbers are long, and most rows have one of their own"
+        return People(why=why, rank=1, repeats=repeats)
+    return None
+
+
+def _days(distinct: Any) -> bool:
+    """Whether numbers are all days, written as 20240131."""
+    month, day = (
+        pc.subtract(pc.divide(distinct, low), pc.multiply(pc.divide(distinct, high), high // low))
+        for low, high in ((100, 10_000), (1, 100))
+    )
+    fits = (
+        (distinct, 18_000_101, 21_001_231),
+        (month, 1, 12),
+        (day, 1, 31),
+    )
+    return all(
+        pc.all(pc.and_(pc.greater_equal(part, low), pc.less_equal(part, high))).as_py()
+        for part, low, high in fits
+    )
+
+
+def _name(name: str) -> Name:
+    """What a column's name says about it.
+
+    Example:
+        >>> [_name(name) for name in ("PATIENT NUMBER", "patientId", "pat_no", "userid", "MRN")]
+        ['people', 'people', 'people', 'people', 'people']
+        >>> [_name(name) for name in ("id", "e-mail", "first name", "encounter_id", "fnlwgt")]
+        ['key', 'people', 'direct', 'event', '']
+        >>> _name("patient_age"), _name("number_inpatient"), _name("survey_ref"), _name("zip")
+        ('measure', '', 'key', 'measure')
+    """
+    words = _parts(name)
+    if not words:
+        return ""
+    found = set(words)
+    if found <= _VOCABULARY:
+        if found & _KEYS:
+            return "people"
+        if found & _DIRECT:
+            return "direct"
+        if found & _PEOPLE:
+            return "people"
+        if words[-1] in _ALONE or (len(words) > 1 and words[-1] in _NUMBERS):
+            return "key"
+    if words[-1] in _NUMBERS - {"num"}:
+        return "event" if found & (_EVENTS | _MEASURES) else "id"
+    return "measure" if found & _MEASURES or is_code(name) else ""
+
+
+def _parts(name: str) -> list[str]:
+    """The words of a name, in lower case and singular: `patientId` has two."""
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    found: list[str] = []
+    for word in re.findall(r"[^\W\d_]+", parted.casefold()):
+        found += _split(word)
+    return found
+
+
+def _split(word: str) -> list[str]:
+    known = _VOCABULARY | _EVENTS | _MEASURES
+    if word not in known and word.removesuffix("s") in known:
+        word = word.removesuffix("s")
+    if word in known:
+        return [word]
+    for number in _NUMBERS - {"num"}:  # `patientid`, `custno`
+        if word.endswith(number) and word.removesuffix(number) in _PEOPLE | _ALONE | _EVENTS:
+            return [word.removesuffix(number), number]
+    return [word]
