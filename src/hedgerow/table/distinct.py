@@ -7,14 +7,14 @@ become part of a release, nor change one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.schema.attributes import Attribute, Numeric
 from hedgerow.table.encode import Codes
-from hedgerow.table.person import id_digests, new_key
 from hedgerow.table.rules import other_code
 from hedgerow.table.stream import Encoded
 
@@ -52,15 +52,15 @@ class OwnValues:
         most = 1 if schema.person is None else schema.person.max_rows
         self._held = [_Held(attribute, most) for attribute in attributes]
         self._rows = 0
-        self._key = new_key()
 
     def add(self, batch: Encoded) -> None:
         """Looks at the rows of a batch."""
-        who: NDArray[np.uint64]
+        if all(held.full for held in self._held):
+            return
         if batch.people is None:
-            who = np.arange(self._rows, self._rows + batch.rows, dtype=np.uint64)
+            who = np.arange(self._rows, self._rows + batch.rows, dtype=np.int64)
         else:
-            who = id_digests(batch.people, self._key)[:, 0]
+            who = _hashes(batch.people)
         self._rows += batch.rows
         for held, codes in zip(self._held, batch.columns, strict=True):
             held.add(codes, who)
@@ -84,6 +84,14 @@ class OwnValues:
         ]
 
 
+def _hashes(people: Any) -> NDArray[np.int64]:
+    """Numbers that tell people apart, but for a coincidence that does not matter here."""
+    ids = people.cast(pa.string()).dictionary_encode()
+    hashes = np.array([hash(text) for text in ids.dictionary.to_pylist()], np.int64)
+    found: NDArray[np.int64] = hashes[ids.indices.to_numpy(zero_copy_only=False)]
+    return found
+
+
 def _coarser(attribute: Attribute) -> str:
     if isinstance(attribute, Numeric):
         return "give it a coarser step"
@@ -100,15 +108,20 @@ class _Held:
         self._enough = 2 * attribute.size * most
         self._seen = 0
         self._count = np.zeros(attribute.size, np.uint32)
-        self._holder = np.zeros(attribute.size, np.uint64)
+        self._holder = np.zeros(attribute.size, np.int64)
         self._shared = np.zeros(attribute.size, bool)
 
-    def add(self, codes: Codes, who: NDArray[np.uint64]) -> None:
+    @property
+    def full(self) -> bool:
+        """Whether there are too few values for most of so many rows to have one of their own."""
+        return self._seen > self._enough
+
+    def add(self, codes: Codes, who: NDArray[np.int64]) -> None:
         if self._other is not None:
             known = codes != self._other
             codes, who = codes[known], who[known]
         self._seen += len(codes)
-        if self._seen > self._enough:  # there are too few values for most of so many rows
+        if self.full:
             return
         new = self._count[codes] == 0
         self._holder[codes[new]] = who[new]  # of several rows, the last one's
@@ -116,7 +129,7 @@ class _Held:
         np.add.at(self._count, codes, np.uint32(1))
 
     def tells_apart(self) -> bool:
-        if not _ROWS <= self._seen <= self._enough:
+        if self.full or self._seen < _ROWS:
             return False
         own = (self._count > 0) & ~self._shared
         rows = int(self._count[own].sum())

@@ -225,7 +225,7 @@ def _text(title: str, columns: Sequence[_Column]) -> str:
 
 def _entry(column: _Column) -> list[str]:
     guess, key = column.guess, _key(column.name)
-    lines = [f"  # {line}" for line in textwrap.wrap(guess.comment, _WIDTH)]
+    lines = [f"  # {line}" for line in _wrapped(guess.comment)]
     if guess.settings is None:
         role = "person, max_rows: 3" if column.role == "person" else "identifier"
         return [*lines, f"  {key}: {{role: {role}}}"]
@@ -240,6 +240,12 @@ def _entry(column: _Column) -> list[str]:
     lines.append("    values:")
     lines.extend(f"      - {json.dumps(label, ensure_ascii=False)}" for label in guess.labels)
     return lines
+
+
+def _wrapped(comment: str) -> list[str]:
+    """The lines of a comment; what is to be copied (`...` or {...}) stays in one of them."""
+    whole = re.sub(r"`.*?`|\{.*?\}", lambda found: found[0].replace(" ", "\0"), comment)
+    return [line.replace("\0", " ") for line in textwrap.wrap(whole, _WIDTH)]
 
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")

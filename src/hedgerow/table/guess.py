@@ -76,7 +76,7 @@ def guess_column(name: str, parts: Sequence[Any], *, prefer_values: bool = False
     # An infinite number names no category.
     odd = {"outside": "other"} if any(_infinite(part) for part in parts) else {}
     distinct = pc.unique(present)
-    labels = sorted({text_of(value) or "" for value in distinct.to_pylist()[: _VALUES * 4]})
+    labels = sorted({text_of(value) or "" for value in distinct[: _VALUES * 4].to_pylist()})
     folded = {label.casefold() for label in labels}
     if len(folded) <= 2 and any(folded <= pair for pair in _BOOLEANS):
         return Guess(settings={"type": "boolean", **rules, **odd}, labels=("false", "true"))

@@ -25,7 +25,7 @@ __all__ = [
 _MANY = 20  # fewer values than this are those of a code; in fewer rows, differing says little
 _ROWS = 50  # a value of more rows than this, on average, is not one person's
 _SEVERAL = 10  # if the name does not speak of people, one of more rows than this hardly is
-_CERTAIN = 100  # by its values alone, a column of numbers is judged only with this many of them
+_CERTAIN = 100  # fewer numbers than this can look like people's by chance
 
 _IF_SEVERAL = (
     "if a person can have several rows, write {role: person, max_rows: 3} with a cap of your choice"
@@ -55,7 +55,10 @@ _DIRECT = _words(
     "street initials"
 )
 _ALONE = _words("id uid uuid guid pid identifier household hh account acct")
-_NUMBERS = _words("id no nr nbr num number identifier uid uuid guid hash ref reference")
+_NUMBERS = _words(
+    "id no nr nbr num number nummer numero identifier uid uuid guid hash ref reference"
+)
+_ENDINGS = ("nr", "nbr", "number", "nummer", "numero", "uuid", "guid")  # also glued: `kundennr`
 _CODES = _words("id code key")
 _BESIDE = _words(
     "e unique national study survey first last middle full given family home work contact medical "
@@ -82,7 +85,7 @@ _MEASURES = _words(
 
 _SHAPES = {
     "e-mail addresses": r"^[^@\s]+@[^@\s]+\.[^@\s]+$",
-    "UUIDs": r"^\{?[0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}\}?$",
+    "UUIDs": r"^\{?[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}?$",
     "hashes": r"^[0-9A-Fa-f]{16,}$",
 }
 # What numbered people look like: P000123, AB-1234, 00042, 123-45-6789.
@@ -125,7 +128,7 @@ class People:
             )
         return (
             f"{self.why}: it seems to tell people apart, and no value repeats, so it is dropped. "
-            f"Nevertheless, {_IF_SEVERAL}, or only single rows are protected."
+            f"But {_IF_SEVERAL}, or only single rows are protected."
         )
 
 
@@ -185,7 +188,10 @@ def is_doubtful(name: str, present: Any, distinct: Any) -> bool:
         return rows <= _ROWS * values
     if not pa.types.is_integer(present.type):
         return False
-    return said in ("people", "key") or (values >= _CERTAIN and 2 * values >= rows)
+    ends = pc.min_max(distinct).as_py()
+    scattered = ends["max"] - ends["min"] > _SEVERAL * values
+    many = values >= _MANY and rows <= 5 * values
+    return said in ("people", "key") or (many and scattered and not _days(distinct))
 
 
 def is_code(name: str) -> bool:
@@ -230,30 +236,28 @@ def _numbers(rows: int, distinct: Any) -> People | None:
             return People(why="It numbers the rows", rank=0, repeats=False)
         if values >= _CERTAIN and 5 * values >= rows:
             return People(why="Its numbers run without a gap", rank=1, repeats=True)
-    if values < _CERTAIN or 2 * values < rows or low < 0 or _days(distinct):
+    if rows > _SEVERAL * values or _days(distinct):
         return None
-    middle = pc.quantile(distinct, 0.5)[0].as_py()
-    if middle >= 10**7 or (len(str(low)) == len(str(high)) >= 6):
-        why = "Its numbers are long, and most rows have one of their own"
-        return People(why=why, rank=1, repeats=repeats)
+    long = pc.quantile(pc.abs(distinct), 0.5)[0].as_py() >= 10**7
+    alike = values >= _CERTAIN and low > 0 and len(str(low)) == len(str(high)) >= 6
+    if long or alike:
+        return People(why="It has many different long numbers", rank=1, repeats=repeats)
     return None
 
 
 def _days(distinct: Any) -> bool:
-    """Whether numbers are all days, written as 20240131."""
-    month, day = (
-        pc.subtract(pc.divide(distinct, low), pc.multiply(pc.divide(distinct, high), high // low))
-        for low, high in ((100, 10_000), (1, 100))
-    )
-    fits = (
-        (distinct, 18_000_101, 21_001_231),
-        (month, 1, 12),
-        (day, 1, 31),
-    )
-    return all(
-        pc.all(pc.and_(pc.greater_equal(part, low), pc.less_equal(part, high))).as_py()
-        for part, low, high in fits
-    )
+    """Whether numbers are all days, written as 20240131.
+
+    Example:
+        >>> _days(pa.array([20240131, 19991224])), _days(pa.array([20240131, 20241324]))
+        (True, False)
+    """
+    ends = pc.min_max(distinct).as_py()
+    if not 18_000_101 <= ends["min"] <= ends["max"] <= 21_001_231:
+        return False
+    numbers = distinct.to_numpy(zero_copy_only=False)
+    month, day = numbers // 100 % 100, numbers % 100
+    return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
 
 
 def _name(name: str) -> Name:
@@ -302,5 +306,8 @@ def _split(word: str) -> list[str]:
         return [word]
     for number in _NUMBERS - {"num"}:  # `patientid`, `custno`
         if word.endswith(number) and word.removesuffix(number) in _PEOPLE | _ALONE | _EVENTS:
+            return [word.removesuffix(number), number]
+    for number in _ENDINGS:
+        if word.endswith(number):
             return [word.removesuffix(number), number]
     return [word]

@@ -51,9 +51,11 @@ PERSON = {
     "study_id": number(5),
     "id": number(5),
     "resp_uid": lambda draw: f"R-{number(6)(draw)}",
+    "Patientennr": number(5),
     # names that say nothing
     "x1": number(9),
     "v7": number(6),
+    "h": lambda draw: draw.randrange(-(2**63), 2**63),
     "who": lambda draw: f"P{draw.randrange(10**6):06d}",
     "key2": lambda draw: str(uuid.UUID(int=draw.getrandbits(128))),
     "col": lambda draw: hashlib.sha256(draw.randbytes(8)).hexdigest(),
