@@ -50,7 +50,7 @@ def test_few_rows_say_little() -> None:
 
 
 def test_ages_of_a_small_table_differ_by_chance() -> None:
-    draw = random.Random(3)
+    draw = random.Random(0)  # 33 of the 40 have an age of their own
     assert not told([draw.randrange(100) for _ in range(40)], AGE)
     assert told(list(range(1, 61)), AGE)  # but rows that are numbered do not
 
