@@ -372,6 +372,7 @@ def _assignments(option: str, texts: list[str]) -> dict[str, str]:
 
 _NUMBERS = ("risk", "trade", "floor", "sharpness")
 _WHOLE = ("kappa", "fan", "side_share")
+_RULES = {"weight_missing": ("drop", "error"), "weight_outside": ("clip", "drop", "error")}
 _WORDS = ("mode", "model", "utility", "rule", "keep")
 
 
@@ -388,17 +389,23 @@ def _typed(assigned: dict[str, str]) -> dict[str, Any]:
             elif name == "weight_bounds":
                 low, high = text.split(",")
                 found[name] = float(low), float(high)
+            elif name in _RULES:
+                found[name] = text if text in _RULES[name] else float(text)
             elif name == "thorough":
                 found[name] = {"yes": True, "no": False}[text]
             elif name in _WORDS:
                 found[name] = text
             else:
-                known = ", ".join((*_NUMBERS, *_WHOLE, *_WORDS, "weight_bounds", "thorough"))
+                known = ", ".join(
+                    (*_NUMBERS, *_WHOLE, *_WORDS, "weight_bounds", *_RULES, "thorough")
+                )
                 raise UsageError(f"There is no setting {name!r}.", hint=f"There are: {known}.")
         except (ValueError, KeyError):
             kind = "a whole number" if name in _WHOLE else "a number"
             kind = {"weight_bounds": "two numbers, as in 0,10", "thorough": "yes or no"}.get(
                 name, kind
             )
+            if name in _RULES:
+                kind = f"{', '.join(_RULES[name])} or a number"
             raise UsageError(f"{name} must be {kind}.", hint="Mend the --set option.") from None
     return found

@@ -21,6 +21,7 @@ from hedgerow.counting.scratch import check_folder
 from hedgerow.counting.streamed import DEFAULT_MEMORY, StreamedEngine
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
+from hedgerow.settings import check_fields
 from hedgerow.table import (
     Database,
     FrameKind,
@@ -63,6 +64,7 @@ class Counting:
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
+        check_fields(self)
         if self.engine is not None and self.engine not in ENGINES:
             raise UsageError(
                 f"engine cannot be {self.engine!r}.", hint=f"Use one of: {', '.join(ENGINES)}."

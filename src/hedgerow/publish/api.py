@@ -28,6 +28,7 @@ from hedgerow.publish.supermodular import RowsOutcome, Supermodular
 from hedgerow.release import Release, RowsRelease
 from hedgerow.release.basket_release import BasketRelease
 from hedgerow.schema import Schema
+from hedgerow.settings import check_arguments
 from hedgerow.table import Baskets, Table
 
 __all__ = ["publish", "run"]
@@ -94,16 +95,15 @@ def publish(
         >>> publish(rows, schema, epsilon=1).guarantee["epsilon"]
         '1'
     """
-    schema = schema if isinstance(schema, Schema) else Schema.load(schema)
-    if method is None:
-        method = DiffMulti() if schema.items is None else DiffPart()
-    if not isinstance(method, Publisher):
+    if method is not None and not isinstance(method, Publisher):
         raise UsageError(
             "method must be a method with its settings.",
             hint="Write method=hedgerow.DiffMulti() or method=hedgerow.DiffGen(score='max').",
         )
-    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
-        raise UsageError("seed must be a whole number.", hint="Leave it out for a private release.")
+    check_arguments(publish, locals())
+    schema = schema if isinstance(schema, Schema) else Schema.load(schema)
+    if method is None:
+        method = DiffMulti() if schema.items is None else DiffPart()
     refuse_unready(schema)
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
     counting = Counting(_engine_for(method, engine), memory, scratch, scheduler)

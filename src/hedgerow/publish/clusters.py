@@ -42,6 +42,7 @@ from hedgerow.publish.payment import close_failed, payment
 from hedgerow.publish.plan import levels, open_purse
 from hedgerow.publish.publisher import refuse_unready
 from hedgerow.schema import Numeric, Schema
+from hedgerow.settings import check_arguments, check_fields
 from hedgerow.table import Table, encode_rows, read
 
 __all__ = ["CLUSTER", "Centroids", "cluster_schema", "find_centroids", "label_rows", "run"]
@@ -83,6 +84,7 @@ class Centroids:
 
     def __post_init__(self) -> None:
         """Refuses points that do not fit the schema."""
+        check_fields(self)
         width = sum(feature_sizes(self.schema))
         if self.points.ndim != 2 or self.points.shape[1] != width or not len(self.points):
             raise UsageError(
@@ -122,8 +124,9 @@ def find_centroids(
         BudgetError: If the ledger has less left for the data set than this would cost.
         SchemaError: If the schema is still a draft, or does not state its unit.
     """
+    check_arguments(find_centroids, locals())
     for name, value, most in (("clusters", clusters, MOST_CLUSTERS), ("rounds", rounds, 1000)):
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        if not 1 <= value <= most:
             raise UsageError(f"{name} must be a whole number from 1 to {most}.")
     refuse_unready(schema)
     cap = schema.person.max_rows if schema.person else 1

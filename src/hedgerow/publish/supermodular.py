@@ -54,7 +54,6 @@ from hedgerow.publish.publisher import (
     MOST_ROWS,
     Progress,
     Publisher,
-    check_word,
     no_progress,
 )
 from hedgerow.publish.rows_plan import RowsPlan
@@ -64,6 +63,7 @@ from hedgerow.release.partition import TreePartition
 from hedgerow.release.synthesize import draw_rows
 from hedgerow.schema import Schema
 from hedgerow.table import WeightColumns, read_public, read_weight_file
+from hedgerow.table.weights import MissingWeight, OutsideWeight
 
 __all__ = ["RowsOutcome", "Supermodular"]
 
@@ -135,7 +135,11 @@ class Supermodular(Publisher):
             YAML file that holds them. Public.
         weight_columns: For some attributes, the column in which people say their own weights; it
             multiplies the attribute's.
-        weight_bounds: The public bounds that people's own weights are clamped to.
+        weight_bounds: The public bounds of people's own weights.
+        weight_missing: What an own weight counts as that is missing or no number; or "drop" for
+            leaving the record out, or "error" for stopping the run.
+        weight_outside: What an own weight outside the bounds counts as; or "clip" for the nearer
+            bound, or "drop", or "error".
         floor: The least sensitivity of a record, however general.
         side: A public table (a path or a frame) that the schema describes; without it, one is made.
         side_share: Percent of epsilon for making one.
@@ -160,6 +164,8 @@ class Supermodular(Publisher):
     weights: Mapping[str, Any] | str | os.PathLike[str] | None = None
     weight_columns: Mapping[str, str] | None = None
     weight_bounds: tuple[float, float] = (0.0, 10.0)
+    weight_missing: MissingWeight = 1.0
+    weight_outside: OutsideWeight = "clip"
     floor: float = 0.1
     side: Any = None
     side_share: int = 30
@@ -173,10 +179,7 @@ class Supermodular(Publisher):
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
-        check_word("mode", self.mode, ("noisy", "sampled"))
-        check_word("model", self.model, ("threshold", "aggregate"))
-        check_word("utility", self.utility, ("log", "leaves", "depth"))
-        check_word("rule", self.rule, ("fixed", "constant", "harmonic"))
+        super().__post_init__()
         _check_whole("fan", self.fan, 2, MOST_FAN)
         _check_whole("side_share", self.side_share, 1, 99)
         Aim(self.risk, self.trade, self.kappa)
@@ -186,6 +189,9 @@ class Supermodular(Publisher):
         low, high = (check_number("a bound of the weights", one) for one in self.weight_bounds)
         if low > high:
             raise UsageError("the bounds of the weights are the wrong way round.")
+        for rule in (self.weight_missing, self.weight_outside):
+            if not isinstance(rule, str):
+                check_number("what a missing or outside weight counts as", rule)
         if not 0 < read_number("keep", self.keep) < 1:
             raise UsageError(
                 "keep must lie between 0 and 1.", hint="It is a share of the people: 0.2, say."
@@ -216,7 +222,12 @@ class Supermodular(Publisher):
                     f"There is a column of weights for {name!r}, which is no attribute.",
                     hint=f"The attributes are: {', '.join(names)}.",
                 )
-        columns = WeightColumns(tuple(self.weight_columns.values()), *self.weight_bounds)
+        columns = WeightColumns(
+            tuple(self.weight_columns.values()),
+            *self.weight_bounds,
+            missing=self.weight_missing,
+            outside=self.weight_outside,
+        )
         columns.check(schema)
         return columns
 
@@ -404,6 +415,6 @@ def _gather(forest: Forest, nodes: Small, counts: Ints) -> tuple[Small, Ints]:
     return nodes[first], np.add.reduceat(counts, first)
 
 
-def _check_whole(setting: str, value: object, least: int, most: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+def _check_whole(setting: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
         raise UsageError(f"{setting} must be a whole number from {least} to {most}.")

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
 from hedgerow.errors import DataError, UsageError
+from hedgerow.settings import check_fields
 from hedgerow.table.source import BATCH_ROWS, Source, check_names
 
 __all__ = ["Database", "is_database", "open_database"]
@@ -51,6 +52,10 @@ class Database:
     url: str
     table: str | None = None
     query: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses settings of the wrong type."""
+        check_fields(self)
 
     def __repr__(self) -> str:
         """The address without user and password: a repr ends up in logs."""

@@ -47,7 +47,7 @@ class Encoded:
         people: The ids of the persons, if the schema tells people apart.
         report: What was odd about the batch.
         weights: Levels of people's own weights, if they are wanted.
-        bad: The rows without a proper weight, by column.
+        bad: The rows with a weight that a rule refuses, by column.
     """
 
     columns: list[Codes]
@@ -118,29 +118,35 @@ class RowStream:
                 batch.column(len(self.attributes)), self.schema.person.column
             )
             stays = known if stays is None else stays & known
-        weights, bad = self._own_weights(first, batch)
+        weights, kept, bad = self._own_weights(first, batch)
+        if kept is not None:
+            stays = kept if stays is None else stays & kept
         if stays is None:
             return Encoded(columns, batch.num_rows, people, report, weights, bad)
         if people is not None:
             people = people.filter(stays)
-        kept = [column[stays] for column in columns]
+        staying = [column[stays] for column in columns]
         own = None if weights is None else weights[stays]
-        return Encoded(kept, int(stays.sum()), people, report, own, bad)
+        return Encoded(staying, int(stays.sum()), people, report, own, bad)
 
     def _own_weights(
         self, first: int, batch: Any
-    ) -> tuple[NDArray[np.uint8] | None, dict[str, list[int]]]:
+    ) -> tuple[NDArray[np.uint8] | None, NDArray[np.bool_] | None, dict[str, list[int]]]:
+        """Levels, which records they let stay (None: all of them), and what is refused."""
         if self.weights is None:
-            return None, {}
+            return None, None, {}
         columns = self.weights.columns
         levels = np.empty((batch.num_rows, len(columns)), np.uint8)
-        found: dict[str, list[int]] = {}
+        stays = np.ones(batch.num_rows, bool)
+        refused: dict[str, list[int]] = {}
         at = len(self.wanted) - len(columns)
         for place, column in enumerate(columns):
-            levels[:, place], bad = self.weights.encode(batch.column(at + place), column)
-            if bad.any():
-                found[column] = (np.flatnonzero(bad) + first).tolist()
-        return levels, found
+            found = self.weights.encode(batch.column(at + place), column)
+            levels[:, place] = found.levels
+            stays &= found.kept
+            if found.refused.any():
+                refused[column] = (np.flatnonzero(found.refused) + first).tolist()
+        return levels, None if stays.all() else stays, refused
 
     def finish(self, report: Report) -> None:
         """Raises or warns about what was odd, when all batches have been encoded."""
