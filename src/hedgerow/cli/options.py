@@ -215,15 +215,30 @@ QueryText = Annotated[
 ]
 
 
-def source_of(data: str, table: str | None, query: str | None) -> Any:
+RowWise = Annotated[
+    bool,
+    typer.Option(
+        "--row-wise",
+        help="With --query: I know that each of its rows depends on one person alone (see "
+        "docs/scale.md); the release says so.",
+    ),
+]
+AllowEmpty = Annotated[
+    bool, typer.Option("--allow-empty", help="Take an input without any record as it is.")
+]
+
+
+def source_of(data: str, table: str | None, query: str | None, row_wise: bool = False) -> Any:
     """What to read: a database's table or query, or a path or address as it was given."""
     from hedgerow.table.database import Database, is_database
 
     if is_database(data):
-        return Database(data, table, query)
-    if table is not None or query is not None:
+        if row_wise and query is None:
+            raise UsageError("--row-wise is about a --query.", hint="Leave it out.")
+        return Database(data, table, query, row_wise)
+    if table is not None or query is not None or row_wise:
         raise UsageError(
-            "--table and --query are for databases.",
+            "--table, --query and --row-wise are for databases.",
             hint=f"Write duckdb:///{data.lstrip('/')} for a DuckDB file, or leave them out."
             if data.endswith((".duckdb", ".db"))
             else "Give the address of one, postgresql://... or duckdb:///..., or leave them out.",

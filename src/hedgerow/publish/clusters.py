@@ -43,7 +43,7 @@ from hedgerow.publish.plan import levels, open_purse
 from hedgerow.publish.publisher import refuse_unready
 from hedgerow.schema import Numeric, Schema
 from hedgerow.settings import check_arguments, check_fields
-from hedgerow.table import Table, encode_rows, read
+from hedgerow.table import Table, encode_rows, read, refuse_mixing
 
 __all__ = ["CLUSTER", "Centroids", "cluster_schema", "find_centroids", "label_rows", "run"]
 
@@ -104,6 +104,7 @@ def find_centroids(
     seed: int | None = None,
     ledger: str | Path | None = None,
     dataset: str | None = None,
+    allow_empty: bool = False,
 ) -> Centroids:
     """Finds centroids by private k-means. The result may be published; it costs epsilon.
 
@@ -119,6 +120,7 @@ def find_centroids(
         seed: For tests alone: makes the run repeatable and the result NOT private.
         ledger: The file that adds up what all releases of a data set cost (see `AccountBook`).
         dataset: The data set's name in the ledger; without it, the schema's.
+        allow_empty: Whether an input without any record is in order.
 
     Raises:
         BudgetError: If the ledger has less left for the data set than this would cost.
@@ -129,11 +131,12 @@ def find_centroids(
         if not 1 <= value <= most:
             raise UsageError(f"{name} must be a whole number from 1 to {most}.")
     refuse_unready(schema)
+    refuse_mixing(source)
     cap = schema.person.max_rows if schema.person else 1
     budget = Budget.of(epsilon, 0, cap)
     cluster_schema(schema, clusters)  # refused before anything is booked
     pay = payment(ledger, dataset, schema, "centroids", budget, seed)
-    table = read(source, schema)
+    table = read(source, schema, allow_empty=allow_empty)
     booking = pay()  # from here on it is spent
     stream = Keystream(seed)
     try:

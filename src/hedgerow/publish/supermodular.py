@@ -62,10 +62,10 @@ from hedgerow.release.estimate import estimate_cells, whole_counts
 from hedgerow.release.partition import TreePartition
 from hedgerow.release.synthesize import draw_rows
 from hedgerow.schema import Schema
-from hedgerow.table import WeightColumns, read_public, read_weight_file
+from hedgerow.table import CodeMatrix, WeightColumns, read_public, read_weight_file
 from hedgerow.table.weights import MissingWeight, OutsideWeight
 
-__all__ = ["RowsOutcome", "Supermodular"]
+__all__ = ["RowsOutcome", "SideRows", "Supermodular"]
 
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
@@ -73,6 +73,13 @@ Small = NDArray[np.int32]
 MOST_FAN = 100
 MOST_SIDE_ROWS = 50_000  # of a side table that we make; more would only cost time
 _ROOT = np.zeros(1, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class SideRows:
+    """A side table that was read already: the codes of its rows."""
+
+    codes: CodeMatrix
 
 
 @dataclass(frozen=True)
@@ -141,7 +148,8 @@ class Supermodular(Publisher):
         weight_outside: What an own weight outside the bounds counts as; or "clip" for the nearer
             bound, or "drop", or "error".
         floor: The least sensitivity of a record, however general.
-        side: A public table (a path or a frame) that the schema describes; without it, one is made.
+        side: A public table (a path or a frame) that the schema describes, about other people than
+            the private one; without it, one is made.
         side_share: Percent of epsilon for making one.
         keep: For "sampled": the share of people that is kept.
         fan: Into how many parts an interval of a numeric attribute is cut.
@@ -252,6 +260,12 @@ class Supermodular(Publisher):
         cap = schema.person.max_rows if schema.person else 1
         return self.plan_for(schema, Budget.of(epsilon, delta, cap))
 
+    def side_rows(self, schema: Schema) -> CodeMatrix:
+        """The codes of the public side table, which must be given."""
+        if isinstance(self.side, SideRows):
+            return self.side.codes
+        return read_public(self.side, schema)
+
     def plan_for(self, schema: Schema, budget: Budget) -> RowsPlan:
         """The plan for a budget."""
         if not budget.delta:
@@ -291,7 +305,7 @@ class Supermodular(Publisher):
     def picture(self, schema: Schema) -> dict[str, Any]:
         """Risk and utility on the public side table, for these settings and others."""
         forest, worth = self.terms(schema)
-        side = Side.of(forest, read_public(self.side, schema))
+        side = Side.of(forest, self.side_rows(schema))
         check_possible(forest, side, worth, self.aim(), self._largest_factor())
         return frontier(forest, side, worth, self.aim())
 
@@ -316,7 +330,7 @@ class Supermodular(Publisher):
             codes = made_side(engine, schema, plan.side_budget(), chance)
             side = Side.of(forest, codes)
         else:
-            side = Side.of(forest, read_public(self.side, schema))
+            side = Side.of(forest, self.side_rows(schema))
             check_possible(forest, side, worth, aim, self._largest_factor())
         progress(0.2, "generalising")
         # generalise, when listing is paid for: one look at each distinct record

@@ -68,7 +68,7 @@ class Items:
         """Takes any list of labels; whole numbers become their decimal texts."""
         # the characters of a text are not its items, and a set has no order
         given: Any = self.universe
-        odd = range | Taxonomy | str | bytes | set | frozenset | Mapping
+        odd = (range, Taxonomy, str, bytes, set, frozenset, Mapping)
         if isinstance(given, Iterable) and not isinstance(given, odd):
             object.__setattr__(self, "universe", tuple(map(str, given)))
         check_fields(self)

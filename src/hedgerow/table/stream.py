@@ -21,7 +21,7 @@ from hedgerow.table.encode import Codes, encode_array
 from hedgerow.table.person import person_ids
 from hedgerow.table.readers import open_source
 from hedgerow.table.rules import Report, apply_rules
-from hedgerow.table.source import Source
+from hedgerow.table.source import Source, no_records
 from hedgerow.table.weights import WeightColumns
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class RowStream:
         delimiter: The delimiter of a CSV file, if its first line is not to tell it.
         weights: Columns that hold people's own weights, if they are wanted.
         line_breaks: Whether quoted values of a CSV file may hold line breaks.
+        allow_empty: Whether an input without any record is in order.
     """
 
     def __init__(
@@ -76,6 +77,8 @@ class RowStream:
         delimiter: str | None = None,
         weights: WeightColumns | None = None,
         line_breaks: bool = False,
+        *,
+        allow_empty: bool = True,
     ) -> None:
         check_schema(schema)
         known = known_columns(schema)
@@ -92,6 +95,8 @@ class RowStream:
         self.wanted = [places[attribute.name] for attribute in self.attributes]
         if schema.person is not None:
             self.wanted.append(places[schema.person.column])
+        self.empty = True  # until a record was seen, whatever rules make of it
+        self._allow_empty = allow_empty
         self.weights = weights
         if weights is not None:
             self.wanted += weights.places(self.source)
@@ -104,6 +109,7 @@ class RowStream:
         """Batches of the wanted columns, each with the number of its first row."""
         first = 0
         for batch in self.source.batches(self.wanted):
+            self.empty = self.empty and not batch.num_rows
             yield first, batch
             first += batch.num_rows
 
@@ -150,6 +156,8 @@ class RowStream:
 
     def finish(self, report: Report) -> None:
         """Raises or warns about what was odd, when all batches have been encoded."""
+        if self.empty and not self._allow_empty:
+            raise no_records(self.source.what)
         by_name = {attribute.name: attribute for attribute in self.attributes}
         report.check(self.source, by_name)
         for sentence in report.warnings(self.source, by_name):
