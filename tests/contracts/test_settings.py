@@ -70,7 +70,7 @@ MADE: list[tuple[type, dict[str, Any]]] = [
     (DPCube, {}),
     (RPS, {}),
     (Person, {"column": "who", "max_rows": 3}),
-    (Schema, {"name": "s", "attributes": SCHEMA.attributes}),
+    (Schema, {"name": "s", "attributes": SCHEMA.attributes, "unit": "row"}),
     (Items, {"universe": range(1, 9)}),
     (Categorical, {"name": "colour", "taxonomy": COLOURS}),
     (
