@@ -77,9 +77,9 @@ _ROOT = np.zeros(1, dtype=np.int64)
 
 @dataclass(frozen=True)
 class SideRows:
-    """A side table that was read already: the codes of its rows."""
+    """A side table that was read already: its rows, as codes."""
 
-    codes: CodeMatrix
+    rows: CodeMatrix
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ class Supermodular(Publisher):
     def side_rows(self, schema: Schema) -> CodeMatrix:
         """The codes of the public side table, which must be given."""
         if isinstance(self.side, SideRows):
-            return self.side.codes
+            return self.side.rows
         return read_public(self.side, schema)
 
     def plan_for(self, schema: Schema, budget: Budget) -> RowsPlan:
