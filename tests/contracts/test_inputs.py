@@ -7,6 +7,7 @@ import json
 import os
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import hedgerow as hr
-from hedgerow.errors import DataError, UsageError
+from hedgerow.errors import DataError, ReleaseError, UsageError
 from hedgerow.privacy.account_book import AccountBook
 from hedgerow.publish.clusters import find_centroids
+from hedgerow.release.manifest import check_guarantee
 from hedgerow.schema import Schema
 
 ATTRIBUTES = {
@@ -232,6 +234,10 @@ def test_the_manifest_records_that_word(method: Any, database: str, tmp_path: Pa
     verdict = hr.verify(tmp_path / "release")
     assert verdict.ok, verdict
     assert any("acknowledged" in check.words for check in verdict.checks)
+    denied = replace(release, guarantee=release.guarantee | {"row_wise_query": False})
+    assert not hr.verify(denied).ok
+    with pytest.raises(ReleaseError, match="row-wise"):
+        check_guarantee(release.guarantee | {"row_wise_query": "yes"})
 
 
 def test_tables_need_no_word_and_their_manifest_says_nothing(database: str) -> None:

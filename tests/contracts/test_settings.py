@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
@@ -23,6 +24,7 @@ from hedgerow.evaluate.simulate import simulate
 from hedgerow.privacy.account_book import AccountBook
 from hedgerow.publish.api import publish
 from hedgerow.publish.clusters import Centroids, find_centroids
+from hedgerow.publish.publisher import Publisher
 from hedgerow.release.files import check_target
 from hedgerow.schema import Categorical, Items, Numeric, Schema, Taxonomy
 from hedgerow.schema.schema import Person
@@ -112,6 +114,17 @@ def test_a_setting_of_another_type_is_refused(
     with pytest.raises(UsageError, match=name) as found:
         kind(**needed | {name: TRIED[tried]})
     assert found.value.hint
+
+
+def methods(kind: Any = Publisher) -> set[type]:
+    """Every method of the package, however deep."""
+    below = set().union(*(methods(one) for one in kind.__subclasses__()))
+    own = kind.__module__.startswith("hedgerow.") and not inspect.isabstract(kind)
+    return below | ({kind} if own else set())
+
+
+def test_no_method_is_left_out() -> None:
+    assert methods() <= {kind for kind, _ in MADE}
 
 
 def test_a_text_is_not_a_truth_value() -> None:
