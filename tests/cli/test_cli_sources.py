@@ -54,10 +54,43 @@ def test_every_way_in_gives_the_same_release(hedge: Hedge, people: Path, tmp_pat
         [f"{people}/parts/*.parquet"],
         [f"file://{people}/parts"],
         [f"duckdb://{people}/people.db", "--table", "people"],
-        [f"duckdb://{people}/people.db", "--query", "SELECT * FROM people"],
+        [f"duckdb://{people}/people.db", "--query", "SELECT * FROM people", "--row-wise"],
     ]
     for number, words in enumerate(ways):
         assert table(hedge, people, tmp_path / str(number), *words) == expected, words
+
+
+def test_a_query_needs_an_acknowledgement(hedge: Hedge, people: Path, tmp_path: Path) -> None:
+    query = [f"duckdb://{people}/people.db", "--query", "SELECT * FROM people LIMIT 9"]
+    common = ["--schema", people / "schema.yaml", "--epsilon", 1, "--out", tmp_path / "r"]
+    done = hedge("publish", *query, *common)
+    assert done.exit_code == 2 and "--row-wise" in done.stderr and not (tmp_path / "r").exists()
+    done = hedge("check", people / "schema.yaml", "--data", *query)
+    assert done.exit_code == 2 and "--row-wise" in done.stderr
+    done = hedge("check", people / "schema.yaml", "--data", *query, "--row-wise")
+    assert done.exit_code == 0, done.stderr
+    done = hedge("publish", *query, "--row-wise", *common)
+    assert done.exit_code == 0, done.stderr
+    assert "acknowledged, not checked" in hedge("show", tmp_path / "r").stdout
+    assert "acknowledged" in hedge("verify", tmp_path / "r").stdout
+    done = hedge("report", tmp_path / "r", "--out", tmp_path / "r.html")
+    assert done.exit_code == 0, done.stderr
+    assert "came from a database query" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    for words in ([people / "people.csv"], [query[0], "--table", "people"]):
+        done = hedge("publish", *words, "--row-wise", *common, "--overwrite")
+        assert done.exit_code == 2 and "--row-wise" in done.stderr
+
+
+def test_an_empty_input(hedge: Hedge, people: Path, tmp_path: Path) -> None:
+    head = (people / "people.csv").read_text(encoding="utf-8").splitlines()[0]
+    (tmp_path / "none.csv").write_text(head + "\n", encoding="utf-8")
+    words = [tmp_path / "none.csv", "--schema", people / "schema.yaml", "--epsilon", 1]
+    done = hedge("publish", *words, "--out", tmp_path / "r")
+    assert done.exit_code == 4 and "no records" in done.stderr and "--allow-empty" in done.stderr
+    check = ["check", people / "schema.yaml", "--data", tmp_path / "none.csv"]
+    assert hedge(*check).exit_code == 4 and hedge(*check, "--allow-empty").exit_code == 0
+    done = hedge("publish", *words, "--out", tmp_path / "r", "--allow-empty")
+    assert done.exit_code == 0, done.stderr
 
 
 def test_a_cluster(people: Path, hedge: Hedge, tmp_path: Path) -> None:

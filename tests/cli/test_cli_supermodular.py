@@ -117,6 +117,35 @@ def test_sampled_with_a_side_table_that_is_made(hedge: Hedge, clinic: Path, tmp_
     assert hedge("verify", out).exit_code == 0
 
 
+def test_the_private_file_is_no_side_table(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:
+    (tmp_path / "public.csv").write_bytes((clinic / "people.csv").read_bytes())
+    (tmp_path / "link.csv").symlink_to(clinic / "people.csv")
+    for side in (clinic / "people.csv", tmp_path / "public.csv", tmp_path / "link.csv"):
+        done = publish(hedge, clinic, tmp_path / "r", "--side", side)
+        assert done.exit_code == 2 and "private table" in done.stderr
+        assert "1500" not in done.stderr and not (tmp_path / "r").exists()
+
+
+def test_rules_for_own_weights(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:
+    lines = (clinic / "people.csv").read_text(encoding="utf-8").splitlines()
+    lines[1:4] = ["3,nurse,,true", "3,nurse,-7,true", "3,nurse,much,true"]
+    (tmp_path / "people.csv").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    own = ("--weight-column", "age=minds")
+    done = publish(
+        hedge, tmp_path, tmp_path / "r", *own, "--set", "weight_missing=2.5", "--set",
+        "weight_outside=drop", "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    settings = json.loads(done.stdout)["settings"]
+    assert (settings["weight_missing"], settings["weight_outside"]) == (2.5, "drop")
+    assert publish(hedge, tmp_path, tmp_path / "s", *own).exit_code == 0
+    done = publish(hedge, tmp_path, tmp_path / "t", *own, "--set", "weight_missing=error")
+    assert done.exit_code == 4 and "line 2" in done.stderr
+    done = publish(hedge, tmp_path, tmp_path / "t", *own, "--set", "weight_outside=ignore")
+    assert done.exit_code == 2 and "clip, drop, error or a number" in done.stderr
+
+
 def test_weights_from_a_file_and_a_column(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:
     done = publish(
         hedge, clinic, tmp_path / "r", "--side", clinic / "public.csv", "--weights",
@@ -140,7 +169,7 @@ def test_weights_from_a_file_and_a_column(hedge: Hedge, clinic: Path, tmp_path: 
         (("--set", "risk=1", "--set", "risk=2"), "twice"),
         (("--set", "speed=1"), "There is no setting"),
         (("--set", "weight_bounds=3"), "two numbers"),
-        (("--set", "risk=nan"), "no finite number"),
+        (("--set", "risk=nan"), "risk must be a finite number"),
         (("--set", "mode=exact"), "mode cannot be"),
         (("--score", "max"), "--score is not a setting of supermodular"),
         (("--schedule", "paper"), "--schedule is not a setting of supermodular"),

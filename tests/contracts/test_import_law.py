@@ -10,6 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 ROOMS = [
     "errors",
+    "settings",  # one check of types, for whatever has settings
     "schema",
     "sample",  # the embedded sample: a made-up table that knows its schema and nothing else
     "optimise",  # lattices of generalisations: mathematics on public numbers

@@ -48,6 +48,7 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.schema import Schema
+from hedgerow.settings import check_arguments
 
 __all__ = ["TINY_CELLS", "audit"]
 
@@ -111,6 +112,7 @@ def audit(
         >>> audit("diffgen", runs=20, seed=1, most_paths=50).ok
         True
     """
+    check_arguments(audit, locals())
     entry = AUDITED.get(name)
     if entry is None:
         raise UsageError(

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hedgerow.cli.options import (
+    AllowEmpty,
     AsJson,
     Delimiter,
     LineBreaks,
     QueryText,
+    RowWise,
     TableName,
     delimiter_of,
     source_of,
@@ -42,6 +44,8 @@ def check(
     line_breaks: LineBreaks = False,
     table: TableName = None,
     query: QueryText = None,
+    row_wise: RowWise = False,
+    allow_empty: AllowEmpty = False,
     as_json: AsJson = False,
 ) -> None:
     """Check a schema and, if asked, data against it.
@@ -58,9 +62,10 @@ def check(
     for warning in known.warnings:
         warn(warning, as_json)
     if data is not None:
-        from hedgerow.table import check_rows, read_baskets
+        from hedgerow.table import check_rows, read_baskets, refuse_mixing
 
-        source = source_of(data, table, query)
+        source = source_of(data, table, query, row_wise)
+        refuse_mixing(source)
         with progress("Checking the data") as bar, data_warnings(as_json):
             look: Any = check_rows if known.items is None else read_baskets
             look(
@@ -69,6 +74,7 @@ def check(
                 delimiter=delimiter_of(delimiter),
                 line_breaks=line_breaks,
                 progress=bar,
+                allow_empty=allow_empty,
             )
     if as_json:
         print_json(_facts(known, data))

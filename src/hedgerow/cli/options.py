@@ -215,15 +215,30 @@ QueryText = Annotated[
 ]
 
 
-def source_of(data: str, table: str | None, query: str | None) -> Any:
+RowWise = Annotated[
+    bool,
+    typer.Option(
+        "--row-wise",
+        help="With --query: I know that each of its rows depends on one person alone (see "
+        "docs/scale.md); the release says so.",
+    ),
+]
+AllowEmpty = Annotated[
+    bool, typer.Option("--allow-empty", help="Take an input without any record as it is.")
+]
+
+
+def source_of(data: str, table: str | None, query: str | None, row_wise: bool = False) -> Any:
     """What to read: a database's table or query, or a path or address as it was given."""
     from hedgerow.table.database import Database, is_database
 
     if is_database(data):
-        return Database(data, table, query)
-    if table is not None or query is not None:
+        if row_wise and query is None:
+            raise UsageError("--row-wise is about a --query.", hint="Leave it out.")
+        return Database(data, table, query, row_wise)
+    if table is not None or query is not None or row_wise:
         raise UsageError(
-            "--table and --query are for databases.",
+            "--table, --query and --row-wise are for databases.",
             hint=f"Write duckdb:///{data.lstrip('/')} for a DuckDB file, or leave them out."
             if data.endswith((".duckdb", ".db"))
             else "Give the address of one, postgresql://... or duckdb:///..., or leave them out.",
@@ -372,6 +387,7 @@ def _assignments(option: str, texts: list[str]) -> dict[str, str]:
 
 _NUMBERS = ("risk", "trade", "floor", "sharpness")
 _WHOLE = ("kappa", "fan", "side_share")
+_RULES = {"weight_missing": ("drop", "error"), "weight_outside": ("clip", "drop", "error")}
 _WORDS = ("mode", "model", "utility", "rule", "keep")
 
 
@@ -388,17 +404,23 @@ def _typed(assigned: dict[str, str]) -> dict[str, Any]:
             elif name == "weight_bounds":
                 low, high = text.split(",")
                 found[name] = float(low), float(high)
+            elif name in _RULES:
+                found[name] = text if text in _RULES[name] else float(text)
             elif name == "thorough":
                 found[name] = {"yes": True, "no": False}[text]
             elif name in _WORDS:
                 found[name] = text
             else:
-                known = ", ".join((*_NUMBERS, *_WHOLE, *_WORDS, "weight_bounds", "thorough"))
+                known = ", ".join(
+                    (*_NUMBERS, *_WHOLE, *_WORDS, "weight_bounds", *_RULES, "thorough")
+                )
                 raise UsageError(f"There is no setting {name!r}.", hint=f"There are: {known}.")
         except (ValueError, KeyError):
             kind = "a whole number" if name in _WHOLE else "a number"
             kind = {"weight_bounds": "two numbers, as in 0,10", "thorough": "yes or no"}.get(
                 name, kind
             )
+            if name in _RULES:
+                kind = f"{', '.join(_RULES[name])} or a number"
             raise UsageError(f"{name} must be {kind}.", hint="Mend the --set option.") from None
     return found

@@ -10,6 +10,7 @@ import typer
 from hedgerow.cli.options import (
     C1,
     C2,
+    AllowEmpty,
     AsJson,
     Cap,
     Core,
@@ -28,6 +29,7 @@ from hedgerow.cli.options import (
     PairsNumber,
     Personal,
     QueryText,
+    RowWise,
     Schedule,
     ScheduleName,
     SchedulerAddress,
@@ -95,6 +97,8 @@ def publish(
     line_breaks: LineBreaks = False,
     table: TableName = None,
     query: QueryText = None,
+    row_wise: RowWise = False,
+    allow_empty: AllowEmpty = False,
     engine: EngineName = None,
     memory: MemoryAmount = "2GB",
     scratch: ScratchFolder = None,
@@ -169,7 +173,7 @@ def publish(
     warn_of_delta(settings, delta, as_json)
     with progress("Publishing") as bar, data_warnings(as_json):
         release: Any = hedgerow.publish(
-            source_of(data, table, query),
+            source_of(data, table, query, row_wise),
             known,
             method=settings,
             epsilon=epsilon,
@@ -185,6 +189,7 @@ def publish(
             stage=bar.stage if bar else None,
             ledger=ledger,
             dataset=dataset,
+            allow_empty=allow_empty,
         )
         try:
             release.save(out, overwrite=overwrite)

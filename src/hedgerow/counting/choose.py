@@ -21,7 +21,9 @@ from hedgerow.counting.scratch import check_folder
 from hedgerow.counting.streamed import DEFAULT_MEMORY, StreamedEngine
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
+from hedgerow.settings import check_fields
 from hedgerow.table import (
+    CodeMatrix,
     Database,
     FrameKind,
     RowStream,
@@ -63,6 +65,7 @@ class Counting:
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
+        check_fields(self)
         if self.engine is not None and self.engine not in ENGINES:
             raise UsageError(
                 f"engine cannot be {self.engine!r}.", hint=f"Use one of: {', '.join(ENGINES)}."
@@ -111,6 +114,8 @@ def open_engine(
     delimiter: str | None = None,
     line_breaks: bool = False,
     weights: WeightColumns | None = None,
+    unlike: CodeMatrix | None = None,
+    allow_empty: bool = True,
     reading: Told = lambda share: None,
     passing: Told = lambda share: None,
 ) -> Iterator[tuple[Engine | ItemEngine, FrameKind]]:
@@ -124,6 +129,8 @@ def open_engine(
         line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
             is a line.
         weights: Columns of people's own weights, which are counted in memory alone.
+        unlike: Public rows that must not be the private ones, which are compared in memory alone.
+        allow_empty: Whether an input without any record is in order.
         reading: Called with the share of the input that has been read.
         passing: Called with the share of the rows that a pass has seen.
 
@@ -133,14 +140,14 @@ def open_engine(
     kind = frame_kind(source)
     if schema.items is not None:
         with _item_engine(
-            source, schema, counting, delimiter, line_breaks, reading, passing
+            source, schema, counting, delimiter, line_breaks, allow_empty, reading, passing
         ) as records:
             yield records, kind
         return
-    stream = RowStream(source, schema, delimiter, weights, line_breaks)
+    stream = RowStream(source, schema, delimiter, weights, line_breaks, allow_empty=allow_empty)
     name = counting.engine or ("dask" if counting.scheduler else _fitting(stream, counting.bytes))
     if name == "memory":
-        yield MemoryEngine(collect(stream, reading)), kind
+        yield MemoryEngine(collect(stream, reading, unlike)), kind
     elif name == "streamed":
         with StreamedEngine.read(stream, counting.bytes, counting.scratch, told=reading) as rows:
             rows.watch(passing)
@@ -160,6 +167,7 @@ def _item_engine(
     counting: Counting,
     delimiter: str | None,
     line_breaks: bool,
+    allow_empty: bool,
     reading: Told,
     passing: Told,
 ) -> Iterator[ItemEngine]:
@@ -173,12 +181,24 @@ def _item_engine(
         streamed = not _small(source, counting.bytes)
     if not streamed:
         read = read_baskets(
-            source, schema, delimiter=delimiter, line_breaks=line_breaks, progress=reading
+            source,
+            schema,
+            delimiter=delimiter,
+            line_breaks=line_breaks,
+            progress=reading,
+            allow_empty=allow_empty,
         )
         yield MemoryItems(read)
         return
     with StreamedItems.read(
-        source, schema, counting.bytes, counting.scratch, delimiter, reading, line_breaks
+        source,
+        schema,
+        counting.bytes,
+        counting.scratch,
+        delimiter,
+        reading,
+        line_breaks,
+        allow_empty=allow_empty,
     ) as records:
         records.watch(passing)
         yield records

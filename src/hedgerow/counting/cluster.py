@@ -113,6 +113,7 @@ class ClusterEngine:
                 report = Report()
                 for noted in client.gather(client.map(work.report_of, engine._states, pure=False)):
                     report.merge(noted)
+                stream.empty = not any(piece.rows for piece in stream.source.pieces)
                 stream.finish(report)
                 engine._add_counts()
             engine._stack = stack.pop_all()

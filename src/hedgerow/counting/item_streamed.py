@@ -80,6 +80,8 @@ class StreamedItems:
         delimiter: str | None = None,
         told: Told = silent,
         line_breaks: bool = False,
+        *,
+        allow_empty: bool = True,
     ) -> StreamedItems:
         """Reads all records; refuses what breaks the schema when all of them have been seen."""
         engine = StreamedItems(schema, memory, scratch)
@@ -91,6 +93,7 @@ class StreamedItems:
                 line_breaks=line_breaks,
                 progress=told,
                 sink=engine._take,
+                allow_empty=allow_empty,
             )
             engine._flush()
         except BaseException:

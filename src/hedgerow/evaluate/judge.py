@@ -26,6 +26,7 @@ from hedgerow.optimise.exact import LARGEST
 from hedgerow.publish.supermodular import Supermodular
 from hedgerow.release import BasketRelease, Release, RowsRelease
 from hedgerow.schema.query import Query
+from hedgerow.settings import check_arguments
 from hedgerow.table import Table, read, read_baskets, read_public
 
 __all__ = ["Distortion", "Judgement", "Personal", "judge"]
@@ -150,6 +151,7 @@ def judge(
         >>> found.records, found.matches, found.to_dict()["private"]
         (600, True, False)
     """
+    check_arguments(judge, locals())
     if queries < 1:
         raise UsageError("there must be at least one query", hint="Ask for 1,000, say.")
     if seed < 0:

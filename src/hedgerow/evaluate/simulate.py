@@ -20,6 +20,7 @@ from hedgerow.privacy.budget import Number, read_number
 from hedgerow.publish.publisher import Publisher
 from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Schema
+from hedgerow.settings import check_arguments
 
 __all__ = ["MEASURES", "Point", "Simulation", "Spread", "simulate"]
 
@@ -175,6 +176,7 @@ def simulate(
         >>> [point.epsilon for point in found.points], found.measures
         (['0.5'], ('median_error', 'mean_error', 'accuracy'))
     """
+    check_arguments(simulate, locals())
     _check(schema, methods, epsilons, delta, rows, runs)
     source: MadeUp | Public
     if public is None:

@@ -26,6 +26,7 @@ from hedgerow.errors import BudgetError, HedgerowError, UsageError
 from hedgerow.privacy import book_file
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.schema import Schema
+from hedgerow.settings import check_arguments
 
 __all__ = ["Account", "AccountBook", "Booking", "Entry", "plain", "unit_of"]
 
@@ -150,6 +151,7 @@ class AccountBook:
     """
 
     def __init__(self, path: str | Path) -> None:
+        check_arguments(AccountBook.__init__, locals())
         if not os.fspath(path):
             raise UsageError("the ledger has no name.", hint="Name a file, such as clinic.ledger.")
         self.path = Path(os.path.realpath(path))
@@ -166,6 +168,7 @@ class AccountBook:
             UsageError: If the name or the total cannot be meant, or the account is open already.
             ReleaseError: If the file cannot be used.
         """
+        check_arguments(AccountBook.open, locals())
         total = Budget.of(epsilon, delta)
         shown, key = _name(name)
         if not os.path.exists(self.path):
@@ -236,6 +239,7 @@ class AccountBook:
         keep: bool,
         made: Path | None = None,
     ) -> Booking:
+        check_arguments(AccountBook._book, locals())
         shown, key = _name(dataset)
         with book_file.transaction(self.path, writes=True, keep=keep) as file:
             account = self._read(file).get(key)

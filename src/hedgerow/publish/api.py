@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,12 @@ from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.payment import close_failed, payment
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress, refuse_unready
-from hedgerow.publish.supermodular import RowsOutcome, Supermodular
+from hedgerow.publish.supermodular import RowsOutcome, SideRows, Supermodular
 from hedgerow.release import Release, RowsRelease
 from hedgerow.release.basket_release import BasketRelease
 from hedgerow.schema import Schema
-from hedgerow.table import Baskets, Table
+from hedgerow.settings import check_arguments
+from hedgerow.table import Baskets, Database, Table, refuse_mixing, refuse_same_source
 
 __all__ = ["publish", "run"]
 
@@ -51,6 +53,7 @@ def publish(
     stage: Callable[[str], None] | None = None,
     ledger: str | Path | None = None,
     dataset: str | None = None,
+    allow_empty: bool = False,
 ) -> Release | BasketRelease | RowsRelease:
     """Publishes a table under differential privacy.
 
@@ -77,6 +80,8 @@ def publish(
         stage: Called now and then with a few words about what is being done.
         ledger: The file that adds up what all releases of a data set cost (see `AccountBook`).
         dataset: The data set's name in the ledger; without it, the schema's.
+        allow_empty: Whether an input without any record is published; it is refused by default,
+            as a likely mistake.
 
     Returns:
         The release; nothing has been written yet.
@@ -94,21 +99,26 @@ def publish(
         >>> publish(rows, schema, epsilon=1).guarantee["epsilon"]
         '1'
     """
-    schema = schema if isinstance(schema, Schema) else Schema.load(schema)
-    if method is None:
-        method = DiffMulti() if schema.items is None else DiffPart()
-    if not isinstance(method, Publisher):
+    if method is not None and not isinstance(method, Publisher):
         raise UsageError(
             "method must be a method with its settings.",
             hint="Write method=hedgerow.DiffMulti() or method=hedgerow.DiffGen(score='max').",
         )
-    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
-        raise UsageError("seed must be a whole number.", hint="Leave it out for a private release.")
+    check_arguments(publish, locals())
+    schema = schema if isinstance(schema, Schema) else Schema.load(schema)
+    if method is None:
+        method = DiffMulti() if schema.items is None else DiffPart()
     refuse_unready(schema)
+    refuse_mixing(source)
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
     counting = Counting(_engine_for(method, engine), memory, scratch, scheduler)
     pay = payment(ledger, dataset, schema, method.name, plan.budget, seed)
     pace = _Pace(progress, stage)
+    side = None
+    if isinstance(method, Supermodular) and method.side is not None:
+        refuse_same_source(source, method.side)
+        side = method.side_rows(schema)
+        method = replace(method, side=SideRows(side))  # a stream can be read once
     with open_engine(
         source,
         schema,
@@ -116,6 +126,8 @@ def publish(
         delimiter=delimiter,
         line_breaks=line_breaks,
         weights=method.own_weights(schema) if isinstance(method, Supermodular) else None,
+        unlike=side,
+        allow_empty=allow_empty,
         reading=pace.reading,
         passing=pace.passing,
     ) as (rows, kind):
@@ -127,16 +139,20 @@ def publish(
             close_failed(booking, stream)
             raise
     pace.growing(1.0)
+    accounting = (
+        "suppression" if isinstance(outcome, RowsOutcome) else outcome.plan.purse.accounting
+    )
+    guarantee = _guarantee(schema, outcome.plan.budget, accounting, private=stream.secure)
+    if isinstance(source, Database) and source.query is not None:
+        guarantee["row_wise_query"] = True  # it was not read without that word
     if isinstance(outcome, RowsOutcome):
-        return _rows_release(schema, method, outcome, stream.secure, kind, booking)
+        return _rows_release(schema, method, outcome, guarantee, kind, booking)
     make: Any = Release if schema.items is None else BasketRelease
     release: Release | BasketRelease = make(
         schema=schema,
         method=method.name,
         settings=method.settings() | {"chosen": method.chosen(schema, outcome)},
-        guarantee=_guarantee(
-            schema, outcome.plan.budget, outcome.plan.purse.accounting, private=stream.secure
-        ),
+        guarantee=guarantee,
         ledger=_ledger(outcome),
         partition=outcome.partition,
         measurements=outcome.measurements,
@@ -214,7 +230,7 @@ def _rows_release(
     schema: Schema,
     method: Publisher,
     outcome: RowsOutcome,
-    private: bool,
+    guarantee: dict[str, Any],
     frame_kind: str,
     booking: Booking | None,
 ) -> RowsRelease:
@@ -230,7 +246,7 @@ def _rows_release(
         schema=schema,
         method=method.name,
         settings=method.settings(),
-        guarantee=_guarantee(schema, plan.budget, "suppression", private=private),
+        guarantee=guarantee,
         ledger=book,
         lo=outcome.lo,
         hi=outcome.hi,

@@ -42,7 +42,8 @@ from hedgerow.publish.payment import close_failed, payment
 from hedgerow.publish.plan import levels, open_purse
 from hedgerow.publish.publisher import refuse_unready
 from hedgerow.schema import Numeric, Schema
-from hedgerow.table import Table, encode_rows, read
+from hedgerow.settings import check_arguments, check_fields
+from hedgerow.table import Table, encode_rows, read, refuse_mixing
 
 __all__ = ["CLUSTER", "Centroids", "cluster_schema", "find_centroids", "label_rows", "run"]
 
@@ -83,6 +84,7 @@ class Centroids:
 
     def __post_init__(self) -> None:
         """Refuses points that do not fit the schema."""
+        check_fields(self)
         width = sum(feature_sizes(self.schema))
         if self.points.ndim != 2 or self.points.shape[1] != width or not len(self.points):
             raise UsageError(
@@ -102,6 +104,7 @@ def find_centroids(
     seed: int | None = None,
     ledger: str | Path | None = None,
     dataset: str | None = None,
+    allow_empty: bool = False,
 ) -> Centroids:
     """Finds centroids by private k-means. The result may be published; it costs epsilon.
 
@@ -117,20 +120,23 @@ def find_centroids(
         seed: For tests alone: makes the run repeatable and the result NOT private.
         ledger: The file that adds up what all releases of a data set cost (see `AccountBook`).
         dataset: The data set's name in the ledger; without it, the schema's.
+        allow_empty: Whether an input without any record is in order.
 
     Raises:
         BudgetError: If the ledger has less left for the data set than this would cost.
         SchemaError: If the schema is still a draft, or does not state its unit.
     """
+    check_arguments(find_centroids, locals())
     for name, value, most in (("clusters", clusters, MOST_CLUSTERS), ("rounds", rounds, 1000)):
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        if not 1 <= value <= most:
             raise UsageError(f"{name} must be a whole number from 1 to {most}.")
     refuse_unready(schema)
+    refuse_mixing(source)
     cap = schema.person.max_rows if schema.person else 1
     budget = Budget.of(epsilon, 0, cap)
     cluster_schema(schema, clusters)  # refused before anything is booked
     pay = payment(ledger, dataset, schema, "centroids", budget, seed)
-    table = read(source, schema)
+    table = read(source, schema, allow_empty=allow_empty)
     booking = pay()  # from here on it is spent
     stream = Keystream(seed)
     try:

@@ -91,7 +91,8 @@ class DiffGen(TablePublisher):
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
-        check_common(self.score, self.schedule, self.specialisations, SCORES, MOST_SPECIALISATIONS)
+        super().__post_init__()
+        check_common(self.score, self.specialisations, SCORES, MOST_SPECIALISATIONS)
         check_count("max_cells", self.max_cells, MOST_CELLS // 1024)
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:

@@ -50,7 +50,6 @@ from hedgerow.publish.publisher import (
     TablePublisher,
     check_common,
     check_count,
-    check_word,
     pick_score,
 )
 from hedgerow.publish.rules import PAPER_NUMERIC_HEIGHT, tree_size
@@ -100,9 +99,9 @@ class DiffMulti(TablePublisher):
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
+        super().__post_init__()
         scores = (name for name in SCORES if name != "infogain")
-        check_common(self.score, self.schedule, self.specialisations, scores, MOST_SPECIALISATIONS)
-        check_word("distribution", self.distribution, ("fair", "even"))
+        check_common(self.score, self.specialisations, scores, MOST_SPECIALISATIONS)
         check_count("depth", self.depth, MOST_DEPTH)
         check_count("pairs", self.pairs, MOST_PAIRS)
         if self.pairs and not self.detail:

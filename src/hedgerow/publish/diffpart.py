@@ -58,7 +58,6 @@ from hedgerow.publish.publisher import (
     Progress,
     Publisher,
     check_count,
-    check_word,
     no_progress,
 )
 from hedgerow.release.itemsets import MOST_CORE, CoreCells, Itemsets
@@ -109,14 +108,12 @@ class DiffPart(Publisher):
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
-        check_word("schedule", self.schedule, ("tuned", "paper"))
-        if self.variant is not None:
-            check_word("variant", self.variant, ("core", "tree"))
+        super().__post_init__()
         check_count("core", self.core, MOST_CORE)
         check_count("cap", self.cap, 1_000_000)
         check_count("max_partitions", self.max_partitions, MOST_PARTITIONS)
         for setting, value in (("c1", self.c1), ("c2", self.c2)):
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e6:
+            if not 0 < value < 1e6:
                 raise UsageError(
                     f"{setting} must be a number above 0.", hint="The paper uses about 1 to 4."
                 )

@@ -23,6 +23,7 @@ from hedgerow.release.itemsets import Itemsets
 from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import Partition
 from hedgerow.schema import Schema, refuse_no_unit
+from hedgerow.settings import check_fields
 
 __all__ = [
     "Job",
@@ -114,6 +115,10 @@ class Publisher(ABC):
 
     name: ClassVar[str]
     schedule: Literal["tuned", "paper"]
+
+    def __post_init__(self) -> None:
+        """Refuses settings of the wrong type; methods check the rest after that."""
+        check_fields(self)
 
     @abstractmethod
     def plan(
@@ -253,12 +258,11 @@ def refuse_unready(schema: Schema) -> None:
 
 
 def check_common(
-    score: str | None, schedule: str, specialisations: int | None, scores: Iterable[str], most: int
+    score: str | None, specialisations: int | None, scores: Iterable[str], most: int
 ) -> None:
     """Checks the settings that all methods share."""
     if score is not None:
         check_word("score", score, tuple(scores))
-    check_word("schedule", schedule, ("tuned", "paper"))
     check_count("specialisations", specialisations, most)
 
 
@@ -270,11 +274,9 @@ def check_word(setting: str, value: object, allowed: tuple[str, ...]) -> None:
         )
 
 
-def check_count(setting: str, value: object, most: int) -> None:
-    """Refuses a number that is not whole, below 1 or too large; None means "by rule"."""
-    if value is None:
-        return
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+def check_count(setting: str, value: int | None, most: int) -> None:
+    """Refuses a number below 1 or too large; None means "by rule"."""
+    if value is not None and not 1 <= value <= most:
         raise UsageError(
             f"{setting} must be a whole number from 1 to {most}.",
             hint="Leave it out to have it chosen by a public rule.",

@@ -54,7 +54,6 @@ from hedgerow.publish.publisher import (
     MOST_ROWS,
     Progress,
     Publisher,
-    check_word,
     no_progress,
 )
 from hedgerow.publish.rows_plan import RowsPlan
@@ -63,9 +62,10 @@ from hedgerow.release.estimate import estimate_cells, whole_counts
 from hedgerow.release.partition import TreePartition
 from hedgerow.release.synthesize import draw_rows
 from hedgerow.schema import Schema
-from hedgerow.table import WeightColumns, read_public, read_weight_file
+from hedgerow.table import CodeMatrix, WeightColumns, read_public, read_weight_file
+from hedgerow.table.weights import MissingWeight, OutsideWeight
 
-__all__ = ["RowsOutcome", "Supermodular"]
+__all__ = ["RowsOutcome", "SideRows", "Supermodular"]
 
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
@@ -73,6 +73,13 @@ Small = NDArray[np.int32]
 MOST_FAN = 100
 MOST_SIDE_ROWS = 50_000  # of a side table that we make; more would only cost time
 _ROOT = np.zeros(1, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class SideRows:
+    """A side table that was read already: its rows, as codes."""
+
+    rows: CodeMatrix
 
 
 @dataclass(frozen=True)
@@ -135,9 +142,14 @@ class Supermodular(Publisher):
             YAML file that holds them. Public.
         weight_columns: For some attributes, the column in which people say their own weights; it
             multiplies the attribute's.
-        weight_bounds: The public bounds that people's own weights are clamped to.
+        weight_bounds: The public bounds of people's own weights.
+        weight_missing: What an own weight counts as that is missing or no number; or "drop" for
+            leaving the record out, or "error" for stopping the run.
+        weight_outside: What an own weight outside the bounds counts as; or "clip" for the nearer
+            bound, or "drop", or "error".
         floor: The least sensitivity of a record, however general.
-        side: A public table (a path or a frame) that the schema describes; without it, one is made.
+        side: A public table (a path or a frame) that the schema describes, about other people than
+            the private one; without it, one is made.
         side_share: Percent of epsilon for making one.
         keep: For "sampled": the share of people that is kept.
         fan: Into how many parts an interval of a numeric attribute is cut.
@@ -160,6 +172,8 @@ class Supermodular(Publisher):
     weights: Mapping[str, Any] | str | os.PathLike[str] | None = None
     weight_columns: Mapping[str, str] | None = None
     weight_bounds: tuple[float, float] = (0.0, 10.0)
+    weight_missing: MissingWeight = 1.0
+    weight_outside: OutsideWeight = "clip"
     floor: float = 0.1
     side: Any = None
     side_share: int = 30
@@ -173,10 +187,7 @@ class Supermodular(Publisher):
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
-        check_word("mode", self.mode, ("noisy", "sampled"))
-        check_word("model", self.model, ("threshold", "aggregate"))
-        check_word("utility", self.utility, ("log", "leaves", "depth"))
-        check_word("rule", self.rule, ("fixed", "constant", "harmonic"))
+        super().__post_init__()
         _check_whole("fan", self.fan, 2, MOST_FAN)
         _check_whole("side_share", self.side_share, 1, 99)
         Aim(self.risk, self.trade, self.kappa)
@@ -186,6 +197,9 @@ class Supermodular(Publisher):
         low, high = (check_number("a bound of the weights", one) for one in self.weight_bounds)
         if low > high:
             raise UsageError("the bounds of the weights are the wrong way round.")
+        for rule in (self.weight_missing, self.weight_outside):
+            if not isinstance(rule, str):
+                check_number("what a missing or outside weight counts as", rule)
         if not 0 < read_number("keep", self.keep) < 1:
             raise UsageError(
                 "keep must lie between 0 and 1.", hint="It is a share of the people: 0.2, say."
@@ -216,7 +230,12 @@ class Supermodular(Publisher):
                     f"There is a column of weights for {name!r}, which is no attribute.",
                     hint=f"The attributes are: {', '.join(names)}.",
                 )
-        columns = WeightColumns(tuple(self.weight_columns.values()), *self.weight_bounds)
+        columns = WeightColumns(
+            tuple(self.weight_columns.values()),
+            *self.weight_bounds,
+            missing=self.weight_missing,
+            outside=self.weight_outside,
+        )
         columns.check(schema)
         return columns
 
@@ -240,6 +259,12 @@ class Supermodular(Publisher):
         self.own_weights(schema)
         cap = schema.person.max_rows if schema.person else 1
         return self.plan_for(schema, Budget.of(epsilon, delta, cap))
+
+    def side_rows(self, schema: Schema) -> CodeMatrix:
+        """The codes of the public side table, which must be given."""
+        if isinstance(self.side, SideRows):
+            return self.side.rows
+        return read_public(self.side, schema)
 
     def plan_for(self, schema: Schema, budget: Budget) -> RowsPlan:
         """The plan for a budget."""
@@ -280,7 +305,7 @@ class Supermodular(Publisher):
     def picture(self, schema: Schema) -> dict[str, Any]:
         """Risk and utility on the public side table, for these settings and others."""
         forest, worth = self.terms(schema)
-        side = Side.of(forest, read_public(self.side, schema))
+        side = Side.of(forest, self.side_rows(schema))
         check_possible(forest, side, worth, self.aim(), self._largest_factor())
         return frontier(forest, side, worth, self.aim())
 
@@ -305,7 +330,7 @@ class Supermodular(Publisher):
             codes = made_side(engine, schema, plan.side_budget(), chance)
             side = Side.of(forest, codes)
         else:
-            side = Side.of(forest, read_public(self.side, schema))
+            side = Side.of(forest, self.side_rows(schema))
             check_possible(forest, side, worth, aim, self._largest_factor())
         progress(0.2, "generalising")
         # generalise, when listing is paid for: one look at each distinct record
@@ -404,6 +429,6 @@ def _gather(forest: Forest, nodes: Small, counts: Ints) -> tuple[Small, Ints]:
     return nodes[first], np.add.reduceat(counts, first)
 
 
-def _check_whole(setting: str, value: object, least: int, most: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+def _check_whole(setting: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
         raise UsageError(f"{setting} must be a whole number from {least} to {most}.")

@@ -46,6 +46,7 @@ from hedgerow.release.manifest import (
 from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import Partition
 from hedgerow.release.untrusted import digest, is_sober, read_bytes, read_columns
+from hedgerow.settings import check_arguments
 
 if TYPE_CHECKING:
     from hedgerow.release.basket_release import BasketRelease
@@ -78,6 +79,7 @@ def check_target(path: str | Path, overwrite: bool = False) -> Path:
         ReleaseError: If something is there already that must not be replaced, or nothing can be
             written there.
     """
+    check_arguments(check_target, locals())
     if not os.fspath(path):
         raise ReleaseError("the release has no folder to go to", hint="Name a new folder.")
     target = Path(os.path.realpath(path))

@@ -211,6 +211,8 @@ def check_guarantee(guarantee: dict[str, Any]) -> None:
             raise broken(MANIFEST, f"the {key} of the guarantee is no number {span}")
     if not isinstance(guarantee.get("private"), bool):
         raise broken(MANIFEST, "the guarantee does not say whether the release is private")
+    if not isinstance(guarantee.get("row_wise_query", True), bool):
+        raise broken(MANIFEST, "the guarantee does not say whether the query was row-wise")
 
 
 def schema_of(manifest: dict[str, Any]) -> Schema:

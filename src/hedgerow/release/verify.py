@@ -301,6 +301,10 @@ def _protection(release: Release | BasketRelease | RowsRelease) -> str:
     if draft is not True and release.schema.began_as_draft:
         raise Failed("the schema began as a draft from private data, and the guarantee hides it")
     words = unit if person is None else f"one person has at most {rows} rows"
+    query = release.guarantee.get("row_wise_query")
+    if query is False:
+        raise Failed("nobody vouched that each row of the database query depends on one person")
+    words += "; each row of a database query was acknowledged to be one person's" if query else ""
     return words + ("; the schema began as a draft from private data" if draft else "")
 
 

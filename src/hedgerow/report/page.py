@@ -329,6 +329,15 @@ def _limits(release: Any) -> Safe:
             1,
             ("A row is a person", "Somebody with several rows is protected less, in proportion."),
         )
+    if release.guarantee.get("row_wise_query"):
+        told.insert(
+            0,
+            (
+                "The data came from a database query",
+                "Whoever ran it acknowledged that each of its rows depends on one person alone. "
+                "hedgerow cannot check that.",
+            ),
+        )
     if release.guarantee.get("began_as_draft"):
         told.insert(
             0,

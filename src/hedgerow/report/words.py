@@ -103,6 +103,11 @@ def guarantee(release: Release | BasketRelease | RowsRelease) -> list[str]:
         lines.append(weak)
     if promise.get("began_as_draft"):
         lines.append("The schema began as a draft that was read off the private data.")
+    if promise.get("row_wise_query"):
+        lines.append(
+            "The data came from a database query. That each of its rows depends on one person "
+            "alone was acknowledged, not checked."
+        )
     return lines
 
 

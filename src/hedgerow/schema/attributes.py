@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Literal
 
 from hedgerow.schema.taxonomy import Taxonomy
+from hedgerow.settings import check_fields
 
 __all__ = ["Attribute", "Categorical", "Missing", "Numeric", "Outside"]
 
@@ -37,6 +38,10 @@ class Categorical:
     missing: Missing = "error"
     outside: Literal["error", "other", "drop"] = "error"
     boolean: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses settings of the wrong type."""
+        check_fields(self)
 
     @property
     def size(self) -> int:
@@ -74,6 +79,10 @@ class Numeric:
     kind: Literal["integer", "decimal", "date"]
     missing: Missing = "error"
     outside: Outside = "error"
+
+    def __post_init__(self) -> None:
+        """Refuses settings of the wrong type."""
+        check_fields(self)
 
     @cached_property
     def grid(self) -> int:

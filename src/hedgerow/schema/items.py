@@ -8,25 +8,25 @@ looks at one record alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from hedgerow.errors import UsageError
 from hedgerow.schema.taxonomy import Taxonomy
+from hedgerow.settings import check_fields
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["DEFAULT_FAN_OUT", "EMPTY", "SEPARATORS", "Items", "Separator", "grouped"]
+__all__ = ["DEFAULT_FAN_OUT", "EMPTY", "Items", "Separator", "grouped"]
 
 EMPTY = "(empty)"
 DEFAULT_FAN_OUT = 10
 
 Separator = Literal[" ", ",", ";", "|", "\t"]
-SEPARATORS: tuple[Separator, ...] = (" ", ",", ";", "|", "\t")
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,12 @@ class Items:
 
     def __post_init__(self) -> None:
         """Takes any list of labels; whole numbers become their decimal texts."""
-        if not isinstance(self.universe, range | Taxonomy):
-            object.__setattr__(self, "universe", tuple(map(str, self.universe)))
+        # the characters of a text are not its items, and a set has no order
+        given: Any = self.universe
+        odd = (range, Taxonomy, str, bytes, set, frozenset, Mapping)
+        if isinstance(given, Iterable) and not isinstance(given, odd):
+            object.__setattr__(self, "universe", tuple(map(str, given)))
+        check_fields(self)
 
     @property
     def semantic(self) -> bool:

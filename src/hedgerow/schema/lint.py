@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
-from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY, SEPARATORS, Items
+from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY, Items
 from hedgerow.schema.taxonomy import Taxonomy
 
 __all__ = [
@@ -310,9 +310,6 @@ def items_faults(items: Items) -> list[tuple[str, str, str]]:
         faults.append(("empty", what, "Rename the item, or write empty: drop."))
     if items.max_items is not None and items.max_items < 1:
         faults.append(("max_items", "max_items is below 1", "Say how many items may count."))
-    if items.separator not in SEPARATORS:
-        hint = "Use a blank, a comma, a semicolon, a bar or a tab."
-        faults.append(("separator", "items cannot be separated by this", hint))
     if (items.person is None) != (items.item is None):
         given, other = ("person", "item") if items.item is None else ("item", "person")
         hint = f"A table with one row for each item of a person needs both: add {other}:."

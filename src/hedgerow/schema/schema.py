@@ -22,6 +22,7 @@ from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.items import Items
 from hedgerow.schema.lint import Fault, items_faults, label_fault, raise_faults, schema_faults
 from hedgerow.schema.trees import DEFAULT_ROOT
+from hedgerow.settings import check_fields
 
 __all__ = ["BOTH", "Person", "Schema", "Unit", "refuse_no_unit", "unit_fault"]
 
@@ -39,6 +40,10 @@ class Person:
 
     column: str
     max_rows: int
+
+    def __post_init__(self) -> None:
+        """Refuses settings of the wrong type."""
+        check_fields(self)
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,7 @@ class Schema:
 
     def __post_init__(self) -> None:
         """Refuses what could not be published or read back."""
+        check_fields(self)
         wrong = label_fault(self.name)
         if wrong is not None:
             raise SchemaError(f"the schema's name: {wrong[0]}", hint=wrong[1])

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from hedgerow.settings import check_fields
+
 __all__ = ["Taxonomy"]
 
 
@@ -32,6 +34,10 @@ class Taxonomy:
 
     labels: tuple[str, ...]
     parents: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        """Refuses labels and parents of the wrong type."""
+        check_fields(self)
 
     @staticmethod
     def from_nested(root: str, tree: Mapping[str, Any] | Sequence[str]) -> Taxonomy:

@@ -1,9 +1,10 @@
 """Private data as integer codes: readers, encoders with their error reports, `Table`, `Baskets`."""
 
 from hedgerow.table.baskets import Baskets, read_baskets, read_records
-from hedgerow.table.database import Database
+from hedgerow.table.database import Database, refuse_mixing
 from hedgerow.table.draft import draft_schema
 from hedgerow.table.frames import FrameKind, frame_kind, to_frame
+from hedgerow.table.identity import refuse_same_source
 from hedgerow.table.stream import RowStream
 from hedgerow.table.table import (
     CodeMatrix,
@@ -34,5 +35,7 @@ __all__ = [
     "read_records",
     "read_public",
     "read_weight_file",
+    "refuse_mixing",
+    "refuse_same_source",
     "to_frame",
 ]

@@ -81,6 +81,7 @@ def _read_long(
         codes = lookup.find(batch.column(1), item)
         records.note((codes == FOREIGN) & known, seen)
         seen += batch.num_rows
+        records.empty = not seen
         # From here on a foreign item is none: its row has been noted.
         parts.append(np.where(codes < 0, np.int32(NOTHING), codes)[known])
         people.append(ids.filter(pa.array(known)))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hedgerow.errors import DataWarning, LeakError, UsageError
 from hedgerow.table.frames import FrameKind, frame_kind
 from hedgerow.table.readers import is_many, magic_of, open_source
+from hedgerow.table.source import no_records
 from hedgerow.table.text_faults import misnamed
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def read_baskets(
     delimiter: str | None = None,
     line_breaks: bool = False,
     progress: Progress | None = None,
+    allow_empty: bool = True,
 ) -> Baskets:
     """Reads private transactions and encodes them against the schema.
 
@@ -105,6 +107,7 @@ def read_baskets(
         line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
             is a line.
         progress: Called now and then with the share that has been read, from 0 to 1.
+        allow_empty: Whether an input without any record is in order.
 
     Example:
         >>> import pyarrow as pa
@@ -116,7 +119,12 @@ def read_baskets(
         (Baskets('shop'), [0, 1, 1], [0, 2, 3])
     """
     records = read_records(
-        source, schema, delimiter=delimiter, line_breaks=line_breaks, progress=progress
+        source,
+        schema,
+        delimiter=delimiter,
+        line_breaks=line_breaks,
+        progress=progress,
+        allow_empty=allow_empty,
     )
     start, codes = records.finish()
     return Baskets(schema, start, codes, frame_kind(source))
@@ -130,6 +138,7 @@ def read_records(
     line_breaks: bool = False,
     progress: Progress | None = None,
     sink: Sink | None = None,
+    allow_empty: bool = True,
 ) -> Records:
     """Reads transactions as `read_baskets` does, and hands them on block by block.
 
@@ -142,6 +151,7 @@ def read_records(
         progress: Called now and then with the share that has been read, from 0 to 1.
         sink: Takes the codes of records and the number of each one's codes; without it the result
             keeps them.
+        allow_empty: Whether an input without any record is in order.
     """
     # These wait for numba, so they are loaded only when needed.
     from hedgerow.table.basket_columns import read_columns
@@ -164,6 +174,8 @@ def read_records(
             source, known=columns, delimiter=delimiter, line_breaks=line_breaks, split=split
         )
         records = read_columns(opened, lookup, progress, sink)
+    if records.empty and not allow_empty:
+        raise no_records(records.what)
     records.check()
     for sentence in records.warnings():
         warnings.warn(sentence, DataWarning, stacklevel=3)

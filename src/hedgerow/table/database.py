@@ -14,9 +14,10 @@ from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
 from hedgerow.errors import DataError, UsageError
+from hedgerow.settings import check_fields
 from hedgerow.table.source import BATCH_ROWS, Source, check_names
 
-__all__ = ["Database", "is_database", "open_database"]
+__all__ = ["Database", "is_database", "open_database", "refuse_mixing"]
 
 _POSTGRES = ("postgresql://", "postgres://")
 _DUCKDB = "duckdb://"
@@ -42,6 +43,8 @@ class Database:
         url: `postgresql://user@host:port/database`, or `duckdb:///path/of/file.db`.
         table: The table, such as `people` or `clinic.people`.
         query: A SELECT instead of a table.
+        row_wise: Your word that each row of the query depends on one person alone; `publish`
+            does not take a query without it (docs/scale.md#queries).
 
     Example:
         >>> Database("postgresql://ann:secret@db/clinic", table="people")
@@ -51,6 +54,11 @@ class Database:
     url: str
     table: str | None = None
     query: str | None = None
+    row_wise: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses settings of the wrong type."""
+        check_fields(self)
 
     def __repr__(self) -> str:
         """The address without user and password: a repr ends up in logs."""
@@ -67,6 +75,29 @@ class Database:
         except ValueError:  # an address that makes no sense may have the password anywhere
             return "postgresql://..."
         return f"postgresql://{host}{parts.path}"
+
+
+def refuse_mixing(source: object) -> None:
+    """Refuses a query unless somebody vouches that it mixes nobody's rows with another's.
+
+    Whether a query does so is not worked out: a view or a function may hide it.
+
+    Raises:
+        UsageError: If the acknowledgement is missing.
+
+    Example:
+        >>> refuse_mixing(Database("duckdb:///x.db", query="SELECT age FROM people LIMIT 9"))
+        Traceback (most recent call last):
+        hedgerow.errors.UsageError: duckdb:///x.db: a query may mix the records of several people
+          If each of its rows depends on one person alone, say so ...
+    """
+    if isinstance(source, Database) and source.query is not None and not source.row_wise:
+        raise UsageError(
+            f"{source.shown}: a query may mix the records of several people",
+            hint="If each of its rows depends on one person alone, say so (--row-wise, "
+            "row_wise=True). It does not with LIMIT, DISTINCT, GROUP BY, window functions, "
+            "subqueries or joins over other people's rows: see docs/scale.md.",
+        )
 
 
 def is_database(source: str) -> bool:

@@ -33,7 +33,7 @@ class Records:
     def __init__(self, lookup: Lookup, what: str, places: Places, sink: Sink | None = None) -> None:
         self._lookup = lookup
         self._sink = sink
-        self._what = what
+        self.what = what
         self._places = places
         self._codes = _Grown(np.int32)
         self._ends = _Grown(np.int64)
@@ -42,9 +42,11 @@ class Records:
         self._odd: int | None = None
         self._seen = 0
         self._useful = False
+        self.empty = True  # until a record was seen, whatever rules make of it
 
     def add(self, codes: NDArray[np.int32], sizes: NDArray[np.int64]) -> None:
         """Takes the codes of the next records and the number of each one's codes."""
+        self.empty = self.empty and not len(sizes)
         codes, sizes, foreign = self._lookup.settle(codes, sizes)
         self.note(foreign, self._seen)
         self._seen += len(foreign)
@@ -75,7 +77,7 @@ class Records:
             return
         where = ", ".join(self._places(self._foreign))
         raise DataError(
-            f"{self._what}, {where}: an item is not in the universe, and the schema says "
+            f"{self.what}, {where}: an item is not in the universe, and the schema says "
             "`foreign: error` (the first places are named)",
             hint="Mend the data or the universe, or write `foreign: drop` to leave such items out.",
         )
@@ -90,17 +92,17 @@ class Records:
         if self._odd is not None:
             (where,) = self._places([self._odd])
             found.append(
-                f"{self._what}, {where}: the text is not encoded in UTF-8, so items there count as "
+                f"{self.what}, {where}: the text is not encoded in UTF-8, so items there count as "
                 "foreign. Save the file as UTF-8."
             )
         if self._lookup.mark is not None:
             found.append(
-                f"{self._what}: the text holds '{self._lookup.mark}', and no item of the universe "
+                f"{self.what}: the text holds '{self._lookup.mark}', and no item of the universe "
                 f"does. Is `separator: '{self._lookup.mark}'` missing in the schema?"
             )
         if not self._useful:
             found.append(
-                f"{self._what}: no record has an item of the universe, so a release will say "
+                f"{self.what}: no record has an item of the universe, so a release will say "
                 "nothing. Check the universe, and the separator or column, in the schema."
             )
         return found

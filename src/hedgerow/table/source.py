@@ -12,7 +12,7 @@ from typing import Any
 
 from hedgerow.errors import DataError
 
-__all__ = ["BATCH_ROWS", "Source", "check_names"]
+__all__ = ["BATCH_ROWS", "Source", "check_names", "no_records"]
 
 # Small enough that a batch of codes stays in the processor's cache while column after column is
 # written into it, large enough that the cost of a call is lost in it.
@@ -51,6 +51,21 @@ class Source:
     def __repr__(self) -> str:
         """The name alone: a repr ends up in logs."""
         return f"Source({self.what!r})"
+
+
+def no_records(what: str) -> DataError:
+    """The refusal of an input without a single record, before any rule was applied.
+
+    An empty input is nearly always a mistake: a filter that matched nothing, the wrong file.
+
+    Args:
+        what: How messages call the input.
+    """
+    return DataError(
+        f"{what}: there are no records in it",
+        hint="Look whether this is the right input. If it is meant to be empty, say so "
+        "(--allow-empty, allow_empty=True).",
+    )
 
 
 def check_names(names: Sequence[str], what: str) -> tuple[str, ...]:

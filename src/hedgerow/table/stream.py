@@ -21,7 +21,7 @@ from hedgerow.table.encode import Codes, encode_array
 from hedgerow.table.person import person_ids
 from hedgerow.table.readers import open_source
 from hedgerow.table.rules import Report, apply_rules
-from hedgerow.table.source import Source
+from hedgerow.table.source import Source, no_records
 from hedgerow.table.weights import WeightColumns
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Encoded:
         people: The ids of the persons, if the schema tells people apart.
         report: What was odd about the batch.
         weights: Levels of people's own weights, if they are wanted.
-        bad: The rows without a proper weight, by column.
+        bad: The rows with a weight that a rule refuses, by column.
     """
 
     columns: list[Codes]
@@ -67,6 +67,7 @@ class RowStream:
         delimiter: The delimiter of a CSV file, if its first line is not to tell it.
         weights: Columns that hold people's own weights, if they are wanted.
         line_breaks: Whether quoted values of a CSV file may hold line breaks.
+        allow_empty: Whether an input without any record is in order.
     """
 
     def __init__(
@@ -76,6 +77,8 @@ class RowStream:
         delimiter: str | None = None,
         weights: WeightColumns | None = None,
         line_breaks: bool = False,
+        *,
+        allow_empty: bool = True,
     ) -> None:
         check_schema(schema)
         known = known_columns(schema)
@@ -92,6 +95,8 @@ class RowStream:
         self.wanted = [places[attribute.name] for attribute in self.attributes]
         if schema.person is not None:
             self.wanted.append(places[schema.person.column])
+        self.empty = True  # until a record was seen, whatever rules make of it
+        self._allow_empty = allow_empty
         self.weights = weights
         if weights is not None:
             self.wanted += weights.places(self.source)
@@ -104,6 +109,7 @@ class RowStream:
         """Batches of the wanted columns, each with the number of its first row."""
         first = 0
         for batch in self.source.batches(self.wanted):
+            self.empty = self.empty and not batch.num_rows
             yield first, batch
             first += batch.num_rows
 
@@ -118,32 +124,40 @@ class RowStream:
                 batch.column(len(self.attributes)), self.schema.person.column
             )
             stays = known if stays is None else stays & known
-        weights, bad = self._own_weights(first, batch)
+        weights, kept, bad = self._own_weights(first, batch)
+        if kept is not None:
+            stays = kept if stays is None else stays & kept
         if stays is None:
             return Encoded(columns, batch.num_rows, people, report, weights, bad)
         if people is not None:
             people = people.filter(stays)
-        kept = [column[stays] for column in columns]
+        staying = [column[stays] for column in columns]
         own = None if weights is None else weights[stays]
-        return Encoded(kept, int(stays.sum()), people, report, own, bad)
+        return Encoded(staying, int(stays.sum()), people, report, own, bad)
 
     def _own_weights(
         self, first: int, batch: Any
-    ) -> tuple[NDArray[np.uint8] | None, dict[str, list[int]]]:
+    ) -> tuple[NDArray[np.uint8] | None, NDArray[np.bool_] | None, dict[str, list[int]]]:
+        """Levels, which records they let stay (None: all of them), and what is refused."""
         if self.weights is None:
-            return None, {}
+            return None, None, {}
         columns = self.weights.columns
         levels = np.empty((batch.num_rows, len(columns)), np.uint8)
-        found: dict[str, list[int]] = {}
+        stays = np.ones(batch.num_rows, bool)
+        refused: dict[str, list[int]] = {}
         at = len(self.wanted) - len(columns)
         for place, column in enumerate(columns):
-            levels[:, place], bad = self.weights.encode(batch.column(at + place), column)
-            if bad.any():
-                found[column] = (np.flatnonzero(bad) + first).tolist()
-        return levels, found
+            found = self.weights.encode(batch.column(at + place), column)
+            levels[:, place] = found.levels
+            stays &= found.kept
+            if found.refused.any():
+                refused[column] = (np.flatnonzero(found.refused) + first).tolist()
+        return levels, None if stays.all() else stays, refused
 
     def finish(self, report: Report) -> None:
         """Raises or warns about what was odd, when all batches have been encoded."""
+        if self.empty and not self._allow_empty:
+            raise no_records(self.source.what)
         by_name = {attribute.name: attribute for attribute in self.attributes}
         report.check(self.source, by_name)
         for sentence in report.warnings(self.source, by_name):

@@ -15,6 +15,7 @@ from hedgerow.schema.attributes import Attribute
 from hedgerow.table.distinct import OwnValues
 from hedgerow.table.encode import Codes
 from hedgerow.table.frames import FrameKind, frame_kind
+from hedgerow.table.identity import refuse_same_rows
 from hedgerow.table.person import cap_rows, person_numbers
 from hedgerow.table.readers import open_source
 from hedgerow.table.rules import Report
@@ -103,6 +104,7 @@ def read(
     delimiter: str | None = None,
     line_breaks: bool = False,
     progress: Progress | None = None,
+    allow_empty: bool = True,
 ) -> Table:
     """Reads private data and encodes it against the schema.
 
@@ -119,6 +121,7 @@ def read(
         line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
             is a line.
         progress: Called now and then with the share that has been read, from 0 to 1.
+        allow_empty: Whether an input without any record is in order.
 
     Example:
         >>> import pyarrow as pa
@@ -128,7 +131,8 @@ def read(
         >>> read(pa.table({"age": [18, 40]}), schema)
         Table('survey')
     """
-    table = collect(RowStream(source, schema, delimiter, line_breaks=line_breaks), progress)
+    stream = RowStream(source, schema, delimiter, line_breaks=line_breaks, allow_empty=allow_empty)
+    table = collect(stream, progress)
     return Table(schema, table.codes, frame_kind(source))
 
 
@@ -164,8 +168,16 @@ def read_public(
     return codes
 
 
-def collect(stream: RowStream, progress: Progress | None = None) -> Table:
-    """Reads all rows of a stream that has been opened, as `read` does."""
+def collect(
+    stream: RowStream, progress: Progress | None = None, unlike: CodeMatrix | None = None
+) -> Table:
+    """Reads all rows of a stream that has been opened, as `read` does.
+
+    Args:
+        stream: The private rows.
+        progress: Called now and then with the share that has been read, from 0 to 1.
+        unlike: Public rows, as codes, that must not be the private ones.
+    """
     schema = stream.schema
     report = Report()
     rows = _Rows(len(schema.attributes) + 1, _dtype(stream.attributes), stream.source.capacity)
@@ -191,6 +203,8 @@ def collect(stream: RowStream, progress: Progress | None = None) -> Table:
         weights = np.concatenate([empty, *own])
 
     codes = rows.finish()
+    if unlike is not None:
+        refuse_same_rows(codes, unlike)
     if schema.person is not None and people:
         kept = cap_rows(codes, person_numbers(people), schema.person.max_rows)
         codes, weights = codes[kept], None if weights is None else weights[kept]
@@ -206,13 +220,14 @@ def check_rows(
     delimiter: str | None = None,
     line_breaks: bool = False,
     progress: Progress | None = None,
+    allow_empty: bool = True,
 ) -> None:
     """Looks whether data follows the schema, as `read` does, and keeps none of it.
 
     An attribute that nearly tells people apart gives a `DataWarning`, for the eyes of whoever
     holds the data.
     """
-    stream = RowStream(source, schema, delimiter, line_breaks=line_breaks)
+    stream = RowStream(source, schema, delimiter, line_breaks=line_breaks, allow_empty=allow_empty)
     report = Report()
     own = OwnValues(schema, stream.attributes)
     for item in stream.batches():

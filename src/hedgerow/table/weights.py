@@ -1,15 +1,15 @@
 """Columns in which people say how much they mind: weights of their own, on a public scale.
 
-A weight is clamped to public bounds and rounded to one of `LEVELS` public steps between them. What
-becomes of it follows from that record alone. A weight that is missing, negative or no number is an
-error, told to whoever holds the data, by row and column and without the value.
+A weight is rounded to one of `LEVELS` public steps between public bounds. Public rules say what
+becomes of one that is missing or outside them; none stops a run but `error`, which has to be asked
+for. What becomes of a weight follows from that record alone.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -18,10 +18,14 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
+from hedgerow.settings import check_fields
 from hedgerow.table.encode import plain_array
 from hedgerow.table.source import Source
 
-__all__ = ["LEVELS", "WeightColumns", "read_weight_file"]
+__all__ = ["LEVELS", "MissingWeight", "OutsideWeight", "WeightColumns", "read_weight_file"]
+
+MissingWeight = float | Literal["drop", "error"]
+OutsideWeight = float | Literal["clip", "drop", "error"]
 
 LEVELS = 16
 _SHOWN = 5
@@ -33,19 +37,29 @@ class WeightColumns:
 
     Args:
         columns: The columns.
-        low: What a smaller weight becomes.
-        high: What a larger weight becomes.
+        low: The smallest weight.
+        high: The largest weight.
+        missing: What a weight counts as that is missing or no number; or "drop" for leaving the
+            record out, or "error".
+        outside: What a weight outside the bounds counts as; or "clip" for the nearer bound, or
+            "drop", or "error".
 
     Example:
         >>> columns = WeightColumns(("minds",), 0.0, 3.0)
-        >>> codes, bad = columns.encode(pa.array(["1", "2.5", "7", "much", None]), "minds")
-        >>> columns.values()[codes[:3]].round(1).tolist(), bad.tolist()
-        ([1.0, 2.4, 3.0], [False, False, False, True, True])
+        >>> found = columns.encode(pa.array(["1", "2.5", "7", "-7", "much", None]), "minds")
+        >>> columns.values()[found.levels].round(1).tolist()
+        [1.0, 2.4, 3.0, 0.0, 1.0, 1.0]
     """
 
     columns: tuple[str, ...]
     low: float
     high: float
+    missing: MissingWeight = 1.0
+    outside: OutsideWeight = "clip"
+
+    def __post_init__(self) -> None:
+        """Refuses settings of the wrong type."""
+        check_fields(self)
 
     def values(self) -> NDArray[np.float64]:
         """The weight of each level."""
@@ -78,16 +92,26 @@ class WeightColumns:
                 )
         return [source.names.index(column) for column in self.columns]
 
-    def encode(self, array: Any, column: str) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """Levels, and which weights are none."""
+    def encode(self, array: Any, column: str) -> Levels:
+        """The levels of one column, weight by weight."""
         numbers = _numbers(plain_array(array, column))
-        bad = ~np.isfinite(numbers) | (numbers < 0)
-        clamped = np.clip(np.where(bad, self.low, numbers), self.low, self.high)
+        missing = np.isnan(numbers)
+        outside = (numbers < self.low) | (numbers > self.high)
+        kept, refused = np.ones(len(numbers), bool), np.zeros(len(numbers), bool)
+        for met, rule in ((missing, self.missing), (outside, self.outside)):
+            if rule == "error":
+                refused |= met
+            elif rule == "drop":
+                kept &= ~met
+            elif rule != "clip":
+                numbers = np.where(met, rule, numbers)
+        clamped = np.clip(np.where(np.isnan(numbers), self.low, numbers), self.low, self.high)
         span = max(self.high - self.low, 1e-300)
-        return np.rint((clamped - self.low) / span * (LEVELS - 1)).astype(np.uint8), bad
+        levels = np.rint((clamped - self.low) / span * (LEVELS - 1)).astype(np.uint8)
+        return Levels(levels, kept, refused)
 
     def refuse(self, source: Source, bad: dict[str, list[int]]) -> None:
-        """Raises if any weight was none.
+        """Raises if a rule says `error` and any weight met it.
 
         Args:
             source: Knows the lines of the rows.
@@ -98,10 +122,26 @@ class WeightColumns:
         column, rows = next(iter(bad.items()))
         where = ", ".join(source.places(rows[:_SHOWN]))
         raise DataError(
-            f"{source.what}: in column {column!r} a weight is missing, negative or no number "
-            f"(the first places are named): {where}",
-            hint="Write a number from 0 up for everybody; 0 means not to mind at all.",
+            f"{source.what}: in column {column!r} a weight is missing, no number or outside the "
+            f"bounds, and the settings say `error` (the first places are named): {where}",
+            hint="Mend the data, or have such weights replaced: weight_missing=1 and "
+            "weight_outside=clip.",
         )
+
+
+@dataclass(frozen=True)
+class Levels:
+    """What became of the weights of one column.
+
+    Args:
+        levels: The level of each weight; of no meaning where a record is dropped or refused.
+        kept: Which records stay.
+        refused: Which weights met a rule that says `error`.
+    """
+
+    levels: NDArray[np.uint8]
+    kept: NDArray[np.bool_]
+    refused: NDArray[np.bool_]
 
 
 def _numbers(array: Any) -> NDArray[np.float64]:
@@ -116,9 +156,11 @@ def _numbers(array: Any) -> NDArray[np.float64]:
         known = np.asarray([*map(_number, words), np.nan])
         index = pc.fill_null(array.indices, len(words)).to_numpy(zero_copy_only=False)
         return np.asarray(known[index])
-    if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
+    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    if not any(is_one(array.type) for is_one in kinds):
         return np.full(len(array), np.nan)
-    found = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    # not safe: one number that a float holds only nearly would stop the run
+    found = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return np.asarray(found, np.float64)
 
 

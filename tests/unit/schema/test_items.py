@@ -126,7 +126,6 @@ def test_yaml_leaves_out_what_is_default() -> None:
         (Items(FOOD, fan_out=3), "taxonomy itself"),
         (Items(("a",), max_items=0), "max_items is below 1"),
         (Items(("a", "(empty)"), empty="dummy"), "empty record"),
-        (Items(("a",), separator="x"), "separated"),  # type: ignore[arg-type]
         (Items(("a",), person="p"), "without item"),
         (Items(("a",), item="i"), "without person"),
         (Items(("a",), item="i", person="i"), "same column"),
