@@ -6,6 +6,7 @@ record decide how others are read.
 
 from __future__ import annotations
 
+import gzip
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -23,8 +24,10 @@ sys.path.insert(0, str(AUDITS))  # a folder of scripts, not a package
 import fuzz  # noqa: E402
 import fuzz_guard  # noqa: E402
 import fuzz_readers  # noqa: E402
-from hedgerow.errors import HedgerowError  # noqa: E402
-from hedgerow.table import csv_file, fimi, frames, readers  # noqa: E402
+import hedgerow  # noqa: E402
+from hedgerow.errors import DataError, HedgerowError  # noqa: E402
+from hedgerow.schema import Schema  # noqa: E402
+from hedgerow.table import check_rows, csv_file, fimi, frames, read_baskets, readers  # noqa: E402  # noqa: E402
 from hedgerow.table.source import Source  # noqa: E402
 
 INSERTIONS = 2000
@@ -82,6 +85,40 @@ def test_many_insertions_are_read_and_not_refused(
         except HedgerowError:
             pass
     assert read >= 3
+
+
+ATTACKS: dict[str, tuple[str, list[str], str, dict[str, Any]]] = {
+    "table": ("age,ok,note", ["40,yes,tall", "50,no,short"], '44,no,"tall (6ft', {
+        "name": "t", "unit": "row", "attributes": {
+            "age": {"type": "numeric", "low": 0, "high": 99},
+            "ok": {"type": "boolean", "role": "class"},
+            "note": {"type": "categorical", "values": ["tall", "short"], "outside": "other"}}}),
+    "column": ("visit,x", ["1,milk tea", "2,tea"], '44,"tea (6oz', {
+        "name": "c", "unit": "row", "items": {"universe": ["milk", "tea"], "column": "x"}}),
+    "person and item": ("who,x", ["p1,milk", "p2,tea"], 'p3,"tea (6oz', {
+        "name": "p", "unit": "person", "items": {
+            "universe": ["milk", "tea"], "person": "who", "item": "x"}}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("gzipped", [False, True])
+@pytest.mark.parametrize("kind", ATTACKS)
+def test_a_line_that_would_swallow_all_others_stops_the_run(
+    kind: str, gzipped: bool, tmp_path: Path
+) -> None:
+    header, rows, attack, document = ATTACKS[kind]
+    schema, path = Schema.from_dict(document), tmp_path / ("d.csv.gz" if gzipped else "d.csv")
+    lines = [header, *rows * 500]
+    lines.insert(2, attack)
+    content = ("\n".join(lines) + "\n").encode()
+    path.write_bytes(gzip.compress(content) if gzipped else content)
+    look: Any = check_rows if schema.items is None else read_baskets
+    for run in (look, hedgerow.publish):
+        with pytest.raises(DataError, match="line 3: a quotation mark opens a value") as caught:
+            run(path, schema)
+        assert "6" not in str(caught.value).replace(str(path), "")
+        with pytest.raises(DataError, match="ends inside a quoted value.*opened in line 3"):
+            run(path, schema, line_breaks=True)
 
 
 def arrow_alone(
