@@ -273,6 +273,7 @@ AUDITED: dict[str, Audited] = {
                     DiffPart(schedule="paper", c1=0.5, c2=0.3), _plain(trials.order_of_sets)
                 ),
                 Experiment(DiffPart(variant="tree"), _plain(trials.order_of_sets)),
+                Experiment(DiffPart(variant="tree", cap=1), trials.far_down),
             ),
             schemas=random_universe,
             tiny_schemas=TINY_UNIVERSES,

@@ -1,4 +1,4 @@
-"""The distinguishers T1 to T12: neighbours on which flawed algorithms give themselves away.
+"""The distinguishers T1 to T13: neighbours on which flawed algorithms give themselves away.
 
 The flaws are those of the published algorithms and of their obvious implementations.
 
@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from hedgerow.audit.distinguish import Draw, Trial
-from hedgerow.audit.neighbours import Pair, pair_of
+from hedgerow.audit.neighbours import Pair, deep_pairs, pair_of
+from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.publisher import Outcome, Publisher
@@ -30,6 +31,7 @@ __all__ = [
     "empty_cut",
     "empty_cuts",
     "empty_row",
+    "far_down",
     "float_support",
     "levels_and_edges",
     "metadata",
@@ -221,6 +223,30 @@ def empty_cuts(method: Publisher) -> Trial:
 
     return _trial("T6", "cuts without records are as many as they are", pair,
                   {"the cut {12, 34} passes": passes})  # fmt: skip
+
+
+def far_down(method: Publisher, budget: Budget) -> Trial:
+    """T13: how far a gate lets records down a tree tells little, however many levels there are."""
+    share = budget.epsilon / 4
+    pair = deep_pairs(share)[6]  # as many records as two levels ask for
+
+    def levels(outcome: Outcome) -> int:
+        tree: Any = outcome.partition
+        depth = np.zeros(len(tree.parent), dtype=np.int64)
+        for place in range(1, len(depth)):  # parents come first
+            depth[place] = depth[tree.parent[place]] + 1
+        return int(depth.max())
+
+    def counted(outcome: Outcome) -> bool:
+        return bool(outcome.measurements[-1].values.max() > len(pair.without.start) - 1)
+
+    events = {
+        "two levels down": lambda outcome: levels(outcome) >= 2,
+        "two levels down, and one more is counted": lambda outcome: (
+            levels(outcome) >= 2 and counted(outcome)
+        ),
+    }
+    return _trial("T13", "a gate decides on all levels for one price", pair, events)
 
 
 def order_of_sets(method: Publisher) -> Trial:
