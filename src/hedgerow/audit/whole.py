@@ -322,7 +322,8 @@ def _rules(
         wrong = wrong or check_rules(mode, tables, setting.budget, setting.seed + number)
         tried += 1
     words = wrong or "draws that are forced on other data leave everything else as it is"
-    yield setting.line(describe(mode), "rules", None, tried, wrong is None, words)
+    if tried:
+        yield setting.line(describe(mode), "rules", None, tried, wrong is None, words)
 
 
 def _deep(setting: _Setting, mode: Publisher, share: Fraction) -> Iterator[Line]:
@@ -373,7 +374,8 @@ def _files(
                     wrong = wrong or (finding.complaint and f"{finding.complaint} ({pair.words})")
     words = wrong or "files that differ in a whole person, through the readers"
     bound = strongest if strongest else None
-    yield setting.line(describe(mode), "files", bound, tried, wrong is None, words)
+    if tried:
+        yield setting.line(describe(mode), "files", bound, tried, wrong is None, words)
 
 
 def _distinguish_files(setting: _Setting, entry: Audited, mode: Publisher) -> Iterator[Line]:
