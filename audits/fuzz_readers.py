@@ -269,9 +269,12 @@ def readers(folder: Path) -> dict[str, Reader]:
         encoded = [seed.encode() if isinstance(seed, str) else seed for seed in seeds]
         path = folder / (ending if "." in ending[1:] else f"{name}{ending}")
 
+        zipped = path.with_name(f"{path.name}.gz")  # lines of items are unpacked by their name
+
         def run(content: bytes) -> Any:
-            path.write_bytes(content)
-            return read(path)
+            target = zipped if ending == ".dat" and content[:2] == b"\x1f\x8b" else path
+            target.write_bytes(content)
+            return read(target)
 
         return Reader(name, share, encoded[0], contents(encoded), run)
 
