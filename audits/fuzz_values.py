@@ -263,7 +263,9 @@ def _object_reader(name: str, items: bool) -> Reader:
         for column, name in enumerate(columns):
             values = np.empty(len(records), object)
             for row, record in enumerate(records):
-                values[row] = record[column]
+                value = record[column]
+                # pandas itself makes one category of 1 and True, before a reader sees them.
+                values[row] = value if kind == "object" or isinstance(value, str) else None
             made[name] = pd.Series(values, dtype=object)
         rows = pd.DataFrame(made)
         if kind == "category":
