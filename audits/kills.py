@@ -2,9 +2,10 @@
 
     python audits/kills.py --number 1000
 
-After every kill the release is there as a whole (`verify` passes) or not at all, and the ledger has
-lost nothing: whatever was drawn is booked, whatever was booked stays, whatever is called published
-is there. Three kinds of kills are made:
+After every kill the release is there as a whole (`verify` passes) or not at all, and the budget
+ledger has lost nothing and taken nothing: whatever was drawn is booked, whatever is booked has read
+the random source, whatever was booked stays, whatever is called published is there, and the folder
+is free for the next run. Three kinds of kills are made:
 
 - by the clock (--number): SIGKILL at a moment drawn evenly over the time that a run takes. The
   command runs in a fork of this process, which has imported everything already; one in twenty is
@@ -12,14 +13,17 @@ is there. Three kinds of kills are made:
 - by events (--sweep): the run kills itself before its last file or database operation, the one
   before that, and so on back to where nothing was booked yet. This asks for no luck, so the tests
   use it, also on deliberately broken twins.
-- races (--races): runs that start together on a ledger with room for some of them.
+- races (--races): runs that start together on a ledger with room for some of them, and runs that
+  start together with the same folder to write to.
 
-How noise was drawn is witnessed from inside the run: the first use of randomness leaves a file.
+How noise was drawn is witnessed from inside the run: reading the random source leaves a file, and
+so does handing out what was read.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import random
@@ -42,6 +46,7 @@ FRESH = 20  # one run in so many by the clock is started afresh
 HUNG = 120  # seconds; a run takes a tenth of one
 DATASET = "people"
 IDLE = "nothing booked, nothing drawn"
+LOCKED = "folder locked, nothing booked"
 _SCHEMA = """\
 name: people
 unit: row
@@ -59,20 +64,29 @@ def run_command(witness: str, words: list[str], fatal: int | None = None) -> int
     """Runs the command in this process, with a witness of drawing.
 
     Args:
-        witness: The file to leave before anything is drawn.
+        witness: The file to leave before anything is drawn; one beside it, `read`, is left when
+            the random source was read.
         words: The command line.
         fatal: Before which operation to die; 0 to count them; None for neither.
     """
     import hedgerow.cli
     from hedgerow.privacy.keystream import Keystream
 
-    refill = Keystream.refill
+    refill, make = Keystream.refill, Keystream._make
 
-    def witnessed(stream: Any) -> None:
-        os.close(os.open(witness, os.O_CREAT | os.O_WRONLY))
+    def leave(path: str) -> None:
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
+
+    def made(stream: Any, number: int) -> bytes:
+        words = make(stream, number)
+        leave(os.path.join(os.path.dirname(witness), "read"))
+        return words
+
+    def handed_out(stream: Any) -> None:
         refill(stream)
+        leave(witness)
 
-    Keystream.refill = witnessed  # type: ignore[method-assign]
+    Keystream._make, Keystream.refill = made, handed_out  # type: ignore[method-assign]
     count = 0
 
     def listen(event: str, _: Any) -> None:
@@ -205,15 +219,25 @@ def examine(
         before: The entries of the ledger before it ran.
         code: Its exit code; negative if it was killed.
     """
+    from hedgerow.disk import Hold
+
+    lock = out.with_name(f".{out.name}.lock")
+    locked = lock.exists()
     wrong = []
+    if Hold.is_held(lock):
+        wrong.append("the folder stays locked")
     after = yard.entries()
-    if after[: len(before)] != before:
+    if [*map(_unmarked, after[: len(before)])] != [*map(_unmarked, before)]:
         wrong.append("an earlier entry of the ledger was lost or changed")
     mine = after[len(before) :]
     if [entry.epsilon for entry in mine] not in ([], [epsilon]):
         wrong.append("the run booked something else than what it was asked to spend")
     paid = any(entry.counts for entry in mine)
-    drawn = (yard.folder / "drawn").exists()
+    drawn, read = ((yard.folder / name).exists() for name in ("drawn", "read"))
+    if paid and not read:
+        wrong.append("something is booked though the random source was never read")
+    if any(entry.state == "reserved" for entry in after):
+        wrong.append("a run that is dead still has budget set aside")
     fresh, aside = ([*out.parent.glob(f".{out.name}.{kind}-*")] for kind in ("new", "old"))
     if (drawn or fresh) and not paid:
         wrong.append("noise was drawn that is not booked")
@@ -235,6 +259,11 @@ def examine(
             wrong.append("the earlier release is gone")
     if any(entry.state == "published" for entry in mine) and here != epsilon:
         wrong.append("the ledger calls a release published that is not there")
+    if any(entry.state == "published" for entry in mine) and any(
+        entry.state == "published" and entry.epsilon == earlier and entry.replaced is None
+        for entry in after
+    ):
+        wrong.append("a release that was replaced is not marked")
     if code == 0 and (here != epsilon or [entry.state for entry in mine] != ["published"]):
         wrong.append("the command said that all went well, and it did not")
     if code == -signal.SIGALRM:
@@ -247,22 +276,35 @@ def examine(
     booked = sum((entry.epsilon for entry in after if entry.counts), Fraction(0))
     if booked < sum(yard.held.values()):
         wrong.append("the ledger understates what the releases that are there have spent")
-    (yard.folder / "drawn").unlink(missing_ok=True)
+    for name in ("drawn", "read"):
+        (yard.folder / name).unlink(missing_ok=True)
     for folder in (*fresh, *aside):
         shutil.rmtree(folder, ignore_errors=True)
-    return _phase(mine, drawn, bool(fresh), here == epsilon), wrong
-
-
-def _phase(mine: tuple[Any, ...], drawn: bool, fresh: bool, there: bool) -> str:
     if not mine:
-        return "drawn, NOT booked" if drawn else IDLE
-    if mine[0].state == "published":
+        phase = "drawn, NOT booked" if drawn else LOCKED if locked else IDLE
+    else:
+        phase = _phase(mine[0].state, read, drawn, bool(fresh), here == epsilon)
+    return phase, wrong
+
+
+def _unmarked(entry: Any) -> Any:
+    """An entry, but for the mark that it was replaced."""
+    return dataclasses.replace(entry, replaced=None)
+
+
+def _phase(state: str, read: bool, drawn: bool, fresh: bool, there: bool) -> str:
+    """How far a run came that made an entry."""
+    if state == "withdrawn":
+        return f"withdrawn: reserved, random source {'read and not used' if read else 'not read'}"
+    if state == "published":
         return "published"
     if there:
         return "release in place, not yet noted"
     if fresh:
         return "files half-written, hidden"
-    return "drawn, nothing written" if drawn else "booked, nothing drawn"
+    if state == "drawn":
+        return "handed over, nothing written"
+    return "drawing" if drawn else "booked, random source read and not used"
 
 
 class Trials:
@@ -364,6 +406,8 @@ class Trials:
     def all_are_whole(self) -> None:
         """Looks at every release once more, at the end."""
         booked = {entry.epsilon for entry in self.yard.entries() if entry.counts}
+        if any(entry.state == "reserved" for entry in self.yard.entries()):
+            self.wrong.append("budget is set aside at the end")
         for out, epsilon in self.yard.held.items():
             if epsilon_in(out) != epsilon or epsilon not in booked:
                 self.wrong.append(f"{out.name}: not whole or not booked at the end")
@@ -396,13 +440,46 @@ def race(folder: Path) -> list[str]:
     return wrong
 
 
+def race_for_a_folder(folder: Path) -> list[str]:
+    """Starts runs together that are to write to one folder; what went wrong.
+
+    One of them succeeds, and the others cost nothing, whether they found the folder locked or
+    found the release there already.
+    """
+    yard = Yard(folder)
+    out = folder / "r"
+    gate = os.pipe()
+    runs = []
+    for number in range(RUNS):
+        own = folder / f"yard-{number}"
+        own.mkdir()
+        words = yard.words(out, Fraction(number + 1, 100))
+        words.remove("--overwrite")
+        runs.append(fork(own, words, gate=gate))
+    for end in gate:
+        os.close(end)
+    codes = [end_of(run) for run in runs]
+    wrong = []
+    if sorted(codes) != [0] + [6] * (RUNS - 1):
+        wrong.append(f"exit codes {sorted(codes)} of runs with one folder")
+    entries = yard.entries()
+    if [(entry.state, entry.epsilon) for entry in entries] != [("published", epsilon_in(out))]:
+        wrong.append(f"runs that could not be saved were booked: {[e.state for e in entries]}")
+    for number, code in enumerate(codes):
+        if code and (folder / f"yard-{number}" / "drawn").exists():
+            wrong.append("a run drew noise that could not be saved")
+    if [path.name for path in folder.iterdir() if path.name.startswith(".r.")]:
+        wrong.append("something was left beside the folder")
+    return wrong
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Runs the audit and reports; 1 if something is wrong."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--number", type=int, default=100, help="kills by the clock")
     parser.add_argument("--sweep", action="store_true", help="also kill before every operation")
     parser.add_argument("--first", action="store_true", help="end a sweep at the first finding")
-    parser.add_argument("--races", type=int, default=10, help="races for a ledger")
+    parser.add_argument("--races", type=int, default=10, help="races of both kinds")
     parser.add_argument("--seed", type=int, default=1, help="for the moments of the kills")
     parser.add_argument("--json", action="store_true", help="report as JSON")
     asked = parser.parse_args(arguments)
@@ -419,10 +496,13 @@ def main(arguments: list[str] | None = None) -> int:
         wrong = list(trials.wrong)
         for number in range(asked.races):
             wrong += [f"race {number}: {words}" for words in race(Path(place) / f"race{number}")]
+            found = race_for_a_folder(Path(place) / f"folder{number}")
+            wrong += [f"race {number} for a folder: {words}" for words in found]
         report = {
             "kills by the clock": asked.number,
             "kills before an operation": swept,
-            "races": asked.races,
+            "races for a ledger": asked.races,
+            "races for a folder": asked.races,
             "how far runs came": dict(trials.phases.most_common()),
             "releases at the end": len(trials.yard.held),
             "seconds": round(time.monotonic() - begin),

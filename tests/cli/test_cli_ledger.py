@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from hedgerow.release.target import Target
 
 Hedge = Callable[..., Any]
 NAME = "clinic discharges"  # what the schema of the sample is called
@@ -49,7 +52,7 @@ def test_publishing_twice_spends_twice(hedge: Hedge, survey: Path, book: Path) -
         "delta_left": "1/1000000",
     }  # fmt: skip
     done = hedge("ledger", book)
-    assert done.exit_code == 0 and done.stdout.count("published") == 2
+    assert done.exit_code == 0 and "replaced by 2" in done.stdout
     (found,) = facts(hedge, book)["datasets"]
     assert found["epsilon"] == {"total": "3/2", "spent": "3/2", "left": "0"}
     assert found["delta"] == {"total": "1/1000000", "spent": "0", "left": "1/1000000"}
@@ -78,6 +81,15 @@ def test_the_data_set_can_be_named(hedge: Hedge, survey: Path, book: Path) -> No
         ["--open", "x", "--epsilon", "much"],
         ["--open", "x", "--epsilon", "1", "--delta", "1"],
         ["--open", NAME, "--epsilon", "9"],
+        ["--open", "x", "--epsilon", "1", "--raise", NAME],
+        ["--raise", NAME, "--epsilon", "9"],
+        ["--raise", NAME, "--epsilon", "1", "--reason", "a mistake"],
+        ["--same-people", "a", "b", "--reason", "known"],
+        ["--note", "1"],
+        ["--give-back", "1"],
+        ["--give-back", "1", "--reason", "stopped"],
+        ["--reason", "none"],
+        ["--recipient", "nobody"],
     ],
 )
 def test_options_that_cannot_be_meant(hedge: Hedge, book: Path, words: list[str]) -> None:
@@ -214,6 +226,114 @@ def test_what_was_not_drawn_is_withdrawn(
     assert publish(hedge, survey, book, "--epsilon", 1).exit_code == 130
     assert facts(hedge, book)["datasets"][0]["epsilon"]["left"] == "3/2"
     assert "It does not count." in hedge("ledger", book).stdout
+
+
+def nothing_was_booked(hedge: Hedge, book: Path) -> bool:
+    (found,) = facts(hedge, book)["datasets"]
+    return bool(found["releases"] == [] and not [*book.parent.glob(".*")])
+
+
+def test_a_second_run_with_the_same_folder_costs_nothing(
+    hedge: Hedge, survey: Path, book: Path
+) -> None:
+    other = Target.take(book.with_name("r"))
+    done = publish(hedge, survey, book, "--epsilon", 1)
+    assert done.exit_code == 6 and "another run" in done.stderr
+    other.close()
+    assert nothing_was_booked(hedge, book)
+    assert publish(hedge, survey, book, "--epsilon", 1).exit_code == 0
+
+
+@pytest.mark.parametrize("out", ["/proc/self/r", "/sys/r", "{book}/r"])
+def test_a_folder_that_cannot_be_written_costs_nothing(
+    hedge: Hedge, survey: Path, book: Path, out: str
+) -> None:
+    done = publish(hedge, survey, book, "--epsilon", 1, "--out", out.format(book=book))
+    assert done.exit_code == 6 and "cannot write" in done.stderr
+    assert nothing_was_booked(hedge, book)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX limits")
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ([], 6, "may take 67 MB"),  # what the plan says nothing about
+        (["--specialisations", 2, "--depth", 2, "--engine", "streamed"], 4, "scratch files"),
+        (["--specialisations", 100_000], 6, "may take"),
+    ],
+)
+def test_a_full_disk_costs_nothing(
+    hedge: Hedge, survey: Path, book: Path, words: list[object], code: int, told: str
+) -> None:
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 25, limits[1]))
+    try:
+        done = publish(hedge, survey, book, "--epsilon", 1, *words)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert done.exit_code == code and told in done.stderr
+    assert nothing_was_booked(hedge, book)
+
+
+def test_a_run_that_was_stopped_is_given_back_with_a_reason(
+    hedge: Hedge, survey: Path, book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(error: BaseException) -> Callable[..., None]:
+        def raises(*_: Any) -> None:
+            raise error
+
+        return raises
+
+    for number, error in enumerate((KeyboardInterrupt(), MemoryError()), start=1):
+        with monkeypatch.context() as patch:
+            patch.setattr("hedgerow.publish.diffmulti.count_leaves", stop(error))
+            done = publish(hedge, survey, book, "--epsilon", "0.5")
+        assert done.exit_code != 0 and f"stays booked as release {number}" in done.stderr
+        assert ("--give-back 1" in done.stderr) is (number == 1)
+    reason = ["--reason", "the building lost power"]
+    done = hedge("ledger", book, "--give-back", 2, *reason)
+    assert done.exit_code == 2 and "failed by itself" in done.stderr
+    done = hedge("ledger", book, "--give-back", 1, *reason)
+    assert done.exit_code == 0 and "the building lost power" in done.stdout
+    (found,) = facts(hedge, book)["datasets"]
+    assert [one["state"] for one in found["releases"]] == ["returned", "booked"]
+    assert found["releases"][1]["ended"] == "failed: MemoryError"
+    assert found["epsilon"]["left"] == "1" and found["history"][0]["kind"] == "returned"
+
+
+def test_notes_totals_and_people(hedge: Hedge, survey: Path, book: Path) -> None:
+    words = ["--recipient", "the ministry", "--purpose", "a study"]
+    assert publish(hedge, survey, book, "--epsilon", "1.5", *words).exit_code == 0
+    assert hedge("ledger", book, "--note", 1, "--purpose", "two studies").exit_code == 0
+    done = publish(hedge, survey, book, "--epsilon", "0.5")
+    assert done.exit_code == 5 and "--open" not in done.stderr
+    more = ["--raise", NAME, "--epsilon", 2, "--delta", "1e-5", "--reason", "the board agreed"]
+    assert hedge("ledger", book, *more).exit_code == 0
+    done = publish(hedge, survey, book, "--epsilon", "0.5", "--out", book.with_name("s"))
+    assert done.exit_code == 0
+    same = ["--same-people", "patient_id", "MRN", "--dataset", NAME, "--reason", "one registry"]
+    assert hedge("ledger", book, *same).exit_code == 0
+    done = hedge("ledger", book)
+    shown = " ".join(done.stdout.split())
+    for text in ("the ministry", "two studies", "the board agreed", "MRN", "one registry"):
+        assert text.split()[-1] in shown
+    (found,) = facts(hedge, book)["datasets"]
+    assert found["releases"][0]["recipient"] == "the ministry"
+    assert found["releases"][0]["purpose"] == "two studies"
+    assert [one["kind"] for one in found["history"]] == ["note", "note", "total", "same people"]
+    assert found["epsilon"]["total"] == "2" and found["delta"]["total"] == "1/100000"
+    done = hedge("publish", "none.csv", "--schema", survey / "schema.yaml", "--epsilon", 1,
+                 "--out", book.with_name("t"), "--recipient", "x")  # fmt: skip
+    assert done.exit_code == 2 and "--ledger" in done.stderr
+
+
+def test_a_name_like_one_that_is_there_is_warned_about(hedge: Hedge, book: Path) -> None:
+    done = hedge("ledger", book, "--open", "clinic discharge", "--epsilon", 1)
+    assert done.exit_code == 0 and "the same people" in done.stderr
+    done = hedge("ledger", book, "--open", "schools", "--epsilon", 1)
+    assert done.exit_code == 0 and "the same people" not in done.stderr
 
 
 def test_the_examples_of_the_page_run(

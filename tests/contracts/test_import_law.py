@@ -11,6 +11,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 ROOMS = [
     "errors",
     "settings",  # one check of types, for whatever has settings
+    "disk",  # locks and room on a disk, for scratch files, ledgers and releases
     "schema",
     "sample",  # the embedded sample: a made-up table that knows its schema and nothing else
     "optimise",  # lattices of generalisations: mathematics on public numbers

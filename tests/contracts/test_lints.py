@@ -10,7 +10,8 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 MECHANISMS = (
     "keystream", "samplers", "chance", "binomial", "curator", "gate", "ledger", "selection",
-    "account_book", "book_file", "suppression",
+    "account_book", "book_file", "book_layout", "book_records", "book_rules", "booking",
+    "suppression",
 )  # fmt: skip
 LIBRARY = [
     path
@@ -168,52 +169,75 @@ def lines_of_calls(tree: ast.AST, name: str) -> list[int]:
     ]
 
 
-def books_before_it_draws(tree: ast.AST, name: str, reader: str) -> bool:
-    """Whether one function alone makes randomness: it reads, books, makes it, and then runs."""
+def reads_before_it_books(tree: ast.AST, name: str, reader: str) -> bool:
+    """Whether a function reads, then opens what books and gives randomness, and then runs."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     (maker,) = (node for node in functions if node.name == name)
-    steps = [lines_of_calls(maker, step) for step in (reader, "pay", "Keystream", "run")]
+    steps = [lines_of_calls(maker, step) for step in (reader, "drawing", "run")]
     if any(len(lines) != 1 for lines in steps):
         return False
-    (read,), (booked,), (source,), (run,) = steps
-    return read < booked < source < run and lines_of_calls(tree, "Keystream") == [source]
+    (read,), (booked,), (run,) = steps
+    return read < booked < run and lines_of_calls(tree, "drawing") == [booked]
+
+
+def pays_for_its_source(tree: ast.AST) -> bool:
+    """Whether one random source is made, after the booking, and asks it before its first use."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    sources = [call for call in calls if dotted(call.func) == "Keystream"]
+    paid = lines_of_calls(tree, "pay")
+    if len(sources) != 1 or len(paid) != 1 or paid[0] >= sources[0].lineno:
+        return False
+    (asked,) = sources[0].args[1:] or (ast.Constant(None),)
+    return "booking.begin_drawing" in names(asked)
 
 
 RELEASING = {"api.py": ("publish", "open_engine"), "clusters.py": ("find_centroids", "read")}
 
 
-def test_a_release_is_booked_before_there_is_randomness() -> None:
-    """Two functions make the random source of what leaves, each after it has booked.
-
-    Audits and baselines make no release.
-    """
+def test_a_release_is_booked_before_its_randomness_is_used() -> None:
+    """One function makes the random source of what leaves. Audits and baselines make no release."""
     makers = {
         path
         for path in LIBRARY
         if lines_of_calls(parsed(path), "Keystream")
         and path.relative_to(SOURCE).parts[0] not in ("audit", "evaluate")
     }
-    assert makers == {SOURCE / "publish" / name for name in RELEASING}
-    for path in makers:
-        assert books_before_it_draws(parsed(path), *RELEASING[path.name]), path
+    assert makers == {SOURCE / "publish" / "payment.py"}
+    assert pays_for_its_source(parsed(SOURCE / "publish" / "payment.py"))
+    for name, words in RELEASING.items():
+        assert reads_before_it_books(parsed(SOURCE / "publish" / name), *words), name
 
 
 @pytest.mark.parametrize(
     "steps, fine",
     [
-        (("read()", "pay()", "Keystream()", "run()"), True),
-        (("pay()", "read()", "Keystream()", "run()"), False),
-        (("read()", "Keystream()", "pay()", "run()"), False),
-        (("read()", "Keystream()", "run()", "pay()"), False),
-        (("read()", "Keystream()", "run()"), False),
-        (("read()", "pay()", "Keystream()", "run()", "Keystream()"), False),
+        (("read()", "drawing()", "run()"), True),
+        (("drawing()", "read()", "run()"), False),
+        (("read()", "run()", "drawing()"), False),
+        (("read()", "run()"), False),
+        (("read()", "drawing()", "run()", "drawing()"), False),
     ],
 )
 def test_the_order_of_booking_is_looked_at(steps: tuple[str, ...], fine: bool) -> None:
     body = "def find():\n" + "".join(f"    {step}\n" for step in steps)
-    assert books_before_it_draws(ast.parse(body), "find", "read") is fine
-    elsewhere = body + "def other():\n    Keystream()\n"
-    assert not books_before_it_draws(ast.parse(elsewhere), "find", "read")
+    assert reads_before_it_books(ast.parse(body), "find", "read") is fine
+    elsewhere = body + "def other():\n    drawing()\n"
+    assert not reads_before_it_books(ast.parse(elsewhere), "find", "read")
+
+
+@pytest.mark.parametrize(
+    "text, fine",
+    [
+        ("booking = pay()\nKeystream(seed, booking.begin_drawing)", True),
+        ("Keystream(seed, booking.begin_drawing)\nbooking = pay()", False),
+        ("booking = pay()\nKeystream(seed)", False),
+        ("booking = pay()\nKeystream(seed, None)", False),
+        ("Keystream(seed, booking.begin_drawing)", False),
+        ("pay()\nKeystream(seed, booking.begin_drawing)\nKeystream(seed)", False),
+    ],
+)
+def test_the_payment_of_randomness_is_looked_at(text: str, fine: bool) -> None:
+    assert pays_for_its_source(ast.parse(text)) is fine
 
 
 READERS = {"open", "open_engine", "read", "read_baskets"}

@@ -4,36 +4,43 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hedgerow.cli.ledger_view import account_facts, show_account
 from hedgerow.cli.options import AsJson
-from hedgerow.cli.terminal import print_json, print_table, say, warn, warned
+from hedgerow.cli.terminal import print_json, say, warn, warned
 from hedgerow.errors import ReleaseError, UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.privacy.account_book import Account, AccountBook
+    from hedgerow.privacy.account_book import AccountBook
 
 
 def ledger(
-    file: Annotated[Path, typer.Argument(help="The ledger.")],
+    file: Annotated[Path, typer.Argument(help="The budget ledger.")],
     name: Annotated[
         str | None,
-        typer.Option("--open", metavar="NAME", help="Open an account for a data set, once."),
+        typer.Option("--open", metavar="NAME", help="Set the total of a data set, once."),
+    ] = None,
+    raised: Annotated[
+        str | None,
+        typer.Option(
+            "--raise", metavar="NAME", help="Raise the total of a data set; it is recorded."
+        ),
     ] = None,
     epsilon: Annotated[
         str | None,
         typer.Option(
             "--epsilon",
             metavar="NUMBER",
-            help="With --open, what all its releases may spend together. It cannot be changed.",
+            help="With --open or --raise, what all its releases may spend together.",
         ),
     ] = None,
     delta: Annotated[
         str | None,
         typer.Option(
-            "--delta", metavar="NUMBER", help="With --open, the same for delta; 0 if left out."
+            "--delta", metavar="NUMBER", help="The same for delta; with --open 0 if left out."
         ),
     ] = None,
     add: Annotated[
@@ -45,39 +52,86 @@ def ledger(
             "cannot be undone.",
         ),
     ] = None,
+    same: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            "--same-people",
+            metavar="COLUMN COLUMN",
+            help="Note that two person columns identify the same people, each by one identifier.",
+        ),
+    ] = None,
+    note: Annotated[
+        int | None,
+        typer.Option(
+            "--note", metavar="NUMBER", help="Note for whom a release was made, and what for."
+        ),
+    ] = None,
+    give_back: Annotated[
+        int | None,
+        typer.Option(
+            "--give-back",
+            metavar="NUMBER",
+            help="Give back a run that was stopped from outside before anybody saw anything of "
+            "it; read the page on the ledger first.",
+        ),
+    ] = None,
     dataset: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="With --add, the data set; else the schema's name."),
+        typer.Option(
+            metavar="NAME",
+            help="With --add, the data set (else the schema's name); with --same-people, whose.",
+        ),
+    ] = None,
+    recipient: Annotated[
+        str | None,
+        typer.Option(metavar="WHO", help="Whom a release is for; goes with --add and --note."),
+    ] = None,
+    purpose: Annotated[
+        str | None,
+        typer.Option(metavar="WHAT", help="What a release is for; goes with --add and --note."),
+    ] = None,
+    reason: Annotated[
+        str | None,
+        typer.Option(metavar="WHY", help="Why; goes with --raise, --same-people and --give-back."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what the releases of a data set have spent, or open an account for one.
+    """Show what the releases of a data set have spent, or set a total for one.
 
-    Publishing twice spends twice. Open an account with the total that the people in a data set
-    may lose; give the ledger to every `hedgerow publish`, and it refuses what goes beyond it. A run
-    that was killed stays booked.
+    Publishing twice spends twice. Set the total that the people in a data set may lose; give the
+    budget ledger to every `hedgerow publish`, and it refuses what goes beyond it. A run that was
+    killed while it drew stays booked.
     """
     from hedgerow.privacy.account_book import AccountBook
 
-    if name is None and (epsilon is not None or delta is not None):
-        raise UsageError(
-            "--epsilon and --delta set the total of a data set that is opened.",
-            hint="Add --open NAME, or leave them out to look at the ledger.",
-        )
-    if dataset is not None and add is None:
-        raise UsageError("--dataset goes with --add.", hint="Leave it out: all are shown.")
+    asked = {
+        "--open": name, "--raise": raised, "--add": add, "--same-people": same or None,
+        "--note": note, "--give-back": give_back,
+    }  # fmt: skip
+    given = {
+        "--epsilon": epsilon, "--delta": delta, "--dataset": dataset, "--recipient": recipient,
+        "--purpose": purpose, "--reason": reason,
+    }  # fmt: skip
+    action = _action(
+        [option for option, value in asked.items() if value is not None],
+        [option for option, value in given.items() if value is not None],
+    )
     book = AccountBook(file)
-    if name is not None:
-        if epsilon is None:
-            raise UsageError(
-                "--open needs the total that all releases may spend.", hint="Add --epsilon 3, say."
-            )
-        book.open(name, epsilon, "0" if delta is None else delta)
-    if add is not None:
-        _add(book, add, dataset, as_json)
+    if action == "--open":
+        _open(book, str(name), epsilon, delta, as_json)
+    elif action == "--raise":
+        book.raise_total(str(raised), epsilon, delta, reason=str(reason))
+    elif add is not None:
+        _add(book, add, dataset, recipient, purpose, as_json)
+    elif same:
+        book.same_people(str(dataset), *same, reason=str(reason))
+    elif note is not None:
+        book.note(note, recipient=recipient, purpose=purpose)
+    elif give_back is not None:
+        book.give_back(give_back, reason=str(reason))
     accounts = book.accounts()
     if as_json:
-        found = [_facts(one) for one in accounts]
+        found = [account_facts(one) for one in accounts]
         print_json({"ledger": str(book.path), "datasets": found, "warnings": warned()})
         return
     if not accounts:
@@ -85,11 +139,65 @@ def ledger(
     for place, account in enumerate(accounts):
         if place:
             say()
-        _show(account)
+        show_account(account)
 
 
-def _add(book: AccountBook, place: Path, dataset: str | None, as_json: bool) -> None:
-    from hedgerow.privacy.account_book import unit_of
+# what goes with an option: what it needs, and what it may have besides
+_WITH = {
+    "--open": (("--epsilon",), ("--delta",)),
+    "--raise": (("--reason",), ("--epsilon", "--delta")),
+    "--add": ((), ("--dataset", "--recipient", "--purpose")),
+    "--same-people": (("--dataset", "--reason"), ()),
+    "--note": ((), ("--recipient", "--purpose")),
+    "--give-back": (("--reason",), ()),
+}
+
+
+def _action(asked: list[str], given: list[str]) -> str | None:
+    """What is to be done, once it is seen that the options belong together."""
+    if len(asked) > 1:
+        raise UsageError(
+            f"{asked[0]} and {asked[1]} are two things.", hint="Do one after the other."
+        )
+    needed, allowed = _WITH[asked[0]] if asked else ((), ())
+    for option in needed:
+        if option not in given:
+            raise UsageError(f"{asked[0]} needs {option}.", hint=f"Add {option}.")
+    for option in given:
+        if option not in (*needed, *allowed):
+            homes = [one for one, (must, may) in _WITH.items() if option in (*must, *may)]
+            raise UsageError(
+                f"{option} goes with {' or '.join(homes)}.",
+                hint="Leave it out to look at the ledger.",
+            )
+    return asked[0] if asked else None
+
+
+def _open(
+    book: AccountBook, name: str, epsilon: str | None, delta: str | None, as_json: bool
+) -> None:
+    from hedgerow.privacy.book_rules import similar
+
+    account = book.open(name, str(epsilon), "0" if delta is None else delta)
+    others = [one for one in book.accounts() if one.name != account.name]
+    near = similar(account.name, others)
+    if near:
+        warn(
+            f"the ledger has {near[0]!r} too. If these are the same people, publish under that "
+            "name and leave the new one unused: people have one total.",
+            as_json,
+        )
+
+
+def _add(
+    book: AccountBook,
+    place: Path,
+    dataset: str | None,
+    recipient: str | None,
+    purpose: str | None,
+    as_json: bool,
+) -> None:
+    from hedgerow.privacy.account_book import Notes, unit_of
     from hedgerow.privacy.budget import Budget
     from hedgerow.release import verify
     from hedgerow.release.files import read_manifest
@@ -112,73 +220,23 @@ def _add(book: AccountBook, place: Path, dataset: str | None, as_json: bool) -> 
             "spent all the same: publish that much less.",
         )
     spent = Budget(Fraction(promise["epsilon"]), Fraction(promise["delta"]))
-    name = schema.name if dataset is None else dataset
-    booking = book.add(name, spent, method=manifest["method"], unit=unit_of(schema), place=place)
+    booking = book.add(
+        schema.name if dataset is None else dataset,
+        spent,
+        method=manifest["method"],
+        unit=unit_of(schema),
+        place=place,
+        notes=Notes(recipient=recipient, purpose=purpose),
+    )
+    if booking.noted:
+        warn(
+            f"{place} was booked as release {booking.number} when it was drawn. It is noted as "
+            "published now, and not booked again.",
+            as_json,
+        )
     if min(booking.left) < 0:
         warn(
             f"with this release, {booking.dataset} has spent more than its total. Publish nothing "
             "more about these people.",
             as_json,
         )
-
-
-def _show(account: Account) -> None:
-    from hedgerow.privacy.account_book import plain
-
-    spent, total = account.spent, (account.epsilon, account.delta)
-    say(f"{account.name}, opened {_day(account.opened)}")
-    amounts = [
-        [what, plain(one), plain(of - one), plain(of)]
-        for what, one, of in zip(("epsilon", "delta"), spent, total, strict=True)
-        if of
-    ]
-    print_table(["budget", "spent", "left", "of"], amounts, right={1, 2, 3})
-    if not account.entries:
-        say("No release was booked yet.")
-        return
-    print_table(
-        ["release", "booked", "method", "per", "epsilon", "delta", "state", "saved at"],
-        [
-            [
-                str(entry.number), _day(entry.booked), entry.method, entry.unit,
-                plain(entry.epsilon), plain(entry.delta), entry.state, entry.place or "",
-            ]
-            for entry in account.entries
-        ],
-    )  # fmt: skip
-    if any(entry.state == "booked" for entry in account.entries):
-        say("booked: the run is going on, was stopped, or its release was never saved. It counts.")
-    if any(entry.state == "withdrawn" for entry in account.entries):
-        say("withdrawn: the run failed before anything was drawn. It does not count.")
-
-
-def _day(moment: str) -> str:
-    """A moment to the minute; all are in UTC."""
-    return moment[:16].replace("T", " ")
-
-
-def _facts(account: Account) -> dict[str, Any]:
-    (epsilon, delta), (epsilon_left, delta_left) = account.spent, account.left
-    return {
-        "name": account.name,
-        "opened": account.opened,
-        "epsilon": {
-            "total": str(account.epsilon),
-            "spent": str(epsilon),
-            "left": str(epsilon_left),
-        },
-        "delta": {"total": str(account.delta), "spent": str(delta), "left": str(delta_left)},
-        "releases": [
-            {
-                "number": entry.number,
-                "booked": entry.booked,
-                "method": entry.method,
-                "per": entry.unit,
-                "epsilon": str(entry.epsilon),
-                "delta": str(entry.delta),
-                "state": entry.state,
-                "place": entry.place,
-            }
-            for entry in account.entries
-        ],
-    }

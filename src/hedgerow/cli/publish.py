@@ -117,11 +117,20 @@ def publish(
         str | None,
         typer.Option(metavar="NAME", help="The data set in the ledger; else the schema's name."),
     ] = None,
+    recipient: Annotated[
+        str | None,
+        typer.Option(metavar="WHO", help="For the ledger: whom the release is for."),
+    ] = None,
+    purpose: Annotated[
+        str | None,
+        typer.Option(metavar="WHAT", help="For the ledger: what the release is for."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Publish a table, or transactions, under differential privacy.
 
-    All of the data is checked before any budget is spent. Each run that is published adds to what
+    All of the data is checked, and the folder locked with room for the release, before any budget
+    is spent. Each run that is published adds to what
     can be learnt about the people in the data: epsilons of several releases add up. With --ledger
     they are added up for you, and a release that would exceed the data set's total is refused.
     """
@@ -190,13 +199,11 @@ def publish(
             ledger=ledger,
             dataset=dataset,
             allow_empty=allow_empty,
+            recipient=recipient,
+            purpose=purpose,
+            out=out,
+            overwrite=overwrite,
         )
-        try:
-            release.save(out, overwrite=overwrite)
-        except BaseException:
-            if ledger is not None:
-                warn("The release was drawn, so it stays booked: its budget is spent.", as_json)
-            raise
     booked = None if release.booking is None else release.booking.facts()
     with telling(out):
         if as_json:

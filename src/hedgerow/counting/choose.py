@@ -17,7 +17,7 @@ from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.item_streamed import StreamedItems
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.counting.scratch import check_folder
+from hedgerow.counting.scratch import ROOM, check_folder
 from hedgerow.counting.streamed import DEFAULT_MEMORY, StreamedEngine
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
@@ -121,6 +121,9 @@ def open_engine(
 ) -> Iterator[tuple[Engine | ItemEngine, FrameKind]]:
     """Reads the whole input and gives an engine on it; at the end everything is removed.
 
+    When it gives the engine, room for what scratch files still grow by has been set aside. How much
+    that is a plan cannot say, as it does not know the number of rows; so it is `ROOM` bytes.
+
     Args:
         source: Whatever `hedgerow.table.read` takes.
         schema: The public schema.
@@ -151,6 +154,7 @@ def open_engine(
     elif name == "streamed":
         with StreamedEngine.read(stream, counting.bytes, counting.scratch, told=reading) as rows:
             rows.watch(passing)
+            rows.keep_room(ROOM)
             yield rows, kind
     else:
         from hedgerow.counting.cluster import ClusterEngine
@@ -201,6 +205,7 @@ def _item_engine(
         allow_empty=allow_empty,
     ) as records:
         records.watch(passing)
+        records.keep_room(ROOM)
         yield records
 
 

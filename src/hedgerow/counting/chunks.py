@@ -27,7 +27,7 @@ from hedgerow.counting.questions import (
     split_rows,
     sum_cells,
 )
-from hedgerow.counting.scratch import Shelf
+from hedgerow.counting.scratch import Shelf, Spare
 
 __all__ = ["Chunks", "Memory"]
 
@@ -96,8 +96,9 @@ class Chunks:
         self._filling = self._room()
         self._filled = 0
         self._rows: list[int] = []  # of each chunk
-        self._shelf = Shelf(memory.rows, folder)
-        self._bounds = Shelf(memory.bounds, folder)
+        self.spare = Spare(folder)
+        self._shelf = Shelf(memory.rows, folder, self.spare)
+        self._bounds = Shelf(memory.bounds, folder, self.spare)
         self._nodes = 1
 
     def _room(self) -> Bytes:
@@ -203,7 +204,7 @@ class Chunks:
             The class counts of the children.
         """
         children = len(split.edges) + len(split.nodes)
-        level = Shelf(self._memory.bounds, self._folder)
+        level = Shelf(self._memory.bounds, self._folder, self.spare)
         spare: queue.SimpleQueue[Bytes] = queue.SimpleQueue()
         for _ in range(min(self._crew.size, len(self._rows))):
             spare.put(self._room())
@@ -260,6 +261,7 @@ class Chunks:
         """Gives everything back."""
         self._shelf.close()
         self._bounds.close()
+        self.spare.give_back()
 
 
 def _runs(bounds: NDArray[np.integer], gap: int) -> list[tuple[int, int]]:

@@ -22,7 +22,7 @@ from hedgerow.counting.item_memory import (
     count_supports,
     expand_records,
 )
-from hedgerow.counting.scratch import Shelf, check_folder
+from hedgerow.counting.scratch import Shelf, Spare, check_folder
 from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.streamed import DEFAULT_MEMORY, Told, shared_out, silent
 from hedgerow.schema import Schema
@@ -59,8 +59,9 @@ class StreamedItems:
         self._memory = shared_out(memory, self._crew.size)
         self._scratch = scratch
         self._told: Told = silent
-        self._records = Shelf(self._memory.rows, scratch)  # ends, then codes
-        self._orders = Shelf(self._memory.rows, scratch)
+        self._spare = Spare(scratch)
+        self._records = Shelf(self._memory.rows, scratch, self._spare)  # ends, then codes
+        self._orders = Shelf(self._memory.rows, scratch, self._spare)
         self._sizes: list[tuple[int, int]] = []  # records and codes of each chunk
         self._waiting: list[tuple[NDArray[Any], NDArray[np.int32]]] = []
         self._waiting_bytes = 0
@@ -121,6 +122,11 @@ class StreamedItems:
         for shelf in (self._records, self._orders, self._found):
             if shelf is not None:
                 shelf.close()
+        self._spare.give_back()
+
+    def keep_room(self, size: int) -> None:
+        """See `StreamedEngine.keep_room`."""
+        self._spare.keep(size)
 
     def watch(self, told: Told) -> None:
         """Has the share of the records told that each pass has seen."""
@@ -232,7 +238,7 @@ class StreamedItems:
 
         if self._found is not None:
             self._found.close()
-        self._found = Shelf(self._memory.bounds, self._scratch)
+        self._found = Shelf(self._memory.bounds, self._scratch, self._spare)
         self._lengths: list[int] = []
         self._expanded = partitions
         total = Masks(np.zeros(len(partitions) + 1, np.int64), *np.zeros((2, 0), np.int64))

@@ -15,9 +15,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from hedgerow.counting.layout import Bytes
+from hedgerow.disk import FULL, Room
 from hedgerow.errors import DataError, UsageError
 
-__all__ = ["Shelf", "check_folder"]
+__all__ = ["ROOM", "Shelf", "Spare", "check_folder"]
+
+ROOM = 1 << 26  # bytes set aside for scratch files that grow after the input was read
 
 
 class Shelf:
@@ -28,6 +31,7 @@ class Shelf:
     Args:
         allowance: How many bytes may stay in memory.
         folder: Where a scratch file may lie; the system's folder for such files by default.
+        spare: Room that is given back when the disk is full.
 
     Example:
         >>> import numpy as np
@@ -41,9 +45,12 @@ class Shelf:
         >>> shelf.close()
     """
 
-    def __init__(self, allowance: int, folder: str | Path | None = None) -> None:
+    def __init__(
+        self, allowance: int, folder: str | Path | None = None, spare: Spare | None = None
+    ) -> None:
         self._allowance = allowance
         self._folder = folder
+        self._spare = spare
         self._kept: list[Bytes] = []
         self._offset: list[int] = []  # of the blocks in the file
         self._end = 0
@@ -80,18 +87,19 @@ class Shelf:
             self._kept[block][first : first + len(content)] = content
             return
         view, offset = memoryview(content.data), self._offset[block - len(self._kept)] + first
-        try:
-            while len(view):
+        again = self._spare is not None
+        while len(view):
+            try:
                 number = self._write(view, offset)
-                view, offset = view[number:], offset + number
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                raise
-            raise DataError(
-                "there is no room left for scratch files",
-                hint="Free some space, or name a folder on another disk (--scratch, scratch=). "
-                "They take about as many bytes as the rows have codes.",
-            ) from None
+            except OSError as error:
+                if error.errno not in FULL:
+                    raise
+                if self._spare is None or not again:
+                    raise _full() from None
+                self._spare.give_back()  # or another thread did
+                again = False
+                continue
+            view, offset = view[number:], offset + number
 
     @property
     def bytes_on_disk(self) -> int:
@@ -108,11 +116,7 @@ class Shelf:
         try:
             return tempfile.TemporaryFile(buffering=0, dir=self._folder)
         except OSError as error:
-            raise DataError(
-                f"no scratch file can be made in {self._folder or tempfile.gettempdir()} "
-                f"({error.strerror})",
-                hint="Name a folder that you may write to (--scratch, scratch=).",
-            ) from None
+            raise _no_file(self._folder, error) from None
 
     # Positional reads and writes need no lock; not every system has them.
 
@@ -131,6 +135,57 @@ class Shelf:
         with self._lock:
             self._file.seek(offset)
             return self._file.write(view)
+
+
+class Spare:
+    """Room on the disk of scratch files, set aside before anything is drawn.
+
+    Once rows have been read, scratch files grow only by where nodes' rows lie. A disk that others
+    fill meanwhile then costs a release that was paid for. The shelves of an engine share its spare
+    room and give it back when they meet a full disk.
+
+    Args:
+        folder: Where scratch files lie; the system's folder for such files by default.
+    """
+
+    def __init__(self, folder: str | Path | None = None) -> None:
+        self._folder = folder
+        self._room: Room | None = None
+        self._lock = threading.Lock()
+
+    def keep(self, size: int) -> None:
+        """Sets bytes aside.
+
+        Raises:
+            DataError: If there is not so much room.
+        """
+        try:
+            self._room = Room(self._folder, size)
+        except OSError as error:
+            if error.errno in FULL:
+                raise _full() from None
+            raise _no_file(self._folder, error) from None
+
+    def give_back(self) -> None:
+        """Frees them, if they are still kept."""
+        with self._lock:
+            if self._room is not None:
+                self._room.give_back()
+
+
+def _full() -> DataError:
+    return DataError(
+        "there is no room left for scratch files",
+        hint="Free some space, or name a folder on another disk (--scratch, scratch=). "
+        "They take about as many bytes as the rows have codes, and 64 MB.",
+    )
+
+
+def _no_file(folder: str | Path | None, error: OSError) -> DataError:
+    return DataError(
+        f"no scratch file can be made in {folder or tempfile.gettempdir()} ({error.strerror})",
+        hint="Name a folder that you may write to (--scratch, scratch=).",
+    )
 
 
 def check_folder(folder: str | Path | None) -> None:

@@ -122,6 +122,14 @@ class StreamedEngine:
         """Has the share of the rows told that each pass has seen."""
         self._chunks.told = told
 
+    def keep_room(self, size: int) -> None:
+        """Sets bytes aside for what scratch files grow by while the tree does.
+
+        Raises:
+            DataError: If there is not so much room.
+        """
+        self._chunks.spare.keep(size)
+
     @property
     def bytes_on_disk(self) -> int:
         """How large the scratch files are."""

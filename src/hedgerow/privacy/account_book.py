@@ -5,129 +5,30 @@ the releases of one data set within a total, over months and programs: the file 
 names. Releases compose in the basic way: epsilons add up and deltas add up, also when settings are
 chosen after earlier releases were seen (docs/privacy/ledger.md).
 
-An entry is made before anything is drawn and is never removed. It counts unless it was withdrawn,
-which happens only if the run that made it failed before it drew anything.
+An entry is made before anything is drawn and is never removed (see `booking`). It counts unless
+its run drew nothing, or a person gave it back with a recorded reason.
 """
 
 from __future__ import annotations
 
+import getpass
+import glob
 import os
-import re
-import unicodedata
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal, localcontext
-from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from hedgerow.errors import BudgetError, HedgerowError, UsageError
-from hedgerow.privacy import book_file
+from hedgerow.disk import Hold
+from hedgerow.errors import HedgerowError, UsageError
+from hedgerow.privacy import book_file, book_rules
+from hedgerow.privacy.book_records import Account, Change, Entry, plain, read_accounts
+from hedgerow.privacy.book_rules import unit_of
+from hedgerow.privacy.booking import Booking, Notes, as_text, mark_replaced
 from hedgerow.privacy.budget import Budget, Number
-from hedgerow.schema import Schema
 from hedgerow.settings import check_arguments
 
-__all__ = ["Account", "AccountBook", "Booking", "Entry", "plain", "unit_of"]
-
-_AMOUNT = re.compile(r"[0-9]{1,200}(/[0-9]{1,200})?")
-_LONGEST_NAME = 200
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One release, as it was booked."""
-
-    number: int
-    unit: str  # what the release protects: rows, or the people told apart by a column
-    method: str
-    epsilon: Fraction
-    delta: Fraction
-    booked: str
-    state: Literal["booked", "published", "withdrawn"]
-    place: str | None
-
-    @property
-    def counts(self) -> bool:
-        """Whether its budget is spent."""
-        return self.state != "withdrawn"
-
-
-@dataclass(frozen=True)
-class Account:
-    """A data set: its total, and every release that was booked."""
-
-    name: str
-    epsilon: Fraction
-    delta: Fraction
-    opened: str
-    entries: tuple[Entry, ...]
-
-    @property
-    def spent(self) -> tuple[Fraction, Fraction]:
-        """The epsilon and the delta of all entries that count."""
-        counted = [entry for entry in self.entries if entry.counts]
-        return (
-            sum((entry.epsilon for entry in counted), Fraction(0)),
-            sum((entry.delta for entry in counted), Fraction(0)),
-        )
-
-    @property
-    def left(self) -> tuple[Fraction, Fraction]:
-        """The epsilon and the delta that may still be booked."""
-        epsilon, delta = self.spent
-        return self.epsilon - epsilon, self.delta - delta
-
-
-@dataclass(frozen=True)
-class Booking:
-    """An entry that was just made: it becomes published, or withdrawn, or stays as it is."""
-
-    path: Path
-    dataset: str
-    number: int
-    booked: str
-    left: tuple[Fraction, Fraction]
-
-    def mark_published(self, place: str | Path) -> None:
-        """Notes that the release was saved. It was paid for either way.
-
-        Raises:
-            HedgerowError: If the book cannot be written or knows nothing of the release.
-        """
-        # the name of a folder may hold bytes that are no text
-        words = os.fsencode(Path(place).absolute()).decode("utf-8", "replace")
-        self._close("published", words)
-
-    def withdraw(self) -> None:
-        """Gives the budget back; only for a run that drew nothing. What fails stays booked."""
-        with suppress(HedgerowError):
-            self._close("withdrawn", None)
-
-    def facts(self) -> dict[str, Any]:
-        """The booking for machines, with what it leaves."""
-        return {
-            "file": str(self.path),
-            "dataset": self.dataset,
-            "release": self.number,
-            "epsilon_left": str(self.left[0]),
-            "delta_left": str(self.left[1]),
-        }
-
-    def _close(self, state: str, place: str | None) -> None:
-        # the time is compared too, in case the file was replaced by an older copy of itself
-        mine = (self.number, self.booked)
-        with book_file.transaction(self.path, writes=True) as file:
-            found = file.execute(
-                "SELECT state FROM entries WHERE number = ? AND booked = ?", mine
-            ).fetchone()
-            if found is None:
-                raise book_file.damaged(self.path, "it does not know this release any more")
-            if found == ("booked",):  # else it was saved a second time
-                file.execute(
-                    "UPDATE entries SET state = ?, place = ? WHERE number = ? AND booked = ?",
-                    (state, place, *mine),
-                )
+__all__ = ["Account", "AccountBook", "Booking", "Change", "Entry", "Notes", "plain", "unit_of"]
 
 
 class AccountBook:
@@ -170,230 +71,359 @@ class AccountBook:
         """
         check_arguments(AccountBook.open, locals())
         total = Budget.of(epsilon, delta)
-        shown, key = _name(name)
+        shown, key = book_rules.name_of(name)
         if not os.path.exists(self.path):
             with suppress(FileExistsError):  # somebody else began it just now
                 book_file.create(self.path)
         with book_file.transaction(self.path, writes=True) as file:
-            if key in self._read(file):
+            if key in read_accounts(self.path, file):
                 raise UsageError(
-                    f"the data set {shown!r} is in {self.path} already, and a total stays as it "
-                    "was set.",
-                    hint="Look at it with `hedgerow ledger FILE`.",
+                    f"the data set {shown!r} is in {self.path} already, with its total.",
+                    hint="Look at it with `hedgerow ledger FILE`. To raise its total, with a "
+                    f"record of it: hedgerow ledger FILE --raise {shown!r} --epsilon TOTAL "
+                    "--reason WHY.",
                 )
             file.execute(
                 "INSERT INTO accounts VALUES (?, ?, ?, ?, ?)",
                 (key, shown, str(total.epsilon), str(total.delta), _now()),
             )
-            return self._read(file)[key]
+            return read_accounts(self.path, file)[key]
 
     def accounts(self) -> tuple[Account, ...]:
         """All data sets, in the order of their names."""
         with book_file.transaction(self.path, writes=False) as file:
-            return tuple(account for _, account in sorted(self._read(file).items()))
+            found = read_accounts(self.path, file)
+        if any(one.state == "reserved" for account in found.values() for one in account.entries):
+            with suppress(HedgerowError), book_file.transaction(self.path, writes=True) as file:
+                found = self._swept(file)
+        return tuple(account for _, account in sorted(found.items()))
 
-    def check(self, dataset: str, budget: Budget, *, method: str, unit: str) -> None:
+    def check(
+        self, dataset: str, budget: Budget, *, method: str, unit: str, notes: Notes | None = None
+    ) -> None:
         """Makes an entry and takes it back: raises what `book` would raise.
 
         Call it before data is read: a run that cannot be booked need not begin.
         """
-        self._book(dataset, budget, method, unit, keep=False)
+        check_arguments(AccountBook.check, locals())
+        with book_file.transaction(self.path, writes=True, keep=False) as file:
+            self._enter(file, dataset, budget, method, unit, notes or Notes())
 
-    def book(self, dataset: str, budget: Budget, *, method: str, unit: str) -> Booking:
+    def book(
+        self, dataset: str, budget: Budget, *, method: str, unit: str, notes: Notes | None = None
+    ) -> Booking:
         """Books a release. Call it before anything is drawn; draw nothing if it raises.
+
+        From then on it is spent, whatever becomes of it. A run that could still fail before it
+        draws is better reserved (`reserve`).
 
         Args:
             dataset: The name of the data set.
             budget: What the release may cost one person.
             method: The name of the method.
             unit: Whom the release protects; losses of rows and of people do not add up.
+            notes: What else the book is to hold about it.
 
         Raises:
             BudgetError: If the data set has no account, or less left than that.
             ReleaseError: If the file cannot be used.
         """
-        return self._book(dataset, budget, method, unit, keep=True)
+        booking = self.reserve(dataset, budget, method=method, unit=unit, notes=notes)
+        booking.begin_drawing()
+        return booking
+
+    def reserve(
+        self, dataset: str, budget: Budget, *, method: str, unit: str, notes: Notes | None = None
+    ) -> Booking:
+        """Sets budget aside for a run, as long as this process keeps what it gives.
+
+        The entry counts at once. It is withdrawn if the process ends, or forgets the booking,
+        before `Booking.begin_drawing`; draw nothing before that.
+
+        Args:
+            dataset: As for `book`.
+            budget: As for `book`.
+            method: As for `book`.
+            unit: As for `book`.
+            notes: As for `book`.
+        """
+        check_arguments(AccountBook.reserve, locals())
+        hold = None
+        try:
+            with book_file.transaction(self.path, writes=True) as file:
+                account, number, booked = self._enter(
+                    file, dataset, budget, method, unit, notes or Notes()
+                )
+                hold = Hold.take(self._alive(number))
+                if hold is None:
+                    raise book_file.damaged(
+                        self.path, "a run is going on that it knows nothing of, as an older copy"
+                    )
+                left = account.left[0] - budget.epsilon, account.left[1] - budget.delta
+            return Booking(
+                path=self.path,
+                dataset=account.name,
+                number=number,
+                booked=booked,
+                left=left,
+                hold=hold,
+            )
+        except OSError as error:
+            raise book_file.in_the_way(self.path, error) from None
+        except BaseException:
+            if hold is not None:
+                hold.close()
+            raise
 
     def add(
-        self, dataset: str, budget: Budget, *, method: str, unit: str, place: str | Path
+        self,
+        dataset: str,
+        budget: Budget,
+        *,
+        method: str,
+        unit: str,
+        place: str | Path,
+        notes: Notes | None = None,
     ) -> Booking:
         """Books a release that was made without this book, even beyond the total: it is spent.
 
-        The caller vouches for the budget: see that the release verifies first.
+        The caller vouches for the budget: see that the release verifies first. A release whose run
+        was stopped when it had been saved and not yet noted is not booked again, but noted. One
+        that lies where another lay marks that one as replaced.
 
         Raises:
             UsageError: If the data set has this release already.
             BudgetError: If the data set has no account.
         """
-        booking = self._book(dataset, budget, method, unit, keep=True, made=Path(place))
-        booking.mark_published(place)
-        return booking
+        check_arguments(AccountBook.add, locals())
+        words, digest = as_text(place), book_rules.digest_of(place)
+        noted = False
+        with book_file.transaction(self.path, writes=True) as file:
+            account = self._account(file, dataset)
+            paid = (*_pair(budget), method, unit)
+            found = book_rules.same_release(account, Path(place), digest, paid)
+            if found is not None:
+                noted = found.state == "drawn"
+                if not noted:
+                    book_rules.refuse_again(account, found, place)
+                number, booked = found.number, found.booked
+                file.execute(
+                    "UPDATE entries SET state = 'published', place = ?, digest = ? "
+                    "WHERE number = ?",
+                    (words, digest, number),
+                )
+            else:
+                _, number, booked = self._enter(
+                    file, dataset, budget, method, unit, notes or Notes(), (words, digest)
+                )
+            mark_replaced(file, number, words, digest)
+            left = self._account(file, dataset).left
+        return Booking(
+            path=self.path,
+            dataset=account.name,
+            number=number,
+            booked=booked,
+            left=left,
+            noted=noted,
+        )
 
-    def _book(
+    def raise_total(
         self,
+        dataset: str,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        *,
+        reason: str,
+    ) -> Account:
+        """Raises what all releases of a data set may cost together, and records who did, and why.
+
+        Args:
+            dataset: The name of the data set.
+            epsilon: The new total; as before if it is left out.
+            delta: The same for delta.
+            reason: Why the people in the data may be asked for more.
+
+        Raises:
+            UsageError: If that is no more than before.
+        """
+        check_arguments(AccountBook.raise_total, locals())
+        why = book_rules.check_text("reason", reason)
+        with book_file.transaction(self.path, writes=True) as file:
+            account = self._account(file, dataset)
+            before = (account.epsilon, account.delta)
+            after = _pair(
+                Budget.of(
+                    before[0] if epsilon is None else epsilon,
+                    before[1] if delta is None else delta,
+                )
+            )
+            if after == before or any(a < b for a, b in zip(after, before, strict=True)):
+                raise UsageError(
+                    f"the total of {account.name!r} is epsilon {plain(before[0])} and delta "
+                    f"{plain(before[1])}, and can only be raised.",
+                    hint="Give a larger epsilon, a larger delta, or both.",
+                )
+            self._record(file, dataset, "total", str(after[0]), str(after[1]), why)
+            return self._account(file, dataset)
+
+    def same_people(self, dataset: str, column: str, other: str, *, reason: str) -> Account:
+        """Notes that two person columns of a data set's tables identify the same people.
+
+        Releases per person by either column then add up. That is right if each person has one
+        identifier of each kind: leaving somebody out leaves out one value of each column.
+
+        Args:
+            dataset: The name of the data set.
+            column: A column that people are told apart by.
+            other: Another one, of another table.
+            reason: How that is known.
+        """
+        check_arguments(AccountBook.same_people, locals())
+        why = book_rules.check_text("reason", reason)
+        names = [book_rules.check_text("name of a column", text) for text in (column, other)]
+        units = [book_rules.PERSON + name for name in names]
+        with book_file.transaction(self.path, writes=True) as file:
+            if units[1] in self._account(file, dataset).same(units[0]):
+                raise UsageError(f"{names[0]!r} and {names[1]!r} are known as the same already.")
+            self._record(file, dataset, "same people", units[0], units[1], why)
+            return self._account(file, dataset)
+
+    def note(
+        self, number: int, *, recipient: str | None = None, purpose: str | None = None
+    ) -> Account:
+        """Notes for whom a release was made and what for, or corrects such a note.
+
+        Raises:
+            UsageError: If there is no such release, or nothing to note.
+        """
+        check_arguments(AccountBook.note, locals())
+        first, second = Notes(recipient=recipient, purpose=purpose).texts()
+        if first is None and second is None:
+            raise UsageError(
+                "there is nothing to note.", hint="Add --recipient WHO or --purpose WHAT."
+            )
+        with book_file.transaction(self.path, writes=True) as file:
+            account, _ = self._entry(file, number)
+            self._record(file, account.name, "note", first, second, "", number)
+            return self._account(file, account.name)
+
+    def give_back(self, number: int, *, reason: str) -> Account:
+        """Gives back the budget of a run that was stopped from outside; see docs/privacy/ledger.md.
+
+        Only a person can know that the run was stopped for a reason that has nothing to do with
+        the data or with what was drawn, and that nobody acts on what was seen of the run. The book
+        checks that its process is gone, that it did not fail by itself, and that its outcome was
+        never handed over.
+
+        Raises:
+            UsageError: If the entry may not be given back.
+        """
+        check_arguments(AccountBook.give_back, locals())
+        why = book_rules.check_text("reason", reason)
+        with book_file.transaction(self.path, writes=True) as file:
+            account, entry = self._entry(file, number)
+            book_rules.refuse_return(account, entry, Hold.is_held(self._alive(number)))
+            file.execute("UPDATE entries SET state = 'returned' WHERE number = ?", (number,))
+            self._record(file, account.name, "returned", None, None, why, number)
+            return self._account(file, account.name)
+
+    def _enter(
+        self,
+        file: Any,
         dataset: str,
         budget: Budget,
         method: str,
         unit: str,
-        *,
-        keep: bool,
-        made: Path | None = None,
-    ) -> Booking:
-        check_arguments(AccountBook._book, locals())
-        shown, key = _name(dataset)
-        with book_file.transaction(self.path, writes=True, keep=keep) as file:
-            account = self._read(file).get(key)
-            if account is None:
-                raise BudgetError(
-                    f"the ledger {self.path} has no data set {shown!r}",
-                    hint="Check the name (--dataset; without it, the schema's), or open it: "
-                    f"hedgerow ledger FILE --open {shown!r} --epsilon TOTAL.",
-                )
-            _refuse_mixture(account, unit)
-            if made is None:
-                _refuse_overdraft(account, budget)
-            else:
-                _refuse_again(account, made)
-            booked = _now()
-            number = file.execute(
-                "INSERT INTO entries (key, unit, method, epsilon, delta, booked, state) "
-                "VALUES (?, ?, ?, ?, ?, ?, 'booked')",
-                (key, unit, method, str(budget.epsilon), str(budget.delta), booked),
-            ).lastrowid
-            assert number is not None
-            left = self._read(file)[key].left
-        return Booking(self.path, account.name, number, booked, left)
+        notes: Notes,
+        saved: tuple[str, str | None] | None = None,
+    ) -> tuple[Account, int, str]:
+        """Makes an entry; the account before it, its number and its time."""
+        account = self._account(file, dataset)
+        book_rules.refuse_mixture(account, unit)
+        if saved is None:
+            book_rules.refuse_overdraft(account, budget)
+        texts, booked = notes.texts(), _now()
+        place = None if notes.place is None else as_text(notes.place)
+        state, (place, digest) = ("reserved", (place, None)) if saved is None else (
+            "published", saved)  # fmt: skip
+        number = file.execute(
+            "INSERT INTO entries (key, unit, method, epsilon, delta, booked, state, place, digest) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                book_rules.name_of(dataset)[1], unit, method, str(budget.epsilon),
+                str(budget.delta), booked, state, place, digest,
+            ),
+        ).lastrowid  # fmt: skip
+        assert number is not None
+        if texts != (None, None):
+            self._record(file, dataset, "note", *texts, "", number)
+        return account, number, booked
 
-    def _read(self, file: Any) -> dict[str, Account]:
-        """The whole book; a few hundred lines at most."""
-        entries: dict[str, list[Entry]] = {}
-        for number, key, unit, method, epsilon, delta, booked, state, place in file.execute(
-            "SELECT number, key, unit, method, epsilon, delta, booked, state, place FROM entries "
-            "ORDER BY number"
-        ):
-            amounts = self._amount(epsilon), self._amount(delta)
-            entry = Entry(number, unit, method, *amounts, booked, state, place)
-            entries.setdefault(key, []).append(entry)
-        accounts = {
-            key: Account(
-                name, self._amount(epsilon), self._amount(delta), opened,
-                tuple(entries.pop(key, ())),
-            )
-            for key, name, epsilon, delta, opened in file.execute(
-                "SELECT key, name, epsilon, delta, opened FROM accounts"
-            )
-        }  # fmt: skip
-        if entries:
-            raise book_file.damaged(self.path, "a release belongs to no data set")
-        return accounts
+    def _account(self, file: Any, dataset: str) -> Account:
+        """The account of a data set, dead runs swept."""
+        shown, key = book_rules.name_of(dataset)
+        accounts = self._swept(file)
+        if key not in accounts:
+            book_rules.refuse_unknown(self.path, shown, accounts.values())
+        return accounts[key]
 
-    def _amount(self, text: object) -> Fraction:
-        if isinstance(text, str) and _AMOUNT.fullmatch(text):
-            with suppress(ZeroDivisionError):
-                return Fraction(text)
-        raise book_file.damaged(self.path, "an amount in it is no number")
-
-
-def unit_of(schema: Schema) -> str:
-    """Whom the releases of a schema protect."""
-    if schema.items is not None:
-        column, record = schema.items.person, "transaction"
-    else:
-        column, record = schema.person.column if schema.person else None, "row"
-    return record if column is None else f"person by {column}"
-
-
-def _refuse_again(account: Account, place: Path) -> None:
-    """Raises if a release that is to be added is among those of the data set, here or as a copy."""
-    here, manifest = os.path.realpath(place), _manifest(place)
-    for entry in account.entries:
-        if entry.place is None or not entry.counts:
-            continue
-        same = os.path.realpath(entry.place) == here
-        if same or (manifest is not None and _manifest(Path(entry.place)) == manifest):
-            raise UsageError(
-                f"{place} is booked already, as release {entry.number} of {account.name!r}: what "
-                "was spent once is counted once.",
-                hint="If that entry is of another release, which this one replaced, rename this "
-                "folder and add it then.",
-            )
-
-
-def _manifest(place: Path) -> bytes | None:
-    """The manifest of a release, if it is still there."""
-    with suppress(OSError):
-        return (place / "manifest.json").read_bytes()
-    return None
-
-
-def _refuse_mixture(account: Account, unit: str) -> None:
-    """Raises if a release protects others than the earlier ones did."""
-    others = {entry.unit for entry in account.entries if entry.counts} - {unit}
-    if others:
-        raise BudgetError(
-            f"the data set {account.name!r} was published per {min(others)} so far, and this "
-            f"release is per {unit}: their epsilons do not add up",
-            hint=_same_unit(min(others)),
-        )
-
-
-def _same_unit(unit: str) -> str:
-    """How to publish per that unit once more."""
-    if unit == "row":
-        way = "Publish rows once more, by a schema without a `role: person` column."
-    elif unit == "transaction":
-        way = "Publish records of items once more, by a schema with `items:` and no `person:`."
-    else:
-        way = (
-            "Let the schema tell people apart by the same column as before: `role: person` in a "
-            "table, `person:` below `items:` for transactions."
-        )
-    return f"{way} Or open an account of its own, if these are other people."
-
-
-def _refuse_overdraft(account: Account, budget: Budget) -> None:
-    """Raises if a release costs more than is left."""
-    wanted = (budget.epsilon, budget.delta)
-    words = zip(
-        ("epsilon", "delta"), wanted, account.left, (account.epsilon, account.delta), strict=True
-    )
-    for what, asked, left, total in words:
-        if asked > left:
-            raise BudgetError(
-                f"the data set {account.name!r} has {what} {plain(left)} left of {plain(total)}, "
-                f"and this release asks for {plain(asked)}",
-                hint="Ask for no more than is left. If nothing is left, these people have given "
-                "what they can: publish nothing more about them.",
-            )
-
-
-def _name(name: str) -> tuple[str, str]:
-    """A data set's name as it is shown, and as names are compared.
-
-    Names that a person would take for the same are the same: spaces and capitals do not count.
-    """
-    shown = " ".join(unicodedata.normalize("NFC", name).split())
-    hidden = any(unicodedata.category(letter).startswith("C") for letter in shown)
-    if not shown or hidden or len(shown) > _LONGEST_NAME:
+    def _entry(self, file: Any, number: int) -> tuple[Account, Entry]:
+        for account in self._swept(file).values():
+            for entry in account.entries:
+                if entry.number == number:
+                    return account, entry
         raise UsageError(
-            "a data set needs a name of ordinary letters.", hint="Write --dataset clinic, say."
+            f"{self.path} has no release {number}.", hint="Look with `hedgerow ledger FILE`."
         )
-    return shown, unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", shown).casefold())
+
+    def _swept(self, file: Any) -> dict[str, Account]:
+        """The whole book, once entries of runs that died before they drew were withdrawn."""
+        for path in self.path.parent.glob("." + glob.escape(self.path.name) + ".run-*"):
+            with suppress(OSError):
+                Hold.is_held(path)  # what nobody holds is removed
+        for (number,) in file.execute(
+            "SELECT number FROM entries WHERE state = 'reserved'"
+        ).fetchall():
+            if not self._alive(number).exists():
+                file.execute(
+                    "UPDATE entries SET state = 'withdrawn', ended = 'stopped before it drew' "
+                    "WHERE number = ?",
+                    (number,),
+                )
+        return read_accounts(self.path, file)
+
+    def _alive(self, number: int) -> Path:
+        """The lock file of the run that made an entry."""
+        return self.path.parent / f".{self.path.name}.run-{number}"
+
+    def _record(
+        self,
+        file: Any,
+        dataset: str,
+        kind: str,
+        first: str | None,
+        second: str | None,
+        reason: str,
+        entry: int | None = None,
+    ) -> None:
+        file.execute(
+            "INSERT INTO history (key, entry, kind, first, second, reason, who, moment) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (book_rules.name_of(dataset)[1], entry, kind, first, second, reason, _who(), _now()),
+        )
+
+
+def _pair(budget: Budget) -> tuple[Any, Any]:
+    return budget.epsilon, budget.delta
+
+
+def _who() -> str:
+    """The name of the person's account on this machine."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        return "unknown"
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat()
-
-
-def plain(amount: Fraction) -> str:
-    """An amount as a person would write it, exactly.
-
-    Example:
-        >>> plain(Fraction(1, 2)), plain(Fraction(1, 3)), plain(Fraction(1, 10**9))
-        ('0.5', '1/3', '1e-9')
-    """
-    if 10**40 % amount.denominator:
-        return str(amount)
-    with localcontext(prec=200):  # more digits than any amount has, so this is exact
-        number = (Decimal(amount.numerator) / Decimal(amount.denominator)).normalize()
-    return f"{number:f}" if not 0 < amount < Fraction(1, 10**4) else f"{number:e}"

@@ -16,46 +16,13 @@ from functools import cache
 from pathlib import Path
 
 from hedgerow.errors import ReleaseError
+from hedgerow.privacy.book_layout import LAYOUT, LAYOUT_1, VERSION
 
-__all__ = ["create", "damaged", "transaction"]
+__all__ = ["create", "damaged", "in_the_way", "transaction"]
 
 PATIENCE = 30  # seconds to wait for another run that is booking
 
 _MARK = 0x68656467  # "hedg", where SQLite keeps the name of a file's owner
-_VERSION = 1
-
-# Entries are added and their state moves on; a mistake by hand is refused by the file itself.
-_LAYOUT = """
-CREATE TABLE accounts (
-    key TEXT PRIMARY KEY NOT NULL,
-    name TEXT NOT NULL,
-    epsilon TEXT NOT NULL,
-    delta TEXT NOT NULL,
-    opened TEXT NOT NULL
-);
-CREATE TABLE entries (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    key TEXT NOT NULL REFERENCES accounts (key),
-    unit TEXT NOT NULL,
-    method TEXT NOT NULL,
-    epsilon TEXT NOT NULL,
-    delta TEXT NOT NULL,
-    booked TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('booked', 'published', 'withdrawn')),
-    place TEXT
-);
-CREATE TRIGGER entries_stay BEFORE DELETE ON entries
-    BEGIN SELECT RAISE(ABORT, 'entries are never removed'); END;
-CREATE TRIGGER accounts_stay BEFORE DELETE ON accounts
-    BEGIN SELECT RAISE(ABORT, 'accounts are never removed'); END;
-CREATE TRIGGER totals_stay BEFORE UPDATE ON accounts
-    BEGIN SELECT RAISE(ABORT, 'accounts are never changed'); END;
-CREATE TRIGGER amounts_stay
-    BEFORE UPDATE OF number, key, unit, method, epsilon, delta, booked ON entries
-    BEGIN SELECT RAISE(ABORT, 'amounts are never changed'); END;
-CREATE TRIGGER states_move_on BEFORE UPDATE ON entries WHEN OLD.state <> 'booked'
-    BEGIN SELECT RAISE(ABORT, 'an entry that was closed is never changed'); END;
-"""
 
 
 def create(path: Path) -> None:
@@ -76,10 +43,8 @@ def create(path: Path) -> None:
         ) from None
     with _connected(path) as file:
         file.execute("BEGIN IMMEDIATE")
-        for statement in _statements():
-            file.execute(statement)
+        _build(file)
         file.execute(f"PRAGMA application_id = {_MARK}")
-        file.execute(f"PRAGMA user_version = {_VERSION}")
         file.execute("COMMIT")
 
 
@@ -98,7 +63,11 @@ def transaction(path: Path, *, writes: bool, keep: bool = True) -> Iterator[sqli
     _refuse_strange(path)
     with _connected(path) as file:
         file.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-        _check(path, file)
+        if file.execute("PRAGMA user_version").fetchone() == (1,):
+            file.execute("ROLLBACK")
+            _upgrade(path, file)
+            file.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+        _check(path, file, VERSION, LAYOUT)
         yield file
         file.execute("COMMIT" if keep else "ROLLBACK")
 
@@ -112,6 +81,14 @@ def damaged(path: Path, what: str) -> ReleaseError:
     )
 
 
+def in_the_way(path: Path, error: OSError) -> ReleaseError:
+    """The error for a book beside which nothing can be written."""
+    return ReleaseError(
+        f"no lock can be made beside the ledger {path}: {error.strerror or 'the system refused'}",
+        hint="Ask for the right to write to its folder. Nothing was drawn.",
+    )
+
+
 def _refuse_strange(path: Path) -> None:
     """Refuses what SQLite would open but should not."""
     try:
@@ -119,7 +96,8 @@ def _refuse_strange(path: Path) -> None:
     except FileNotFoundError:
         raise ReleaseError(
             f"there is no ledger {path}",
-            hint="Check the name. To begin one: hedgerow ledger FILE --open NAME --epsilon TOTAL.",
+            hint="Check the name and the folder: people stay in the ledger that has their total. "
+            "Only for people who have none yet: hedgerow ledger FILE --open NAME --epsilon TOTAL.",
         ) from None
     except OSError as error:
         raise ReleaseError(
@@ -154,7 +132,36 @@ def _connected(path: Path) -> Iterator[sqlite3.Connection]:
         raise _in_words(path, error) from None
 
 
-def _check(path: Path, file: sqlite3.Connection) -> None:
+def _build(file: sqlite3.Connection) -> None:
+    for statement in _statements():
+        file.execute(statement)
+    file.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _upgrade(path: Path, file: sqlite3.Connection) -> None:
+    """Makes version 2 of a sound book of version 1, whole or not at all.
+
+    What was `booked` there may have been seen by somebody, so it becomes `drawn`, which is never
+    given back.
+    """
+    file.execute("BEGIN IMMEDIATE")
+    if file.execute("PRAGMA user_version").fetchone() == (1,):  # else another run just did it
+        _check(path, file, 1, LAYOUT_1)
+        accounts = file.execute("SELECT * FROM accounts").fetchall()
+        entries = file.execute("SELECT * FROM entries ORDER BY number").fetchall()
+        for table in ("entries", "accounts"):
+            file.execute(f"DROP TABLE {table}")
+        _build(file)
+        file.executemany("INSERT INTO accounts VALUES (?, ?, ?, ?, ?)", accounts)
+        file.executemany(
+            "INSERT INTO entries (number, key, unit, method, epsilon, delta, booked, state, place) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, CASE ? WHEN 'booked' THEN 'drawn' ELSE ? END, ?)",
+            [(*entry[:8], *entry[7:]) for entry in entries],
+        )
+    file.execute("COMMIT")
+
+
+def _check(path: Path, file: sqlite3.Connection, expected: int, layout: str) -> None:
     """Sees that this is a book of ours, whole and unchanged in its layout."""
     (mark,) = file.execute("PRAGMA application_id").fetchone()
     (version,) = file.execute("PRAGMA user_version").fetchone()
@@ -164,27 +171,28 @@ def _check(path: Path, file: sqlite3.Connection) -> None:
             hint="Check the name. Delete the file only if you know that nothing was ever published "
             "with it.",
         )
-    if version != _VERSION:
+    if version != expected:
         raise ReleaseError(
             f"{path} was made by a later hedgerow", hint="Install a newer hedgerow to use it."
         )
     if file.execute("PRAGMA integrity_check").fetchone() != ("ok",):
         raise damaged(path, "the file is damaged")
-    if _layout(file) != _our_layout():
+    if _layout(file) != _layout_of(layout):
         raise damaged(path, "its tables are not those that hedgerow makes")
     # Numbers follow each other and are never given twice, so a gap is an entry that was lost.
-    number, last, given = file.execute(
-        "SELECT count(*), coalesce(max(number), 0), coalesce((SELECT max(seq) FROM sqlite_sequence "
-        "WHERE name = 'entries'), 0) FROM entries"
-    ).fetchone()
-    if not number == last == given:
-        raise damaged(path, "entries are missing")
+    for table in ("entries", "history") if expected > 1 else ("entries",):
+        number, last, given = file.execute(
+            "SELECT count(*), coalesce(max(number), 0), coalesce((SELECT max(seq) FROM "
+            f"sqlite_sequence WHERE name = '{table}'), 0) FROM {table}"
+        ).fetchone()
+        if not number == last == given:
+            raise damaged(path, f"{table} are missing" if table == "entries" else "history is cut")
 
 
 def _statements() -> list[str]:
     """The statements of the layout, which end where SQLite says that they are complete."""
     found, statement = [], ""
-    for line in _LAYOUT.strip().splitlines():
+    for line in LAYOUT.strip().splitlines():
         statement += line + "\n"
         if sqlite3.complete_statement(statement):
             found.append(statement)
@@ -197,9 +205,9 @@ def _layout(file: sqlite3.Connection) -> list[tuple[object, ...]]:
 
 
 @cache
-def _our_layout() -> list[tuple[object, ...]]:
+def _layout_of(statements: str) -> list[tuple[object, ...]]:
     with closing(sqlite3.connect(":memory:")) as file:
-        file.executescript(_LAYOUT)
+        file.executescript(statements)
         return _layout(file)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -27,31 +28,43 @@ class Keystream:
 
     Args:
         seed: None for a secure stream; a number for a repeatable, NOT private one.
+        before_use: Called once, when the first words have been made and nobody has seen them. If
+            it raises, they are dropped and the stream is untouched.
 
     Example:
         >>> Keystream(seed=1).below(10) == Keystream(seed=1).below(10)
         True
     """
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(
+        self, seed: int | None = None, before_use: Callable[[], None] | None = None
+    ) -> None:
         self.secure = seed is None
         key = os.urandom(32) if seed is None else hashlib.sha256(b"test seed %d" % seed).digest()
         # a fresh key never meets a second nonce, so a constant one is sound
         self._encryptor = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+        self._before_use = before_use
         self.words: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
         self.at: NDArray[np.int64] = np.zeros(2, dtype=np.int64)
 
     @property
     def untouched(self) -> bool:
-        """Whether nothing was ever drawn: no word was made yet."""
+        """Whether nothing was ever drawn: no word was handed out yet."""
         return len(self.words) == 0
 
     def refill(self) -> None:
         """Drops what was read, keeps the rest, and at least doubles the rest."""
         rest = self.words[self.at[0] :]
-        fresh = self._encryptor.update(bytes(8 * max(_BLOCK, len(rest))))
+        fresh = self._make(max(_BLOCK, len(rest)))
+        if self._before_use is not None:
+            self._before_use()
+            self._before_use = None
         self.words = np.concatenate([rest, np.frombuffer(fresh, dtype="<u8").astype(np.uint64)])
         self.at[:] = 0
+
+    def _make(self, number: int) -> bytes:
+        """So many fresh words."""
+        return self._encryptor.update(bytes(8 * number))
 
     def bits(self, number: int) -> int:
         """A uniform integer of so many bits."""

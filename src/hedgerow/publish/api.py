@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -16,18 +19,20 @@ from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streamed import DEFAULT_MEMORY
-from hedgerow.errors import UsageError
-from hedgerow.privacy.account_book import Booking
+from hedgerow.errors import LedgerWarning, UsageError
+from hedgerow.privacy.account_book import Booking, Notes
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.chance import Chance, Dice
-from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
-from hedgerow.publish.payment import close_failed, payment
+from hedgerow.publish.payment import drawing, payment
+from hedgerow.publish.plan import Plan
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress, refuse_unready
+from hedgerow.publish.room import room_for
 from hedgerow.publish.supermodular import RowsOutcome, SideRows, Supermodular
 from hedgerow.release import Release, RowsRelease
 from hedgerow.release.basket_release import BasketRelease
+from hedgerow.release.target import Target
 from hedgerow.schema import Schema
 from hedgerow.settings import check_arguments
 from hedgerow.table import Baskets, Database, Table, refuse_mixing, refuse_same_source
@@ -54,11 +59,17 @@ def publish(
     ledger: str | Path | None = None,
     dataset: str | None = None,
     allow_empty: bool = False,
+    recipient: str | None = None,
+    purpose: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
 ) -> Release | BasketRelease | RowsRelease:
     """Publishes a table under differential privacy.
 
     The whole input is read and checked before anything is drawn. With a ledger, the release is
-    booked before anything is drawn, and refused if the data set has not enough left.
+    booked before anything is drawn, and refused if the data set has not enough left. With `out`, a
+    release that could not be saved costs nothing: the folder is locked and room for the release is
+    set aside before data is read.
 
     Args:
         source: The path of a CSV or Parquet file, a folder or pattern of Parquet files, the
@@ -82,13 +93,18 @@ def publish(
         dataset: The data set's name in the ledger; without it, the schema's.
         allow_empty: Whether an input without any record is published; it is refused by default,
             as a likely mistake.
+        recipient: For the ledger: whom the release is for.
+        purpose: For the ledger: what it is for.
+        out: The folder to save the release to.
+        overwrite: Whether a release that is there may be replaced.
 
     Returns:
-        The release; nothing has been written yet.
+        The release. Without `out` nothing has been written yet.
 
     Raises:
         BudgetError: If the ledger has less left for the data set than this release would cost.
         SchemaError: If the schema is still a draft, or does not state its unit.
+        ReleaseError: If the release cannot be saved to `out`, or another run is about to.
 
     Example:
         >>> import pyarrow as pa
@@ -112,39 +128,76 @@ def publish(
     refuse_mixing(source)
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
     counting = Counting(_engine_for(method, engine), memory, scratch, scheduler)
-    pay = payment(ledger, dataset, schema, method.name, plan.budget, seed)
+    notes = Notes(place=out, recipient=recipient, purpose=purpose)
+    pay = payment(ledger, dataset, schema, method.name, plan.budget, seed, notes)
     pace = _Pace(progress, stage)
     side = None
     if isinstance(method, Supermodular) and method.side is not None:
         refuse_same_source(source, method.side)
         side = method.side_rows(schema)
         method = replace(method, side=SideRows(side))  # a stream can be read once
-    with open_engine(
-        source,
-        schema,
-        counting,
-        delimiter=delimiter,
-        line_breaks=line_breaks,
-        weights=method.own_weights(schema) if isinstance(method, Supermodular) else None,
-        unlike=side,
-        allow_empty=allow_empty,
-        reading=pace.reading,
-        passing=pace.passing,
-    ) as (rows, kind):
-        booking = pay()  # from here on it is spent
-        stream = Keystream(seed)
-        try:
-            outcome: Any = run(rows, method, plan.budget, Dice(stream), pace.growing, schema)
-        except BaseException:
-            close_failed(booking, stream)
-            raise
-    pace.growing(1.0)
-    accounting = (
-        "suppression" if isinstance(outcome, RowsOutcome) else outcome.plan.purse.accounting
-    )
-    guarantee = _guarantee(schema, outcome.plan.budget, accounting, private=stream.secure)
-    if isinstance(source, Database) and source.query is not None:
-        guarantee["row_wise_query"] = True  # it was not read without that word
+    with _kept(out, overwrite, method, schema, plan) as target:
+        with (
+            open_engine(
+                source,
+                schema,
+                counting,
+                delimiter=delimiter,
+                line_breaks=line_breaks,
+                weights=method.own_weights(schema) if isinstance(method, Supermodular) else None,
+                unlike=side,
+                allow_empty=allow_empty,
+                reading=pace.reading,
+                passing=pace.passing,
+            ) as (rows, kind),
+            drawing(pay, seed) as (stream, booking),
+        ):
+            outcome = run(rows, method, plan.budget, Dice(stream), pace.growing, schema)
+            pace.growing(1.0)
+            guarantee = _guarantee(schema, outcome, private=stream.secure)
+            if isinstance(source, Database) and source.query is not None:
+                guarantee["row_wise_query"] = True  # it was not read without that word
+            release = _release(schema, method, outcome, guarantee, kind, booking)
+        if target is not None:
+            _save(release, target)
+    return release
+
+
+def _kept(
+    out: str | os.PathLike[str] | None,
+    overwrite: bool,
+    method: Publisher,
+    schema: Schema,
+    plan: Plan,
+) -> AbstractContextManager[Target | None]:
+    """The place of the release, locked and with room for it, if one was named."""
+    if out is None:
+        return nullcontext()
+    return closing(Target.take(out, overwrite, room_for(method, schema, plan)))
+
+
+def _save(release: Release | BasketRelease | RowsRelease, target: Target) -> None:
+    try:
+        release.save(target)
+    except BaseException:
+        if release.booking is not None:
+            warnings.warn(
+                "The release was drawn, so it stays booked: its budget is spent.",
+                LedgerWarning,
+                stacklevel=3,
+            )
+        raise
+
+
+def _release(
+    schema: Schema,
+    method: Publisher,
+    outcome: Any,
+    guarantee: dict[str, Any],
+    kind: str,
+    booking: Booking | None,
+) -> Release | BasketRelease | RowsRelease:
+    """The outcome of a run as a release."""
     if isinstance(outcome, RowsOutcome):
         return _rows_release(schema, method, outcome, guarantee, kind, booking)
     make: Any = Release if schema.items is None else BasketRelease
@@ -257,7 +310,10 @@ def _rows_release(
     )
 
 
-def _guarantee(schema: Schema, budget: Budget, accounting: str, *, private: bool) -> dict[str, Any]:
+def _guarantee(schema: Schema, outcome: Any, *, private: bool) -> dict[str, Any]:
+    rows = isinstance(outcome, RowsOutcome)
+    budget: Budget = outcome.plan.budget
+    accounting = "suppression" if rows else outcome.plan.purse.accounting
     unit, neighbours = _unit(schema)
     return {
         "epsilon": str(budget.epsilon),

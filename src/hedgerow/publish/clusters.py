@@ -36,9 +36,8 @@ from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Ledger, Line
-from hedgerow.publish.payment import close_failed, payment
+from hedgerow.publish.payment import drawing, payment
 from hedgerow.publish.plan import levels, open_purse
 from hedgerow.publish.publisher import refuse_unready
 from hedgerow.schema import Numeric, Schema
@@ -137,13 +136,8 @@ def find_centroids(
     cluster_schema(schema, clusters)  # refused before anything is booked
     pay = payment(ledger, dataset, schema, "centroids", budget, seed)
     table = read(source, schema, allow_empty=allow_empty)
-    booking = pay()  # from here on it is spent
-    stream = Keystream(seed)
-    try:
+    with drawing(pay, seed) as (stream, _):
         found = run(table, clusters, rounds, budget, Dice(stream))
-    except BaseException:
-        close_failed(booking, stream)
-        raise
     return replace(found, private=stream.secure)
 
 

@@ -1,19 +1,20 @@
-"""Paying for a run from the ledger over releases: tried out first, booked before it draws."""
+"""Paying for a run from the budget ledger: tried out first, booked when it first draws."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 from hedgerow.errors import LedgerWarning, UsageError
-from hedgerow.privacy.account_book import AccountBook, Booking, unit_of
+from hedgerow.privacy.account_book import AccountBook, Booking, Notes, unit_of
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.schema import Schema
 
-__all__ = ["close_failed", "payment"]
+__all__ = ["drawing", "payment"]
 
 
 def payment(
@@ -23,6 +24,7 @@ def payment(
     method: str,
     budget: Budget,
     seed: int | None,
+    notes: Notes | None = None,
 ) -> Callable[[], Booking | None]:
     """What books a run, once it was tried out: a run that cannot be booked does not begin.
 
@@ -35,10 +37,11 @@ def payment(
         >>> payment(None, None, schema, "diffmulti", Budget.of(1), None)() is None
         True
     """
+    notes = notes or Notes()
     if ledger is None:
-        if dataset is not None:
+        if dataset is not None or notes.recipient is not None or notes.purpose is not None:
             raise UsageError(
-                "a data set was named, but no ledger to book it in.",
+                "a data set, recipient or purpose was named, but no ledger to book it in.",
                 hint="Name the ledger too (ledger=, --ledger).",
             )
         return lambda: None
@@ -50,20 +53,51 @@ def payment(
     book = AccountBook(ledger)
     unit = unit_of(schema)
     name = schema.name if dataset is None else dataset
-    book.check(name, budget, method=method, unit=unit)
-    return partial(book.book, name, budget, method=method, unit=unit)
+    book.check(name, budget, method=method, unit=unit, notes=notes)
+    return partial(book.reserve, name, budget, method=method, unit=unit, notes=notes)
 
 
-def close_failed(booking: Booking | None, stream: Keystream) -> None:
+@contextmanager
+def drawing(
+    pay: Callable[[], Booking | None], seed: int | None
+) -> Iterator[tuple[Keystream, Booking | None]]:
+    """Books a run and gives the random source for it; what becomes of the entry follows.
+
+    The entry counts from here on. It is withdrawn if the block fails before the random source was
+    used. Once it was used, the entry stays, with how the run ended. When the block ends well, the
+    outcome is handed over: whoever called may look at it.
+
+    Args:
+        pay: What `payment` gave.
+        seed: None for a secure stream.
+    """
+    booking = pay()
+    stream = Keystream(seed, None if booking is None else booking.begin_drawing)
+    try:
+        yield stream, booking
+        if booking is not None:
+            booking.hand_over()
+    except BaseException as error:
+        if booking is not None:
+            _close(booking, stream, error)
+        raise
+
+
+def _close(booking: Booking, stream: Keystream, error: BaseException) -> None:
     """What becomes of the entry of a run that failed: spent, unless nothing was ever drawn."""
-    if booking is None:
-        return
     if stream.untouched:
         booking.withdraw()
         return
-    warnings.warn(
+    stopped = isinstance(error, KeyboardInterrupt)
+    # an error's own words may quote private data, so its kind alone is noted
+    booking.note_end("interrupted" if stopped else f"failed: {type(error).__name__}")
+    words = (
         f"This run had begun to draw noise, so it stays booked as release {booking.number} of "
-        f"{booking.dataset!r} in {booking.path}.",
-        LedgerWarning,
-        stacklevel=3,
+        f"{booking.dataset!r} in {booking.path}."
     )
+    if stopped:
+        words += (
+            " If it was stopped for a reason that has nothing to do with the data, a person may "
+            f"give that back: hedgerow ledger FILE --give-back {booking.number} --reason WHY."
+        )
+    warnings.warn(words, LedgerWarning, stacklevel=4)

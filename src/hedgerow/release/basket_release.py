@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -177,7 +178,7 @@ class BasketRelease:
         start, codes = self.model.draw(n, np.random.default_rng(seed))
         return self._frame(rows_table(self.items, start, codes, form), kind)
 
-    def save(self, path: str | Path, overwrite: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Writes the release to a folder, whole or not at all.
 
         Args:

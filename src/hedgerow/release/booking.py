@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from pathlib import Path
 from typing import Any, Protocol
 
 from hedgerow.errors import HedgerowError, LedgerWarning
@@ -14,14 +14,14 @@ __all__ = ["Booking", "note_saved"]
 class Booking(Protocol):
     """The entry that a release has in a ledger over releases, which is kept elsewhere."""
 
-    def mark_published(self, place: str | Path) -> None:
+    def mark_published(self, place: str | os.PathLike[str]) -> None:
         """Notes that the release was saved."""
 
     def facts(self) -> dict[str, Any]:
         """The entry, and what it leaves to other releases."""
 
 
-def note_saved(booking: Booking | None, path: str | Path) -> None:
+def note_saved(booking: Booking | None, path: str | os.PathLike[str]) -> None:
     """Notes in the ledger, if there is one, that a release was saved.
 
     Call it after the release was written. It was paid for when it was booked, so a ledger that

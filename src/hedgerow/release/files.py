@@ -11,7 +11,6 @@ import hashlib
 import os
 import secrets
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +32,7 @@ from hedgerow.release.codec import (
 from hedgerow.release.columns import broken
 from hedgerow.release.detail import Detail
 from hedgerow.release.evidence import is_censored
-from hedgerow.release.formats import ALL_FILES, FORMATS, ROWS_FILES
+from hedgerow.release.formats import FORMATS, ROWS_FILES
 from hedgerow.release.itemsets import Itemsets
 from hedgerow.release.manifest import (
     MANIFEST,
@@ -45,8 +44,8 @@ from hedgerow.release.manifest import (
 )
 from hedgerow.release.measurements import Measurement
 from hedgerow.release.partition import Partition
+from hedgerow.release.target import Target, cannot, check_target
 from hedgerow.release.untrusted import digest, is_sober, read_bytes, read_columns
-from hedgerow.settings import check_arguments
 
 if TYPE_CHECKING:
     from hedgerow.release.basket_release import BasketRelease
@@ -70,40 +69,6 @@ _MOST_MANIFEST_BYTES = 1 << 28
 _MOST_UNCOUNTED = 1 << 22  # regions; a grid of very many can be claimed in a few bytes
 
 
-def check_target(path: str | Path, overwrite: bool = False) -> Path:
-    """Where a release would be written, or a refusal.
-
-    Call it before any budget is spent: a release that cannot be saved is a loss.
-
-    Raises:
-        ReleaseError: If something is there already that must not be replaced, or nothing can be
-            written there.
-    """
-    check_arguments(check_target, locals())
-    if not os.fspath(path):
-        raise ReleaseError("the release has no folder to go to", hint="Name a new folder.")
-    target = Path(os.path.realpath(path))
-    _refuse(path, target, overwrite)
-    _try_out(path, target)
-    return target
-
-
-def _try_out(path: str | Path, target: Path) -> None:
-    """Makes and removes a folder where the release would be prepared."""
-    above = target.parent
-    try:
-        while not above.exists():  # writing makes the folders that are not there
-            above = above.parent
-        if not above.is_dir():
-            raise ReleaseError(
-                f"cannot write the release at {path}: {above} is a file, not a folder",
-                hint="Name a folder in another place.",
-            )
-        os.rmdir(tempfile.mkdtemp(prefix=f".{target.name[:50]}.try-", dir=above))
-    except OSError as error:
-        raise _cannot("write", path, error) from None
-
-
 def leftovers(path: str | Path) -> list[Path]:
     """Folders beside a release that a run was killed over while it wrote or replaced it.
 
@@ -125,36 +90,12 @@ def other_files(path: str | Path, manifest: dict[str, Any]) -> list[str]:
     try:
         return sorted({entry.name for entry in Path(path).iterdir()} - own)
     except OSError as error:
-        raise _cannot("read", path, error) from None
+        raise cannot("read", path, error) from None
 
 
-def _refuse(path: str | Path, target: Path, overwrite: bool) -> None:
-    """Raises if something is at the target that must not be replaced."""
-    if not target.exists():
-        return
-    if not target.is_dir():
-        raise ReleaseError(
-            f"{path} is a file, not a folder", hint="Name a folder that does not exist yet."
-        )
-    try:
-        inside = {entry.name for entry in target.iterdir()}
-    except OSError as error:
-        raise _cannot("read", path, error) from None
-    if not inside:
-        return
-    if MANIFEST not in inside or inside - {MANIFEST, *ALL_FILES}:
-        raise ReleaseError(
-            f"{path} is there already and holds other files than a release's, so it is left alone",
-            hint="Name a folder that does not exist yet, such as a new one inside it.",
-        )
-    if not overwrite:
-        raise ReleaseError(
-            f"{path} already holds a release",
-            hint="Name another folder, or ask to overwrite it (overwrite=True, --overwrite).",
-        )
-
-
-def write(release: Release | BasketRelease, path: str | Path, overwrite: bool = False) -> None:
+def write(
+    release: Release | BasketRelease, path: str | os.PathLike[str], overwrite: bool = False
+) -> None:
     """Writes a release to a folder, whole or not at all.
 
     Raises:
@@ -166,7 +107,7 @@ def write(release: Release | BasketRelease, path: str | Path, overwrite: bool = 
 
 
 def write_folder(
-    path: str | Path,
+    path: str | os.PathLike[str],
     overwrite: bool,
     contents: Iterable[tuple[str, Any]],
     manifest: Callable[[dict[str, str]], dict[str, Any]],
@@ -174,16 +115,18 @@ def write_folder(
     """Writes files and a manifest with their hashes, whole or not at all.
 
     Args:
-        path: The folder.
-        overwrite: Whether a release that is there may be replaced.
+        path: The folder, or a `Target` that was taken for it.
+        overwrite: Whether a release that is there may be replaced; a target knows that itself.
         contents: Names of files, and tables for Parquet or blocks of bytes.
         manifest: Makes the manifest from the hashes.
     """
-    target = check_target(path, overwrite)
+    taken = path if isinstance(path, Target) else Target.take(path, overwrite)
+    target = taken.folder
     mark = secrets.token_hex(4)
     fresh = target.parent / f".{target.name}.new-{mark}"
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        taken.check()
+        taken.give_back()
         try:
             fresh.mkdir()
             _fill(contents, manifest, fresh)
@@ -193,7 +136,10 @@ def write_folder(
             raise
         _flush_folder(target.parent)
     except OSError as error:
-        raise _cannot("write", path, error) from None
+        raise cannot("write", path, error) from None
+    finally:
+        if taken is not path:
+            taken.close()
 
 
 def _fill(
@@ -268,21 +214,6 @@ def _swap(fresh: Path, target: Path, aside: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
-def _cannot(what: str, path: str | Path, error: OSError) -> ReleaseError:
-    hints = {
-        errno.ENOSPC: "The disk is full: make room, or choose a folder on another disk.",
-        errno.EDQUOT: "Your share of the disk is used up: make room, or choose another disk.",
-        errno.EACCES: "Choose a folder that you may use, or ask for the right to use this one.",
-        errno.EPERM: "Choose a folder that you may use, or ask for the right to use this one.",
-        errno.EROFS: "This disk cannot be written to: choose a folder on another one.",
-    }
-    reason = os.strerror(error.errno) if error.errno else "the system refused"
-    return ReleaseError(
-        f"cannot {what} the release at {path}: {reason}",
-        hint=hints.get(error.errno or 0, "Check the folder's name and try again."),
-    )
-
-
 def read_manifest(path: str | Path) -> dict[str, Any]:
     """Reads the manifest of a release; no other file is opened.
 
@@ -298,7 +229,7 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     try:
         return parse_manifest(read_bytes(folder, MANIFEST, _MOST_MANIFEST_BYTES))
     except OSError as error:
-        raise _cannot("read", folder / MANIFEST, error) from None
+        raise cannot("read", folder / MANIFEST, error) from None
 
 
 def check_file(path: str | Path, name: str, manifest: dict[str, Any]) -> None:
@@ -310,7 +241,7 @@ def check_file(path: str | Path, name: str, manifest: dict[str, Any]) -> None:
     try:
         found = digest(Path(path), name, _MOST_BYTES)
     except OSError as error:
-        raise _cannot("read", Path(path) / name, error) from None
+        raise cannot("read", Path(path) / name, error) from None
     _hold(name, found, manifest)
 
 
@@ -334,7 +265,7 @@ def read_table(
     try:
         content = read_bytes(Path(path), name, _MOST_BYTES)
     except OSError as error:
-        raise _cannot("read", Path(path) / name, error) from None
+        raise cannot("read", Path(path) / name, error) from None
     _hold(name, hashlib.sha256(content).hexdigest(), manifest)
     return read_columns(name, content, columns, like)
 

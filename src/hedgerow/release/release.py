@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -266,7 +267,7 @@ class Release:
         cells = self.estimates
         return Held(self.partition, cells.values, np.sqrt(cells.variance))
 
-    def save(self, path: str | Path, overwrite: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Writes the release to a folder, whole or not at all.
 
         A release that was published with a ledger is noted there as published.

@@ -8,6 +8,7 @@ in cells that are not listed are missing, and nobody can say how many.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -202,7 +203,7 @@ class RowsRelease:
             spread = 2 * (part**2).sum() / rate**2
         return estimate, math.ceil(least - 1e-9), math.sqrt(spread)
 
-    def save(self, path: str | Path, overwrite: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Writes the release to a folder, whole or not at all; `Release.load` reads it."""
         check_names(self.schema)
         write_folder(path, overwrite, self._contents(), self._manifest)

@@ -4,11 +4,12 @@ import errno
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from hedgerow.counting.scratch import Shelf
+from hedgerow.counting.scratch import Shelf, Spare
 from hedgerow.errors import DataError
 
 
@@ -78,3 +79,44 @@ def test_systems_without_positional_reads(monkeypatch: pytest.MonkeyPatch) -> No
     shelf.load(1, 0, found)
     assert found.tolist() == [1] * 10
     shelf.close()
+
+
+def test_spare_room_is_given_back_to_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spare = Spare(tmp_path)
+    spare.keep(1 << 20)
+    room, write = spare._room, Shelf._write
+    assert room is not None and list(tmp_path.iterdir()) == []
+
+    def crowded(shelf: Shelf, view: Any, offset: int) -> int:
+        if room._file is not None:  # as if others had taken all that was not set aside
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(shelf, view, offset)
+
+    monkeypatch.setattr(Shelf, "_write", crowded)
+    shelf = Shelf(0, tmp_path, spare)
+    shelf.add(block(3))
+    found = block(0)
+    shelf.load(0, 0, found)
+    assert found.tolist() == [3] * 10
+    monkeypatch.setattr(Shelf, "_write", lambda *_: os.write(-1, b""))  # neither full nor well
+    with pytest.raises(OSError):
+        shelf.add(block(1))
+    shelf.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX limits")
+def test_room_that_is_not_there(tmp_path: Path) -> None:
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, limits[1]))
+    try:
+        with pytest.raises(DataError, match="no room left"):
+            Spare(tmp_path).keep(1 << 21)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match="no scratch file can be made"):
+        Spare(tmp_path / "file").keep(1)

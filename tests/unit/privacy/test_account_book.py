@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +18,8 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import BudgetError, ReleaseError, UsageError
 from hedgerow.privacy import book_file
-from hedgerow.privacy.account_book import AccountBook, Booking, unit_of
+from hedgerow.privacy.account_book import AccountBook, Booking, Notes, unit_of
+from hedgerow.privacy.book_layout import LAYOUT_1
 from hedgerow.privacy.budget import Budget
 from hedgerow.schema import Schema
 
@@ -30,7 +32,7 @@ def book(tmp_path: Path) -> AccountBook:
 
 
 def buy(book: AccountBook, epsilon: object, delta: object = 0, **more: str) -> Booking:
-    words = {"method": "diffmulti", "unit": "row"} | more
+    words: Any = {"method": "diffmulti", "unit": "row"} | more
     return book.book("clinic", Budget.of(str(epsilon), str(delta)), **words)
 
 
@@ -144,7 +146,8 @@ def test_states(book: AccountBook, tmp_path: Path) -> None:
     assert account.entries[0].place == str(tmp_path / "r")
     assert account.spent == (Fraction(4, 10), 0)
     one.withdraw()  # what is published stays so
-    two.mark_published(tmp_path / "r")
+    with pytest.raises(ReleaseError, match="withdrawn"):
+        two.mark_published(tmp_path / "r")
     assert [entry.state for entry in book.accounts()[0].entries] == [
         "published", "withdrawn", "booked"
     ]  # fmt: skip
@@ -162,6 +165,10 @@ def test_an_older_copy_does_not_know_the_release(book: AccountBook, tmp_path: Pa
     shutil.copy(copy, book.path)
     with pytest.raises(ReleaseError, match="does not know this release"):
         booking.mark_published(tmp_path)
+    with pytest.raises(ReleaseError, match="knows nothing of"):
+        buy(book, "0.3")  # its number is that of the run, which is alive
+    assert booking.hold is not None
+    booking.hold.close()
     buy(book, "0.3")  # takes the same number
     with pytest.raises(ReleaseError, match="does not know this release"):
         booking.mark_published(tmp_path)
@@ -244,7 +251,7 @@ def test_no_name() -> None:
 
 
 def test_a_later_version(book: AccountBook) -> None:
-    raw(book, "PRAGMA user_version = 2")
+    raw(book, "PRAGMA user_version = 3")
     with pytest.raises(ReleaseError, match="later hedgerow"):
         book.accounts()
 
@@ -271,10 +278,14 @@ def test_damaged_bytes(book: AccountBook) -> None:
         "UPDATE entries SET epsilon = '0'",
         "UPDATE accounts SET epsilon = '50'",
         "UPDATE entries SET state = 'withdrawn' WHERE number = 1",
+        "UPDATE entries SET place = 'elsewhere'",
+        "UPDATE history SET reason = 'none'",
+        "DELETE FROM history",
     ],
 )
 def test_the_file_itself_refuses_to_forget(book: AccountBook, statement: str) -> None:
     buy(book, "0.5").mark_published("r")
+    book.note(1, recipient="the ministry")
     with pytest.raises(sqlite3.IntegrityError, match="never"):
         raw(book, statement)
     assert book.accounts()[0].left[0] == Fraction(1, 2)
@@ -292,6 +303,8 @@ def test_the_file_itself_refuses_to_forget(book: AccountBook, statement: str) ->
         ("amounts_stay", "UPDATE entries SET epsilon = x'31'", "no number"),
         ("amounts_stay", "UPDATE entries SET delta = '1e-9'", "no number"),
         ("totals_stay", "UPDATE accounts SET delta = 'much'", "no number"),
+        ("history_stays", "DELETE FROM history", "history is cut"),
+        ("history_unchanged", "UPDATE history SET first = '-1'", "no number"),
     ],
 )
 def test_what_was_forced_on_the_file_is_noticed(
@@ -299,6 +312,7 @@ def test_what_was_forced_on_the_file_is_noticed(
 ) -> None:
     buy(book, "0.1")
     buy(book, "0.1")
+    book.raise_total("clinic", 2, reason="asked the board")
     file = sqlite3.connect(book.path)
     (sql,) = file.execute("SELECT sql FROM sqlite_master WHERE name = ?", (trigger,)).fetchone()
     file.close()
@@ -433,3 +447,177 @@ def test_a_mixture_is_told_the_way_back_to_what_was_before(tmp_path, before, now
     with pytest.raises(BudgetError) as caught:
         book.book("clinic", Budget.of(1), method="m", unit=now)
     assert way in str(caught.value.hint)
+
+
+# ---------------------------------------------------------------- totals, people, notes
+
+
+def test_a_total_is_raised_with_a_record_of_it(book: AccountBook) -> None:
+    buy(book, 1)
+    account = book.raise_total("Clinic", "3/2", reason=" the board  agreed ")
+    assert account.left == (Fraction(1, 2), Fraction(1, 10**6))
+    account = book.raise_total("clinic", delta="1e-5", reason="a pure release was not enough")
+    assert (account.epsilon, account.delta) == (Fraction(3, 2), Fraction(1, 10**5))
+    buy(book, "1/2", "1e-5")
+    first, second = book.accounts()[0].history
+    assert (first.kind, first.first, first.reason) == ("total", "3/2", "the board agreed")
+    assert second.second == "1/100000" and first.who and first.moment < second.moment
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(None, None), (1, None), ("0.5", None), (2, 0), (None, "1e-7")]
+)
+def test_a_total_is_never_lowered(book: AccountBook, epsilon: Any, delta: Any) -> None:
+    with pytest.raises(UsageError, match="only be raised"):
+        book.raise_total("clinic", epsilon, delta, reason="a mistake")
+    with pytest.raises(UsageError, match="reason"):
+        book.raise_total("clinic", 5, reason="  ")
+    assert book.accounts()[0].history == ()
+
+
+def test_two_columns_that_identify_the_same_people(book: AccountBook) -> None:
+    buy(book, "0.1", unit="person by patient_id")
+    with pytest.raises(BudgetError) as caught:
+        buy(book, "0.1", unit="person by MRN")
+    assert "--same-people 'patient_id' 'MRN'" in str(caught.value.hint)
+    book.same_people("clinic", "patient_id", "MRN", reason="the registry maps one to one")
+    book.same_people("clinic", "MRN", "card", reason="printed on it")
+    for unit in ("person by MRN", "person by card", "person by patient_id"):
+        buy(book, "0.1", unit=unit)
+    for unit in ("row", "person by household"):
+        with pytest.raises(BudgetError, match="do not add up"):
+            buy(book, "0.1", unit=unit)
+    with pytest.raises(UsageError, match="already"):
+        book.same_people("clinic", "card", "patient_id", reason="again")
+    assert book.accounts()[0].spent[0] == Fraction(4, 10)
+
+
+def test_notes_at_booking_and_later(book: AccountBook) -> None:
+    notes = Notes(place="r", recipient="the ministry", purpose="a study")
+    book.book("clinic", Budget.of("0.1"), method="m", unit="row", notes=notes)
+    buy(book, "0.1")
+    book.note(2, recipient="a newspaper")
+    book.note(1, purpose="another study")
+    one, two = book.accounts()[0].entries
+    assert (one.recipient, one.purpose) == ("the ministry", "another study")
+    assert (two.recipient, two.purpose) == ("a newspaper", None)
+    assert [change.entry for change in book.accounts()[0].history] == [1, 2, 1]
+    assert one.place == os.path.abspath("r") and two.place is None
+    for number, words in ((3, {"purpose": "x"}), (1, {}), (1, {"purpose": "\x1b[2J"})):
+        with pytest.raises(UsageError):
+            book.note(number, **words)
+
+
+def test_no_hint_opens_a_second_total_for_people_who_have_one(book: AccountBook) -> None:
+    hints = []
+    buy(book, "0.1", unit="person by id")
+    for unit in ("row", "transaction", "person by other"):
+        with pytest.raises(BudgetError) as caught:
+            buy(book, "0.1", unit=unit)
+        hints.append(str(caught.value.hint))
+    with pytest.raises(BudgetError) as caught:
+        buy(book, 5, unit="person by id")
+    hints.append(str(caught.value.hint))
+    with pytest.raises(UsageError) as again:
+        book.open("clinic", 5)
+    hints.append(str(again.value.hint))
+    assert not any("--open" in hint or "account of its own" in hint for hint in hints)
+    # a name that is not there: first the names that are
+    with pytest.raises(BudgetError) as caught:
+        book.book("clinics", Budget.of(1), method="m", unit="row")
+    named, opened = (str(caught.value.hint).index(word) for word in ("'clinic'.", "--open"))
+    assert named < opened and "in none of them" in str(caught.value.hint)
+
+
+# ---------------------------------------------------------------- one release, one entry
+
+
+def release_at(place: Path, content: str) -> Path:
+    place.mkdir(exist_ok=True)
+    (place / "manifest.json").write_text(content, encoding="utf-8")
+    return place
+
+
+def test_a_release_is_booked_once_wherever_its_copies_lie(
+    book: AccountBook, tmp_path: Path
+) -> None:
+    buy(book, "0.2").mark_published(release_at(tmp_path / "r", "one"))
+    words: Any = {"method": "diffmulti", "unit": "row"}
+    copy = release_at(tmp_path / "copy", "one")
+    shutil.rmtree(tmp_path / "r")  # the copy is all that is left
+    with pytest.raises(UsageError, match="release 1 of 'clinic'"):
+        book.add("clinic", Budget.of("0.2"), place=copy, **words)
+    other = release_at(tmp_path / "r", "two")  # another release, where the first one lay
+    assert book.add("clinic", Budget.of("0.3"), place=other, **words).number == 2
+    with pytest.raises(UsageError, match="release 2"):
+        book.add("clinic", Budget.of("0.3"), place=other, **words)
+    one, two = book.accounts()[0].entries
+    assert (one.replaced, two.replaced) == (2, None) and one.counts
+    assert book.accounts()[0].spent[0] == Fraction(1, 2)
+
+
+def test_a_release_that_was_saved_over_is_marked(book: AccountBook, tmp_path: Path) -> None:
+    for number, content in enumerate(("one", "two", "three")):
+        place = tmp_path / ("r" if number != 1 else "s")
+        buy(book, "0.2").mark_published(release_at(place, content))
+    assert [entry.replaced for entry in book.accounts()[0].entries] == [3, None, None]
+    assert book.accounts()[0].spent[0] == Fraction(6, 10)
+
+
+def test_a_run_that_was_killed_when_it_had_saved_is_noted_and_not_booked_again(
+    book: AccountBook, tmp_path: Path
+) -> None:
+    notes = Notes(place=tmp_path / "r")
+    booking = book.book("clinic", Budget.of("0.2"), method="m", unit="row", notes=notes)
+    booking.hand_over()
+    place = release_at(tmp_path / "r", "one")
+    added = book.add("clinic", Budget.of("0.2"), method="m", unit="row", place=place)
+    assert added.noted and added.number == 1
+    (entry,) = book.accounts()[0].entries
+    assert entry.state == "published" and entry.digest is not None
+    # what cost something else is another release
+    again = book.book("clinic", Budget.of("0.1"), method="m", unit="row", notes=notes)
+    again.hand_over()
+    release_at(tmp_path / "r", "two")
+    assert book.add("clinic", Budget.of("0.3"), method="m", unit="row", place=place).number == 3
+
+
+# ---------------------------------------------------------------- a book of version 1
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> AccountBook:
+    """A book as version 0.1 wrote it."""
+    path = tmp_path / "old.ledger"
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript(LAYOUT_1)
+        file.execute("INSERT INTO accounts VALUES ('clinic', 'Clinic', '1', '1/1000', 'then')")
+        for state in ("booked", "published", "withdrawn"):
+            file.execute(
+                "INSERT INTO entries (key, unit, method, epsilon, delta, booked, state, place) "
+                "VALUES ('clinic', 'row', 'm', '1/4', '0', 'then', ?, '/r')",
+                (state,),
+            )
+        file.execute("PRAGMA application_id = 0x68656467")
+        file.execute("PRAGMA user_version = 1")
+        file.commit()
+    return AccountBook(path)
+
+
+def test_a_book_of_version_1_is_read_and_goes_on(old: AccountBook) -> None:
+    (account,) = old.accounts()
+    assert [entry.state for entry in account.entries] == ["drawn", "published", "withdrawn"]
+    assert account.left == (Fraction(1, 2), Fraction(1, 1000)) and account.opened == "then"
+    assert buy(old, "0.5").number == 4
+    with pytest.raises(BudgetError):
+        buy(old, "0.1")
+    with pytest.raises(UsageError, match="handed over"):  # it may have been seen
+        old.give_back(1, reason="it was stopped")
+
+
+def test_a_damaged_book_of_version_1_is_left_alone(old: AccountBook) -> None:
+    raw(old, "DROP TRIGGER entries_stay", "DELETE FROM entries WHERE number = 2")
+    before = old.path.read_bytes()
+    with pytest.raises(ReleaseError, match="cannot be relied on"):
+        old.accounts()
+    assert old.path.read_bytes() == before

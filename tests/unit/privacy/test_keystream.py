@@ -89,3 +89,27 @@ def test_bits_are_even() -> None:
     stream.refill()
     ones = np.unpackbits(stream.words.view(np.uint8)).mean()
     assert abs(ones - 0.5) < 6 * math.sqrt(0.25 / (64 * len(stream.words)))
+
+
+def test_the_first_words_wait_for_leave_to_be_used() -> None:
+    seen: list[tuple[bool, int]] = []
+    stream = Keystream(
+        seed=1, before_use=lambda: seen.append((stream.untouched, len(stream.words)))
+    )
+    plain = Keystream(seed=1)
+    assert [stream.bits(64) for _ in range(3)] == [plain.bits(64) for _ in range(3)]
+    while len(seen) < 1 or stream.at[0] < len(stream.words):
+        stream.bits(64)
+    stream.bits(64)
+    assert seen == [True]  # once, before there was a word to use
+
+
+def test_without_leave_nothing_is_drawn() -> None:
+    def refuse() -> None:
+        raise KeyboardInterrupt
+
+    stream = Keystream(before_use=refuse)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            stream.bits(1)
+        assert stream.untouched

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -56,11 +59,12 @@ def test_booked_before_drawn_and_published_once_saved(
     def watched(stream: Keystream) -> None:
         seen.append(states(book))
         refill(stream)
+        seen.append(states(book))
 
     monkeypatch.setattr(Keystream, "refill", watched)
     release = publish(book, method=method(), delta=delta)
-    assert seen[0] == ["booked"]
-    assert states(book) == ["booked"]
+    assert seen[:2] == [["reserved"], ["booked"]]
+    assert states(book) == ["drawn"]
     release.save(tmp_path / "r")
     assert states(book) == ["published"]
     (account,) = book.accounts()
@@ -79,7 +83,7 @@ def test_publishing_again_spends_again_until_nothing_is_left(book: AccountBook) 
     publish(book)
     with pytest.raises(BudgetError, match="epsilon 0 left of 2"):
         publish(book)
-    assert states(book) == ["booked", "booked"]
+    assert states(book) == ["drawn", "drawn"]
 
 
 def test_a_run_that_cannot_be_paid_for_opens_no_data(book: AccountBook, tmp_path: Path) -> None:
@@ -104,7 +108,7 @@ def test_what_was_booked_while_data_was_read_is_seen(
     monkeypatch.setattr(choose, "collect", slow)
     with pytest.raises(BudgetError, match="0.5 left"):
         publish(book)
-    assert states(book) == ["booked"]
+    assert states(book) == ["drawn"]
 
 
 def test_data_that_breaks_a_rule_costs_nothing(book: AccountBook) -> None:
@@ -180,8 +184,14 @@ def test_the_book_holds_nothing_of_the_data(
     for name, rows in (("a", ROWS), ("b", ROWS.slice(0, 1))):
         book = AccountBook(tmp_path / name)
         book.open("survey", epsilon=2)
-        publish(book, rows).save(tmp_path / "r", overwrite=True)
+        release = publish(book, rows)
         contents.append(book.path.read_bytes())
+        release.save(tmp_path / "r", overwrite=True)
+        with closing(sqlite3.connect(book.path)) as file:
+            (digest,) = file.execute("SELECT digest FROM entries").fetchone()
+        # what is noted when it was saved is the hash of what was published
+        manifest = (tmp_path / "r" / "manifest.json").read_bytes()
+        assert digest == hashlib.sha256(manifest).hexdigest()
     assert contents[0] == contents[1]
 
 

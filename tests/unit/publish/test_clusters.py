@@ -132,10 +132,12 @@ def test_centroids_are_booked_before_they_are_drawn(
     def watched(stream: Keystream) -> None:
         seen.append(entries(book))
         refill(stream)
+        seen.append(entries(book))
 
     monkeypatch.setattr(Keystream, "refill", watched)
     found = find_centroids(crowds(), SCHEMA, 2, "1/4", ledger=book.path)
-    assert seen[0] == [("centroids", "1/4", "booked")]
+    assert seen[0] == [("centroids", "1/4", "reserved")]
+    assert seen[1] == [("centroids", "1/4", "booked")]
     rows, schema = label_rows(crowds(), found)
     hedgerow.publish(rows, schema, epsilon="1/2", ledger=book.path)
     assert [paid for _, paid, _ in entries(book)] == ["1/4", "1/2"]
@@ -153,7 +155,7 @@ def test_centroids_beyond_the_total_are_refused(book: AccountBook) -> None:
         find_centroids(crowds(), SCHEMA, 2, "0.1", ledger=book.path, seed=1)
     with pytest.raises(UsageError, match="no ledger"):
         find_centroids(crowds(), SCHEMA, 2, "0.1", dataset="small")
-    assert entries(book) == [("centroids", "4/5", "booked")]
+    assert entries(book) == [("centroids", "4/5", "drawn")]
 
 
 def test_a_failed_search_is_spent_once_it_has_drawn(
