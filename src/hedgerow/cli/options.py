@@ -219,7 +219,7 @@ RowWise = Annotated[
     bool,
     typer.Option(
         "--row-wise",
-        help="With --query: I know that each of its rows depends on one person alone (see "
+        help="I know that each row of the query depends on one person alone (see "
         "docs/scale.md); the release says so.",
     ),
 ]
