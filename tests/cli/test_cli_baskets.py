@@ -158,7 +158,7 @@ def test_in_a_long_table_it_is_all_of_a_persons_items(run, tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "no record has an item of the universe"),
+        ("\n", "no record has an item of the universe"),
         ("tea,milk\ntea\n", "Is `separator: ','` missing"),
         ("tea milk\ntea;jam\n", "Is `separator: ';'` missing"),
         ("tea milk\n", None),

@@ -227,8 +227,6 @@ def unit_fault(unit: str | None, told_apart: bool, items: bool) -> tuple[str, st
             "the unit is a row, and a column tells people apart",
             f"Write `unit: person`, or take {column} out if each row is one person.",
         )
-    if unit not in (None, "row", "person"):
-        return "the unit is neither row nor person", "Write `unit: row` or `unit: person`."
     return None
 
 

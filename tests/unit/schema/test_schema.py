@@ -13,7 +13,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.errors import SchemaError
+from hedgerow.errors import SchemaError, UsageError
 from hedgerow.schema import Categorical, Numeric, Person, Schema, Taxonomy, refuse_no_unit
 
 EXAMPLE = """\
@@ -270,5 +270,5 @@ def test_the_unit_is_stated_and_cannot_be_contradicted(body: dict[str, Any], uni
 
 def test_a_unit_that_is_none_of_the_two() -> None:
     table = Schema.from_dict({"name": "t", "unit": "row", "attributes": {"a": {"type": "boolean"}}})
-    with pytest.raises(SchemaError, match="neither row nor person"):
+    with pytest.raises(UsageError, match="unit cannot be 'household'"):
         replace(table, unit="household")  # type: ignore[arg-type]
