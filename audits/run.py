@@ -55,7 +55,7 @@ def audit_one(name: str, delta: str, asked: argparse.Namespace) -> Report:
     found = kept(
         asked, f"{name}-{delta}", lambda: asdict(audit(
             name, delta=delta, runs=asked.runs, seed=asked.seed, seconds=60 * asked.minutes,
-            window=(0, asked.window), most_paths=asked.paths,
+            window=(0, asked.window), most_paths=asked.paths, learned=False,
         ))
     )  # fmt: skip
     lines = tuple(Line(**line) for line in found["lines"])
