@@ -33,7 +33,7 @@ __all__ = ["CANDIDATES", "log_ratios", "search_pair", "worth"]
 CANDIDATES = 24
 """With how many pairs a search begins."""
 
-_HEAPS = (1, 2, 3, 5, 8, 13, 14, 15, 21, 34, 55, 100, 150)
+_HEAPS = (1, 1, 2, 2, 3, 5, 8, 13, 14, 15, 21, 34, 55, 100, 150)
 _MOST = 10.0  # a larger ratio is worth no more: the event is as good as certain
 
 
@@ -126,7 +126,7 @@ def search_pair(
             worths.append(worth(method, pair, budget, seed + place, number))
         order = np.argsort(-np.asarray(worths), kind="stable")
         pairs = [pairs[place] for place in order[: max(1, len(order) // 3)]]
-        number *= 3
+        number *= 2
     return replace(pairs[0], words="by search") if pairs else None
 
 
