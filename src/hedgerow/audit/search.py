@@ -1,9 +1,10 @@
 """Neighbours by search: which two tables does a method tell apart best?
 
 Tables are drawn at random, from none to some hundred records, scattered or in a few heaps, with any
-record more. A pair is worth what the likelihood ratios of replayed transcripts say: the mean of
-their absolute logarithms. The best third of the pairs is looked at again with more transcripts,
-beside copies in which something was changed, until one is left.
+record more; some are as large as the public rules of a method need to change their minds. A pair is
+worth what the likelihood ratios of replayed transcripts say: the mean of their absolute logarithms.
+The best third of the pairs is looked at again with more transcripts, beside copies in which
+something was changed, until one is left.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,6 +37,7 @@ CANDIDATES = 24
 """With how many pairs a search begins."""
 
 _HEAPS = (1, 1, 2, 2, 3, 5, 8, 13, 14, 15, 21, 34, 55, 100, 150)
+_MOST_ROWS = 1000  # up to which changes of rules are looked for
 _MOST = 10.0  # a larger ratio is worth no more: the event is as good as certain
 
 
@@ -113,7 +117,7 @@ def search_pair(
     for _ in range(20 * candidates):
         schema = schemas(pick)
         if _fits(method, schema, budget):
-            pairs.append(_any_pair(schema, pick))
+            pairs.append(_any_pair(schema, pick, partial(_turns, method, schema, budget)))
         if len(pairs) == candidates:
             break
     number = 1
@@ -139,12 +143,24 @@ def _fits(method: Publisher, schema: Schema, budget: Budget) -> bool:
     return True
 
 
-def _any_pair(schema: Schema, pick: Pick) -> Pair:
-    """A few records anywhere, or heaps of equal ones."""
+def _turns(method: Publisher, schema: Schema, budget: Budget) -> list[int]:
+    """The numbers of records after which one more changes what a public rule says."""
+    plans = [
+        method.plan(schema, budget.epsilon, budget.delta, rows=rows) for rows in range(_MOST_ROWS)
+    ]
+    return [rows for rows, (a, b) in enumerate(pairwise(plans)) if a != b]
+
+
+def _any_pair(schema: Schema, pick: Pick, turns: Callable[[], list[int]]) -> Pair:
+    """A few records anywhere, or heaps of equal ones, or as many as a public rule looks for."""
     pair = random_pair(schema, pick)
-    if pick(0, 2) == 0:
+    kind = pick(0, 5)
+    if kind < 2:
         return pair
     rows: list[tuple[int, ...]] = []
+    if kind == 2 and (numbers := turns()):
+        rows += [pair.extra] * numbers[pick(0, len(numbers) - 1)]
+        return pair_of("", schema, rows, pair.extra)
     for row in _rows(pair)[: pick(0, 3)]:
         rows += [row] * _HEAPS[pick(0, len(_HEAPS) - 1)]
     extra = rows[pick(0, len(rows) - 1)] if rows and pick(0, 1) else pair.extra
