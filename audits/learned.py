@@ -253,7 +253,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="find out which have to be found")
     parser.add_argument("--work", nargs="+", help=argparse.SUPPRESS)
     parser.add_argument("--runs", type=int, default=RUNS, help="releases of each neighbour")
-    parser.add_argument("--keep", type=Path, default=HERE.parent / ".learned", help="finished work")
+    parser.add_argument("--keep", type=Path, help="a directory for what is finished, to go on from")
     parser.add_argument("--mutants", type=Path, default=HERE / "mutants", help="a folder")
     parser.add_argument("--minutes", type=float, default=60, help="the most for one attack")
     parser.add_argument("--jobs", type=int, default=1)
@@ -263,13 +263,14 @@ def main() -> int:
     if asked.work:
         work(*asked.work)
         return 0
+    asked.keep = asked.keep or Path(tempfile.mkdtemp(prefix="learned-"))
     if asked.list:
         write_list(asked)
         return 0
     listed = json.loads(LIST.read_text(encoding="utf-8"))
     broken = [job for job in mutant_jobs() if listed[job.mutant]["listed"]]
     sound = real_jobs()
-    error = ERROR / (len(broken) + len(sound))
+    error = ERROR / (len(mutant_jobs()) + len(sound))  # as many as there might be tests
     chosen = [job for job in (*broken, *sound) if asked.only in job.name]
     if asked.kept:
         chosen = [job for job in chosen if place_of(asked, f"attack-{job.name}").exists()]
