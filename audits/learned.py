@@ -257,7 +257,7 @@ def main() -> int:
     parser.add_argument("--mutants", type=Path, default=HERE / "mutants", help="a folder")
     parser.add_argument("--minutes", type=float, default=60, help="the most for one attack")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--only", default="", help="part of a name")
+    parser.add_argument("--only", default="", help='part of a name; "mutant:" for all')
     parser.add_argument("--kept", action="store_true", help="tell of finished work alone")
     asked = parser.parse_args()
     if asked.work:
@@ -271,7 +271,10 @@ def main() -> int:
     broken = [job for job in mutant_jobs() if listed[job.mutant]["listed"]]
     sound = real_jobs()
     error = ERROR / (len(mutant_jobs()) + len(sound))  # as many as there might be tests
-    chosen = [job for job in (*broken, *sound) if asked.only in job.name]
+    named = [(f"mutant: {job.name}", job) for job in broken]
+    named += [(f"method: {job.name}", job) for job in sound]
+    chosen = [job for name, job in named if asked.only in name]
+    chosen.sort(key=lambda job: job.slow)  # should time run out
     if asked.kept:
         chosen = [job for job in chosen if place_of(asked, f"attack-{job.name}").exists()]
     bounds = everything(asked, chosen, "attack", asked.runs, error)
