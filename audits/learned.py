@@ -186,7 +186,7 @@ def attack(job: Job, runs: int, error: float) -> dict[str, Any]:
     with public_work_once(method):
         found = distinguish(
             pair, lambda table, chance: run(table, method, budget, chance), runs,
-            float(job.delta), error, None if job.secure else SEED,
+            float(job.delta), error, None if job.secure else SEED + 2,
         )  # fmt: skip
     return asdict(found) | {
         "mode": f"{method.name}: {describe(method)}", "seconds": time.monotonic() - began,

@@ -73,6 +73,18 @@ def test_metadata_are_seen():
     assert found.hits == (100, 0) and found.bound > 1
 
 
+def test_numbers_that_share_their_noise_are_found():
+    """No number is too exact by itself, and what lies between two of them is exact."""
+    honest = Dice.laplace
+
+    def laplace(self, exact, rates):
+        return exact + (honest(self, exact, rates) - exact)[..., :1]
+
+    with patch.object(Dice, "laplace", laplace):
+        found = distinguish(PAIR, drawn(ONE_STEP), 200, 0, ERROR, seed=1)
+    assert found.hits == (100, 0) and found.bound > 1
+
+
 def test_a_key_that_everybody_knows_is_found():
     """Without a seed every release has a stream of its own; if all have one key, all are alike."""
     with patch("os.urandom", lambda number: bytes(number)):
@@ -217,7 +229,8 @@ def test_the_audit_learns_for_every_mode(monkeypatch):
     """The other audits of a method are left out here: they are as before."""
     entry = replace(AUDITED["diffpart"], tiny=(), experiments=())
     monkeypatch.setitem(AUDITED, "diffpart", entry)
-    monkeypatch.setattr("hedgerow.audit.whole._replay", lambda *_: iter(()))
+    for other in ("_replay", "_rules", "_deep", "_files", "_distinguish_files"):
+        monkeypatch.setattr(f"hedgerow.audit.whole.{other}", lambda *_: iter(()))
     report = audit("diffpart", runs=20, seed=2)
     lines = [line for line in report.lines if line.audit == "learned"]
     assert [line.mode for line in lines] == [describe(mode) for mode in entry.modes]

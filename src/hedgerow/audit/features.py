@@ -73,10 +73,14 @@ class Viewer:
         """Every noisy number by its place, and the evidence of those that may count the record."""
         name, rows = found.name, found.values.tolist()
         klasses = found.klass.tolist() if found.klass is not None else None
+        before = 0
         for i, (place, row) in enumerate(zip(places, rows, strict=True)):
             for column, value in enumerate(row):
                 klass = klasses[i] if klasses else column
                 seen[name, place, klass] = value
+                # numbers that share their noise give themselves away by what lies between them
+                seen[name, place, klass, "step"] = value - before
+                before = value
         seen[name, "places"] = len(rows)
         seen[name, "order", hash(tuple(places))] = 1.0  # the order may tell, as well as the places
         seen[name, "fractions"] = float(any(value % 1 for row in rows for value in row))
