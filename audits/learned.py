@@ -304,11 +304,14 @@ def main() -> int:
     named += [(f"method: {job.name}", job) for job in sound]
     chosen = [job for name, job in named if asked.only in name]
     chosen.sort(key=lambda job: job.slow)  # should time run out
+    wanted = len(chosen)
     if asked.kept:
         chosen = [job for job in chosen if place_of(asked, f"attack-{job.name}").exists()]
     bounds = everything(asked, chosen, "attack", asked.runs, error)
     found = {job.name: bound for job, bound in zip(chosen, bounds, strict=True)}
     print("\n".join(pages(listed, chosen, found, asked.runs, error)).rstrip())
+    if len(chosen) < wanted:
+        print(f"\nSo far {len(chosen)} of these {wanted} attacks were run.")
     wrong = [
         job
         for job in chosen
