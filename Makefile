@@ -18,7 +18,7 @@ help:  ## Show this list.
 	@echo "make lint    check style and types only"
 	@echo "make format  rewrite the code in the project's style"
 	@echo "make bench   measure speed and use (needs data: see benchmarks/README.md)"
-	@echo "make audit   try to break the guarantee, for up to two hours; writes docs/privacy/audit.md"
+	@echo "make audit   try to break the guarantee, for up to five hours; writes docs/privacy/audit.md"
 	@echo "make fuzz    a million malformed inputs and 200,000 inserted records for all readers (half an hour)"
 	@echo "make browser open reports in Chromium and check them (needs chromium and npm)"
 	@echo "make docs    write docs/cli.md and docs/schema.json anew"

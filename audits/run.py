@@ -1,10 +1,10 @@
 """All audits at length: `make audit`, or `python audits/run.py`. Writes docs/privacy/audit.md.
 
 Replay, ledger, enumeration and distinguishers of every method in `hedgerow.audit.AUDITED`, with and
-without a delta; the broken twins of `tests/privacy/twins.py`; then `audits/kills.py` and
-`audits/fuzz.py`. Takes up to two hours on two cores: with `--keep DIR` what is finished is kept
-there, and an interrupted audit goes on where it stopped. Ends with exit code 1 if a claim is
-broken, a flaw is not caught, or a script of the others fails.
+without a delta; the broken twins of `tests/privacy/twins.py`; then `audits/learned.py`,
+`audits/kills.py` and `audits/fuzz.py`. Takes up to five hours on two cores: with `--keep DIR` what
+is finished is kept there, and an interrupted audit goes on where it stopped. Ends with exit code 1
+if a claim is broken, a flaw is not caught, or a script of the others fails.
 """
 
 from __future__ import annotations
@@ -34,6 +34,10 @@ DELTA = "1e-6"
 EXACT = ("replay", "deep replay", "files", "ledger", "rules", "enumeration")
 NO_DELTA = {"diffpart"}  # methods to which a delta makes no difference
 SCRIPTS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
+    "learned": lambda asked: [
+        *("--runs", str(asked.runs), "--jobs", str(asked.jobs)),
+        *(("--keep", str(asked.keep / "learned")) if asked.keep else ()),
+    ],
     "kills": lambda asked: ["--number", str(asked.kills), "--sweep"],
     "fuzz": lambda asked: ["--cases", str(asked.cases), "--jobs", str(asked.jobs)],
 }
@@ -55,7 +59,7 @@ def audit_one(name: str, delta: str, asked: argparse.Namespace) -> Report:
     found = kept(
         asked, f"{name}-{delta}", lambda: asdict(audit(
             name, delta=delta, runs=asked.runs, seed=asked.seed, seconds=60 * asked.minutes,
-            window=(0, asked.window), most_paths=asked.paths,
+            window=(0, asked.window), most_paths=asked.paths, learned=False,
         ))
     )  # fmt: skip
     lines = tuple(Line(**line) for line in found["lines"])
@@ -192,6 +196,9 @@ def page(
     words += ["yet), and the same attack was run on the code with and without it.", ""]
     words += page_of_twins(catches)
     for script in scripts:
+        if script.name == "learned":  # writes its own section
+            words += [script.words, ""]
+            continue
         verdict = "Nothing was found." if script.ok else "**Something was found.**"
         words += [f"## `audits/{script.name}.py`", "", verdict, "", "```", script.words, "```", ""]
     return "\n".join(words).rstrip() + "\n"

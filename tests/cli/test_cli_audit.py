@@ -30,7 +30,7 @@ def test_a_tiny_schema_is_enumerated(hedge: Hedge, tmp_path: Path) -> None:
     facts = json.loads(hedge(*words, "--json").stdout)
     assert facts["ok"] and facts["left_out"] == 0
     kinds = {line["audit"] for line in facts["audits"]}
-    assert kinds == {"replay", "ledger", "enumeration", "P", "rules", "files"}
+    assert kinds == {"replay", "ledger", "enumeration", "P", "learned", "rules", "files"}
     for line in facts["audits"]:
         assert line["epsilon"] == "1" and line["delta"] == "0" and line["tried"] > 0
         assert line["bound"] is None or 0 <= line["bound"] <= 1 + 1e-9
@@ -59,7 +59,7 @@ def test_time_runs_out(hedge: Hedge, survey: Path) -> None:
         facts = json.loads(hedge(*words, "--json").stdout)
     assert done.exit_code == 0 and facts["begun"] == 1
     assert {line["audit"] for line in facts["audits"]} == {"replay", "ledger"}
-    assert set(facts["waiting"]) == {"replay", "enumeration", "P", "rules", "files"}
+    assert set(facts["waiting"]) == {"replay", "enumeration", "P", "learned", "rules", "files"}
     assert sum(facts["waiting"].values()) == facts["left_out"]
     assert f"No claim was broken (1 of {1 + facts['left_out']} audits ran)" in done.stdout
     assert "Time was up. Left out: replay (" in done.stderr

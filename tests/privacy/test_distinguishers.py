@@ -98,7 +98,7 @@ def test_the_whole_audit_of_a_method():
     report = audit("diffgen", runs=30, seed=2, most_paths=40)
     assert report.ok
     kinds = {line.audit for line in report.lines}
-    assert {"replay", "ledger", "enumeration", "T4", "P"} <= kinds
+    assert {"replay", "ledger", "enumeration", "T4", "P", "learned"} <= kinds
     assert 0 < report.bound <= 1
     again = audit("diffgen", runs=30, seed=2, most_paths=40)
     assert again == report

@@ -27,6 +27,7 @@ from hedgerow.audit.files import (
     run_on,
 )
 from hedgerow.audit.forced import check_rules, unlike_tables
+from hedgerow.audit.learned import distinguish
 from hedgerow.audit.methods import AUDITED, Audited, describe
 from hedgerow.audit.neighbours import (
     Pair,
@@ -39,6 +40,7 @@ from hedgerow.audit.neighbours import (
 )
 from hedgerow.audit.report import Line, Report
 from hedgerow.audit.rules import ROUNDING, check_books, replay_pair
+from hedgerow.audit.search import CANDIDATES, search_pair
 from hedgerow.audit.telling import Telling
 from hedgerow.audit.trials import presence, whole_person
 from hedgerow.errors import UsageError
@@ -92,6 +94,7 @@ def audit(
     seed: int | None = None,
     window: tuple[int, int] = (0, 1),
     most_paths: int = MOST_PATHS,
+    learned: bool = True,
     progress: Progress = no_progress,
 ) -> Report:
     """Tries to break a method's promise. Reads no private data.
@@ -106,6 +109,7 @@ def audit(
         seed: Makes the audit repeatable.
         window: To what enumeration clamps noisy counts.
         most_paths: How many paths enumeration may take for one law.
+        learned: Whether every mode also meets a distinguisher that is learned: half of the time.
         progress: Called now and then with the share of the work that is done.
 
     Example:
@@ -145,7 +149,7 @@ def audit(
             ("enumeration", partial(_enumerate, setting, entry, mode, schema))
             for mode in entry.tiny
         ),
-        *_distinguishers(setting, entry, schema),
+        *_distinguishers(setting, entry, schema, learned),
         *(("rules", partial(_rules, setting, entry, mode, schema)) for mode in entry.modes),
         *(
             ("deep replay", partial(_deep, setting, mode, share))
@@ -250,9 +254,9 @@ def _enumerate(
 
 
 def _distinguishers(
-    setting: _Setting, entry: Audited, schema: Schema | None
+    setting: _Setting, entry: Audited, schema: Schema | None, learned: bool
 ) -> list[tuple[str, Callable[[], Iterator[Line]]]]:
-    """Statistical distinguishers by name: those of the method, and whether somebody is there."""
+    """Statistical distinguishers by name: those of the method, is somebody there, and learned."""
     planned: list[tuple[Publisher, Budget, Trial, int]] = []
     if schema is None:
         for experiment in entry.experiments:
@@ -267,13 +271,14 @@ def _distinguishers(
                 # one for every mode, and the weakest: where there are others it takes a fifth
                 runs = setting.runs if schema else max(1, setting.runs // 5)
                 planned.append((mode, setting.budget, presence(pair), runs))
-    events = sum(len(trial.events) for *_, trial, _ in planned)
+    modes = entry.modes if learned else ()
+    error = ERROR / 2 / max(1, sum(len(trial.events) for *_, trial, _ in planned) + len(modes))
     return [
-        (
-            plan[2].name,
-            partial(_distinguish, setting, *plan, setting.seed + number, ERROR / 2 / events),
-        )
-        for number, plan in enumerate(planned)
+        *(
+            (plan[2].name, partial(_distinguish, setting, *plan, setting.seed + number, error))
+            for number, plan in enumerate(planned)
+        ),
+        *(("learned", partial(_learn, setting, entry, mode, schema, error)) for mode in modes),
     ]
 
 
@@ -297,6 +302,25 @@ def _distinguish(
     what = f"{trial.words}: {event}, {hits[event][0]} and {hits[event][1]} times"
     ok = bounds[event] <= claim
     yield setting.line(describe(method), trial.name, bounds[event], 2 * runs, ok, what, budget)
+
+
+def _learn(
+    setting: _Setting, entry: Audited, mode: Publisher, schema: Schema | None, error: float
+) -> Iterator[Line]:
+    """A distinguisher that is learned, on neighbours found by search."""
+    stop, runs = setting.out_of_time, max(1, setting.runs // entry.slow)
+    schemas = (lambda pick: schema) if schema else entry.schemas
+    pair = search_pair(
+        mode, schemas, setting.budget, setting.seed, min(CANDIDATES, 1 + runs // 50), stop
+    )
+    if pair is None:
+        return  # there is no table that this mode can publish
+    delta, claim = float(setting.budget.row_delta), float(setting.budget.row_epsilon)
+    draw = partial(_run, mode, setting.budget)
+    found = distinguish(pair, draw, runs, delta, error, setting.seed, stop)
+    words = "an event that a classifier picked: {} and {} times".format(*found.hits)
+    ok = found.bound <= claim
+    yield setting.line(describe(mode), "learned", found.bound, 4 * found.runs, ok, words)
 
 
 def _run(method: Publisher, budget: Budget, table: Any, chance: Chance) -> Outcome:

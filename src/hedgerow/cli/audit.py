@@ -24,6 +24,7 @@ _WORDS = {
     "files": "the same from files, with a whole person more or less",
     "F": "from files, does a person with too many rows show?",
     "P": "is somebody there?",
+    "learned": "an event that a classifier picked",
 }
 
 
@@ -60,7 +61,8 @@ def audit(
 
     Tables and neighbours are made up from the schema. Transcripts are replayed on both, whole
     laws are enumerated if the schema is tiny, and statistical tests look for events that are too
-    likely on one of them. A sound method shows bounds at or below epsilon. Ends with exit code 1
+    likely on one of them: events of known flaws, and those that a classifier learns to tell
+    neighbours apart by. A sound method shows bounds at or below epsilon. Ends with exit code 1
     if a bound is above it.
     """
     from hedgerow.audit import audit as run_audit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ MOST_ATTRIBUTES = 10_000
 MOST_ROWS = 10**12  # more than any table, for limits that depend on the noisy number of rows
 
 
+@runtime_checkable
 class Progress(Protocol):
     """Whom to tell how far a run is."""
 

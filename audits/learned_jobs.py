@@ -1,0 +1,141 @@
+"""What the learned distinguisher is tried on: every mode, and the mutants where they are alive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["ALIVE", "SPARED", "Job", "mutant_jobs", "real_jobs"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One thing to attack.
+
+    Args:
+        name: What it is called in the table.
+        mutant: The mutant's name, or "" for the code as it is.
+        method: The method with its settings, as an expression; or the key of a mode.
+        delta: The delta of the claim; epsilon is 1.
+        rows: How many rows one person has, all of them alike.
+        schema: The name of a schema, or "" for random ones that suit the method.
+        secure: Whether every release has a secure stream of its own.
+    """
+
+    name: str
+    mutant: str = ""
+    method: str
+    delta: str = "0"
+    rows: int = 1
+    schema: str = ""
+    secure: bool = False
+
+    @property
+    def slow(self) -> bool:
+        """Whether a release takes long, as those of listed rows do."""
+        return self.method.startswith("supermodular") or self.method in ("LISTED", "SAMPLED")
+
+
+SMALL = "DiffGen(specialisations=1)"
+TREE = 'DiffPart(variant="tree")'
+PAPER = 'DiffPart(schedule="paper", c1=0.01, c2=0.01)'
+DETAIL = "DiffMulti(detail=True, pairs=2, specialisations=4, depth=2)"
+TINY = "2 values and a class"
+
+# Where each mutant is alive. What is not here changes no law of a release of one of these methods
+# to neighbours in memory, or only by rounding, or by an event as unlikely as delta: see `SPARED`.
+ALIVE: dict[str, dict[str, Any]] = {
+    "nonempty-twice-the-rate": {"method": "LISTED", "delta": "1e-6", "schema": "personal"},
+    "keep-one-less": {"method": "SAMPLED", "delta": "1e-6", "schema": "personal"},
+    "counts-half-the-noise": {"method": "DiffPart(core=2)"},
+    "zero-comes-twice": {"method": "DiffPart(core=2)"},
+    "noise-shared-by-siblings": {"method": "DiffPart(core=2)"},
+    "empty-cells-listed-later": {"method": PAPER},
+    "large-cells-always-listed": {"method": 'DiffPart(schedule="paper", c1=1, c2=0.3)'},
+    "constant-key": {"method": SMALL, "schema": TINY, "secure": True},
+    "gate-one-level-less": {"method": TREE},
+    "gate-without-floor": {"method": TREE},
+    "gate-pays-for-one-decision": {"method": TREE},
+    "gate-of-short-steps": {"method": TREE},
+    "flips-in-zcdp": {"method": "DiffMulti(specialisations=6, depth=3)", "delta": "1e-6"},
+    "twice-the-bounded-range": {"method": "DiffMulti(specialisations=6, depth=3)", "delta": "1e-6"},
+    "counts-in-rho-too-exact": {"method": "DiffGen(specialisations=4)", "delta": "1e-6"},
+    "children-forget-spending": {"method": "DiffMulti(specialisations=8, depth=4)"},
+    "leftovers-spent-twice": {"method": "CDiffGen(specialisations=4)"},
+    "whole-epsilon-for-each-row": {"method": "DiffGen(specialisations=4)", "rows": 2},
+    "discernibility-of-span-one": {
+        "method": 'DiffMulti(specialisations=6, depth=3, score="discernibility")'
+    },
+    "purity-of-range-two": {"method": 'DiffMulti(specialisations=6, depth=3, score="purity")'},
+    "gini-of-one-region": {"method": 'DiffGen(specialisations=3, score="gini")'},
+    "pairs-of-span-one": {"method": DETAIL},
+    "exact-rows-in-a-rule": {"method": "DiffGen()"},
+    "exact-records-in-a-rule": {"method": "DiffPart()"},
+    "core-by-exact-supports": {"method": "DiffPart(core=2)"},
+    "growth-by-exact-sizes": {"method": "DiffMulti(specialisations=8, depth=4)"},
+    "empty-leaves-skipped": {"method": "DiffMulti(specialisations=8, depth=4)"},
+    "cuts-of-all-attributes-at-once": {
+        "method": 'DiffGen(schedule="paper", specialisations=4)', "schema": "two numbers",
+    },
+    "supports-pay-once": {"method": "DiffPart(cap=3, core=3)"},
+    "supports-without-cap": {"method": "DiffPart(core=1, cap=1)"},
+    "levels-share-leftovers": {"method": "CDiffGen(specialisations=4)"},
+    "one-level-too-deep": {"method": "DiffMulti(specialisations=8, depth=4)"},
+    "one-attribute-for-free": {"method": DETAIL},
+}  # fmt: skip
+
+_ROUNDING = "rounding: the law changes by less than 1e-6"
+_DELTA = "by proof: what changes is an event about as unlikely as delta"
+_BOOKS = "by proof: the law of a release stays the same, its books or checks change"
+_OUTSIDE = "by proof: neighbours in memory do not meet this code"
+SPARED = {
+    "every-cell-tried-as-empty": "by proof: where nearly all cells are in use more empty ones are "
+    "wanted than there are, and small tables are never published: the run does not end",
+    "cells-in-order-of-use": "by proof: transactions are sorted again, and a grid of a million "
+    "cells lists a cell of one record with probability 1e-6 or so",
+    "words-read-again": "not derived: words drawn under the seal can be neither replayed nor "
+    "enumerated, and no mode that is audited draws any",
+    "stream-begins-again": "by proof: no release of small tables reads more than one block",
+    "seeded-taken-for-secure": _BOOKS,
+    "charged-after-the-draw": _BOOKS,
+    "anybody-opens-the-seal": _BOOKS,
+    "one-use-too-many": _BOOKS,
+    "gate-without-payment": _BOOKS,
+    "delta-grows-with-rows": _DELTA,
+    "roots-rounded-up": _ROUNDING,
+    "rates-rounded-up": _ROUNDING,
+    "rho-rounded-up": _ROUNDING,
+    "conversion-rounded-down": _ROUNDING,
+    "threshold-one-lower": _DELTA,
+    "group-one-smaller": _DELTA,
+    "sampling-at-any-epsilon": "by proof: the modes that are audited are allowed anyway",
+    "threshold-for-another-rate": _DELTA,
+    "delta-spent-twice": _DELTA,
+    "side-table-for-nothing": _BOOKS,
+    "centroids-ignore-the-cap": _OUTSIDE,
+    "centroids-forget-a-column": _OUTSIDE,
+    "cap-one-row-more": _OUTSIDE,
+    "streamed-rows-without-cap": _OUTSIDE,
+    "overdraft": _BOOKS,
+    "crashed-runs-for-nothing": _BOOKS,
+    "failed-runs-given-back": _BOOKS,
+}
+
+
+def mutant_jobs() -> list[Job]:
+    return [Job(name=name, mutant=name, **where) for name, where in ALIVE.items()]
+
+
+def real_jobs() -> list[Job]:
+    from hedgerow.audit import AUDITED
+
+    jobs = []
+    for name, entry in AUDITED.items():
+        modes = (*entry.modes, *entry.tiny) if entry.needs_delta else entry.modes
+        for place in range(len(modes)):
+            for delta in ("0", "1e-6"):
+                if not (entry.needs_delta if delta == "0" else name == "diffpart"):
+                    method = f"{name}:{place}"
+                    jobs.append(Job(name=f"{method}, delta {delta}", method=method, delta=delta))
+    # one mode of every method first, should time run out
+    return sorted(jobs, key=lambda job: job.method.partition(":")[2])

@@ -1,0 +1,274 @@
+"""The learned distinguisher: a classifier picks the event, fresh releases bound epsilon.
+
+The idea is that of DP-Sniper (Bichsel, Steffen, Bogunovic and Vechev, "DP-Sniper: Black-Box
+Discovery of Differential Privacy Violations using Classifiers", IEEE Symposium on Security and
+Privacy 2021). By the lemma of Neyman and Pearson, the event that tells two laws apart best, among
+all events of some probability, is "the likelihood ratio is large". It grows with the posterior
+probability of one of the neighbours, which is what a classifier estimates. So a classifier is
+trained on half of the releases, and the event is "its score reaches t", for the t that would bound
+epsilon best on the same half (by scores of releases that were held out, as a classifier is too sure
+of what it was trained on). The other half was not looked at: on it the event is an ordinary one,
+and the bounds of Clopper and Pearson hold.
+
+The classifier is a logistic regression on indicators: that a place was published, and that its
+noisy number reaches one of its quantiles. Given the regions, the logarithm of the likelihood ratio
+is a sum over noisy numbers, so such a sum is what has to be learned.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.audit.distinguish import Draw, at_least, at_most
+from hedgerow.audit.features import Seen, Viewer
+from hedgerow.audit.neighbours import Pair
+from hedgerow.privacy.chance import Dice
+from hedgerow.privacy.keystream import Keystream
+
+__all__ = ["Event", "Learned", "distinguish", "learn"]
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+COLUMNS = 120
+"""How many indicators the classifier has at most: those that tell most by themselves."""
+
+_QUANTILES = (0.02, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.98)
+_RARE = 0.002  # the share of releases that an indicator must hold in, or not hold in
+_TELLS = 2.5  # standard deviations by which an indicator must tell the neighbours apart
+_RIDGE = 3.0
+_STEPS = 12
+_FOLDS = 3
+
+
+@dataclass(frozen=True)
+class Model:
+    """A sum of indicators.
+
+    Args:
+        feature: Which feature each indicator looks at.
+        least: The value that it must reach; minus infinity if it is enough to be there.
+        weight: What each indicator adds to the score.
+    """
+
+    feature: NDArray[np.int32]
+    least: Floats
+    weight: Floats
+
+    def score(self, seen: Sequence[Seen]) -> Floats:
+        """The scores of some releases: large where the second neighbour is the more likely."""
+        if not len(self.feature):
+            return np.zeros(len(seen))
+        return np.asarray(_indicators(seen, self.feature, self.least) @ self.weight)
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event that was learned: the score of a release reaches a threshold.
+
+    Args:
+        model: Gives the score.
+        threshold: The score from which on the event has happened.
+        flipped: Whether low scores are meant, and the negative score must reach the threshold.
+        bound: The bound on epsilon on the releases that it was learned from: no evidence, as the
+            event was picked by it.
+    """
+
+    model: Model
+    threshold: float
+    flipped: bool
+    bound: float
+
+    def happens(self, seen: Sequence[Seen]) -> Flags:
+        """In which of some releases the event happened."""
+        score = self.model.score(seen)
+        return np.asarray((-score if self.flipped else score) >= self.threshold)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a learned distinguisher found.
+
+    Args:
+        bound: An epsilon that any true claim must reach.
+        hits: How often the event happened in the half that judges: where it is the more likely
+            first.
+        runs: How many releases of each neighbour that half has.
+        trained: The bound on the half that was learned from, which proves nothing.
+    """
+
+    bound: float
+    hits: tuple[int, int]
+    runs: int
+    trained: float
+
+
+def distinguish(
+    pair: Pair,
+    draw: Draw,
+    runs: int,
+    delta: float,
+    error: float,
+    seed: int | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Learned:
+    """Learns to tell two neighbours apart, and bounds epsilon by what was learned.
+
+    Args:
+        pair: The neighbours.
+        draw: Publishes; it is a black box but for what its releases hold.
+        runs: How many releases of each there are: half to learn from, half to judge by.
+        delta: The delta of the claim.
+        error: How likely the bound may be too large.
+        seed: Makes it repeatable; without it each release has a secure stream of its own.
+        stop: Asked before each run; true ends early. It must not look at what was drawn.
+    """
+    dice, viewer = Dice(Keystream(seed)), Viewer(pair)
+    seen: tuple[list[Seen], list[Seen]] = ([], [])
+    while len(seen[0]) < runs and not stop():
+        for side, table in enumerate(pair.tables):
+            chance = dice if seed is not None else Dice(Keystream())
+            seen[side].append(viewer(draw(table, chance)))
+    half = len(seen[0]) // 2
+    event = learn((seen[0][:half], seen[1][:half]), delta, error)
+    fresh = len(seen[0]) - half
+    if event is None:
+        return Learned(0.0, (0, 0), fresh, 0.0)
+    often, seldom = (int(event.happens(side[half:]).sum()) for side in seen)
+    often, seldom = (often, seldom) if event.flipped else (seldom, often)
+    surplus = at_least(often, fresh, error / 2) - delta
+    bound = math.log(surplus / at_most(seldom, fresh, error / 2)) if surplus > 0 else 0.0
+    return Learned(max(0.0, bound), (often, seldom), fresh, event.bound)
+
+
+def learn(seen: tuple[Sequence[Seen], Sequence[Seen]], delta: float, error: float) -> Event | None:
+    """The event that seems to tell two neighbours apart best; None if nothing was seen to.
+
+    Args:
+        seen: As many releases of the one as of the other.
+        delta: The delta of the claim.
+        error: How likely the bound that the event is picked for may be too large.
+
+    Example:
+        >>> one = [(np.array([0]), np.array([float(i % 4)])) for i in range(400)]
+        >>> other = [(np.array([0]), np.array([float(i % 4 + 1)])) for i in range(400)]
+        >>> learn((one, other), 0.0, 1e-3).bound > 1
+        True
+    """
+    runs = len(seen[0])
+    together = [*seen[0], *seen[1]]
+    if runs < 8:
+        return None
+    labels = np.repeat([0.0, 1.0], runs)
+    fold = np.arange(2 * runs) % _FOLDS
+    score = np.zeros(2 * runs)
+    for part in range(_FOLDS):
+        kept = [together[i] for i in np.flatnonzero(fold != part)]
+        held = [together[i] for i in np.flatnonzero(fold == part)]
+        score[fold == part] = _fit(kept, labels[fold != part]).score(held)
+    model = _fit(together, labels)
+    best: tuple[float, float, bool] = (0.0, math.inf, False)
+    for flipped in (False, True):
+        scores = -score if flipped else score
+        sides = [np.sort(side) for side in (scores[:runs], scores[runs:])]
+        steps = np.unique(np.quantile(scores, np.linspace(0, 1, 400), method="nearest"))
+        seldom, often = (runs - np.searchsorted(side, steps) for side in sides)
+        if flipped:
+            seldom, often = often, seldom
+        bounds = _bounds(often, seldom, runs, delta, error)
+        place = int(np.argmax(bounds))
+        best = max(best, (float(bounds[place]), float(steps[place]), flipped))
+    bound, threshold, flipped = best
+    return Event(model, threshold, flipped, bound)
+
+
+def _bounds(
+    often: NDArray[np.int64], seldom: NDArray[np.int64], runs: int, delta: float, error: float
+) -> Floats:
+    """About the bounds on epsilon that counts will give: the arcsine stands for exact limits."""
+    wide = NormalDist().inv_cdf(1 - error / 2) / (2 * math.sqrt(runs))
+
+    def limit(hits: NDArray[np.int64], side: int) -> Floats:
+        angle = np.arcsin(np.sqrt((hits + 0.375) / (runs + 0.75))) + side * wide
+        return np.asarray(np.sin(np.clip(angle, 0, math.pi / 2)) ** 2)
+
+    surplus = np.maximum(limit(often, -1) - delta, 1e-300)
+    return np.asarray(np.log(surplus / limit(seldom, 1)))
+
+
+def _fit(seen: Sequence[Seen], labels: Floats) -> Model:
+    """Picks indicators, and weighs them together."""
+    feature, least = _informative(seen, labels)
+    weight = np.zeros(0)
+    if len(feature):
+        weight = _logistic(_indicators(seen, feature, least), labels)
+    return Model(feature, least, weight)
+
+
+def _informative(seen: Sequence[Seen], labels: Floats) -> tuple[NDArray[np.int32], Floats]:
+    """The indicators that tell the two halves of some releases apart best, one by one."""
+    rows = np.repeat(np.arange(len(seen)), [len(which) for which, _ in seen])
+    which = np.concatenate([which for which, _ in seen])
+    values = np.concatenate([values for _, values in seen])
+    order = np.argsort(which, kind="stable")
+    which, values, side = which[order], values[order], labels[rows[order]]
+    names, start = np.unique(which, return_index=True)
+    rare = max(4.0, _RARE * len(seen))
+    found: list[tuple[float, int, float]] = []
+    for name, first, stop in zip(names, start, np.append(start[1:], len(which)), strict=True):
+        if stop - first < rare:
+            continue
+        here = values[first:stop]
+        cuts = np.unique(np.quantile(here, _QUANTILES, method="higher"))
+        cuts = np.append(cuts[cuts > here.min()], -np.inf)
+        holds = here[:, None] >= cuts
+        total = holds.sum(axis=0)
+        more = 2 * holds[side[first:stop] > 0].sum(axis=0) - total
+        spread = np.sqrt(total * np.maximum(1 - total / len(seen), 1e-9))
+        for place in np.flatnonzero((total >= rare) & (total <= len(seen) - rare)).tolist():
+            tells = abs(more[place]) / spread[place]
+            if tells >= _TELLS:
+                found.append((-tells, int(name), float(cuts[place])))
+    found = sorted(found)[:COLUMNS]
+    return (
+        np.asarray([name for _, name, _ in found], np.int32),
+        np.asarray([least for _, _, least in found], np.float64),
+    )
+
+
+def _indicators(seen: Sequence[Seen], feature: NDArray[np.int32], least: Floats) -> Floats:
+    """One row for each release, one column for each indicator."""
+    wanted, column = np.unique(feature, return_inverse=True)
+    dense = np.full((len(seen), len(wanted)), np.nan)
+    rows = np.repeat(np.arange(len(seen)), [len(which) for which, _ in seen])
+    which = np.concatenate([which for which, _ in seen])
+    values = np.concatenate([values for _, values in seen])
+    place = np.minimum(np.searchsorted(wanted, which), len(wanted) - 1)
+    known = wanted[place] == which
+    dense[rows[known], place[known]] = values[known]
+    return np.asarray(dense[:, column] >= least, np.float64)  # what is missing reaches nothing
+
+
+def _logistic(x: Floats, labels: Floats) -> Floats:
+    """Weights of a logistic regression with a little ridge, by Newton's method.
+
+    The intercept is left out: the sides are of one size, and thresholds shift it anyway.
+    """
+    middle = x.mean(axis=0)
+    x = x - middle
+    weight = np.zeros(x.shape[1])
+    for _ in range(_STEPS):
+        chance = 1 / (1 + np.exp(-np.clip(x @ weight, -30, 30)))
+        slope = x.T @ (labels - chance) - _RIDGE * weight
+        bend = (x * (chance * (1 - chance))[:, None]).T @ x + _RIDGE * np.eye(len(weight))
+        step = np.linalg.solve(bend, slope)
+        weight += step
+        if np.abs(step).max() < 1e-4:
+            break
+    return weight
