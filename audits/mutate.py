@@ -32,6 +32,12 @@ from mutants.targets import target_of  # noqa: E402
 
 COPIED = ("src", "tests", "audits", "docs", "benchmarks")
 FILES = ("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "Makefile")
+IMPORTED = (
+    "numpy", "pyarrow", "pyarrow.compute", "pyarrow.csv", "pyarrow.parquet", "scipy.stats",
+    "numba", "cryptography.hazmat.primitives.ciphers", "hypothesis", "pydantic", "yaml",
+    "narwhals", "rich.console", "typer", "pandas", "polars", "opendp.prelude", "pytest",
+    "_pytest.doctest", "_pytest.assertion.rewrite",
+)  # fmt: skip
 SECONDS = 60  # of CPU for one mutant; the tests of a sound module take a third of it at most
 
 
@@ -48,7 +54,7 @@ class Worker:
             shutil.copy2(ROOT / name, folder / name)
         script = HERE / "mutants" / "worker.py"
         self.server = subprocess.Popen(
-            [sys.executable, str(script), str(folder)],
+            [sys.executable, str(script), str(folder), *IMPORTED],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self.server.stdout is not None

@@ -2,7 +2,7 @@
 
 What the tests need is imported once, hedgerow itself in every child anew. A child has so many
 seconds of CPU; a mutant that takes longer than that hangs, and is caught. Speaks JSON, a line for
-each mutant: `python worker.py TREE`.
+each mutant: `python worker.py TREE MODULE...`, with the modules to import once.
 """
 
 from __future__ import annotations
@@ -18,12 +18,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-HEAVY = (
-    "numpy", "pyarrow", "pyarrow.compute", "pyarrow.csv", "pyarrow.parquet", "scipy.stats",
-    "numba", "cryptography.hazmat.primitives.ciphers", "hypothesis", "pydantic", "yaml",
-    "narwhals", "rich.console", "typer", "pandas", "polars", "opendp.prelude", "pytest",
-    "_pytest.doctest", "_pytest.assertion.rewrite",
-)  # fmt: skip
 SLACK = 20  # a child may wait that many times longer than it may compute
 
 
@@ -131,7 +125,7 @@ def main() -> None:
     os.chdir(tree)
     sys.path[:0] = [str(tree / "src")]
     os.environ["PYTHONPATH"] = str(tree / "src")
-    for name in HEAVY:
+    for name in sys.argv[2:]:
         with suppress(ImportError):
             importlib.import_module(name)
     assert "hedgerow" not in sys.modules
