@@ -38,7 +38,7 @@ IMPORTED = (
     "narwhals", "rich.console", "typer", "pandas", "polars", "opendp.prelude", "pytest",
     "_pytest.doctest", "_pytest.assertion.rewrite",
 )  # fmt: skip
-SECONDS = 60  # of CPU for one mutant; the tests of a sound module take a third of it at most
+SECONDS = {True: 40, False: 300}  # of CPU for one mutant: by quick tests, and by all
 
 
 class Worker:
@@ -86,7 +86,7 @@ def request(mutant: dict[str, Any], tree: Path, number: int, quick: bool) -> dic
     tests = [test for test in listed if (tree / test.partition("::")[0]).exists()]
     return {
         "path": f"src/hedgerow/{mutant['path']}", "text": mutant["text"], "tests": tests,
-        "plain": module if target.plain else "", "seconds": SECONDS, "number": number,
+        "plain": module if target.plain else "", "seconds": SECONDS[quick], "number": number,
     }  # fmt: skip
 
 

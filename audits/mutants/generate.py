@@ -1,8 +1,8 @@
 """Mutants by the operators of Cosmic Ray, which this script alone needs: see `make mutants`.
 
 Operators, constants and conditions are changed, one at a time. Left alone are annotations, which
-nothing evaluates; decorators, which say how a function is compiled or kept; `__all__`; and what
-stands inside `raise`, which is what an error says.
+nothing evaluates; decorators, which say how a function is compiled or kept; `__all__`; and words:
+what stands inside `raise`, and what is told of progress.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ sys.path.insert(0, str(HERE.parent))
 from mutants.targets import TARGETS  # noqa: E402
 
 SKIPPED = ("ExceptionReplacer", "RemoveDecorator", "NoOp", "Variable", "ZeroIterationForLoop")
-LEFT_ALONE = ("annassign", "decorator", "raise_stmt", "import_from", "import_name")
+LEFT_ALONE = ("decorator", "raise_stmt")
 
 
 def wanted(name: str) -> bool:
@@ -44,24 +44,26 @@ def in_code(node: Any) -> bool:
     """Whether a node is evaluated, and is not left alone."""
     child, parent = node, node.parent
     while parent is not None:
-        kind = parent.type
-        if kind == "annassign":  # a value after the annotation is evaluated
-            if child is not parent.children[-1] or len(parent.children) < 4:
-                return False
-        elif kind in LEFT_ALONE:
-            return False
-        elif kind == "param":
-            if child is parent.annotation or child.type == "tfpdef":
-                return False
-        elif (
-            kind == "funcdef"
-            and child is parent.annotation
-            or kind == "expr_stmt"
-            and parent.get_first_leaf().value == "__all__"
-        ):
+        if left_alone(child, parent):
             return False
         child, parent = parent, parent.parent
     return True
+
+
+def left_alone(child: Any, parent: Any) -> bool:
+    """Whether a part of a node is none of ours."""
+    kind = parent.type
+    if kind == "annassign":  # what stands after the annotation is evaluated
+        return child is not parent.children[-1] or len(parent.children) < 4
+    if kind == "param":
+        return child is parent.annotation or child.type == "tfpdef"
+    if kind == "funcdef":
+        return child is parent.annotation
+    if kind == "expr_stmt":
+        return bool(parent.get_first_leaf().value == "__all__")
+    if kind == "atom_expr":
+        return "progress" in (part.get_code().strip(". ") for part in parent.children[:2])
+    return kind in LEFT_ALONE
 
 
 def walk(node: Any) -> Iterator[Any]:

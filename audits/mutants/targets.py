@@ -40,9 +40,10 @@ TABLES = (
     f"{CONTRACTS}/test_publishers.py",
     f"{PRIVACY}/test_replay.py",
 )
-BASKETS = (f"{PRIVACY}/test_replay_baskets.py",)
+FORCED, FILES = f"{PRIVACY}/test_forced.py", f"{PRIVACY}/test_from_files.py"
+BASKETS = (FORCED, FILES, f"{PRIVACY}/test_replay_baskets.py")
 ROWS = (f"{PRIVACY}/test_rows.py",)
-CLUSTERS = (f"{PRIVACY}/test_replay_clusters.py",)
+CLUSTERS = (f"{PRIVACY}/test_replay_clusters.py", FORCED, FILES)
 
 
 # those of its tests that need no large samples, which plain Python is too slow for
@@ -74,12 +75,12 @@ def _unit(room: str, *names: str) -> tuple[str, ...]:
 
 
 TARGETS: tuple[Target, ...] = (
-    _target("privacy/budget.py", *_unit("publish", "plan"), GOLDEN),
+    _target("privacy/budget.py", *_unit("publish", "plan", "settings"), GOLDEN),
     _target("privacy/ledger.py", *_unit("privacy", "curator"), GOLDEN, slow=TABLES),
     _target("privacy/curator.py", GOLDEN, slow=(*BASKETS, *ROWS, *TABLES)),
     _target("privacy/gate.py", *_unit("privacy", "curator"), GOLDEN, slow=BASKETS),
     _target("privacy/keystream.py", GOLDEN, slow=_unit("privacy", "chance")),
-    _target("privacy/chance.py", GOLDEN, slow=(*ROWS, *BASKETS)),
+    _target("privacy/chance.py", *_unit("privacy", "dice_laws"), GOLDEN, slow=(*ROWS, *BASKETS)),
     Target(path="privacy/samplers.py", tests=SAMPLERS, plain=True),
     _target("privacy/binomial.py", *_unit("privacy", "suppression", "chance")),
     _target("privacy/suppression.py", *_unit("publish", "supermodular")),
@@ -95,16 +96,16 @@ TARGETS: tuple[Target, ...] = (
     _target("publish/cuts_of_items.py", GOLDEN, slow=BASKETS),
     _target("publish/scores.py", GOLDEN, slow=_unit("publish", "large_scores"), plain=True),
     _target("publish/large_scores.py"),
-    _target("publish/diffmulti.py", *_unit("publish", "plan"), GOLDEN, slow=TABLES),
-    _target("publish/diffgen.py", *_unit("publish", "plan"), GOLDEN, slow=TABLES),
-    _target("publish/cdiffgen.py", *_unit("publish", "plan"), GOLDEN, slow=TABLES),
-    _target("publish/diffpart.py", *_unit("publish", "plan"), GOLDEN, slow=BASKETS),
+    _target("publish/diffmulti.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
+    _target("publish/diffgen.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
+    _target("publish/cdiffgen.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
+    _target("publish/diffpart.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=BASKETS),
     _target("publish/detail.py", GOLDEN, slow=TABLES),
     _target("publish/clusters.py", GOLDEN, slow=CLUSTERS),
-    _target("publish/supermodular.py", GOLDEN, slow=ROWS),
+    _target("publish/supermodular.py", *_unit("publish", "settings"), GOLDEN, slow=ROWS),
     _target("publish/rows_plan.py", GOLDEN, *_unit("publish", "supermodular"), slow=ROWS),
     _target("publish/payment.py", *_unit("publish", "api")),
-    _target("publish/publisher.py", *_unit("publish", "plan"), GOLDEN, slow=TABLES),
+    _target("publish/publisher.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
     _target("counting/sealed.py"),
     _target("counting/item_memory.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=BASKETS),
     _target("counting/people.py", slow=_unit("counting", "streamed")),
