@@ -163,7 +163,13 @@ def run_of(name: str) -> Any:
     outcome: Any = run(data, method, budget, telling)  # type: ignore[arg-type]
     book = outcome.ledger.book(outcome.published, outcome.sharing)
     drawn = [told(measurement) for measurement in outcome.measurements]
-    return {"plan": outcome.plan.to_dict(), "draws": telling.lines, "book": book, "found": drawn}
+    return {
+        "plan": outcome.plan.to_dict(),
+        "draws": telling.lines,
+        "book": book,
+        "regions": told(outcome.partition),
+        "found": drawn,
+    }
 
 
 def public_rows() -> Any:
