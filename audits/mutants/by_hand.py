@@ -543,9 +543,9 @@ BY_HAND = (
     ByHand(
         name="one-level-too-deep",
         path="publish/diffmulti.py",
-        old="for depth in range(job.depth):",
-        new="for depth in range(job.depth + 1):",
-        flaw="A path has one specialisation more than it pays for.",
+        old="& (depth + 1 < job.depth)",
+        new="& (depth + 1 <= job.depth)",
+        flaw="A path buys sizes on one level more than the plan has.",
         notice="the ledger refuses",
         method=("diffmulti",),
     ),
