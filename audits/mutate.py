@@ -83,10 +83,13 @@ def request(mutant: dict[str, Any], tree: Path, number: int, quick: bool) -> dic
         mutant["text"] = text[:at] + new + text[at + len(old) :]
     module = "hedgerow." + mutant["path"].removesuffix(".py").replace("/", ".")
     listed = target.tests if quick else (*target.tests, *target.slow)
+    plain, seconds = target.plain, SECONDS[quick]
+    if mutant.get("by_hand"):  # noticed by what it breaks, and not because anything is different
+        listed, plain, seconds = target.unlike_golden(), False, SECONDS[False]
     tests = [test for test in listed if (tree / test.partition("::")[0]).exists()]
     return {
         "path": f"src/hedgerow/{mutant['path']}", "text": mutant["text"], "tests": tests,
-        "plain": module if target.plain else "", "seconds": SECONDS[quick], "number": number,
+        "plain": module if plain else "", "seconds": seconds, "number": number,
     }  # fmt: skip
 
 
@@ -95,7 +98,8 @@ def all_mutants(asked: argparse.Namespace) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for made in BY_HAND:
         code = (ROOT / "src" / "hedgerow" / made.path).read_text(encoding="utf-8")
-        found.append({"id": made.name, "path": made.path, "text": made.applied(code)})
+        text = made.applied(code)
+        found.append({"id": made.name, "path": made.path, "text": text, "by_hand": True})
     if asked.generated.exists():
         drawn = json.loads(asked.generated.read_text(encoding="utf-8"))["mutants"]
         found += [{**mutant, "text": None} for mutant in drawn]

@@ -78,7 +78,9 @@ def test_rows_share_a_budget() -> None:
     assert Budget.of(1, 0, 50).row_delta == 0
 
 
-@pytest.mark.parametrize("epsilon, rows", [("0.123457", 11_111), ("0.000001", 2), ("0.5", 10**6)])
+@pytest.mark.parametrize(
+    "epsilon, rows", [("0.123457", 1_001), ("0.123457", 11_111), ("0.000001", 2), ("0.5", 10**6)]
+)
 def test_shares_too_fine_to_be_drawn_are_refused(epsilon: str, rows: int) -> None:
     with pytest.raises(UsageError):
         Budget.of(epsilon, 0, rows)
@@ -213,3 +215,8 @@ def test_hints_fit_what_is_asked_for():
         Budget.of(1, "nan")
     with pytest.raises(UsageError, match="epsilon must be a finite number(.|\n)*1/3"):
         Budget.of("nan")
+
+
+def test_the_finest_shares_that_can_be_drawn() -> None:
+    assert Budget.of("0.123457", 0, 1_000).row_epsilon == Fraction(123457, 10**9)
+    assert Budget.of("0.001", 0, 1_000).row_epsilon == Fraction(1, 10**6)
