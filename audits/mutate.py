@@ -94,15 +94,15 @@ def request(mutant: dict[str, Any], tree: Path, number: int, quick: bool) -> dic
 
 
 def all_mutants(asked: argparse.Namespace) -> list[dict[str, Any]]:
-    """Those written by hand, then the generated ones."""
+    """The generated ones, then those written by hand, which take longer."""
     found: list[dict[str, Any]] = []
+    if asked.generated.exists():
+        drawn = json.loads(asked.generated.read_text(encoding="utf-8"))["mutants"]
+        found += [{**mutant, "text": None} for mutant in drawn]
     for made in BY_HAND:
         code = (ROOT / "src" / "hedgerow" / made.path).read_text(encoding="utf-8")
         text = made.applied(code)
         found.append({"id": made.name, "path": made.path, "text": text, "by_hand": True})
-    if asked.generated.exists():
-        drawn = json.loads(asked.generated.read_text(encoding="utf-8"))["mutants"]
-        found += [{**mutant, "text": None} for mutant in drawn]
     if asked.only:
         found = [m for m in found if m["id"] in asked.only or m["path"] in asked.only]
     return found
