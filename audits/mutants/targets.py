@@ -54,17 +54,13 @@ ROWS = (f"{PRIVACY}/test_rows.py",)
 CLUSTERS = (f"{PRIVACY}/test_replay_clusters.py", FORCED, FILES)
 
 
-# those of its tests that need no large samples, which plain Python is too slow for
+# those of its tests that plain Python is not too slow for: no large samples, no enumerations
 SAMPLERS = tuple(
     f"{UNIT}/privacy/test_samplers.py::test_{name}"
     for name in (
         "the_same_words_give_the_same_draws",
         "below_is_uniform_bit_by_bit",
         "below_reaches_both_ends_of_a_huge_range",
-        "bernoulli_exp_fraction_brackets_its_probability",
-        "the_envelope_trial_has_probability_two_over_e",
-        "bernoulli_exp_takes_any_fraction",
-        "discrete_laplace_bit_by_bit",
         "draws_do_not_depend_on_how_the_stream_is_cut",
         "an_item_that_ran_dry_leaves_earlier_items_alone",
         "permute_and_flip_with_a_huge_gap",

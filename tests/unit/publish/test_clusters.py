@@ -248,7 +248,7 @@ def test_points_that_do_not_fit_are_refused(shape):
 @pytest.mark.parametrize("setting, most", [("clusters", 100), ("rounds", 1000)])
 def test_numbers_of_clusters_and_rounds(setting, most):
     for refused in (0, -1, most + 1, True, 1.0, "2"):
-        with pytest.raises(UsageError, match=f"{setting} must be"):
+        with pytest.raises(UsageError, match=setting):
             find_centroids(crowds(), SCHEMA, epsilon=1, seed=1, **{setting: refused})
     few = crowds().slice(0, 3)
     assert len(find_centroids(few, SCHEMA, epsilon=1, seed=1, **{setting: most}).points) in (2, 100)
