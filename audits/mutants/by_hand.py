@@ -596,7 +596,7 @@ BY_HAND = (
     # the ledger over releases --------------------------------------------------------------------
     ByHand(
         name="overdraft",
-        path="privacy/account_book.py",
+        path="privacy/book_rules.py",
         old="if asked > left:",
         new="if asked > total:",
         flaw="A release is held against the total and not against what is left of it.",
@@ -604,11 +604,19 @@ BY_HAND = (
     ),
     ByHand(
         name="crashed-runs-for-nothing",
-        path="privacy/account_book.py",
-        old='return self.state != "withdrawn"',
+        path="privacy/book_records.py",
+        old='return self.state not in ("withdrawn", "returned")',
         new='return self.state == "published"',
         flaw="A run that was booked and drew noise, but never published, costs nothing.",
         notice="the budget ledger counts what is booked",
+    ),
+    ByHand(
+        name="words-before-they-are-booked",
+        path="privacy/keystream.py",
+        old="            self._before_use()\n            self._before_use = None\n",
+        new="            self._before_use = None\n",
+        flaw="Noise is drawn and the budget ledger never told.",
+        notice="the budget ledger is asked before the first word",
     ),
     ByHand(
         name="failed-runs-given-back",

@@ -51,6 +51,7 @@ TABLES = (
 )
 BASKETS = (FORCED, FILES, f"{PRIVACY}/test_replay_baskets.py")
 ROWS = (f"{PRIVACY}/test_rows.py",)
+BOOKS = (f"{UNIT}/publish/test_api.py", "tests/cli/test_cli_ledger.py")
 CLUSTERS = (f"{PRIVACY}/test_replay_clusters.py", FORCED, FILES)
 
 
@@ -90,8 +91,11 @@ TARGETS: tuple[Target, ...] = (
     Target(path="privacy/samplers.py", tests=SAMPLERS, plain=True),
     _target("privacy/binomial.py", *_unit("privacy", "suppression", "chance")),
     _target("privacy/suppression.py", *_unit("publish", "supermodular")),
-    _target("privacy/account_book.py", slow=("tests/cli/test_cli_ledger.py",)),
-    _target("privacy/book_file.py", *_unit("privacy", "account_book")),
+    _target("privacy/account_book.py", slow=BOOKS),
+    _target("privacy/book_records.py", *_unit("privacy", "account_book"), slow=BOOKS),
+    _target("privacy/book_rules.py", *_unit("privacy", "account_book"), slow=BOOKS),
+    _target("privacy/booking.py", *_unit("privacy", "account_book"), slow=BOOKS),
+    _target("privacy/book_file.py", *_unit("privacy", "account_book"), slow=BOOKS),
     _target("publish/plan.py", GOLDEN, slow=TABLES),
     _target("publish/rules.py", GOLDEN),
     _target("publish/basket_rules.py", GOLDEN, slow=BASKETS),

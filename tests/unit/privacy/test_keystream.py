@@ -101,7 +101,7 @@ def test_the_first_words_wait_for_leave_to_be_used() -> None:
     while len(seen) < 1 or stream.at[0] < len(stream.words):
         stream.bits(64)
     stream.bits(64)
-    assert seen == [True]  # once, before there was a word to use
+    assert seen == [(True, 0)]  # once, before there was a word to use
 
 
 def test_without_leave_nothing_is_drawn() -> None:
