@@ -126,9 +126,13 @@ def try_all(todo: list[dict[str, Any]], asked: argparse.Namespace) -> None:
                 number, mutant = waiting.pop(0)
             try:
                 answer = worker.ask(request(mutant, worker.tree, number, asked.quick))
-                failed = mutant["id"].startswith("sound") and answer["verdict"] != "survived"
-                if failed or answer["verdict"].startswith("pytest ended"):
+                if answer["verdict"].startswith("pytest ended"):
                     raise RuntimeError(f"{mutant['id']}: {answer}")
+                if mutant["id"].startswith("sound") and answer["verdict"] != "survived":
+                    print(f"without a mutant, too, tests fail: {mutant['path']} {answer}")
+                    with lock:
+                        waiting[:] = [e for e in waiting if e[1]["path"] != mutant["path"]]
+                    continue
             except BaseException as error:
                 errors.append(error)
                 raise

@@ -69,6 +69,24 @@ SAMPLERS = tuple(
 )
 
 
+SCORES = (
+    f"{UNIT}/publish/test_large_scores.py",
+    *(
+        f"{UNIT}/publish/test_scores.py::test_{name}"
+        for name in (
+            "one_fixed_cut_scores_as_it_does_among_all",
+            "weights_share_one_attributes_worth_among_its_cuts",
+            "nodes_that_are_not_asked_have_no_candidates",
+            "large_counts_do_not_overflow",
+            "the_stated_bounds",
+            "logarithms_of_powers_of_two_are_exact",
+            "logarithms_beside_powers_of_two",
+            "roots_are_exact",
+        )
+    ),
+)
+
+
 def _target(path: str, *tests: str, slow: tuple[str, ...] = (), plain: bool = False) -> Target:
     room, name = path.removesuffix(".py").split("/")
     own = (f"src/hedgerow/{path}", f"{UNIT}/{room}/test_{name}.py")
@@ -104,7 +122,7 @@ TARGETS: tuple[Target, ...] = (
     _target("publish/tree.py", *_unit("publish", "diffmulti"), GOLDEN, slow=TABLES),
     _target("publish/cuts.py", *_unit("publish", "diffgen"), GOLDEN, slow=TABLES),
     _target("publish/cuts_of_items.py", GOLDEN, slow=BASKETS),
-    _target("publish/scores.py", GOLDEN, slow=_unit("publish", "large_scores"), plain=True),
+    Target(path="publish/scores.py", tests=(GOLDEN, *SCORES), plain=True),
     _target("publish/large_scores.py"),
     _target("publish/diffmulti.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
     _target("publish/diffgen.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
