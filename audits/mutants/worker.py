@@ -7,6 +7,7 @@ each mutant: `python worker.py TREE MODULE...`, with the modules to import once.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -42,6 +43,7 @@ def run_child(tree: Path, tests: list[str], plain: str, seconds: int, out: int) 
     with open(os.devnull, "r+b", buffering=0) as nothing:
         for stream in (0, 1, 2):
             os.dup2(nothing.fileno(), stream)
+    gc.disable()
     sys.dont_write_bytecode = True  # two mutants may have the same size and second
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     import pytest
@@ -129,6 +131,8 @@ def main() -> None:
         with suppress(ImportError):
             importlib.import_module(name)
     assert "hedgerow" not in sys.modules
+    gc.collect()
+    gc.freeze()  # or every child would go through all that was imported
     print("ready", flush=True)
     for line in sys.stdin:
         print(json.dumps(attempt(tree, json.loads(line))), flush=True)

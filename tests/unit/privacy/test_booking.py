@@ -162,3 +162,9 @@ def test_what_nobody_may_give_back(
     with pytest.raises(UsageError, match="no release 2"):
         book.give_back(2, reason="it was stopped")
     assert book.accounts() == before
+
+
+def test_a_booking_shows_no_handle_of_the_file(book: AccountBook) -> None:
+    booking = reserve(book)
+    assert "hold" not in repr(booking)
+    booking.withdraw()
