@@ -74,7 +74,7 @@ class Worker:
 
 
 def request(
-    mutant: dict[str, Any], tree: Path, number: int, asked: argparse.Namespace
+    mutant: dict[str, Any], tree: Path, number: int, asked: argparse.Namespace, slow: bool
 ) -> dict[str, Any]:
     """What a worker is told: the file's new text, and the tests that there are for it."""
     target = target_of(mutant["path"])
@@ -84,19 +84,36 @@ def request(
         assert text[at : at + len(old)] == old, "the code has changed: generate mutants again"
         mutant["text"] = text[:at] + new + text[at + len(old) :]
     module = "hedgerow." + mutant["path"].removesuffix(".py").replace("/", ".")
-    listed = target.tests if asked.quick else (*target.tests, *target.slow)
-    listed = tuple(sorted(listed, key=lambda test: test != GOLDEN))  # it catches most, soon
-    # what takes three times as long as without a mutant will not end
-    plain, seconds = target.plain, round(asked.usual.get(mutant["path"], SECONDS / 3) * 3 + 5)
-    if mutant["id"].startswith("sound"):
-        seconds = SECONDS
+    listed, plain, seconds = target.slow, False, SECONDS
     if mutant.get("by_hand"):  # noticed by what it breaks, and not because anything is different
-        listed, plain, seconds = target.unlike_golden(), False, SECONDS
+        listed = target.unlike_golden()
+    elif not slow:
+        listed = tuple(sorted(target.tests, key=lambda test: test != GOLDEN))  # catches most, soon
+        plain = target.plain
+        if not mutant["id"].startswith("sound"):
+            # what takes twice as long as without a mutant will not end
+            seconds = round(asked.usual[mutant["path"]] * 2 + 5)
     tests = [test for test in listed if (tree / test.partition("::")[0]).exists()]
     return {
         "path": f"src/hedgerow/{mutant['path']}", "text": mutant["text"], "tests": tests,
         "plain": module if plain else "", "seconds": seconds, "number": number,
     }  # fmt: skip
+
+
+def verdict_on(
+    mutant: dict[str, Any], worker: Worker, number: int, asked: argparse.Namespace
+) -> dict[str, Any]:
+    """By the quick tests, and where they notice nothing by the slow ones."""
+    answer = worker.ask(request(mutant, worker.tree, number, asked, slow=False))
+    if mutant["id"].startswith("sound"):
+        asked.usual[mutant["path"]] = answer["seconds"]
+    if answer["verdict"] == "survived" and not (asked.quick or mutant.get("by_hand")):
+        more = request(mutant, worker.tree, number, asked, slow=True)
+        if more["tests"]:
+            answer = worker.ask(more)
+    if answer["verdict"].startswith("pytest ended"):
+        raise RuntimeError(f"{mutant['id']}: {answer}")
+    return answer
 
 
 def all_mutants(asked: argparse.Namespace) -> list[dict[str, Any]]:
@@ -131,16 +148,12 @@ def try_all(todo: list[dict[str, Any]], asked: argparse.Namespace) -> None:
                     return
                 number, mutant = waiting.pop(0)
             try:
-                answer = worker.ask(request(mutant, worker.tree, number, asked))
-                if answer["verdict"].startswith("pytest ended"):
-                    raise RuntimeError(f"{mutant['id']}: {answer}")
+                answer = verdict_on(mutant, worker, number, asked)
                 if mutant["id"].startswith("sound") and answer["verdict"] != "survived":
                     print(f"without a mutant, too, tests fail: {mutant['path']} {answer}")
                     with lock:
                         waiting[:] = [e for e in waiting if e[1]["path"] != mutant["path"]]
                     continue
-                if mutant["id"].startswith("sound"):
-                    asked.usual[mutant["path"]] = answer["seconds"]
             except BaseException as error:
                 errors.append(error)
                 raise

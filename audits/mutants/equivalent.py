@@ -26,10 +26,45 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "low, high = int((total - slack) * one), -int(+(total + slack) * one // 1)",
     ): "It is squared at least once, so the sign goes; the slack is far more than the rounding.",
     (
+        "privacy/binomial.py",
+        "precision = bits + 64 + 2 * trials.bit_length()",
+        "precision = bits + 65 + 2 * trials.bit_length()",
+    ): "Any precision is exact; with less, more bits are asked for more often.",
+    (
         "publish/cuts.py",
         "new = np.full(len(ends), -1, dtype=np.int64)",
         "new = np.full(len(ends), - 2, dtype=np.int64)",
     ): "Whatever is below 0 stands for a split point that was not drawn.",
+    (
+        "publish/diffpart.py",
+        "return min(items.size - 1, core_size(items.size, records, float(budget.epsilon * left)))",
+        "return min(items.size | 1, core_size(items.size, records, float(budget.epsilon * left)))",
+    ): "With less epsilon a core is never the whole universe, if it was not with more.",
+    (
+        "publish/scores.py",
+        "weight: Any = _WEIGHT if fixed else max(np.int64(1), _WEIGHT // (high - low - 1))",
+        "weight: Any = _WEIGHT if fixed else max(np.int64( 0), _WEIGHT // (high - low - 1))",
+    ): "An attribute has fewer cuts than its weight has parts (MAX_GRID), so the share is above 0.",
+    (
+        "privacy/suppression.py",
+        "return Decimal(1)",
+        "return Decimal( 0)",
+    ): "z is the best one for a ratio below the limit, so the slope is below 0 there.",
+    (
+        "publish/cuts.py",
+        "spread(self.taxon[values], -1),",
+        "spread(self.taxon[values], - 0),",
+    ): "It fills places that are not asked about (SKIP).",
+    (
+        "publish/tree.py",
+        "numeric, 2, self.domain.children[taxon] if len(self.domain.children) else 2",
+        "numeric, 2, self.domain.children[taxon] if len(self.domain.children) else 1",
+    ): "Where there are no taxonomies every node is numeric.",
+    (
+        "counting/people.py",
+        "self._shelves[number].add(block.reshape(-1))",
+        "self._shelves[number].add(block.reshape(~1))",
+    ): "numpy takes any negative length for the one that follows from the others.",
 }
 
 

@@ -20,8 +20,8 @@ class Target:
         path: The module, below `src/hedgerow`.
         tests: Files or single tests, in the order in which they are run.
         slow: Those that are run when all of these have passed.
-        plain: Whether it is compiled by numba. Then it is run as plain Python while it is mutated:
-            compiling a mutant takes longer than its tests.
+        plain: Whether it is compiled by numba. Then it is run as plain Python by the quick tests:
+            compiling a mutant takes longer than they do.
     """
 
     path: str
@@ -69,6 +69,7 @@ SAMPLERS = tuple(
 )
 
 
+SAMPLING = f"{UNIT}/publish/test_sampling.py"
 SCORES = (
     f"{UNIT}/publish/test_large_scores.py",
     *(
@@ -105,9 +106,11 @@ TARGETS: tuple[Target, ...] = (
     ),
     _target("privacy/gate.py", *_unit("privacy", "curator"), GOLDEN, slow=BASKETS),
     _target("privacy/keystream.py", GOLDEN, slow=_unit("privacy", "chance")),
-    _target("privacy/chance.py", *_unit("privacy", "dice_laws"), GOLDEN, slow=(*ROWS, *BASKETS)),
-    Target(path="privacy/samplers.py", tests=SAMPLERS, plain=True),
-    _target("privacy/binomial.py", *_unit("privacy", "suppression", "chance")),
+    _target("privacy/chance.py", GOLDEN, slow=(*_unit("privacy", "dice_laws"), *ROWS, *BASKETS)),
+    Target(
+        path="privacy/samplers.py", tests=SAMPLERS, slow=_unit("privacy", "samplers"), plain=True
+    ),
+    _target("privacy/binomial.py", slow=_unit("privacy", "suppression", "chance")),
     _target("privacy/suppression.py", *_unit("publish", "supermodular")),
     _target("privacy/account_book.py", slow=BOOKS),
     _target("privacy/book_records.py", *_unit("privacy", "account_book"), slow=BOOKS),
@@ -117,12 +120,21 @@ TARGETS: tuple[Target, ...] = (
     _target("publish/plan.py", GOLDEN, slow=TABLES),
     _target("publish/rules.py", GOLDEN),
     _target("publish/basket_rules.py", GOLDEN, slow=BASKETS),
-    _target("publish/sampling.py", GOLDEN),
+    Target(
+        path="publish/sampling.py",
+        tests=(GOLDEN, f"{SAMPLING}::test_the_law_is_what_the_settings_say"),
+        slow=(SAMPLING,),
+    ),
     _target("publish/measure.py", GOLDEN, slow=TABLES),
     _target("publish/tree.py", *_unit("publish", "diffmulti"), GOLDEN, slow=TABLES),
     _target("publish/cuts.py", *_unit("publish", "diffgen"), GOLDEN, slow=TABLES),
     _target("publish/cuts_of_items.py", GOLDEN, slow=BASKETS),
-    Target(path="publish/scores.py", tests=(GOLDEN, *SCORES), plain=True),
+    Target(
+        path="publish/scores.py",
+        tests=(GOLDEN, *SCORES),
+        slow=_unit("publish", "scores"),
+        plain=True,
+    ),
     _target("publish/large_scores.py"),
     _target("publish/diffmulti.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
     _target("publish/diffgen.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),

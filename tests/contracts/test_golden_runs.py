@@ -52,6 +52,7 @@ ITEMS = Schema.from_dict(
 )
 PURE, DELTA = Budget(Fraction(1)), Budget(Fraction(1), Fraction(1, 10**6))
 PERSON = Budget(Fraction(2), Fraction(1, 10**6), 3)
+STRONG_DELTA = Budget(Fraction(20), Fraction(1, 10**6))
 WEAK, STRONG = Budget(Fraction(1, 10)), Budget(Fraction(20))
 RUNS: dict[str, tuple[Publisher, Budget, int]] = {
     "diffmulti": (hr.DiffMulti(), PURE, 3000),
@@ -91,8 +92,10 @@ RUNS: dict[str, tuple[Publisher, Budget, int]] = {
     "supermodular, person": (hr.Supermodular(risk=0.3, side_share=20), PERSON, 800),
     "supermodular, public": (hr.Supermodular(risk=0.2, side="rows"), DELTA, 800),
     "supermodular, drawn": (
-        hr.Supermodular(model="aggregate", trade=0.05, kappa=2, sharpness=2.0, rule="harmonic"),
+        hr.Supermodular(model="aggregate", trade=0.0001, kappa=2, sharpness=0.1, rule="harmonic"),
         DELTA, 400),
+    "supermodular, drawn within a risk": (
+        hr.Supermodular(risk=0.5, sharpness=0.5, mode="sampled", keep="1/2"), STRONG_DELTA, 400),
 }  # fmt: skip
 
 

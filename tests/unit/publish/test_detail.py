@@ -109,3 +109,16 @@ def test_scores_of_pairs_part_by_no_more_than_is_paid_for():
         assert set(moved) <= {-1, 1}
         most = max(most, max(moved) - min(moved))
     assert most == SPAN
+
+
+def test_pairs_of_tables_that_noise_has_emptied_have_scores_like_others():
+    share = share_detail(SCHEMA, Fraction(1), 30_000, 100_000, 2)
+    ledger = Ledger([Pot("epsilon", Fraction(1, 100_000), 100_000)])
+    ledger.grant(share.lines())
+    single = [np.full((len(edges_of(a)) - 1, 2), -3) for a in SCHEMA.attributes]
+    score = _dependence(Pairs.of(SCHEMA, single), single, Curator(ledger, None), share)
+    table = np.zeros((3, 8), np.int64)
+    empty = score({(1, 0): table})[1, 0]
+    table[0, 0] = 7
+    assert score({(1, 0): table})[1, 0] == empty + 7
+    assert -(10**6) < empty < 0

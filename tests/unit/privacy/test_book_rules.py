@@ -1,0 +1,30 @@
+"""Rules of the budget ledger that need no file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hedgerow.privacy.account_book import AccountBook
+from hedgerow.privacy.book_rules import is_at
+from hedgerow.privacy.budget import Budget
+
+
+def test_an_entry_is_at_its_own_place_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = AccountBook(tmp_path / "b.ledger")
+    book.open("clinic", epsilon=1)
+    booking = book.book("clinic", Budget.of("0.5"), method="m", unit="row")
+    here = tmp_path / "m"
+    assert not is_at(book.accounts()[0].entries[0], here)
+    booking.mark_published(here)
+    (entry,) = book.accounts()[0].entries
+    assert is_at(entry, here)
+    for other in ("a", "z", "m/m", "."):
+        assert not is_at(entry, tmp_path / other)
+    monkeypatch.chdir(tmp_path)
+    assert is_at(entry, "m")
+    (tmp_path / "link").symlink_to(here)
+    assert is_at(entry, tmp_path / "link")
