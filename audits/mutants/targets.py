@@ -62,6 +62,7 @@ SAMPLERS = tuple(
         "the_same_words_give_the_same_draws",
         "below_is_uniform_bit_by_bit",
         "below_reaches_both_ends_of_a_huge_range",
+        "below_reaches_every_bit",
         "draws_do_not_depend_on_how_the_stream_is_cut",
         "an_item_that_ran_dry_leaves_earlier_items_alone",
         "permute_and_flip_with_a_huge_gap",

@@ -101,6 +101,16 @@ def test_below_reaches_both_ends_of_a_huge_range() -> None:
     assert at.tolist() == [3, 0]
 
 
+@pytest.mark.parametrize("bits", range(1, 63))
+def test_below_reaches_every_bit(bits: int) -> None:
+    """Of a bound just above a power of two, every place below it can be drawn."""
+    for place in range(bits):
+        word = np.array([1 << place], dtype=np.uint64)
+        at = np.zeros(2, dtype=np.int64)
+        assert samplers.below(word, at, np.int64((1 << bits) + 1)) == 1 << place
+        assert at.tolist() == [1, 0]
+
+
 @pytest.mark.parametrize(
     "a, b", [(0, 1), (1, 1), (1, 2), (1, 3), (2, 3), (3, 4), (5, 7), (7, 8), (8, 8)]
 )

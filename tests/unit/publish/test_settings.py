@@ -144,3 +144,12 @@ def test_diffpart_has_no_tree_to_specialise() -> None:
         plan = method.plan(schema, 1)
         assert not plan.grows
         assert "grow" not in [purpose for purpose, *_ in plan.lines()]
+
+
+def test_sizes_that_the_papers_take() -> None:
+    number = {"type": "numeric", "low": 0, "high": 9}
+    schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        "a": number, "b": {"type": "boolean"}, "c": {"type": "boolean", "role": "class"}}})  # fmt: skip
+    sizes = {method: method(schedule="paper").plan(schema, 1) for method in list(DEFAULTS)[:3]}
+    assert [plan.specialisations for plan in sizes.values()] == [1000, 10, 10]
+    assert sizes[hr.DiffMulti].depth == 7 + 1  # the heights of all taxonomies, 7 for a number
