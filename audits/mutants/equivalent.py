@@ -90,6 +90,21 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "while edges[-1] < most:",
         "while edges[-1] <= most:",
     ): "The one edge more lies beyond the most, and such edges are left out.",
+    (
+        "publish/cuts.py",
+        "ends = [(self.lo[value], cut, -1), (cut, self.hi[value], -1)]",
+        "ends = [(self.lo[value], cut, - 2), (cut, self.hi[value], -1)]",
+    ): "Whatever is below 0 stands for a numeric value.",
+    (
+        "publish/cuts.py",
+        "ends = [(self.lo[value], cut, -1), (cut, self.hi[value], -1)]",
+        "ends = [(self.lo[value], cut, -1), (cut, self.hi[value], ~1)]",
+    ): "Whatever is below 0 stands for a numeric value.",
+    (
+        "privacy/samplers.py",
+        "even: bool = (k - first) % 2 == 0",
+        "even: bool = (k - first) % 2 <= 0",
+    ): "A remainder is never below 0.",
 }
 
 

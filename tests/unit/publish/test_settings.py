@@ -147,9 +147,12 @@ def test_diffpart_has_no_tree_to_specialise() -> None:
 
 
 def test_sizes_that_the_papers_take() -> None:
-    number = {"type": "numeric", "low": 0, "high": 9}
-    schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
-        "a": number, "b": {"type": "boolean"}, "c": {"type": "boolean", "role": "class"}}})  # fmt: skip
+    attributes = {
+        "a": {"type": "numeric", "low": 0, "high": 9},
+        "b": {"type": "boolean"},
+        "c": {"type": "boolean", "role": "class"},
+    }
+    schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": attributes})
     sizes = {method: method(schedule="paper").plan(schema, 1) for method in list(DEFAULTS)[:3]}
     assert [plan.specialisations for plan in sizes.values()] == [1000, 10, 10]
     assert sizes[hr.DiffMulti].depth == 7 + 1  # the heights of all taxonomies, 7 for a number
