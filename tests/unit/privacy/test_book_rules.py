@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hedgerow.errors import UsageError
 from hedgerow.privacy.account_book import AccountBook
 from hedgerow.privacy.book_rules import is_at
 from hedgerow.privacy.budget import Budget
@@ -28,3 +29,16 @@ def test_an_entry_is_at_its_own_place_alone(
     assert is_at(entry, "m")
     (tmp_path / "link").symlink_to(here)
     assert is_at(entry, tmp_path / "link")
+
+
+def test_a_release_is_found_behind_entries_that_have_none(tmp_path: Path) -> None:
+    book = AccountBook(tmp_path / "b.ledger")
+    book.open("clinic", epsilon=1)
+    book.reserve("clinic", Budget.of("0.1"), method="m", unit="row").withdraw()
+    place = tmp_path / "release"
+    place.mkdir()
+    (place / "manifest.json").write_text("{}", encoding="utf-8")
+    words = {"method": "m", "unit": "row", "place": place}
+    assert book.add("clinic", Budget.of("0.2"), **words).number == 2  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="as release 2"):
+        book.add("clinic", Budget.of("0.2"), **words)  # type: ignore[arg-type]

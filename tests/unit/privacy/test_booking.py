@@ -168,3 +168,16 @@ def test_a_booking_shows_no_handle_of_the_file(book: AccountBook) -> None:
     booking = reserve(book)
     assert "hold" not in repr(booking)
     booking.withdraw()
+
+
+def test_facts_for_machines(tmp_path: Path) -> None:
+    book = AccountBook(tmp_path / "b.ledger")
+    book.open("clinic", epsilon=1, delta="1e-6")
+    booking = book.book("clinic", Budget.of("0.25", "1e-7"), method="m", unit="row")
+    assert booking.facts() == {
+        "file": str(book.path),
+        "dataset": "clinic",
+        "release": 1,
+        "epsilon_left": "3/4",
+        "delta_left": "9/10000000",
+    }

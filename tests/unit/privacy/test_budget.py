@@ -240,3 +240,9 @@ def test_the_best_order_is_found(rho: str, zeros: int) -> None:
 def test_next_to_no_rho_is_never_said_to_cost_less_than_nothing() -> None:
     """The slack that stands for rounding errors is what is left."""
     assert epsilon_of_rho(Fraction(1, 10**15), Fraction(1, 101)) == Fraction(1, 10**12)
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, "-1/3"])
+def test_an_epsilon_that_is_not_above_nothing_is_told_so(epsilon: Number) -> None:
+    with pytest.raises(UsageError, match="must be above 0"):
+        Budget.of(epsilon)
