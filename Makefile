@@ -10,7 +10,7 @@ OLDEST := 3.11
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format bench audit fuzz browser docs clean
+.PHONY: help demo test lint format bench audit fuzz mutants browser docs clean
 
 help:  ## Show this list.
 	@echo "make demo    set everything up, publish an embedded sample and show the release"
@@ -20,6 +20,7 @@ help:  ## Show this list.
 	@echo "make bench   measure speed and use (needs data: see benchmarks/README.md)"
 	@echo "make audit   try to break the guarantee, for up to five hours; writes docs/privacy/audit.md"
 	@echo "make fuzz    a million malformed inputs and 200,000 inserted records for all readers (half an hour)"
+	@echo "make mutants break the code on purpose, 760 times: do the tests notice? (up to 4 hours)"
 	@echo "make browser open reports in Chromium and check them (needs chromium and npm)"
 	@echo "make docs    write docs/cli.md and docs/schema.json anew"
 	@echo "make clean   remove .venv, caches and the demo"
@@ -85,6 +86,17 @@ audit: $(VENV)/test  ## Try to break the guarantee, at length.
 fuzz: $(VENV)/test  ## Malformed inputs and inserted records for all readers.
 	$(BIN)/python audits/fuzz.py --jobs $(JOBS) $(ARGS)
 
+# Cosmic Ray, which generates mutants, lives in an environment of its own.
+$(VENV)-mutants/made: $(VENV)/made
+	$(PYTHON) -m venv $(VENV)-mutants
+	$(VENV)-mutants/bin/python -m pip install --quiet --disable-pip-version-check 'cosmic-ray>=8.4'
+	@touch $@
+
+# What was tried is kept in .mutants: an interrupted campaign goes on, `rm -r .mutants` begins anew.
+mutants: $(VENV)/test $(VENV)-mutants/made  ## Break the code on purpose: do the tests notice?
+	$(VENV)-mutants/bin/python audits/mutants/generate.py src/hedgerow .mutants/generated.json
+	$(BIN)/python audits/mutate.py --jobs $(JOBS) $(ARGS)
+
 # Playwright only drives the system's Chromium; axe-core is fetched from npm. Neither is kept.
 browser: $(VENV)/test  ## Look at reports in a real browser.
 	@command -v chromium >/dev/null || { \
@@ -97,5 +109,5 @@ docs: $(VENV)/test  ## Write the generated pages anew.
 	$(BIN)/python -c 'import json, pathlib; from hedgerow.schema import json_schema; pathlib.Path("docs/schema.json").write_text(json.dumps(json_schema(), indent=2) + "\n", encoding="utf-8")'
 
 clean:  ## Remove what was made.
-	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(VENV)-mutants .mutants $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find src tests benchmarks audits -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -28,6 +28,7 @@ sys.path.insert(0, str(HERE.parent / "tests" / "privacy"))
 from twins import Catch, pairs_of_attacks  # noqa: E402
 
 from hedgerow.audit import AUDITED, Line, Report, audit  # noqa: E402
+from mutants.page import page_of_mutants  # noqa: E402
 
 FULL = 20_000
 DELTA = "1e-6"
@@ -195,6 +196,7 @@ def page(
     words += ["Each flaw was put into the code (or into a model of a method that is not there"]
     words += ["yet), and the same attack was run on the code with and without it.", ""]
     words += page_of_twins(catches)
+    words += page_of_mutants()
     for script in scripts:
         if script.name == "learned":  # writes its own section
             words += [script.words, ""]

@@ -162,3 +162,22 @@ def test_what_nobody_may_give_back(
     with pytest.raises(UsageError, match="no release 2"):
         book.give_back(2, reason="it was stopped")
     assert book.accounts() == before
+
+
+def test_a_booking_shows_no_handle_of_the_file(book: AccountBook) -> None:
+    booking = reserve(book)
+    assert "hold" not in repr(booking)
+    booking.withdraw()
+
+
+def test_facts_for_machines(tmp_path: Path) -> None:
+    book = AccountBook(tmp_path / "b.ledger")
+    book.open("clinic", epsilon=1, delta="1e-6")
+    booking = book.book("clinic", Budget.of("0.25", "1e-7"), method="m", unit="row")
+    assert booking.facts() == {
+        "file": str(book.path),
+        "dataset": "clinic",
+        "release": 1,
+        "epsilon_left": "3/4",
+        "delta_left": "9/10000000",
+    }

@@ -78,7 +78,9 @@ def test_rows_share_a_budget() -> None:
     assert Budget.of(1, 0, 50).row_delta == 0
 
 
-@pytest.mark.parametrize("epsilon, rows", [("0.123457", 11_111), ("0.000001", 2), ("0.5", 10**6)])
+@pytest.mark.parametrize(
+    "epsilon, rows", [("0.123457", 1_001), ("0.123457", 11_111), ("0.000001", 2), ("0.5", 10**6)]
+)
 def test_shares_too_fine_to_be_drawn_are_refused(epsilon: str, rows: int) -> None:
     with pytest.raises(UsageError):
         Budget.of(epsilon, 0, rows)
@@ -213,3 +215,34 @@ def test_hints_fit_what_is_asked_for():
         Budget.of(1, "nan")
     with pytest.raises(UsageError, match="epsilon must be a finite number(.|\n)*1/3"):
         Budget.of("nan")
+
+
+def test_the_finest_shares_that_can_be_drawn() -> None:
+    assert Budget.of("0.123457", 0, 1_000).row_epsilon == Fraction(123457, 10**9)
+    assert Budget.of("0.001", 0, 1_000).row_epsilon == Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize("rho", ["1/1000000", "1/1000", "1/10", "1", "10", "50", "90"])
+@pytest.mark.parametrize("zeros", [3, 6, 30])
+def test_the_best_order_is_found(rho: str, zeros: int) -> None:
+    """Against orders so close to each other that none in between is better."""
+    best = math.inf
+    for step in range(1, 40_000):
+        less_one = math.exp(step / 1000 - 10)
+        order = 1 + less_one
+        slack = less_one * math.log1p(-1 / order) - math.log(order)
+        bound = order * float(Fraction(rho)) + (zeros * math.log(10) + slack) / less_one
+        best = max(0.0, min(best, bound))
+    found = float(epsilon_of_rho(Fraction(rho), Fraction(1, 10**zeros)))
+    assert best * (1 - 1e-6) <= found <= best * (1 + 2e-9) + 2e-12
+
+
+def test_next_to_no_rho_is_never_said_to_cost_less_than_nothing() -> None:
+    """The slack that stands for rounding errors is what is left."""
+    assert epsilon_of_rho(Fraction(1, 10**15), Fraction(1, 101)) == Fraction(1, 10**12)
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, "-1/3"])
+def test_an_epsilon_that_is_not_above_nothing_is_told_so(epsilon: Number) -> None:
+    with pytest.raises(UsageError, match="must be above 0"):
+        Budget.of(epsilon)

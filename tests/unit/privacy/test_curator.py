@@ -13,6 +13,7 @@ from hedgerow.errors import LeakError
 from hedgerow.privacy.budget import Pot
 from hedgerow.privacy.chance import Rates
 from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.ledger import Ledger, Line
 from hedgerow.privacy.selection import Candidates, Choices
 
@@ -50,6 +51,14 @@ class Watcher:
     def mark(self, cells: Any, counts: Any, number: int, rate: Fraction, *_: Any) -> Any:
         self._look((rate,))
         return cells
+
+    def nonempty(self, cells: Any, counts: Any, rate: Fraction, *_: Any) -> Any:
+        self._look((rate,))
+        return cells, counts
+
+    def keep(self, cells: Any, counts: Any, share: Fraction, *_: Any) -> Any:
+        self._look((share,))
+        return cells, counts
 
 
 def curator() -> tuple[Curator, Watcher]:
@@ -103,15 +112,53 @@ def test_a_refused_charge_draws_nothing(purpose: str) -> None:
     made, watcher = curator()
     made.laplace(purpose, 0, ROOT, Sealed(np.array([[5]])))
     watcher.rates = ()
+    looked: list[Any] = []
+
+    def gathered(found: Any) -> Any:
+        looked.append(found)
+        return found
+
     for attempt in (
         lambda: made.laplace(purpose, 0, ROOT, Sealed(np.array([[5]]))),
         lambda: made.select(purpose, 0, ROOT, SCORED, span=1, flip=False),
         lambda: made.sparse(purpose, Sealed((ROOT, ONE)), 9, 2),
+        lambda: made.mark(purpose, Sealed((ROOT, ONE)), 9, 2, 0, 0, 1),
+        lambda: made.nonempty(purpose, Sealed((ROOT, ONE)), gathered, 2),
+        lambda: made.keep(purpose, Sealed((ROOT, ONE)), gathered, Fraction(1, 2), 2),
+        lambda: made.open_gate(purpose, 3),
         lambda: made.laplace("other", 0, ROOT, Sealed(np.array([[5]]))),
     ):
         with pytest.raises(LeakError):
             attempt()
         assert watcher.rates == ()
+    assert looked == []
+
+
+def test_a_gate_that_was_not_paid_for_decides_nothing() -> None:
+    made, watcher = curator()
+    gate = Gate.of(Fraction(1, 2), 3)
+    for purpose in ("pure", "other"):
+        with pytest.raises(LeakError, match="before it was paid for"):
+            made.pass_gate(purpose, gate, Sealed((ROOT, ONE)), 9, 0)
+    assert watcher.rates == ()
+
+
+def test_rows_are_paid_for_before_they_are_looked_at() -> None:
+    """What becomes of a record may be drawn when it is looked at, so the charge comes first."""
+    made, watcher = curator()
+    left = []
+
+    def gather(found: Any) -> Any:
+        left.append(made.ledger.left("epsilon", ROOT).tolist())
+        return found
+
+    made.nonempty("pure", Sealed((ROOT, ONE)), gather, 2)
+    assert watcher.rates == (Fraction(3, 10),)
+    assert watcher.left["epsilon"] == 7
+    made.keep("leaf", Sealed((ROOT, ONE)), gather, Fraction(1, 2), 2)
+    assert watcher.rates == (Fraction(1, 2),)
+    assert watcher.left["epsilon"] == 0
+    assert left == [[7], [0]]
 
 
 def test_a_gate_is_passed_from_the_top_down() -> None:

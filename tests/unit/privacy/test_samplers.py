@@ -7,6 +7,7 @@ reject, so that it cannot rot into a check that passes whatever is drawn.
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from fractions import Fraction
 
@@ -98,6 +99,16 @@ def test_below_reaches_both_ends_of_a_huge_range() -> None:
     top = np.array([bound, 2**64 - 1, bound - 1], dtype=np.uint64)  # two are rejected
     assert samplers.below(top, at, bound) == bound - 1
     assert at.tolist() == [3, 0]
+
+
+@pytest.mark.parametrize("bits", range(1, 63))
+def test_below_reaches_every_bit(bits: int) -> None:
+    """Of a bound just above a power of two, every place below it can be drawn."""
+    for place in range(bits):
+        word = np.array([1 << place], dtype=np.uint64)
+        at = np.zeros(2, dtype=np.int64)
+        assert samplers.below(word, at, np.int64((1 << bits) + 1)) == 1 << place
+        assert at.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -371,3 +382,48 @@ def test_permute_and_flip_treats_a_run_as_its_candidates(fits: Judge) -> None:
 def test_permute_and_flip_with_a_huge_gap() -> None:
     drawn = select(samplers.permute_and_flip, [0, 1 << 60], Fraction(2**49 - 1), 500, seed=35)
     assert set(drawn) == {1000}
+
+
+# --- the same words give the same draws ------------------------------------------------------
+
+
+def checksum(drawn: list[int]) -> int:
+    return zlib.crc32(np.asarray(drawn, dtype=np.int64).tobytes())
+
+
+KEPT = (np.array([3, 40, 0, 9]), np.array([2, 1, 1, 7]), np.array([5, 3, 2, 8]))
+
+
+def kept(seed: int) -> list[int]:
+    stream = Keystream(seed=seed)
+    out = np.zeros(4, dtype=np.int64)
+    pump(stream, lambda item: samplers.fill_kept(stream.words, stream.at, item, *KEPT, out), 4)
+    return [*out.tolist(), int(stream.at[0])]
+
+
+GOLDEN = [
+    157963850, 374623217, 2256366659, 1668524415, 1210957403, 4080740050, 1468617891, 2018561061,
+    2510918634, 4280635931, 969747181, 3713074017, 53934606, 1643631651, 1340598533, 2286534509,
+    315208298, 2493044254, 421753760, 109555893, 4199623621, 1384087900, 3036292440, 2113952959,
+    3226013051, 797172791, 1281838222, 3323214206, 3004571993, 160986760,
+]  # fmt: skip
+
+
+def test_the_same_words_give_the_same_draws() -> None:
+    """What releases with a seed are made of, in tests and examples: no draw may change unseen."""
+    found = [
+        checksum(draw(fill, rate, 60, seed=41))
+        for fill in (samplers.fill_laplace, samplers.fill_geometric)
+        for rate in RATES
+    ]
+    for name in ("plain", "weights", "runs", "negative", "halves", "larger terms", "fine scores"):
+        score, rate, weight, count = SELECTIONS[name]
+        drawn = select(
+            samplers.select_exponential, score, rate, 60, weight=weight, count=count, seed=42
+        )
+        found += [checksum(drawn)]
+        if "scores" not in name:
+            flipped = select(samplers.permute_and_flip, score, rate, 60, count=count, seed=43)
+            found += [checksum(flipped)]
+    found += [checksum(kept(44))]
+    assert found == GOLDEN

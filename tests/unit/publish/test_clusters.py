@@ -14,9 +14,18 @@ import hedgerow
 from hedgerow.counting.nearest import nearest
 from hedgerow.errors import BudgetError, DataError, LedgerWarning, SchemaError, UsageError
 from hedgerow.privacy.account_book import AccountBook
+from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.publish.clusters import Centroids, cluster_schema, find_centroids, label_rows
+from hedgerow.publish.clusters import (
+    Centroids,
+    _first,
+    cluster_schema,
+    find_centroids,
+    label_rows,
+    run,
+)
 from hedgerow.schema import Schema
+from hedgerow.table import Table
 
 SCHEMA = Schema.from_dict(
     {
@@ -208,3 +217,59 @@ def test_a_draft_is_refused_before_data_is_opened():
 def test_a_schema_that_states_no_unit_is_refused_before_data_is_opened():
     with pytest.raises(SchemaError, match="does not state its unit"):
         find_centroids("no such file.csv", replace(SCHEMA, unit=None), epsilon=1)
+
+
+def test_where_clusters_begin():
+    """At the mean; then at values that tell most records apart; then along the diagonal."""
+    mean = np.array([0.5, 0.2, 0.3, 0.5])
+    assert _first(SCHEMA, 6, mean).tolist() == [
+        [0.5, 0.2, 0.3, 0.5],
+        [0.5, 0, 0, 1],
+        [0.5, 0, 1, 0],
+        [0.5, 1, 0, 0],
+        [9 / 12] * 4,
+        [11 / 12] * 4,
+    ]
+    certain = np.array([0.5, 0.0, 0.0, 1.0])  # tells nobody apart, but is not worse than nothing
+    assert _first(SCHEMA, 3, certain)[1:].tolist() == [[0.5, 1, 0, 0], [0.5, 0, 1, 0]]
+    numbers = Schema.from_dict(
+        {"name": "n", "unit": "row", "attributes": {"a": {"type": "numeric", "low": 0, "high": 9}}}
+    )
+    assert _first(numbers, 3, np.array([0.4])).ravel().tolist() == [0.4, 3 / 6, 5 / 6]
+
+
+@pytest.mark.parametrize("shape", [(4,), (0, 4), (2, 3), (4, 2), (1, 2, 4)])
+def test_points_that_do_not_fit_are_refused(shape):
+    with pytest.raises(UsageError, match="do not fit"):
+        Centroids(SCHEMA, np.zeros(shape))
+    assert len(Centroids(SCHEMA, np.zeros((2, 4))).points) == 2
+
+
+@pytest.mark.parametrize("setting, most", [("clusters", 100), ("rounds", 1000)])
+def test_numbers_of_clusters_and_rounds(setting, most):
+    for refused in (0, -1, most + 1, True, 1.0, "2"):
+        with pytest.raises(UsageError, match=setting):
+            find_centroids(crowds(), SCHEMA, epsilon=1, seed=1, **{setting: refused})
+    few = crowds().slice(0, 3)
+    assert len(find_centroids(few, SCHEMA, epsilon=1, seed=1, **{setting: most}).points) in (2, 100)
+
+
+def test_a_cluster_that_noise_could_have_filled_stays_where_it_was():
+    """Fewer than five times the noise of a count, which is 1/rate, move nothing."""
+    schema = Schema.from_dict(
+        {"name": "n", "unit": "row", "attributes": {"a": {"type": "boolean"}}}
+    )
+    for held, moved in ((4, False), (5, True), (6, True)):
+        told = []
+
+        class Exact:
+            """Draws no noise, and puts the number of records where it is wanted."""
+
+            def laplace(self, exact, rates, held=held, told=told):
+                rate = float(rates.values[0])
+                told.append(rate)
+                return np.array([[round(held / rate), 0, round(held / rate)]])
+
+        found = run(Table(schema, np.zeros((9, 2), np.uint16)), 1, 1, Budget.of(1), Exact())
+        assert (found.points[0].tolist() == [0, 1]) == moved
+        assert told == [1 / 128]

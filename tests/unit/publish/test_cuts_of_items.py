@@ -8,7 +8,7 @@ from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.publish.cuts_of_items import GrowingCuts, Numbering
-from hedgerow.schema import Items
+from hedgerow.schema import Items, Schema
 from hedgerow.schema.item_tree import MOST_CHILDREN, ItemTree
 from hedgerow.schema.taxonomy import Taxonomy
 
@@ -68,3 +68,11 @@ def test_very_wide_nodes_are_grouped() -> None:
     leaves = np.flatnonzero(tree.children == 0)
     assert sorted(tree.lo[leaves].tolist()) == list(range(5000))
     assert [tree.labels[leaf] for leaf in leaves[:2]] == ["1", "2"]
+
+
+def test_a_partition_that_was_not_expanded_says_so():
+    items = {"name": "s", "unit": "row", "items": {"universe": ["only"]}}
+    tree = ItemTree.of(Schema.from_dict(items).items)
+    found = GrowingCuts(tree).partition()
+    assert (found.parent.tolist(), found.split.tolist()) == ([-1], [-1])
+    assert (found.cut_start.tolist(), found.cut.tolist()) == ([0, 1], [0])

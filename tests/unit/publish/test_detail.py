@@ -11,7 +11,7 @@ from hedgerow.counting.memory import MemoryEngine
 from hedgerow.privacy.budget import Pot
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
-from hedgerow.publish.detail import _dependence, _fours, _pair_tables, share_detail
+from hedgerow.publish.detail import SPAN, _dependence, _fours, _pair_tables, share_detail
 from hedgerow.release.detail import Pairs, edges_of
 from hedgerow.schema import Schema
 from hedgerow.table import Table
@@ -84,3 +84,41 @@ def test_pairs_of_very_many_attributes_are_not_looked_at():
     schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": attributes})
     assert share_detail(schema, Fraction(1), 10**9, 100_000).pairs == 0
     assert share_detail(schema, Fraction(1), 10**9, 100_000, 3).pairs == 0
+
+
+def test_scores_of_pairs_part_by_no_more_than_is_paid_for():
+    """One record moves every score by 1, up or down: two of them part by 2, and do."""
+    rng = np.random.default_rng(8)
+    share = share_detail(SCHEMA, Fraction(1), 30_000, 100_000, 2)
+    ledger = Ledger([Pot("epsilon", Fraction(1, 100_000), 100_000)])
+    ledger.grant(share.lines())
+    single = [rng.integers(0, 9, (len(edges_of(a)) - 1, 2)) for a in SCHEMA.attributes]
+    pairs = Pairs.of(SCHEMA, single)
+    score = _dependence(pairs, single, Curator(ledger, None), share)
+    sizes = [attribute.size for attribute in SCHEMA.attributes]
+
+    def scored(codes):
+        engine = MemoryEngine(Table(SCHEMA, codes.astype(np.uint16)))
+        return _pair_tables(engine, pairs).map(score)._Sealed__content
+
+    most = 0
+    for _ in range(40):
+        codes = np.stack([rng.integers(0, size, 30) for size in [*sizes, 2]], axis=1)
+        before, after = scored(codes[1:]), scored(codes)
+        moved = [after[pair] - before[pair] for pair in before]
+        assert set(moved) <= {-1, 1}
+        most = max(most, max(moved) - min(moved))
+    assert most == SPAN
+
+
+def test_pairs_of_tables_that_noise_has_emptied_have_scores_like_others():
+    share = share_detail(SCHEMA, Fraction(1), 30_000, 100_000, 2)
+    ledger = Ledger([Pot("epsilon", Fraction(1, 100_000), 100_000)])
+    ledger.grant(share.lines())
+    single = [np.full((len(edges_of(a)) - 1, 2), -3) for a in SCHEMA.attributes]
+    score = _dependence(Pairs.of(SCHEMA, single), single, Curator(ledger, None), share)
+    table = np.zeros((3, 8), np.int64)
+    empty = score({(1, 0): table})[1, 0]
+    table[0, 0] = 7
+    assert score({(1, 0): table})[1, 0] == empty + 7
+    assert -(10**6) < empty < 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -12,10 +12,12 @@ import pytest
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Dice
+from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish import diffgen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.publisher import Outcome
+from hedgerow.publish.scores import SCORES
 from hedgerow.release.partition import GridPartition
 from hedgerow.schema import Numeric, Schema
 from hedgerow.table import Table
@@ -180,3 +182,23 @@ def test_an_endless_threshold_list_is_exact(monkeypatch: pytest.MonkeyPatch) -> 
     cells, counts = np.unique(regions * 2 + data.codes[:, -1], return_counts=True)
     assert (leaf.where * 2 + leaf.klass).tolist() == cells.tolist()
     assert leaf.values[:, 0].tolist() == counts.tolist()
+
+
+@pytest.mark.parametrize("score", ["max", "ncp", "discernibility", "gini", "infogain", "purity"])
+@pytest.mark.parametrize("schedule", ["tuned", "paper"])
+def test_candidates_of_different_regions_pay_for_it(
+    score: str, schedule: Literal["tuned", "paper"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores of different values of the cut may part further than those inside one region."""
+    spans = set()
+    honest = Curator.select
+
+    def select(self: Curator, *given: Any, span: int, flip: bool) -> Any:
+        spans.add(span)
+        return honest(self, *given, span=span, flip=flip)
+
+    monkeypatch.setattr(Curator, "select", select)
+    method = DiffGen(score=score, schedule=schedule, specialisations=3)
+    run(method, table(), Budget(Fraction(1)))
+    known = SCORES[score]
+    assert spans == {known.span_apart if schedule == "tuned" else 2 * known.sensitivity}

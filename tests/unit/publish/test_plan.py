@@ -15,6 +15,8 @@ from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.plan import Plan, levels, open_purse
 from hedgerow.publish.publisher import Publisher
+from hedgerow.publish.scores import SCORES
+from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Schema
 
 
@@ -186,3 +188,19 @@ def test_a_tree_with_too_many_counts_is_refused():
     many = schema(ill={**classes["kind"], "role": "class"})
     with pytest.raises(UsageError, match="node by node"):
         CDiffGen().plan(many, 1)
+
+
+@pytest.mark.parametrize("score", sorted(SCORES))
+def test_rates_are_checked_for_every_span_that_is_paid(
+    score: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Selections pay for twice a sensitivity, or for the span across regions; none pays more."""
+    spans = []
+    monkeypatch.setattr(Plan, "check_rates", lambda self, span: spans.append(span))
+    known = SCORES[score]
+    DiffGen(score=score).plan(schema(), 1)
+    assert spans == [2 * max(known.sensitivity, known.span_apart)] * 2
+    spans.clear()
+    Supermodular().plan(schema(), 1, "1e-6")
+    purity = SCORES["purity"]
+    assert spans == [2 * max(purity.sensitivity, purity.span_apart)] * 2

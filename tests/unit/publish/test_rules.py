@@ -43,3 +43,25 @@ def test_what_was_set_by_hand_stays() -> None:
 def test_the_depth_leaves_room_for_uneven_data(rows: int) -> None:
     size, depth = tree_size(Fraction(1), rows)
     assert math.log2(size) < depth <= 2 * math.log2(size) + 2
+
+
+def test_the_sizes_of_trees() -> None:
+    """200 records a specialisation beyond the first 400, at epsilon 1."""
+    rows = (0, 599, 600, 799, 800, 1000, 5000, 10**5, 10**9)
+    expected = [
+        (1, 1), (1, 1), (1, 1), (1, 1), (2, 2), (3, 3), (23, 6), (498, 11), (1_000_000, 24),
+    ]  # fmt: skip
+    assert [tree_size(Fraction(1), number) for number in rows] == expected
+    assert [tree_size(Fraction(1, 10), 10 * number) for number in rows] == expected
+    by_classes = [tree_size(Fraction(1), 0, classes=classes) for classes in (1, 2, 3, 9)]
+    assert by_classes == [(1, 1), (1, 1), (2, 2), (8, 4)]
+    depths = [tree_size(Fraction(1), 0, size=size)[1] for size in (1, 2, 3, 4, 10, 100, 1000)]
+    assert depths == [1, 2, 3, 3, 5, 8, 12]
+
+
+def test_the_sizes_of_grids() -> None:
+    """A region holds about 200 records, at epsilon 1."""
+    rows = (0, 200, 201, 400, 401, 10**4, 10**9, 10**30)
+    assert [grid_size(Fraction(1), n) for n in rows] == [1, 1, 1, 1, 2, 6, 23, 64]
+    by_classes = [grid_size(Fraction(1), 0, classes=number) for number in (0, 1, 2, 3, 4, 5, 9)]
+    assert by_classes == [1, 1, 1, 2, 2, 3, 4]

@@ -171,3 +171,19 @@ def test_large_lattices_are_walked():
     assert numbers.sum() == 5
     law = target(Aim(risk=0.3), 2.0)
     assert (law[numbered(nodes)] > 0).all()
+
+
+def test_the_law_is_what_the_settings_say():
+    """By hand: what a risk forbids is never drawn, and the rest by utility or by value."""
+    utility, sensitivity = np.array([3.0, 2.0, 1.0, 0.0]), np.array([1.0, 1.0, 2.0, 1.0])
+    counts = np.array([0, 2, 3, 40])
+    log_law = sampling._log_law(Aim(risk=0.5), 1.5, utility, sensitivity, counts)
+    assert log_law.tolist() == [-np.inf, 3.0, -np.inf, 0.0]
+    nothing = sampling._log_law(Aim(risk=0.001), 1.5, utility, sensitivity, counts)
+    assert nothing.tolist() == [-np.inf, -np.inf, -np.inf, 0.0]
+    log_law = sampling._log_law(Aim(trade=0.1, kappa=2), 2.0, utility, sensitivity, counts)
+    assert log_law == pytest.approx([2 * 9.0, 2 * (0.2 + 4), 2 * (0.15 + 1), 2 * 4.0])
+    law = sampling._law(Aim(trade=0.1, kappa=2), 2.0, utility, sensitivity, counts)
+    assert law == pytest.approx(np.exp(log_law - 18))
+    with_zero = sampling._log_law(Aim(risk=0.5), 1.0, utility, np.zeros(4), counts)
+    assert with_zero.tolist() == [-np.inf, 2.0, 1.0, 0.0]  # nobody is no group to hide in

@@ -16,7 +16,16 @@ from hypothesis import strategies as st
 
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms
-from hedgerow.publish.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, log2_fixed
+from hedgerow.publish.scores import (
+    ALL_CUTS,
+    SCORES,
+    SKIP,
+    Score,
+    _root,
+    candidates,
+    log2_fixed,
+    root_fixed,
+)
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema, Taxonomy
 
 Record = tuple[int, ...]  # codes of the attributes, then the class
@@ -399,3 +408,14 @@ def test_logarithms_beside_powers_of_two() -> None:
     for exponent in range(2, 35):
         assert logarithm_is_right((1 << exponent) - 1)
         assert logarithm_is_right((1 << exponent) + 1)
+
+
+def test_roots_are_exact() -> None:
+    """Beside squares, where a float's guess may be off, and on both sides of the change at 2^46."""
+    source = np.random.default_rng(4)
+    roots = [*range(40), *(1 << bits for bits in range(6, 31)), *source.integers(1, 2**31 - 1, 60)]
+    squares = {int(root) ** 2 + by for root in roots for by in (-1, 0, 1, int(root))}
+    squares |= {(1 << 46) - 1, 1 << 46, (1 << 46) + 1, (1 << 62) - 1}
+    for square in sorted(s for s in squares if 0 <= s < 1 << 62):
+        assert root_fixed(np.int64(square)) == math.isqrt(square << 16)
+        assert _root(np.int64(square)) == math.isqrt(square)

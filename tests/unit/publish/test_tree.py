@@ -183,3 +183,9 @@ def test_counts_of_a_long_path_never_run_out_of_budget():
             for node in range(len(parent)):
                 total[node] = shares[node] + (total[parent[node]] if node else 0)
             assert (total[split < 0] == 59_000).all()
+
+
+def test_a_tree_that_was_not_split_is_one_leaf() -> None:
+    tree = GrowingTree(Domain.of(SCHEMA)).partition()
+    assert (tree.parent.tolist(), tree.depth.tolist(), tree.split.tolist()) == ([-1], [0], [-1])
+    assert tree.leaves.tolist() == [0]

@@ -1,0 +1,1 @@
+"""Mutation testing: deliberate faults in the code, each of which some test must notice."""

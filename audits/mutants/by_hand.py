@@ -1,0 +1,629 @@
+"""Mutants written by hand: one small edit each, of the kind that slips through a review.
+
+Each of them breaks the guarantee of some method, or the accounting that holds it. The tests must
+notice every one; `make mutants` puts them into copies of the source tree, one at a time, beside
+the mutants that are generated. The verdicts stand in docs/privacy/audit.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["BY_HAND", "ByHand", "apply", "by_name"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByHand:
+    """One edit, and why it is unsound.
+
+    Args:
+        name: What the mutant is called.
+        path: The edited file, below `src/hedgerow`.
+        old: Text that occurs in it exactly once.
+        new: What stands there instead.
+        flaw: Why that is unsound, in one sentence.
+        notice: What kind of test should notice.
+        method: The methods whose releases it spoils; empty if it spoils the books alone.
+    """
+
+    name: str
+    path: str
+    old: str
+    new: str
+    flaw: str
+    notice: str
+    method: tuple[str, ...] = ()
+
+    def applied(self, text: str) -> str:
+        """The text of the file with the edit; refuses a text in which `old` is not just once."""
+        if text.count(self.old) != 1:
+            raise ValueError(f"{self.name}: the old text is {text.count(self.old)} times in it")
+        return text.replace(self.old, self.new)
+
+
+def apply(mutant: ByHand, tree: Path) -> None:
+    """Puts a mutant into a copy of the source tree: a folder that holds `src/hedgerow`."""
+    path = tree / "src" / "hedgerow" / mutant.path
+    path.write_text(mutant.applied(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def by_name(name: str) -> ByHand:
+    """The mutant of that name."""
+    return next(mutant for mutant in BY_HAND if mutant.name == name)
+
+
+TABLES = ("diffmulti", "diffgen", "cdiffgen")
+LISTED = ("supermodular",)
+ITEMS = ("diffpart",)
+EVERY = (*TABLES, *LISTED, *ITEMS)
+
+BY_HAND = (
+    # what is drawn -------------------------------------------------------------------------------
+    ByHand(
+        name="nonempty-twice-the-rate",
+        path="privacy/chance.py",
+        old='"""See `Chance.nonempty`."""\n        noisy = self.laplace(counts, Rates((rate,)',
+        new='"""See `Chance.nonempty`."""\n        noisy = self.laplace(counts, Rates((2 * rate,)',
+        flaw="Counts of listed rows get half of the noise that was paid for.",
+        notice="the law of the draw",
+        method=LISTED,
+    ),
+    ByHand(
+        name="keep-one-less",
+        path="privacy/chance.py",
+        old="listed = kept >= least",
+        new="listed = kept >= least - 1",
+        flaw="Rows are listed one kept record below the size that delta was computed for.",
+        notice="the law of the draw",
+        method=LISTED,
+    ),
+    ByHand(
+        name="counts-half-the-noise",
+        path="privacy/chance.py",
+        old="samplers.fill_laplace, 0, noise.size, a, b, noise)",
+        new="samplers.fill_laplace, 0, noise.size, 2 * a, b, noise)",
+        flaw="All noisy counts get half of the noise that was paid for.",
+        notice="the law of the draw",
+        method=EVERY,
+    ),
+    ByHand(
+        name="zero-comes-twice",
+        path="privacy/samplers.py",
+        old="if at[1] or not (negative and size == 0):",
+        new="if at[1] or size >= 0:",
+        flaw="Noise of 0 is twice as likely as it should be, so one more record loses ln 2 more.",
+        notice="the law of the sampler",
+        method=EVERY,
+    ),
+    ByHand(
+        name="noise-shared-by-siblings",
+        path="privacy/chance.py",
+        old="return exact + noise.reshape(exact.shape)",
+        new="return exact + noise.reshape(exact.shape)[..., :1]",
+        flaw="All counts of one region share one noise, so their differences are exact.",
+        notice="independence of the draws",
+        method=EVERY,
+    ),
+    ByHand(
+        name="empty-cells-listed-later",
+        path="privacy/chance.py",
+        old="number - len(cells), rate, threshold)",
+        new="number - len(cells), rate, threshold + 1)",
+        flaw="Empty cells need more noise than others to be listed, so a listed cell tells.",
+        notice="sparse and dense release have one law",
+        method=("diffgen", "diffpart"),
+    ),
+    ByHand(
+        name="every-cell-tried-as-empty",
+        path="privacy/chance.py",
+        old="binomial.sample_tail(self._stream, number - len(cells), rate",
+        new="binomial.sample_tail(self._stream, number, rate",
+        flaw="More empty cells are tried than there are, by the number of those in use.",
+        notice="sparse and dense release have one law",
+        method=("diffgen", "diffpart"),
+    ),
+    ByHand(
+        name="cells-in-order-of-use",
+        path="privacy/chance.py",
+        old="order = np.argsort(cell_all)",
+        new="order = np.arange(len(cell_all))",
+        flaw="Listed cells that hold records stand before those that noise alone filled.",
+        notice="canonical order",
+        method=("diffgen", "diffpart"),
+    ),
+    ByHand(
+        name="large-cells-always-listed",
+        path="privacy/chance.py",
+        old="kept = noisy >= threshold",
+        new="kept = (noisy >= threshold) | (counts >= threshold)",
+        flaw="A cell whose exact count reaches the threshold is listed whatever its noise is.",
+        notice="sparse and dense release have one law",
+        method=("diffgen", "diffpart"),
+    ),
+    ByHand(
+        name="words-read-again",
+        path="privacy/chance.py",
+        old="        stream.at[0] += number\n",
+        new="",
+        flaw="Words that chose generalisations are read again as noise: a stream is reused.",
+        notice="no word is used twice",
+        method=LISTED,
+    ),
+    ByHand(
+        name="stream-begins-again",
+        path="privacy/keystream.py",
+        old="rest = self.words[self.at[0] :]",
+        new="rest = self.words",
+        flaw="A refill hands out all earlier words again, so noise repeats.",
+        notice="no word is used twice",
+        method=EVERY,
+    ),
+    ByHand(
+        name="constant-key",
+        path="privacy/keystream.py",
+        old="key = os.urandom(32) if seed is None else hashlib",
+        new='key = hashlib.sha256(b"secure").digest() if seed is None else hashlib',
+        flaw="The secure stream has a key that everybody can look up.",
+        notice="two secure streams differ",
+        method=EVERY,
+    ),
+    ByHand(
+        name="seeded-taken-for-secure",
+        path="privacy/keystream.py",
+        old="self.secure = seed is None",
+        new="self.secure = True",
+        flaw="A repeatable run is published as a private one.",
+        notice="the release says that it is not private",
+        method=EVERY,
+    ),
+    # what a curator pays for ---------------------------------------------------------------------
+    ByHand(
+        name="gate-one-level-less",
+        path="privacy/curator.py",
+        old="counts - depth * gate.step",
+        new="counts - max(0, depth - 1) * gate.step",
+        flaw="The first two levels subtract the same, so one decision more is not paid for.",
+        notice="replay of deep trees",
+        method=ITEMS,
+    ),
+    ByHand(
+        name="gate-without-floor",
+        path="privacy/curator.py",
+        old="over = np.maximum(counts - depth * gate.step, 0)",
+        new="over = counts - depth * gate.step",
+        flaw="Small partitions deep down are told apart too, and every level costs once more.",
+        notice="replay of deep trees",
+        method=ITEMS,
+    ),
+    ByHand(
+        name="gate-pays-for-one-decision",
+        path="privacy/gate.py",
+        old="epsilon * (beta - 1) / (2 * beta - 1)",
+        new="epsilon * (beta - 1) / beta",
+        flaw="The price of a path is that of its deepest decision, without its parent's.",
+        notice="replay of deep trees, and the price of a gate",
+        method=ITEMS,
+    ),
+    ByHand(
+        name="gate-of-short-steps",
+        path="privacy/gate.py",
+        old="-int(-(_LN2 * bits / rate) // 1)",
+        new="-int(-(_LN2 * bits / rate) // 1) // 2",
+        flaw="Ancestors pass the mark by half a step, so their costs do not add up to a constant.",
+        notice="the price of a gate",
+        method=ITEMS,
+    ),
+    ByHand(
+        name="flips-in-zcdp",
+        path="privacy/curator.py",
+        old="rates, flip and pure)",
+        new="rates, flip)",
+        flaw="Permute-and-flip has no bounded range: in zCDP it costs four times what is paid.",
+        notice="replay with a delta",
+        method=TABLES,
+    ),
+    ByHand(
+        name="twice-the-bounded-range",
+        path="privacy/curator.py",
+        old="root_below(8 * amount)",
+        new="root_below(16 * amount)",
+        flaw="A selection in zCDP costs twice the rho that is charged.",
+        notice="replay with a delta",
+        method=TABLES,
+    ),
+    ByHand(
+        name="counts-in-rho-too-exact",
+        path="privacy/curator.py",
+        old="root_below(2 * amount)",
+        new="root_below(4 * amount)",
+        flaw="A count in zCDP costs twice the rho that is charged.",
+        notice="replay with a delta",
+        method=TABLES,
+    ),
+    ByHand(
+        name="charged-after-the-draw",
+        path="privacy/curator.py",
+        old="        self._charge_one(purpose, 0, 0, None)\n"
+        "        return self._chance.keep(*records.map(gather).open(_KEY), share, least, purpose)",
+        new="        drawn = self._chance.keep(\n"
+        "            *records.map(gather).open(_KEY), share, least, purpose\n"
+        "        )\n"
+        "        self._charge_one(purpose, 0, 0, None)\n"
+        "        return drawn",
+        flaw="Rows are drawn before they are paid for: a refused charge comes too late.",
+        notice="nothing is drawn where the ledger refuses",
+        method=LISTED,
+    ),
+    ByHand(
+        name="anybody-opens-the-seal",
+        path="counting/sealed.py",
+        old="if key is not _KEY:",
+        new="if not isinstance(key, Key):",
+        flaw="Whoever makes a key of his own can look at exact counts.",
+        notice="the seal",
+    ),
+    # the books of a release ----------------------------------------------------------------------
+    ByHand(
+        name="children-forget-spending",
+        path="privacy/ledger.py",
+        old="np.concatenate([book[purpose], book[purpose][parents]])",
+        new="np.concatenate([book[purpose], np.zeros_like(parents)])",
+        flaw="A child's account begins empty, so leaves spend the whole budget once more.",
+        notice="the ledger's paths, and replay",
+        method=("diffmulti", "cdiffgen", "diffpart"),
+    ),
+    ByHand(
+        name="leftovers-spent-twice",
+        path="privacy/ledger.py",
+        old="            if line.pot == pot:\n",
+        new="            if line.pot == pot and line.units is not None:\n",
+        flaw="What was taken at no fixed price is not counted as spent, and taken again.",
+        notice="the ledger's paths, and replay",
+        method=("cdiffgen", "diffpart"),
+    ),
+    ByHand(
+        name="one-use-too-many",
+        path="privacy/ledger.py",
+        old="(self._uses[purpose][accounts] >= line.uses).any()",
+        new="(self._uses[purpose][accounts] > line.uses).any()",
+        flaw="A purpose may be used once more on a path than the plan granted.",
+        notice="the ledger refuses",
+    ),
+    ByHand(
+        name="gate-without-payment",
+        path="privacy/ledger.py",
+        old="if purpose not in self._lines or self._uses[purpose][0] != 1:",
+        new="if purpose not in self._lines:",
+        flaw="A gate that was granted but never charged decides.",
+        notice="the ledger refuses",
+        method=ITEMS,
+    ),
+    # budgets and conversions ---------------------------------------------------------------------
+    ByHand(
+        name="whole-epsilon-for-each-row",
+        path="privacy/budget.py",
+        old="return self.epsilon / self.rows",
+        new="return self.epsilon",
+        flaw="Each row of a person may cost the whole epsilon.",
+        notice="neighbours that differ by a person of several rows",
+        method=EVERY,
+    ),
+    ByHand(
+        name="delta-grows-with-rows",
+        path="privacy/budget.py",
+        old="return self.delta / (self.rows * bound)",
+        new="return self.delta / self.rows",
+        flaw="The delta of a group grows by exp(epsilon) a row, which is forgotten.",
+        notice="the delta of a row",
+        method=EVERY,
+    ),
+    ByHand(
+        name="roots-rounded-up",
+        path="privacy/budget.py",
+        old="math.isqrt((square.numerator << 2 * bits) // square.denominator)",
+        new="math.isqrt((square.numerator << 2 * bits) // square.denominator) + 1",
+        flaw="Rates in zCDP are a little larger than what was paid for.",
+        notice="the square is not above",
+        method=TABLES,
+    ),
+    ByHand(
+        name="rates-rounded-up",
+        path="privacy/budget.py",
+        old="return Fraction(int(rate * scale), scale)",
+        new="return Fraction(int(rate * scale) + 1, scale)",
+        flaw="Rates that do not fit the samplers become larger than what was paid for.",
+        notice="the rate is not above",
+        method=EVERY,
+    ),
+    ByHand(
+        name="rho-rounded-up",
+        path="privacy/budget.py",
+        old="return Fraction(low // digits * digits, scale)",
+        new="return Fraction(-(-low // digits) * digits, scale)",
+        flaw="More rho is granted than the epsilon and delta are worth.",
+        notice="converting back gives no more than epsilon",
+        method=TABLES,
+    ),
+    ByHand(
+        name="conversion-rounded-down",
+        path="privacy/budget.py",
+        old="* (1 + Fraction(1, 10**9)) + Fraction(1, 10**12)",
+        new="* (1 - Fraction(1, 10**9))",
+        flaw="The epsilon that rho amounts to is stated below the truth.",
+        notice="the conversion against more digits",
+        method=TABLES,
+    ),
+    # suppression ---------------------------------------------------------------------------------
+    ByHand(
+        name="threshold-one-lower",
+        path="privacy/suppression.py",
+        old="tail_above(rate, threshold - 1, _PRECISION)",
+        new="tail_above(rate, threshold, _PRECISION)",
+        flaw="The chance that somebody who is alone is listed is computed as if nobody were there.",
+        notice="delta by enumeration",
+        method=LISTED,
+    ),
+    ByHand(
+        name="group-one-smaller",
+        path="privacy/suppression.py",
+        old="group = place + 2  #",
+        new="group = place + 1  #",
+        flaw="Rows are listed from a size on whose delta is too large.",
+        notice="delta by enumeration",
+        method=LISTED,
+    ),
+    ByHand(
+        name="sampling-at-any-epsilon",
+        path="privacy/suppression.py",
+        old="return 1 / least - 1 <= 1 - share",
+        new="return 1 / least - 1 <= 1",
+        flaw="Removing a record may cost -ln(1 - share), which is not held against epsilon.",
+        notice="the refusal",
+        method=LISTED,
+    ),
+    ByHand(
+        name="threshold-for-another-rate",
+        path="publish/supermodular.py",
+        old="least = least_threshold(rate, budget.row_delta)",
+        new="least = least_threshold(budget.row_epsilon, budget.row_delta)",
+        flaw="The threshold belongs to less noise than is drawn once the side table is paid.",
+        notice="delta of the plan",
+        method=LISTED,
+    ),
+    ByHand(
+        name="delta-spent-twice",
+        path="publish/rows_plan.py",
+        old="_UNITS, Fraction(0), self.budget.rows)",
+        new="_UNITS, self.budget.delta, self.budget.rows)",
+        flaw="The side table spends the delta that listing rows spends again.",
+        notice="the side table's budget is pure",
+        method=LISTED,
+    ),
+    ByHand(
+        name="side-table-for-nothing",
+        path="publish/supermodular.py",
+        old='            ledger.charge("side", 0, _ROOT)\n',
+        new="",
+        flaw="The side table is made from private records and never charged.",
+        notice="the ledger's paths",
+        method=LISTED,
+    ),
+    # scores --------------------------------------------------------------------------------------
+    ByHand(
+        name="discernibility-of-span-one",
+        path="publish/scores.py",
+        old="1 << _RATIO_BITS, 2 << _RATIO_BITS,\n              2 << _RATIO_BITS, False)",
+        new="1 << _RATIO_BITS, 1 << _RATIO_BITS,\n              1 << _RATIO_BITS, False)",
+        flaw="Scores move up and down: two of them part by 2, and 1 is paid for.",
+        notice="score ranges, and replay",
+        method=("diffmulti",),
+    ),
+    ByHand(
+        name="purity-of-range-two",
+        path="publish/scores.py",
+        old='Score("purity", _PURITY, 3 << _RATIO_BITS, 3 << _RATIO_BITS, 6',
+        new='Score("purity", _PURITY, 3 << _RATIO_BITS, 2 << _RATIO_BITS, 6',
+        flaw="One record moves the score by up to 3, and 2 is paid for.",
+        notice="score ranges, and replay",
+        method=("diffmulti",),
+    ),
+    ByHand(
+        name="gini-of-one-region",
+        path="publish/diffgen.py",
+        old="else score.span_apart",
+        new="else score.span",
+        flaw="Candidates of different regions are compared at the range of one region.",
+        notice="replay with the score gini",
+        method=("diffgen", "cdiffgen"),
+    ),
+    ByHand(
+        name="pairs-of-span-one",
+        path="publish/detail.py",
+        old="SPAN = 2",
+        new="SPAN = 1",
+        flaw="Scores of pairs move up and down: two of them part by 2, and 1 is paid for.",
+        notice="replay with detail",
+        method=("diffmulti",),
+    ),
+    # methods -------------------------------------------------------------------------------------
+    ByHand(
+        name="exact-rows-in-a-rule",
+        path="publish/publisher.py",
+        old="plan = self.plan_for(schema, budget, max(0, int(found[0].values[0, 0])))",
+        new="seen: list[Any] = []\n"
+        "            engine.class_counts(np.zeros(1, dtype=np.int64)).map(seen.append)\n"
+        "            plan = self.plan_for(schema, budget, int(seen[0].sum()))",
+        flaw="The size of the tree follows from the exact number of rows.",
+        notice="replay, and rules read noisy numbers alone",
+        method=TABLES,
+    ),
+    ByHand(
+        name="exact-records-in-a-rule",
+        path="publish/diffpart.py",
+        old="rows = max(0, int(sizes.values.sum()))",
+        new="seen: list[Any] = []\n"
+        "        engine.sizes(edges).map(seen.append)\n"
+        "        rows = int(seen[0].sum())",
+        flaw="The size of the core follows from the exact number of records.",
+        notice="replay, and rules read noisy numbers alone",
+        method=ITEMS,
+    ),
+    ByHand(
+        name="core-by-exact-supports",
+        path="publish/diffpart.py",
+        old="supports = found[-1].values[:, 0]",
+        new="seen: list[Any] = []\n"
+        "            engine.supports(items.size).map(seen.append)\n"
+        "            supports = seen[0]",
+        flaw="Which items are counted set by set follows from their exact supports.",
+        notice="replay, and rules read noisy numbers alone",
+        method=ITEMS,
+    ),
+    ByHand(
+        name="growth-by-exact-sizes",
+        path="publish/diffmulti.py",
+        old="sizes[asked] = noisy[:, 0]",
+        new="seen: list[Ints] = []\n"
+        "                    exact.map(seen.append)\n"
+        "                    sizes[asked] = seen[0][:, 0]",
+        flaw="The right to grow is shared out by exact sizes, though noisy ones were paid for.",
+        notice="replay",
+        method=("diffmulti",),
+    ),
+    ByHand(
+        name="empty-leaves-skipped",
+        path="publish/measure.py",
+        old="        drawn = []\n",
+        new="        drawn = []\n"
+        "        held: list[Ints] = []\n"
+        "        engine.class_counts(leaves).map(held.append)\n"
+        "        left = left & (held[0].sum(axis=1) > 0)\n",
+        flaw="Leaves that nobody is in get no noisy counts, so a count tells that somebody is.",
+        notice="replay from an empty region",
+        method=("diffmulti",),
+    ),
+    ByHand(
+        name="cuts-of-all-attributes-at-once",
+        path="publish/cuts.py",
+        old="        for a in np.unique(self.attribute[lacking]):\n"
+        "            yield np.flatnonzero(lacking & (self.attribute == a))",
+        new="        if lacking.any():\n            yield np.flatnonzero(lacking)",
+        flaw="Values of different attributes hold the same records, and pay as if they did not.",
+        notice="replay of the published schedule",
+        method=("diffgen", "cdiffgen"),
+    ),
+    ByHand(
+        name="supports-pay-once",
+        path="publish/diffpart.py",
+        old='"support", "item", everything, exact, cap))',
+        new='"support", "item", everything, exact))',
+        flaw="A record counts for several items and pays for one.",
+        notice="replay",
+        method=ITEMS,
+    ),
+    ByHand(
+        name="supports-without-cap",
+        path="counting/item_memory.py",
+        old="        if last - first <= cap:\n",
+        new="        if last - first <= 2 * cap:\n",
+        flaw="A record counts for more items than it pays for.",
+        notice="replay, and supports against a slow count",
+        method=ITEMS,
+    ),
+    ByHand(
+        name="levels-share-leftovers",
+        path="publish/cdiffgen.py",
+        old="left[nodes] = (left - share)[tree.parent[nodes]]",
+        new="left[nodes] = left[tree.parent[nodes]]",
+        flaw="A leaf takes what its ancestors have spent already.",
+        notice="the ledger refuses",
+        method=("cdiffgen",),
+    ),
+    ByHand(
+        name="one-level-too-deep",
+        path="publish/diffmulti.py",
+        old="& (depth + 1 < job.depth)",
+        new="& (depth + 1 <= job.depth)",
+        flaw="A path buys sizes on one level more than the plan has.",
+        notice="the ledger refuses",
+        method=("diffmulti",),
+    ),
+    ByHand(
+        name="one-attribute-for-free",
+        path="publish/detail.py",
+        old='curator.laplace("single", 0, _ROOT, exact, reach=attributes)',
+        new='curator.laplace("single", 0, _ROOT, exact, reach=max(1, attributes - 1))',
+        flaw="A record is counted in the table of every attribute, and one of them is free.",
+        notice="replay with detail",
+        method=("diffmulti",),
+    ),
+    # people --------------------------------------------------------------------------------------
+    ByHand(
+        name="centroids-ignore-the-cap",
+        path="publish/clusters.py",
+        old="budget = Budget.of(epsilon, 0, cap)",
+        new="budget = Budget.of(epsilon, 0)",
+        flaw="A person of several rows loses the epsilon of the centroids once for each.",
+        notice="neighbours that differ by a person of several rows",
+    ),
+    ByHand(
+        name="centroids-forget-a-column",
+        path="publish/clusters.py",
+        old="reach = (len(schema.attributes) + 1) * SCALE",
+        new="reach = len(schema.attributes) * SCALE",
+        flaw="The number of records is summed beside the features, and not paid for.",
+        notice="replay of clustering",
+    ),
+    ByHand(
+        name="cap-one-row-more",
+        path="table/person.py",
+        old="return np.sort(order[place < max_rows])",
+        new="return np.sort(order[place <= max_rows])",
+        flaw="A person keeps one row more than is paid for.",
+        notice="the cap, by count",
+        method=(*TABLES, *LISTED),
+    ),
+    ByHand(
+        name="streamed-rows-without-cap",
+        path="counting/people.py",
+        old="return records[first_rows((head[:, 0], head[:, 1]), head[:, 2], self._max_rows)]",
+        new="return records[first_rows((head[:, 0], head[:, 1]), head[:, 2], len(head))]",
+        flaw="Rows that are streamed are not capped at all.",
+        notice="the cap, by count; engines agree",
+        method=TABLES,
+    ),
+    # the ledger over releases --------------------------------------------------------------------
+    ByHand(
+        name="overdraft",
+        path="privacy/book_rules.py",
+        old="if asked > left:",
+        new="if asked > total:",
+        flaw="A release is held against the total and not against what is left of it.",
+        notice="the budget ledger refuses",
+    ),
+    ByHand(
+        name="crashed-runs-for-nothing",
+        path="privacy/book_records.py",
+        old='return self.state not in ("withdrawn", "returned")',
+        new='return self.state == "published"',
+        flaw="A run that was booked and drew noise, but never published, costs nothing.",
+        notice="the budget ledger counts what is booked",
+    ),
+    ByHand(
+        name="words-before-they-are-booked",
+        path="privacy/keystream.py",
+        old="            self._before_use()\n            self._before_use = None\n",
+        new="            self._before_use = None\n",
+        flaw="Noise is drawn and the budget ledger never told.",
+        notice="the budget ledger is asked before the first word",
+    ),
+    ByHand(
+        name="failed-runs-given-back",
+        path="publish/payment.py",
+        old="if stream.untouched:",
+        new="if stream.secure:",
+        flaw="A run that failed after it had drawn noise costs nothing.",
+        notice="the budget ledger after a failure",
+    ),
+)

@@ -1,0 +1,139 @@
+"""The verdicts of a campaign, kept as JSON, and what docs/privacy/audit.md says of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from mutants.by_hand import BY_HAND
+from mutants.equivalent import reason
+
+__all__ = ["page_of_mutants", "summary", "write_page", "write_verdicts"]
+
+VERDICTS = Path(__file__).with_name("verdicts.json")
+PAGE = Path(__file__).parents[2] / "docs" / "privacy" / "audit.md"
+HEADING = "## Mutants"
+GOAL = 0.95
+
+Found = list[dict[str, Any]]
+
+
+def _survivors(found: Found) -> Found:
+    return [each for each in found if each["verdict"] == "survived"]
+
+
+def _why(each: dict[str, Any]) -> str | None:
+    return reason(each["path"], each["before"], each["after"])
+
+
+def summary(found: Found) -> tuple[str, bool]:
+    """What was found, in words, and whether it is what must be reached."""
+    names = {mutant.name for mutant in BY_HAND}
+    by_hand = [each for each in found if each["id"] in names]
+    generated = [each for each in found if each["id"] not in names]
+    lines, good = [], True
+    for what, part in (("written by hand", by_hand), ("generated", generated)):
+        lost = _survivors(part)
+        share = 1 - len(lost) / max(1, len(part))
+        lines.append(f"{len(part)} mutants {what}: {len(part) - len(lost)} caught ({share:.1%})")
+    good = not _survivors(by_hand) and len(_survivors(generated)) <= (1 - GOAL) * len(generated)
+    for each in _survivors(by_hand):
+        lines.append(f"survived: {each['id']}")
+    for each in _survivors(generated):
+        if _why(each) is None:
+            good = False
+            change = f"{each['before']}  =>  {each['after']}"
+            lines.append(f"survived, unexplained: {each['path']}:{each['line']}  {change}")
+    return "\n".join(lines), good
+
+
+def write_verdicts(found: Found, places: int) -> None:
+    """Keeps what the page needs."""
+    names = {mutant.name for mutant in BY_HAND}
+    modules: dict[str, dict[str, int]] = {}
+    for each in found:
+        if each["id"] not in names:
+            row = modules.setdefault(each["path"], {"caught": 0, "hangs": 0, "survived": 0})
+            row[each["verdict"]] += 1
+    kept = {
+        "places": places,
+        "by_hand": {
+            each["id"]: {"verdict": each["verdict"], "by": _test(each["by"])}
+            for each in found
+            if each["id"] in names
+        },
+        "modules": dict(sorted(modules.items())),
+        "survivors": sorted(
+            ({key: each[key] for key in ("path", "line", "before", "after")}
+             for each in _survivors(found) if each["id"] not in names),
+            key=lambda each: (each["path"], each["line"], each["after"]),
+        ),
+    }  # fmt: skip
+    VERDICTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+def _test(nodeid: str) -> str:
+    """The test that noticed, without its parameters."""
+    return nodeid.partition("[")[0]
+
+
+def _code(text: str) -> str:
+    return "`" + text.replace("|", "\\|") + "`"
+
+
+def page_of_mutants() -> list[str]:
+    """The section of the page; nothing if there was no campaign yet."""
+    if not VERDICTS.exists():
+        return []
+    kept = json.loads(VERDICTS.read_text(encoding="utf-8"))
+    modules: dict[str, dict[str, int]] = kept["modules"]
+    tried = sum(sum(row.values()) for row in modules.values())
+    lost = sum(row["survived"] for row in modules.values())
+    hung = sum(row["hangs"] for row in modules.values())
+    share = f"{1 - lost / max(1, tried):.1%}"
+    words = [
+        HEADING, "",
+        "A test that passes whatever the code does protects nobody. So the code is broken on",
+        "purpose, one small change at a time, and the tests of `make test` must notice",
+        "(`make mutants`).", "",
+        "**Generated.** Operators, constants and conditions were changed in the",
+        f"{len(modules)} modules that hold the guarantee, by the operators of Cosmic Ray: {tried}",
+        f"mutants, drawn by a seed from {kept['places']:,} places. Caught: {tried - lost}, or",
+        f"{share}, {hung} of them because the tests did not end. Those that survived do what the",
+        "code does; the reasons stand below.", "",
+        "| module | mutants | caught | survived |", "| --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for path, row in modules.items():
+        number = sum(row.values())
+        words.append(f"| `{path}` | {number} | {number - row['survived']} | {row['survived']} |")
+    words += ["", "| survivor | becomes | why nothing changes |", "| --- | --- | --- |"]
+    for each in kept["survivors"]:
+        place = f"`{each['path']}`: {_code(each['before'])}"
+        words.append(f"| {place} | {_code(each['after'])} | {_why(each) or '**not explained**'} |")
+    caught = sum(each["verdict"] != "survived" for each in kept["by_hand"].values())
+    words += [
+        "", f"**Written by hand.** {len(BY_HAND)} changes of the kind that slips through a review;",
+        f"{caught} of them are caught. The edits stand in `audits/mutants/by_hand.py`.", "",
+        "| mutant | in | why it is unsound | verdict |", "| --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for mutant in BY_HAND:
+        found = kept["by_hand"].get(mutant.name, {"verdict": "not tried", "by": ""})
+        verdict = f"{found['verdict']}, `{found['by']}`" if found["by"] else found["verdict"]
+        words.append(f"| {mutant.name} | `{mutant.path}` | {mutant.flaw} | {verdict} |")
+    return [*words, ""]
+
+
+def write_page() -> None:
+    """Puts the section into the page, in place of the one that is there."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    first = lines.index(HEADING) if HEADING in lines else None
+    if first is None:
+        first = last = next(
+            (i for i, line in enumerate(lines) if line.startswith("## `audits/")), len(lines)
+        )
+    else:
+        after = range(first + 1, len(lines))
+        last = next((i for i in after if lines[i].startswith("## ")), len(lines))
+    lines[first:last] = page_of_mutants()
+    PAGE.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")

@@ -1,0 +1,161 @@
+"""What is mutated, and which tests should notice: the quickest first.
+
+Mutated is what holds the guarantee: everything in `privacy/`, what prices and draws in `publish/`,
+the seals of `counting/`, and the cap on rows per person. A module's own examples (doctests) are
+run before its tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["TARGETS", "Target", "target_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A module and its tests.
+
+    Args:
+        path: The module, below `src/hedgerow`.
+        tests: Files or single tests, in the order in which they are run.
+        slow: Those that are run when all of these have passed.
+        plain: Whether it is compiled by numba. Then it is run as plain Python by the quick tests:
+            compiling a mutant takes longer than they do.
+    """
+
+    path: str
+    tests: tuple[str, ...]
+    slow: tuple[str, ...] = ()
+    plain: bool = False
+
+    def unlike_golden(self) -> tuple[str, ...]:
+        """All tests but those that notice any difference from an earlier version."""
+        if self.path == "privacy/samplers.py":
+            return (f"{UNIT}/privacy/test_samplers.py::test_discrete_laplace",)
+        every = (test for test in (*self.tests, *self.slow) if test != GOLDEN)
+        return tuple(test for test in every if not test.startswith("src/"))
+
+
+UNIT, PRIVACY, CONTRACTS = "tests/unit", "tests/privacy", "tests/contracts"
+GOLDEN = f"{CONTRACTS}/test_golden_runs.py"
+FORCED, FILES = f"{PRIVACY}/test_forced.py", f"{PRIVACY}/test_from_files.py"
+TABLES = (
+    f"{PRIVACY}/test_replay.py::test_permute_and_flip_where_weights_are_equal",
+    f"{PRIVACY}/test_replay.py::test_sparse_release",
+    f"{PRIVACY}/test_replay.py::test_every_published_path_spends_exactly_the_grant",
+    f"{PRIVACY}/test_replay.py::test_random_schemas",
+    FORCED,
+    f"{CONTRACTS}/test_publishers.py",
+    f"{PRIVACY}/test_replay.py",
+)
+BASKETS = (FORCED, FILES, f"{PRIVACY}/test_replay_baskets.py")
+ROWS = (f"{PRIVACY}/test_rows.py",)
+BOOKS = (f"{UNIT}/publish/test_api.py", "tests/cli/test_cli_ledger.py")
+CLUSTERS = (f"{PRIVACY}/test_replay_clusters.py", FORCED, FILES)
+
+
+# those of its tests that plain Python is not too slow for: no large samples, no enumerations
+SAMPLERS = tuple(
+    f"{UNIT}/privacy/test_samplers.py::test_{name}"
+    for name in (
+        "the_same_words_give_the_same_draws",
+        "below_is_uniform_bit_by_bit",
+        "below_reaches_both_ends_of_a_huge_range",
+        "below_reaches_every_bit",
+        "draws_do_not_depend_on_how_the_stream_is_cut",
+        "an_item_that_ran_dry_leaves_earlier_items_alone",
+        "permute_and_flip_with_a_huge_gap",
+    )
+)
+
+
+SAMPLING = f"{UNIT}/publish/test_sampling.py"
+SCORES = (
+    f"{UNIT}/publish/test_large_scores.py",
+    *(
+        f"{UNIT}/publish/test_scores.py::test_{name}"
+        for name in (
+            "one_fixed_cut_scores_as_it_does_among_all",
+            "weights_share_one_attributes_worth_among_its_cuts",
+            "nodes_that_are_not_asked_have_no_candidates",
+            "large_counts_do_not_overflow",
+            "the_stated_bounds",
+            "logarithms_of_powers_of_two_are_exact",
+            "logarithms_beside_powers_of_two",
+            "roots_are_exact",
+        )
+    ),
+)
+
+
+def _target(path: str, *tests: str, slow: tuple[str, ...] = (), plain: bool = False) -> Target:
+    room, name = path.removesuffix(".py").split("/")
+    own = (f"src/hedgerow/{path}", f"{UNIT}/{room}/test_{name}.py")
+    return Target(path=path, tests=(*own, *tests), slow=slow, plain=plain)
+
+
+def _unit(room: str, *names: str) -> tuple[str, ...]:
+    return tuple(f"{UNIT}/{room}/test_{name}.py" for name in names)
+
+
+TARGETS: tuple[Target, ...] = (
+    _target("privacy/budget.py", *_unit("publish", "plan", "settings"), GOLDEN),
+    _target("privacy/ledger.py", *_unit("privacy", "curator"), GOLDEN, slow=TABLES),
+    _target(
+        "privacy/curator.py", *_unit("privacy", "gate"), GOLDEN, slow=(*BASKETS, *ROWS, *TABLES)
+    ),
+    _target("privacy/gate.py", *_unit("privacy", "curator"), GOLDEN, slow=BASKETS),
+    _target("privacy/keystream.py", GOLDEN, slow=_unit("privacy", "chance")),
+    _target("privacy/chance.py", GOLDEN, slow=(*_unit("privacy", "dice_laws"), *ROWS, *BASKETS)),
+    Target(
+        path="privacy/samplers.py", tests=SAMPLERS, slow=_unit("privacy", "samplers"), plain=True
+    ),
+    _target("privacy/binomial.py", slow=_unit("privacy", "suppression", "chance")),
+    _target("privacy/suppression.py", *_unit("publish", "supermodular")),
+    _target("privacy/account_book.py", slow=BOOKS),
+    _target("privacy/book_records.py", *_unit("privacy", "account_book"), slow=BOOKS),
+    _target("privacy/book_rules.py", *_unit("privacy", "account_book"), slow=BOOKS),
+    _target("privacy/booking.py", *_unit("privacy", "account_book"), slow=BOOKS),
+    _target("privacy/book_file.py", *_unit("privacy", "account_book"), slow=BOOKS),
+    _target("publish/plan.py", GOLDEN, slow=TABLES),
+    _target("publish/rules.py", GOLDEN),
+    _target("publish/basket_rules.py", GOLDEN, slow=BASKETS),
+    Target(
+        path="publish/sampling.py",
+        tests=(GOLDEN, f"{SAMPLING}::test_the_law_is_what_the_settings_say"),
+        slow=(SAMPLING,),
+    ),
+    _target("publish/measure.py", GOLDEN, slow=TABLES),
+    _target("publish/tree.py", *_unit("publish", "diffmulti"), GOLDEN, slow=TABLES),
+    _target("publish/cuts.py", *_unit("publish", "diffgen"), GOLDEN, slow=TABLES),
+    _target("publish/cuts_of_items.py", GOLDEN, slow=BASKETS),
+    Target(
+        path="publish/scores.py",
+        tests=(GOLDEN, *SCORES),
+        slow=_unit("publish", "scores"),
+        plain=True,
+    ),
+    _target("publish/large_scores.py"),
+    _target("publish/diffmulti.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
+    _target("publish/diffgen.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
+    _target("publish/cdiffgen.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
+    _target("publish/diffpart.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=BASKETS),
+    _target("publish/detail.py", GOLDEN, slow=TABLES),
+    _target("publish/clusters.py", GOLDEN, slow=CLUSTERS),
+    _target("publish/supermodular.py", *_unit("publish", "settings"), GOLDEN, slow=ROWS),
+    _target("publish/rows_plan.py", GOLDEN, *_unit("publish", "supermodular"), slow=ROWS),
+    _target("publish/payment.py", *_unit("publish", "api")),
+    _target("publish/publisher.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
+    _target("counting/sealed.py"),
+    _target("counting/item_memory.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=BASKETS),
+    _target("counting/people.py", slow=_unit("counting", "streamed")),
+    _target("table/person.py", *_unit("table", "locality")),
+)
+
+
+def target_of(path: str) -> Target:
+    """The target of a module; one that is not listed is tried by everything that attacks."""
+    return next(
+        (t for t in TARGETS if t.path == path), Target(path=path, tests=(GOLDEN, "tests/privacy"))
+    )
