@@ -11,11 +11,6 @@ __all__ = ["EQUIVALENT", "reason"]
 # (module, line before, line after): why the two do the same
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (
-        "privacy/account_book.py",
-        "with suppress(HedgerowError), book_file.transaction(self.path, writes=True) as file:",
-        "with suppress(HedgerowError), book_file.transaction(self.path, writes=False) as file:",
-    ): "A sweep that meets another writer is left for the next look, either way.",
-    (
         "publish/large_scores.py",
         "whole = child(total, int(hi[a] - lo[a]), size)",
         "whole = child(total, int(hi[a] << lo[a]), size)",
@@ -71,11 +66,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "uri=False,",
     ): "Where SQLite is built with USE_URI, as it mostly is, it takes addresses anyway.",
     (
-        "privacy/booking.py",
-        "with suppress(HedgerowError), book_file.transaction(self.path, writes=True) as file:",
-        "with suppress(HedgerowError), book_file.transaction(self.path, writes=False) as file:",
-    ): "A withdrawal that meets another writer stays booked, either way.",
-    (
         "privacy/chance.py",
         "if int(mass.max(initial=0)) << samplers.ENVELOPE >= 1 << 62:",
         "if int(mass.max(initial= -1)) << samplers.ENVELOPE >= 1 << 62:",
@@ -120,6 +110,66 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "return max(0, low >> shift), min(1 << precision, -(-high >> shift))",
         "return max(0, low >> shift), min( 2 << precision, -(-high >> shift))",
     ): "A bracket that reaches a little beyond 1 is one still.",
+    (
+        "privacy/keystream.py",
+        "_BLOCK = 1 << 15",
+        "_BLOCK = 2 << 15",
+    ): "How many words are made at a time; which words they are does not depend on it.",
+    (
+        "counting/people.py",
+        "self._open[number] = np.empty((0, self._width), np.uint8)",
+        "self._open[number] = np.empty(( 1, self._width), np.uint8)",
+    ): "It gives memory back; nobody reads it any more.",
+    (
+        "publish/supermodular.py",
+        'risk = self.risk if self.model == "threshold" else None',
+        'risk = self.risk if self.model >= "threshold" else None',
+    ): "There are two models, and the other one comes before it in the alphabet.",
+    (
+        "counting/item_memory.py",
+        "for child, (parent, wanted) in enumerate(zip(place.tolist(), mask.tolist(), strict=True)):",  # noqa: E501
+        "for child, (parent, wanted) in enumerate(zip(place.tolist(), mask.tolist(), strict=False)):",  # noqa: E501
+    ): "Both have a member for each child.",
+    (
+        "privacy/binomial.py",
+        "halvings = max(0, (x.numerator // x.denominator).bit_length() + 1)",
+        "halvings = max(0, (x.numerator // x.denominator).bit_length() // 1)",
+    ): "Up to 1, too, the terms fall, and partial sums bracket the limit.",
+    (
+        "privacy/binomial.py",
+        "halvings = max(0, (x.numerator // x.denominator).bit_length() + 1)",
+        "halvings = max(0, (x.numerator // x.denominator).bit_length() + 0)",
+    ): "Up to 1, too, the terms fall, and partial sums bracket the limit.",
+    (
+        "privacy/binomial.py",
+        "precision = bits + 64 + 2 * trials.bit_length()",
+        "precision = bits + 64 | 2 * trials.bit_length()",
+    ): "Any precision is exact; with less, more bits are asked for more often.",
+    (
+        "privacy/binomial.py",
+        "if u_high <= sum_low:",
+        "if u_high < sum_low:",
+    ): "What is not decided is asked for more bits, and decided then.",
+    (
+        "counting/people.py",
+        "room = max(1, memory // (4 * _BUCKETS) // self._width)",
+        "room = max(1, memory // ( 3 * _BUCKETS) // self._width)",
+    ): "How many rows are collected before they are written; the same rows stay.",
+    (
+        "privacy/suppression.py",
+        "best = Decimal(0)",
+        "best = Decimal( -1)",
+    ): "The terms are 0 at least.",
+    (
+        "publish/plan.py",
+        'pot.name == "epsilon" and pot.unit.denominator >= LARGEST_TERM for pot in pots.values()',
+        'pot.name <= "epsilon" and pot.unit.denominator >= LARGEST_TERM for pot in pots.values()',
+    ): "The other pot, rho, comes after it in the alphabet.",
+    (
+        "publish/scores.py",
+        "cuts = np.where(ask == ALL_CUTS, np.maximum(hi - lo - 1, 1), 1).astype(np.int64)",
+        "cuts = np.where(ask == ALL_CUTS, np.maximum(hi - lo % 1, 1), 1).astype(np.int64)",
+    ): "It is the room for candidates, and what is not filled is cut off.",
 }
 
 

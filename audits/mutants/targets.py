@@ -123,7 +123,11 @@ TARGETS: tuple[Target, ...] = (
     _target("publish/basket_rules.py", GOLDEN, slow=BASKETS),
     Target(
         path="publish/sampling.py",
-        tests=(GOLDEN, f"{SAMPLING}::test_the_law_is_what_the_settings_say"),
+        tests=(
+            GOLDEN,
+            f"{SAMPLING}::test_the_law_is_what_the_settings_say",
+            f"{SAMPLING}::test_nobody_is_drawn_for",
+        ),
         slow=(SAMPLING,),
     ),
     _target("publish/measure.py", GOLDEN, slow=TABLES),

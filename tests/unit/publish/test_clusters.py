@@ -236,6 +236,9 @@ def test_where_clusters_begin():
         {"name": "n", "unit": "row", "attributes": {"a": {"type": "numeric", "low": 0, "high": 9}}}
     )
     assert _first(numbers, 3, np.array([0.4])).ravel().tolist() == [0.4, 3 / 6, 5 / 6]
+    words = Schema.from_dict({"name": "w", "unit": "row", "attributes": {"a": {"type": "boolean"}}})
+    values = _first(words, 4, np.array([0.4, 0.6]))
+    assert values.tolist() == [[0.4, 0.6], [1, 0], [0, 1], [7 / 8, 7 / 8]]
 
 
 @pytest.mark.parametrize("shape", [(4,), (0, 4), (2, 3), (4, 2), (1, 2, 4)])

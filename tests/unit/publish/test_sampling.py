@@ -187,3 +187,10 @@ def test_the_law_is_what_the_settings_say():
     assert law == pytest.approx(np.exp(log_law - 18))
     with_zero = sampling._log_law(Aim(risk=0.5), 1.0, utility, np.zeros(4), counts)
     assert with_zero.tolist() == [-np.inf, 2.0, 1.0, 0.0]  # nobody is no group to hide in
+
+
+def test_nobody_is_drawn_for():
+    nobody = (np.zeros((0, 3), np.int32), np.zeros((0, 3)), np.zeros(0, np.int64))
+    where = (FOREST, SIDE, WORTH, Aim(risk=0.3), 1.0)
+    nodes, numbers = sampling.draw_nodes(*where, *nobody, Dice(Keystream(seed=1)).words)
+    assert nodes.shape == (0, 3) and numbers.shape == (0,)
