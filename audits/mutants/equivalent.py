@@ -170,6 +170,11 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "cuts = np.where(ask == ALL_CUTS, np.maximum(hi - lo - 1, 1), 1).astype(np.int64)",
         "cuts = np.where(ask == ALL_CUTS, np.maximum(hi - lo % 1, 1), 1).astype(np.int64)",
     ): "It is the room for candidates, and what is not filled is cut off.",
+    (
+        "publish/cdiffgen.py",
+        'shares = _shares(tree, int(ledger.left("epsilon", _ROOT)[0]), self.schedule)',
+        'shares = _shares(tree, int(ledger.left("epsilon", _ROOT)[ -1]), self.schedule)',
+    ): "One account is asked about.",
 }
 
 

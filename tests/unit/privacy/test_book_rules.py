@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow.errors import UsageError
+from hedgerow.errors import BudgetError, UsageError
 from hedgerow.privacy.account_book import AccountBook
 from hedgerow.privacy.book_rules import is_at
 from hedgerow.privacy.budget import Budget
@@ -42,3 +42,14 @@ def test_a_release_is_found_behind_entries_that_have_none(tmp_path: Path) -> Non
     assert book.add("clinic", Budget.of("0.2"), **words).number == 2  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="as release 2"):
         book.add("clinic", Budget.of("0.2"), **words)  # type: ignore[arg-type]
+
+
+def test_an_unknown_data_set_is_told_up_to_ten_that_there_are(tmp_path: Path) -> None:
+    book = AccountBook(tmp_path / "b.ledger")
+    names = [f"{letter * 3}" for letter in "abcdefghijk"]
+    for name in reversed(names):
+        book.open(name, epsilon=1)
+    with pytest.raises(BudgetError) as refused:
+        book.check("0123456789", Budget.of("0.5"), method="m", unit="row")
+    told = str(refused.value) + str(refused.value.hint)
+    assert [name for name in names if name in told] == names[:10]

@@ -117,3 +117,10 @@ def test_a_gate_is_passed_downwards_once_it_is_paid() -> None:
     curator.pass_gate("gate", gate, nobody, 3, 2)
     with pytest.raises(LeakError):
         curator.pass_gate("gate", gate, nobody, 3, 1)
+
+
+def test_a_gate_begins_above_all_levels() -> None:
+    """Nobody can make one that has been used, or say how far."""
+    assert Gate.of(Fraction(1), 3).level == 0
+    with pytest.raises(TypeError):
+        Gate(Fraction(1, 2), 5, 2)  # type: ignore[call-arg]

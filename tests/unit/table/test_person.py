@@ -17,7 +17,7 @@ from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streamed import StreamedEngine
 from hedgerow.schema import Items, Schema
 from hedgerow.table import read, read_baskets
-from hedgerow.table.person import cap_rows, person_ids
+from hedgerow.table.person import cap_rows, person_ids, row_hash
 from hedgerow.table.stream import RowStream
 
 
@@ -212,3 +212,21 @@ def test_zeros_of_both_signs_in_one_column_are_one_person() -> None:
     for make in ENGINES:
         found = ages(make(people, schema(1)))
         assert sum(found.values()) == 2 and found[7] == 1
+
+
+def test_the_hash_of_rows_is_splitmix64():
+    """Fixed and public: which rows of a person stay must not change from version to version."""
+
+    def mixed(codes):
+        state, word = 0, (1 << 64) - 1
+        for code in codes:
+            state = state + code + 0x9E3779B97F4A7C15 & word
+            state = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 & word
+            state = (state ^ state >> 27) * 0x94D049BB133111EB & word
+            state ^= state >> 31
+        return state
+
+    rows = np.array([[0, 0], [1, 0], [0, 1], [65_535, 7], [12, 12]], np.uint16)
+    found = row_hash([rows[:, 0], rows[:, 1]]).tolist()
+    assert found == [mixed(row) for row in rows.tolist()]
+    assert row_hash([np.zeros(1, np.uint8)]).tolist() == [0xE220A8397B1DCDAF]  # its first value
