@@ -20,7 +20,7 @@ help:  ## Show this list.
 	@echo "make bench   measure speed and use (needs data: see benchmarks/README.md)"
 	@echo "make audit   try to break the guarantee, for up to five hours; writes docs/privacy/audit.md"
 	@echo "make fuzz    a million malformed inputs and 200,000 inserted records for all readers (half an hour)"
-	@echo "make mutants break the code on purpose, 760 times: do the tests notice? (up to 4 hours)"
+	@echo "make mutants break the code on purpose, 560 times: do the tests notice? (up to 4 hours)"
 	@echo "make browser open reports in Chromium and check them (needs chromium and npm)"
 	@echo "make docs    write docs/cli.md and docs/schema.json anew"
 	@echo "make clean   remove .venv, caches and the demo"

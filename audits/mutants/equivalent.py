@@ -175,6 +175,41 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         'shares = _shares(tree, int(ledger.left("epsilon", _ROOT)[0]), self.schedule)',
         'shares = _shares(tree, int(ledger.left("epsilon", _ROOT)[ -1]), self.schedule)',
     ): "One account is asked about.",
+    (
+        "privacy/book_file.py",
+        'if file.execute("PRAGMA user_version").fetchone() == (1,):',
+        'if file.execute("PRAGMA user_version").fetchone() <= (1,):',
+    ): "A file without a version was refused before.",
+    (
+        "privacy/binomial.py",
+        "portion = max(1, (_MEAN << precision) // max(high, 1))",
+        "portion = max(1, (_MEAN << precision) ^ max(high, 1))",
+    ): "It decides how trials are cut into portions, and any portions have one law.",
+    (
+        "publish/diffpart.py",
+        "table = np.asarray(leaves, dtype=np.int64).reshape(-1, 3)",
+        "table = np.asarray(leaves, dtype=np.int64).reshape(~1, 3)",
+    ): "numpy takes any negative length for the one that follows from the others.",
+    (
+        "privacy/samplers.py",
+        "right = hi - lo - 1",
+        "right = hi - lo - 0",
+    ): "The target lies below the last sum, so the search ends there at the latest.",
+    (
+        "publish/scores.py",
+        "largest = np.int64(0)",
+        "largest = np.int64( -1)",
+    ): "There is a class at least, and counts are 0 at least.",
+    (
+        "privacy/book_rules.py",
+        'if before == "transaction":',
+        'if before >= "transaction":',
+    ): "All other units come before it in the alphabet.",
+    (
+        "publish/basket_rules.py",
+        "middle = (edges + np.minimum(upper, 2 * edges)) / 2",
+        "middle = (edges + np.minimum(upper, 3 * edges)) / 2",
+    ): "No bin reaches twice its lower end.",
 }
 
 

@@ -131,7 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("source", type=Path, help="the folder src/hedgerow")
     parser.add_argument("out", type=Path, help="a JSON file")
-    parser.add_argument("--number", type=int, default=700, help="how many, drawn by the seed")
+    parser.add_argument("--number", type=int, default=500, help="how many, drawn by the seed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", help="modules, below the folder")
     asked = parser.parse_args()
