@@ -210,6 +210,21 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "middle = (edges + np.minimum(upper, 2 * edges)) / 2",
         "middle = (edges + np.minimum(upper, 3 * edges)) / 2",
     ): "No bin reaches twice its lower end.",
+    (
+        "publish/diffpart.py",
+        "kept[partition, int(mask)] = (on_others, 0, 0)",
+        "kept[partition, int(mask)] = (on_others, -1, 0)",
+    ): "Only leaves have a value.",
+    (
+        "publish/diffmulti.py",
+        'return (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)',
+        'return (self._paper if self.schedule <= "paper" else self._tuned)(schema, budget, rows)',
+    ): "There are two schedules, and the other one comes after it in the alphabet.",
+    (
+        "publish/scores.py",
+        "SKIP = -2",
+        "SKIP = not 2",
+    ): "Cuts begin at 1, so 0 can stand for none as well.",
 }
 
 
