@@ -225,6 +225,11 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "SKIP = -2",
         "SKIP = not 2",
     ): "Cuts begin at 1, so 0 can stand for none as well.",
+    (
+        "privacy/samplers.py",
+        "for shift in (1, 2, 4, 8, 16, 32):",
+        "for shift in (1, 2, 4, 8, 16, 31):",
+    ): "Bounds are below 2^63, and 31 places more fill as much of them.",
 }
 
 

@@ -2,7 +2,7 @@
 
 Operators, constants and conditions are changed, one at a time. Left alone are annotations, which
 nothing evaluates; decorators, which say how a function is compiled or kept; `__all__`; and words:
-what stands inside `raise`, and what is told of progress.
+what stands inside `raise`, and what is told of progress. Words are not compared by the alphabet.
 """
 
 from __future__ import annotations
@@ -66,6 +66,14 @@ def left_alone(child: Any, parent: Any) -> bool:
     return kind in LEFT_ALONE
 
 
+def pointless(name: str, node: Any) -> bool:
+    """Whether words are compared by the alphabet, or a number is inverted instead of negated."""
+    parts = getattr(node, "children", ())
+    if "ComparisonOperator" in name:
+        return not name.endswith("Eq") and any(part.type == "string" for part in parts)
+    return name.endswith(("USub_Invert", "USub_Not")) and parts[-1].type == "number"
+
+
 def walk(node: Any) -> Iterator[Any]:
     """All nodes, in the order in which Cosmic Ray numbers what it finds in them."""
     yield node
@@ -103,7 +111,7 @@ def sites_of(path: str, code: str, seed: int) -> Iterator[tuple[str, int]]:
         operator, occurrence = get_operator(name)(), 0
         for node, allowed in nodes:
             for position in operator.mutation_positions(node):
-                if allowed:
+                if allowed and not pointless(name, node):
                     kind = name.rpartition("/")[2].partition("_")[0]
                     places.setdefault((kind, position), []).append((name, occurrence))
                 occurrence += 1

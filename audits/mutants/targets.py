@@ -113,7 +113,7 @@ TARGETS: tuple[Target, ...] = (
     ),
     _target("privacy/binomial.py", slow=_unit("privacy", "suppression", "chance")),
     _target("privacy/suppression.py", *_unit("publish", "supermodular")),
-    _target("privacy/account_book.py", slow=BOOKS),
+    _target("privacy/account_book.py", *_unit("privacy", "booking", "book_rules"), slow=BOOKS),
     _target("privacy/book_records.py", *_unit("privacy", "account_book"), slow=BOOKS),
     _target("privacy/book_rules.py", *_unit("privacy", "account_book"), slow=BOOKS),
     _target("privacy/booking.py", *_unit("privacy", "account_book"), slow=BOOKS),

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.counting.chunks import Memory
-from hedgerow.counting.item_engine import Expansion
-from hedgerow.counting.item_memory import MemoryItems
+from hedgerow.counting.item_engine import Expansion, Masks
+from hedgerow.counting.item_memory import MemoryItems, child_bounds
 from hedgerow.counting.item_streamed import StreamedItems
 from hedgerow.schema import Schema
 from hedgerow.table import Baskets
@@ -132,3 +132,11 @@ def test_expansions(name: str, data: list[list[int]], draw: Any) -> None:
         counts = look(engine.counts(np.arange(len(held))))
         assert counts[:, 0].tolist() == [len(held[p]) for p in range(len(held))]
         level = list(range(first, len(held)))
+
+
+def test_every_child_has_a_place_and_a_mask() -> None:
+    found = Masks(np.array([0, 1]), np.array([1]), np.array([5]))
+    begin = np.zeros(1, np.int64)
+    assert child_bounds(begin, found, np.array([0]), np.array([1]))[1].tolist() == [5]
+    with pytest.raises(ValueError, match="shorter|longer"):
+        child_bounds(begin, found, np.array([0, 0]), np.array([1]))

@@ -136,3 +136,19 @@ def test_a_comparison_that_bits_cannot_decide_asks_for_more() -> None:
     second = nothing >> precision - 128 & (1 << 64) - 1
     assert sample_tail(Fixed(first, second - 1), trials, rate, threshold) == 0
     assert sample_tail(Fixed(first, second + 1), trials, rate, threshold) == 1
+
+
+@pytest.mark.parametrize("x", [Fraction(0), Fraction(1, 10**30), Fraction(1, 10**9)])
+def test_a_bracket_stays_within_one(x: Fraction) -> None:
+    low, high = binomial._exp_minus(x, 64)
+    assert 0 < low <= high <= 1 << 64
+
+
+def test_trials_are_drawn_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a mean of about 32, or the sums of an inversion would be long."""
+    asked = []
+    monkeypatch.setattr(binomial, "_sample", lambda stream, n, *_: asked.append(n) or 0)
+    sample_tail(Keystream(seed=1), 10_000, Fraction(1), 1)
+    p = tail_probability(1.0, 1)
+    assert sum(asked) == 10_000
+    assert asked[0] == int(32 / p) and max(asked) == asked[0]

@@ -113,3 +113,9 @@ def test_without_leave_nothing_is_drawn() -> None:
         with pytest.raises(KeyboardInterrupt):
             stream.bits(1)
         assert stream.untouched
+
+
+def test_a_block_is_a_quarter_of_a_megabyte() -> None:
+    stream = Keystream(seed=1)
+    stream.refill()
+    assert stream.words.nbytes == 1 << 18

@@ -21,7 +21,9 @@ from hedgerow.publish.scores import (
     SCORES,
     SKIP,
     Score,
+    _child,
     _root,
+    _score_nodes,
     candidates,
     log2_fixed,
     root_fixed,
@@ -419,3 +421,19 @@ def test_roots_are_exact() -> None:
     for square in sorted(s for s in squares if 0 <= s < 1 << 62):
         assert root_fixed(np.int64(square)) == math.isqrt(square << 16)
         assert _root(np.int64(square)) == math.isqrt(square)
+
+
+def test_a_grid_beyond_all_grids_has_weight_left_for_each_cut() -> None:
+    one, nothing = np.array([[0]], np.int32), np.zeros(0, np.int32)
+    far = np.array([[1 << 26]], np.int32)
+    start, out = np.zeros(2, np.int64), np.zeros((5, 1), np.int64)
+    _score_nodes(
+        np.zeros(2, np.int64), nothing, np.zeros((0, 1), np.int32), one, far, one - 1,
+        one + ALL_CUTS, far[0], nothing, nothing, nothing, 0, False, start, out,
+    )  # fmt: skip
+    assert out[:, 0].tolist() == [0, 1, (1 << 26) - 1, 0, 1]
+
+
+def test_a_child_without_classes_counts_for_nothing() -> None:
+    for kind in range(6):
+        assert _child(kind, np.zeros(0, np.int64), np.int64(2), np.int64(4)) == 0

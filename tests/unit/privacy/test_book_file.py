@@ -1,0 +1,31 @@
+"""How the file of a budget ledger is opened."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hedgerow.privacy.account_book import AccountBook
+
+
+def test_the_file_is_named_by_an_address_whatever_sqlite_takes_names_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An address says that nothing is to be made; some builds of SQLite take none unasked."""
+    book = AccountBook(tmp_path / "b.ledger")
+    book.open("clinic", epsilon=1)
+    asked: list[Any] = []
+    honest = sqlite3.connect
+
+    def connect(name: str, **words: Any) -> sqlite3.Connection:
+        asked.append((name, words["uri"]))
+        return honest(name, **words)
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    book.accounts()
+    assert asked
+    for name, address in asked:
+        assert name.startswith("file:///") and name.endswith("?mode=rw") and address
