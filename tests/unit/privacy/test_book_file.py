@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hedgerow.privacy import book_file
 from hedgerow.privacy.account_book import AccountBook
 
 
@@ -29,3 +31,12 @@ def test_the_file_is_named_by_an_address_whatever_sqlite_takes_names_for(
     assert asked
     for name, address in asked:
         assert name.startswith("file:///") and name.endswith("?mode=rw") and address
+
+
+def test_only_a_book_of_the_first_version_is_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "other"
+    for version in (0, 2):
+        with closing(sqlite3.connect(path, isolation_level=None)) as file:
+            file.execute(f"PRAGMA user_version = {version}")
+            book_file._upgrade(path, file)
+            assert file.execute("PRAGMA user_version").fetchone() == (version,)
