@@ -84,6 +84,8 @@ SCORES = (
             "logarithms_of_powers_of_two_are_exact",
             "logarithms_beside_powers_of_two",
             "roots_are_exact",
+            "a_grid_beyond_all_grids_has_weight_left_for_each_cut",
+            "a_child_without_classes_counts_for_nothing",
         )
     ),
 )
