@@ -86,6 +86,7 @@ SCORES = (
             "roots_are_exact",
             "a_grid_beyond_all_grids_has_weight_left_for_each_cut",
             "a_child_without_classes_counts_for_nothing",
+            "nobody_and_one_alone_have_no_entropy",
         )
     ),
 )

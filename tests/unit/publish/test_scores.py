@@ -22,6 +22,7 @@ from hedgerow.publish.scores import (
     SKIP,
     Score,
     _child,
+    _n_log_n,
     _root,
     _score_nodes,
     candidates,
@@ -437,3 +438,7 @@ def test_a_grid_beyond_all_grids_has_weight_left_for_each_cut() -> None:
 def test_a_child_without_classes_counts_for_nothing() -> None:
     for kind in range(6):
         assert _child(kind, np.zeros(0, np.int64), np.int64(2), np.int64(4)) == 0
+
+
+def test_nobody_and_one_alone_have_no_entropy() -> None:
+    assert [int(_n_log_n(n)) for n in (0, 1, 2, 4)] == [0, 0, 2 << 24, 8 << 24]
