@@ -118,6 +118,7 @@ SPARED = {
     "streamed-rows-without-cap": _OUTSIDE,
     "overdraft": _BOOKS,
     "crashed-runs-for-nothing": _BOOKS,
+    "words-before-they-are-booked": _BOOKS,
     "failed-runs-given-back": _BOOKS,
 }
 
