@@ -70,11 +70,11 @@ SAMPLERS = tuple(
 )
 
 
-SAMPLING = f"{UNIT}/publish/test_sampling.py"
+SAMPLING = f"{UNIT}/publish/steps/test_sampling.py"
 SCORES = (
-    f"{UNIT}/publish/test_large_scores.py",
+    f"{UNIT}/publish/steps/test_large_scores.py",
     *(
-        f"{UNIT}/publish/test_scores.py::test_{name}"
+        f"{UNIT}/publish/steps/test_scores.py::test_{name}"
         for name in (
             "one_fixed_cut_scores_as_it_does_among_all",
             "weights_share_one_attributes_worth_among_its_cuts",
@@ -93,7 +93,7 @@ SCORES = (
 
 
 def _target(path: str, *tests: str, slow: tuple[str, ...] = (), plain: bool = False) -> Target:
-    room, name = path.removesuffix(".py").split("/")
+    room, _, name = path.removesuffix(".py").rpartition("/")
     own = (f"src/hedgerow/{path}", f"{UNIT}/{room}/test_{name}.py")
     return Target(path=path, tests=(*own, *tests), slow=slow, plain=plain)
 
@@ -102,8 +102,10 @@ def _unit(room: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{UNIT}/{room}/test_{name}.py" for name in names)
 
 
+_PLANS = (*_unit("publish", "settings"), *_unit("publish/planning", "plan"))
+
 TARGETS: tuple[Target, ...] = (
-    _target("privacy/budget.py", *_unit("publish", "plan", "settings"), GOLDEN),
+    _target("privacy/budget.py", *_PLANS, GOLDEN),
     _target("privacy/ledger.py", *_unit("privacy", "curator"), GOLDEN, slow=TABLES),
     _target(
         "privacy/curator.py", *_unit("privacy", "gate"), GOLDEN, slow=(*BASKETS, *ROWS, *TABLES)
@@ -121,11 +123,11 @@ TARGETS: tuple[Target, ...] = (
     _target("privacy/book_rules.py", *_unit("privacy", "account_book"), slow=BOOKS),
     _target("privacy/booking.py", *_unit("privacy", "account_book"), slow=BOOKS),
     _target("privacy/book_file.py", *_unit("privacy", "account_book"), slow=BOOKS),
-    _target("publish/plan.py", GOLDEN, slow=TABLES),
-    _target("publish/rules.py", GOLDEN),
-    _target("publish/basket_rules.py", GOLDEN, slow=BASKETS),
+    _target("publish/planning/plan.py", GOLDEN, slow=TABLES),
+    _target("publish/planning/rules.py", GOLDEN),
+    _target("publish/planning/basket_rules.py", GOLDEN, slow=BASKETS),
     Target(
-        path="publish/sampling.py",
+        path="publish/steps/sampling.py",
         tests=(
             GOLDEN,
             f"{SAMPLING}::test_the_law_is_what_the_settings_say",
@@ -133,30 +135,30 @@ TARGETS: tuple[Target, ...] = (
         ),
         slow=(SAMPLING,),
     ),
-    _target("publish/measure.py", GOLDEN, slow=TABLES),
-    _target("publish/tree.py", *_unit("publish", "diffmulti"), GOLDEN, slow=TABLES),
-    _target("publish/cuts.py", *_unit("publish", "diffgen"), GOLDEN, slow=TABLES),
-    _target("publish/cuts_of_items.py", GOLDEN, slow=BASKETS),
+    _target("publish/steps/measure.py", GOLDEN, slow=TABLES),
+    _target("publish/steps/tree.py", *_unit("publish", "diffmulti"), GOLDEN, slow=TABLES),
+    _target("publish/steps/cuts.py", *_unit("publish", "diffgen"), GOLDEN, slow=TABLES),
+    _target("publish/steps/cuts_of_items.py", GOLDEN, slow=BASKETS),
     Target(
-        path="publish/scores.py",
+        path="publish/steps/scores.py",
         tests=(GOLDEN, *SCORES),
-        slow=_unit("publish", "scores"),
+        slow=_unit("publish/steps", "scores"),
         plain=True,
     ),
-    _target("publish/large_scores.py"),
-    _target("publish/diffmulti.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
-    _target("publish/diffgen.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
-    _target("publish/cdiffgen.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
-    _target("publish/diffpart.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=BASKETS),
+    _target("publish/steps/large_scores.py"),
+    _target("publish/diffmulti.py", *_PLANS, GOLDEN, slow=TABLES),
+    _target("publish/diffgen.py", *_PLANS, GOLDEN, slow=TABLES),
+    _target("publish/cdiffgen.py", *_PLANS, GOLDEN, slow=TABLES),
+    _target("publish/diffpart.py", *_PLANS, GOLDEN, slow=BASKETS),
     _target("publish/detail.py", GOLDEN, slow=TABLES),
     _target("publish/clusters.py", GOLDEN, slow=CLUSTERS),
     _target("publish/supermodular.py", *_unit("publish", "settings"), GOLDEN, slow=ROWS),
-    _target("publish/rows_plan.py", GOLDEN, *_unit("publish", "supermodular"), slow=ROWS),
+    _target("publish/planning/rows_plan.py", GOLDEN, *_unit("publish", "supermodular"), slow=ROWS),
     _target("publish/payment.py", *_unit("publish", "api")),
-    _target("publish/publisher.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
+    _target("publish/publisher.py", *_PLANS, GOLDEN, slow=TABLES),
     _target("counting/sealed.py"),
     _target("counting/item_memory.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=BASKETS),
-    _target("counting/people.py", slow=_unit("counting", "streamed")),
+    _target("counting/people.py", slow=_unit("counting/streaming", "streamed")),
     _target("table/person.py", *_unit("table", "locality")),
 )
 

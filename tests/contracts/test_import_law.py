@@ -13,7 +13,7 @@ ROOMS = [
     "settings",  # one check of types, for whatever has settings
     "disk",  # locks and room on a disk, for scratch files, ledgers and releases
     "schema",
-    "sample",  # the embedded sample: a made-up table that knows its schema and nothing else
+    "sample",  # the embedded sample: a simulated table that knows its schema and nothing else
     "optimise",  # lattices of generalisations: mathematics on public numbers
     "table",
     "counting",

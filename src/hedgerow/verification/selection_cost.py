@@ -35,7 +35,7 @@ _KNOWN = ("diffmulti", *_BY_STEPS)
 def check_growth(release: Release, booked: dict[str, Book]) -> None:
     """Sees that what the regions show to have been chosen was booked.
 
-    What DiffMulti chose at each node is held to its tree elsewhere (`release.charges`).
+    What DiffMulti chose at each node is held to its tree elsewhere (`verification.charges`).
     """
     if release.method not in _KNOWN:
         return
