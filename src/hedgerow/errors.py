@@ -82,7 +82,7 @@ class BudgetError(HedgerowError):
 
 
 class LedgerWarning(UserWarning):
-    """What became of an entry in a ledger over releases, where a steward might think otherwise."""
+    """What became of an entry in a budget ledger, where a steward might think otherwise."""
 
 
 class ReleaseError(HedgerowError):

@@ -15,7 +15,7 @@ from hedgerow.publish.api import run
 
 TRIALS = {
     "diffmulti": {"T1", "T2", "T3", "T4", "T5", "T5c", "T10", "T11", "T12"},
-    "diffmulti-detail": {"T4"},
+    "diffmulti-marginals": {"T4"},
     "diffgen": {"T2", "T4", "T5", "T5c", "T10", "T11", "T12"},
     "diffpart": {"T6", "T7", "T13"},
     "supermodular": {"T9"},
@@ -67,7 +67,10 @@ def test_real_methods_pass(name, delta):
         seen.add(trial.name)
         method = experiment.method
         hits, runs = tally(
-            trial, lambda table, chance, m=method, b=budget: run(table, m, b, chance), RUNS, number
+            trial,
+            lambda table, sampler, m=method, b=budget: run(table, m, b, sampler),
+            RUNS,
+            number,
         )
         assert runs == RUNS
         for hit in hits.values():
@@ -88,7 +91,7 @@ def test_events_do_happen():
             trial = experiment.trial(experiment.method, budget)
             method = experiment.method
             hits, _ = tally(
-                trial, lambda table, chance, m=method, b=budget: run(table, m, b, chance), 40, 3
+                trial, lambda table, sampler, m=method, b=budget: run(table, m, b, sampler), 40, 3
             )
             never |= {(trial.name, event) for event, hit in hits.items() if not sum(hit)}
     assert {name for name, _ in never} <= {"T12", "T3", "T2"}
