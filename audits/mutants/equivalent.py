@@ -162,8 +162,10 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "The terms are 0 at least.",
     (
         "publish/planning/plan.py",
-        'budget.name == "epsilon" and budget.unit.denominator >= LARGEST_TERM',
-        'budget.name <= "epsilon" and budget.unit.denominator >= LARGEST_TERM',
+        'budget.name == "epsilon" and budget.unit.denominator >= LARGEST_TERM '
+        "for budget in budgets.values()",
+        'budget.name <= "epsilon" and budget.unit.denominator >= LARGEST_TERM '
+        "for budget in budgets.values()",
     ): "The other budget, rho, comes after it in the alphabet.",
     (
         "publish/steps/scores.py",

@@ -32,7 +32,7 @@ class Target:
     def unlike_golden(self) -> tuple[str, ...]:
         """All tests but those that notice any difference from an earlier version."""
         if self.path == "privacy/sampler_kernels.py":
-            return (f"{UNIT}/privacy/test_samplers.py::test_discrete_laplace",)
+            return (f"{UNIT}/privacy/test_sampler_kernels.py::test_discrete_laplace",)
         every = (test for test in (*self.tests, *self.slow) if test != GOLDEN)
         return tuple(test for test in every if not test.startswith("src/"))
 
@@ -57,7 +57,7 @@ CLUSTERS = (f"{PRIVACY}/test_replay_clusters.py", FORCED, FILES)
 
 # those of its tests that plain Python is not too slow for: no large samples, no enumerations
 SAMPLERS = tuple(
-    f"{UNIT}/privacy/test_samplers.py::test_{name}"
+    f"{UNIT}/privacy/test_sampler_kernels.py::test_{name}"
     for name in (
         "the_same_words_give_the_same_draws",
         "below_is_uniform_bit_by_bit",
@@ -102,6 +102,7 @@ def _unit(room: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{UNIT}/{room}/test_{name}.py" for name in names)
 
 
+_LEDGER = _unit("privacy/budget_ledger", "ledger", "booking", "rules")
 _PLANS = (*_unit("publish", "settings"), *_unit("publish/planning", "plan"))
 
 TARGETS: tuple[Target, ...] = (
@@ -116,23 +117,20 @@ TARGETS: tuple[Target, ...] = (
     _target("privacy/gate.py", *_unit("privacy", "curator"), GOLDEN, slow=TRANSACTIONS),
     _target("privacy/keystream.py", GOLDEN, slow=_unit("privacy", "sampler")),
     _target(
-        "privacy/sampler.py", GOLDEN, slow=(*_unit("privacy", "dice_laws"), *ROWS, *TRANSACTIONS)
+        "privacy/sampler.py", GOLDEN, slow=(*_unit("privacy", "sampler_laws"), *ROWS, *TRANSACTIONS)
     ),
     Target(
         path="privacy/sampler_kernels.py",
         tests=SAMPLERS,
-        slow=_unit("privacy", "samplers"),
+        slow=_unit("privacy", "sampler_kernels"),
         plain=True,
     ),
     _target("privacy/binomial.py", slow=_unit("privacy", "suppression", "sampler")),
     _target("privacy/suppression.py", *_unit("publish", "supermodular")),
-    _target(
-        "privacy/budget_ledger/ledger.py", *_unit("privacy", "booking", "book_rules"), slow=BOOKS
+    *(
+        _target(f"privacy/budget_ledger/{name}.py", *_LEDGER, slow=BOOKS)
+        for name in ("ledger", "records", "rules", "booking", "file")
     ),
-    _target("privacy/budget_ledger/records.py", *_unit("privacy", "budget_ledger"), slow=BOOKS),
-    _target("privacy/budget_ledger/rules.py", *_unit("privacy", "budget_ledger"), slow=BOOKS),
-    _target("privacy/budget_ledger/booking.py", *_unit("privacy", "budget_ledger"), slow=BOOKS),
-    _target("privacy/budget_ledger/file.py", *_unit("privacy", "budget_ledger"), slow=BOOKS),
     _target("publish/planning/plan.py", GOLDEN, slow=TABLES),
     _target("publish/planning/rules.py", GOLDEN),
     _target("publish/planning/itemset_rules.py", GOLDEN, slow=TRANSACTIONS),
