@@ -1,17 +1,19 @@
-"""The law of the house: a room imports only from rooms above it, wherever the import stands."""
+"""The import law: a package imports only from packages above it, wherever the import stands."""
 
 from __future__ import annotations
 
 import ast
+import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
-ROOMS = [
+PACKAGES = [
     "errors",
     "settings",  # one check of types, for whatever has settings
-    "disk",  # locks and room on a disk, for scratch files, ledgers and releases
+    "disk",  # locks and reserved space on a disk, for scratch files, ledgers and releases
     "schema",
     "sample",  # the embedded sample: a simulated table that knows its schema and nothing else
     "optimise",  # lattices of generalisations: mathematics on public numbers
@@ -30,15 +32,16 @@ ROOMS = [
     "report",  # pages about a release; with raw data only by way of what `evaluate` made of it
     "cli",
 ]
-FACADE = {"__init__", "__main__"}  # may know every room
+SMALL = {"errors", "settings", "disk", "sample"}  # not in the picture
+FACADE = {"__init__", "__main__"}  # may know every package
 
 
-def room_of(path: Path) -> str:
+def package_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def imported_rooms(tree: ast.AST) -> list[tuple[int, str]]:
-    """The rooms a module imports, each with the line; the package itself counts as `hedgerow`."""
+def imported_packages(tree: ast.AST) -> list[tuple[int, str]]:
+    """The packages a module imports, each with the line; hedgerow itself is one, too."""
     found: list[tuple[int, str]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -58,27 +61,27 @@ def imported_rooms(tree: ast.AST) -> list[tuple[int, str]]:
 
 
 def breaches(path: Path, text: str) -> list[str]:
-    here = ROOMS.index(room_of(path))
-    allowed = set(ROOMS[: here + 1]) | {"__version__"}
-    if ROOMS[here] == "cli":
+    here = PACKAGES.index(package_of(path))
+    allowed = set(PACKAGES[: here + 1]) | {"__version__"}
+    if PACKAGES[here] == "cli":
         allowed.add("hedgerow")  # the command uses the library as its users do
     return [
-        f"{path}:{line}: {room_of(path)} imports {room}"
-        for line, room in imported_rooms(ast.parse(text))
-        if room not in allowed
+        f"{path}:{line}: {package_of(path)} imports {package}"
+        for line, package in imported_packages(ast.parse(text))
+        if package not in allowed
     ]
 
 
-MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if room_of(path) not in FACADE]
+MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if package_of(path) not in FACADE]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_a_room_imports_only_from_rooms_above(path: Path) -> None:
+def test_a_package_imports_only_from_packages_above(path: Path) -> None:
     assert breaches(path, path.read_text(encoding="utf-8")) == []
 
 
-def test_every_package_is_a_known_room() -> None:
-    assert {room_of(path) for path in MODULES} <= set(ROOMS)
+def test_every_package_is_known() -> None:
+    assert {package_of(path) for path in MODULES} <= set(PACKAGES)
 
 
 @pytest.mark.parametrize(
@@ -94,9 +97,45 @@ def test_the_law_can_be_broken(line: str) -> None:
     assert breaches(SOURCE / "privacy" / "ledger.py", line)
 
 
-def test_the_public_rooms_know_no_private_data() -> None:
+def test_the_public_packages_know_no_private_data() -> None:
     """What a recipient opens needs no engine and no mechanism."""
     for path in MODULES:
-        if room_of(path) == "release":
-            rooms = {room for _, room in imported_rooms(ast.parse(path.read_text("utf-8")))}
-            assert not rooms & {"counting", "privacy", "publish"}, path
+        if package_of(path) == "release":
+            found = {
+                package for _, package in imported_packages(ast.parse(path.read_text("utf-8")))
+            }
+            assert not found & {"counting", "privacy", "publish"}, path
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")
+PICTURES = re.findall(r"```mermaid\n(.*?)```", PAGE, flags=re.DOTALL)
+
+
+def test_the_page_lists_the_packages_in_order() -> None:
+    listed = re.findall(r"^\| `(\w+)(?:\.py|/)` \|", PAGE, flags=re.MULTILINE)
+    assert listed == PACKAGES
+
+
+def test_arrows_between_packages_are_imports() -> None:
+    """An arrow from a to b says that b imports a."""
+    arrows = re.findall(r"^  (\w+) --> (\w+)$", PICTURES[0], flags=re.MULTILINE)
+    assert {name for arrow in arrows for name in arrow} == set(PACKAGES) - SMALL
+    for above, below in arrows:
+        assert any(
+            above == package
+            for path in MODULES
+            if package_of(path) == below
+            for _, package in imported_packages(ast.parse(path.read_text("utf-8")))
+        ), (above, below)
+
+
+def test_the_way_of_a_record_names_what_is_there() -> None:
+    steps = re.findall(r'\["([\w.]+)"\]', PICTURES[1])
+    assert len(steps) >= 8
+    for step in steps:
+        parts = step.split(".")
+        last = next(n for n, part in enumerate(parts) if part[0].isupper() or n == len(parts) - 1)
+        thing = import_module(".".join(["hedgerow", *parts[:last]]))
+        for part in parts[last:]:
+            thing = getattr(thing, part)
+        assert callable(thing)
