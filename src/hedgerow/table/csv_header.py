@@ -130,7 +130,8 @@ def find_header(
     if b"\0" in content:
         raise DataError(
             f"{path}: this is not a text file",
-            hint="Give a CSV file (plain or gzipped) or a Parquet file.",
+            hint="Give a CSV file (plain or gzipped) or a Parquet file. If a spreadsheet wrote it, "
+            "save it as 'CSV UTF-8'.",
         )
     try:
         line = content.decode("utf-8")

@@ -73,9 +73,12 @@ class WeightColumns:
         """
         for column in self.columns:
             if column not in schema.identifiers:
+                known = ", ".join(map(repr, schema.identifiers)) or "none"
                 raise UsageError(
-                    f"The schema does not say that {column!r}, which holds weights, is left out.",
-                    hint="Give the column `role: identifier` in the schema.",
+                    f"Weights are to come from column {column!r}, which does not have "
+                    "`role: identifier` in the schema.",
+                    hint="Check its name, or give it that role, since weights are not published. "
+                    f"Columns with the role: {known}.",
                 )
 
     def places(self, source: Source) -> list[int]:
@@ -122,10 +125,10 @@ class WeightColumns:
         column, rows = next(iter(bad.items()))
         where = ", ".join(source.places(rows[:_SHOWN]))
         raise DataError(
-            f"{source.what}: in column {column!r} a weight is missing, no number or outside the "
+            f"{source.what}: in column {column!r} a weight is missing, not a number or outside the "
             f"bounds, and the settings say `error` (the first places are named): {where}",
-            hint="Mend the data, or have such weights replaced: weight_missing=1 and "
-            "weight_outside=clip.",
+            hint="Correct the data, or have such weights replaced: --set weight_missing=1 --set "
+            "weight_outside=clip (in Python, arguments of the same names).",
         )
 
 
