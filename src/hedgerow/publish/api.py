@@ -21,6 +21,7 @@ from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streamed import DEFAULT_MEMORY
 from hedgerow.errors import LedgerWarning, UsageError
 from hedgerow.privacy.account_book import Booking, Notes
+from hedgerow.privacy.book_rules import digest_of
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.publish.diffmulti import DiffMulti
@@ -177,10 +178,13 @@ def _kept(
 
 
 def _save(release: Release | BasketRelease | RowsRelease, target: Target) -> None:
+    before = digest_of(target)
     try:
         release.save(target)
     except BaseException:
         if release.booking is not None:
+            if digest_of(target) == before:  # else it lies there, and only that is not noted
+                release.booking.note_end("not saved")
             warnings.warn(
                 "The release was drawn, so it stays booked: its budget is spent.",
                 LedgerWarning,
