@@ -197,7 +197,8 @@ def same_release(
             if entry.digest == digest:
                 return entry
         elif entry.state == "drawn":  # its run was perhaps stopped when it had just been saved
-            if is_at(entry, place) and paid == _paid(entry):
+            # one that could tell how it ended was not saved: what lies there is another's
+            if entry.ended is None and is_at(entry, place) and paid == _paid(entry):
                 return entry
         elif is_at(entry, place) or _is_copy(entry, digest):  # an older version noted no digest
             return entry

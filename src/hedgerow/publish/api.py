@@ -188,6 +188,7 @@ def _save(release: Release | BasketRelease | RowsRelease, target: Target) -> Non
                 stacklevel=3,
             )
         elif release.booking is not None:
+            release.booking.note_end("not saved")
             warnings.warn(
                 "The release was drawn, so it stays booked: its budget is spent, although "
                 f"{target} was not written.",

@@ -13,13 +13,12 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
 from hedgerow.settings import check_fields
-from hedgerow.table.encode import plain_array
+from hedgerow.table.encode import listed, plain_array
 from hedgerow.table.source import Source
 
 __all__ = ["LEVELS", "MissingWeight", "OutsideWeight", "WeightColumns", "read_weight_file"]
@@ -155,9 +154,10 @@ def _numbers(array: Any) -> NDArray[np.float64]:
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
         array = array.dictionary_encode()
     if pa.types.is_dictionary(array.type):
-        words = array.dictionary.to_pylist()
+        words = listed(array.dictionary)
         known = np.asarray([*map(_number, words), np.nan])
-        index = pc.fill_null(array.indices, len(words)).to_numpy(zero_copy_only=False)
+        # one more value than there are, which the indices' own type may not hold
+        index = array.indices.cast(pa.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
         return np.asarray(known[index])
     kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
     if not any(is_one(array.type) for is_one in kinds):
