@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import pwd
@@ -14,6 +15,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+import typer.testing
 
 # How long an example takes says how busy the machine is, and nothing about the code.
 hypothesis.settings.register_profile("hedgerow")
@@ -25,6 +27,9 @@ for _name in ("SIGINT", "SIGTERM", "SIGHUP"):
     _number = getattr(signal, _name, None)
     if _number is not None and signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, lambda *_: None)
+
+# Typer builds every command anew for each call, and tests call them a thousand times.
+typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 PASSWORD = "hedge and row"
 
