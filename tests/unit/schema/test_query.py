@@ -276,7 +276,9 @@ def test_codes_that_no_words_say() -> None:
 
 # -- any schema ------------------------------------------------------------------------------
 
-labels = st.text(min_size=1, max_size=8).filter(lambda t: t.strip() == t and t.isprintable())
+# what is printable: drawn, for most of any text is not
+signs = st.characters(exclude_categories=("C", "Z"), include_characters=" ")
+labels = st.text(signs, min_size=1, max_size=8).filter(lambda t: t.strip() == t)
 tricky = st.sampled_from(
     ["and", "in", "a and b", "x in y", "'", "\\", '\\"', '""', "''", "[1, 2]", "{", "=", "it's",
      "everybody", "a, b", "-3", "1e5", "!=", "a\\", "#"]
@@ -359,13 +361,7 @@ def test_words_lead_back_to_the_query(case: tuple[Schema, dict[str, Any]]) -> No
     vocabulary = Vocabulary(schema)
     assert vocabulary.parse(text) == vocabulary.parse(text) == query  # from memory, too
     assert vocabulary.text(query) == text
-
-
-@given(asked())
-@settings(max_examples=80, deadline=None)
-def test_intervals_are_in_order_apart_and_inside(case: tuple[Schema, dict[str, Any]]) -> None:
-    schema, wanted = case
-    query = Query.of(wanted, schema)
+    # intervals are in order, apart and inside
     assert [place for place, _ in query.where] == sorted({place for place, _ in query.where})
     for place, found in query.where:
         edges = [edge for interval in found for edge in interval]
@@ -373,11 +369,10 @@ def test_intervals_are_in_order_apart_and_inside(case: tuple[Schema, dict[str, A
         assert edges[0] >= 0 and edges[-1] <= schema.attributes[place].size
 
 
-@given(asked())
+@given(schemas())
 @settings(max_examples=80, deadline=None)
-def test_every_value_takes_an_equal_part_of_its_code(case: tuple[Schema, dict[str, Any]]) -> None:
+def test_every_value_takes_an_equal_part_of_its_code(schema: Schema) -> None:
     """Brute force: ask for each value by itself and see which codes it takes."""
-    schema, _ = case
     for attribute in schema.attributes:
         if not isinstance(attribute, Numeric):
             continue
