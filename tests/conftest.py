@@ -55,7 +55,8 @@ def workers(processes: Any) -> Iterator[None]:
     """Has Dask make its workers so; the command of `test_a_cluster` makes them as ever."""
     dask, distributed = map(pytest.importorskip, ("dask", "distributed"))
     method = processes.get_start_method()
-    with dask.config.set({"distributed.worker.multiprocessing-method": method}):
+    settings = {"multiprocessing-method": method, "profile.enabled": False}
+    with dask.config.set({f"distributed.worker.{name}": to for name, to in settings.items()}):
         distributed.utils.get_mp_context()  # which names what Dask itself would load
         if method == "forkserver":
             processes.set_forkserver_preload(LOADED)
