@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import multiprocessing
 import os
 import pwd
 import shutil
@@ -18,7 +19,7 @@ import pytest
 import typer.testing
 
 # How long an example takes says how busy the machine is, and nothing about the code.
-hypothesis.settings.register_profile("hedgerow")
+hypothesis.settings.register_profile("hedgerow", deadline=None)
 hypothesis.settings.load_profile("hedgerow")
 
 # Under nohup or in the background of a shell some signals are ignored, and every process that a
@@ -32,6 +33,34 @@ for _name in ("SIGINT", "SIGTERM", "SIGHUP"):
 typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 PASSWORD = "hedge and row"
+
+LOADED = [
+    "distributed", "pandas", "rich.console", "scipy.linalg", "numba.np.arraymath", "hedgerow.cli",
+    "hedgerow.counting.cluster", "hedgerow.publish.diffgen", "hedgerow.schema.model",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def processes() -> Any:
+    """Makes processes that have loaded the library: copies of one that did nothing else."""
+    server = "forkserver" in multiprocessing.get_all_start_methods()
+    context: Any = multiprocessing.get_context("forkserver" if server else "spawn")
+    if server:
+        context.set_forkserver_preload(LOADED)
+    return context
+
+
+@pytest.fixture(scope="session")
+def workers(processes: Any) -> Iterator[None]:
+    """Has Dask make its workers so; the command of `test_a_cluster` makes them as ever."""
+    dask, distributed = map(pytest.importorskip, ("dask", "distributed"))
+    method = processes.get_start_method()
+    settings = {"multiprocessing-method": method, "profile.enabled": False}
+    with dask.config.set({f"distributed.worker.{name}": to for name, to in settings.items()}):
+        distributed.utils.get_mp_context()  # which names what Dask itself would load
+        if method == "forkserver":
+            processes.set_forkserver_preload(LOADED)
+        yield
 
 
 def server_programs() -> Path | None:
