@@ -25,8 +25,8 @@ from hedgerow.counting.chunks import Memory
 from hedgerow.counting.item_streamed import StreamedItems
 from hedgerow.counting.streamed import StreamedEngine
 from hedgerow.schema import Schema
-from hedgerow.table import csv_file, fimi
 from hedgerow.table.table import collect
+from hedgerow.table.text import csv_file, fimi
 
 __all__ = ["Inserted", "Style", "differ", "line_readers", "rows_of", "streamed_rows"]
 

@@ -21,9 +21,11 @@ from fuzz_mutate import places, put, spoil_tree
 from hedgerow import sample
 from hedgerow.cli import words
 from hedgerow.errors import HedgerowError
-from hedgerow.release import Release, TreePartition, verify
+from hedgerow.measured import TreePartition
+from hedgerow.release import Release
 from hedgerow.report import regions
 from hedgerow.report.page import page
+from hedgerow.verification import verify
 
 __all__ = ["Folders"]
 

@@ -22,7 +22,7 @@ def _law(name: str, change: Callable[[Any], Any]) -> Callable[[], AbstractContex
     """A law of the replayer is replaced by what `change` makes of it."""
 
     def put() -> AbstractContextManager[Any]:
-        from hedgerow.privacy import replay
+        from hedgerow.audit import replay
 
         kind = replay._Replayer
         return patch.object(kind, name, change(getattr(kind, name)))
@@ -79,8 +79,8 @@ def _cells(law: Callable[..., float]) -> Callable[[], AbstractContextManager[Any
     """Another law of lists of cells, with or without their values."""
 
     def put() -> AbstractContextManager[Any]:
-        from hedgerow.privacy import replay
-        from hedgerow.privacy.replay_trace import Step
+        from hedgerow.audit import replay
+        from hedgerow.audit.replay_trace import Step
 
         def listing(kind: str) -> Any:
             def told(self: Any, cells: Any, counts: Any, number: int, rate: Any, threshold: int,
@@ -111,7 +111,7 @@ def _listing(
     *, later: int = 0, always: bool = False,
 ) -> float:  # fmt: skip
     """The log-probability of a list, with one of two flaws or none."""
-    from hedgerow.privacy.replay import tail
+    from hedgerow.audit.replay import tail
 
     log_p = 0.0
     point = math.tanh(e / 2)

@@ -38,14 +38,8 @@ import hedgerow as hr
 from accuracy import mean_and_error, split
 from data import add_data_option, adult
 from hedgerow.errors import HedgerowError
-from hedgerow.evaluate import (
-    NOT_PRIVATE,
-    cpu_seconds,
-    exact_counts,
-    on_rows,
-    random_conjunctions,
-)
-from hedgerow.evaluate.baselines import (
+from hedgerow.evaluate import NOT_PRIVATE, cpu_seconds, exact_counts, on_rows, random_conjunctions
+from hedgerow.experiments.baselines import (
     RPS,
     ContingencyTable,
     DiffPC45,
@@ -53,9 +47,9 @@ from hedgerow.evaluate.baselines import (
     mondrian,
     top_down_specialisation,
 )
-from hedgerow.evaluate.baselines.dpmm import Dpmm, install
-from hedgerow.evaluate.data import adult_schema
-from hedgerow.evaluate.reproduce.runs import Runs
+from hedgerow.experiments.baselines.dpmm import Dpmm, install
+from hedgerow.experiments.data import adult_schema
+from hedgerow.experiments.figures.runs import Runs
 from hedgerow.table import read
 
 EPSILONS = ("0.1", "0.25", "0.5", "1")

@@ -29,11 +29,11 @@ import hedgerow as hr
 from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts
+from hedgerow.measured import TreePartition
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.api import run
-from hedgerow.release import TreePartition
 from hedgerow.schema.query import Query
 from hedgerow.table import Table, read
 

@@ -1,4 +1,4 @@
-"""The data that benchmarks measure on: `hedgerow.evaluate.data`, with words for a terminal.
+"""The data that benchmarks measure on: `hedgerow.experiments.data`, with words for a terminal.
 
 Besides `--data` and HEDGEROW_DATA, `../shared/data` beside the checkout is looked at.
 """
@@ -12,8 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from hedgerow.errors import DataError
-from hedgerow.evaluate import data
-from hedgerow.evaluate.data import packaged
+from hedgerow.experiments import data
+from hedgerow.experiments.data import packaged
 
 __all__ = ["ADULT_SCHEMA", "add_data_option", "adult", "find_folder", "packaged"]
 

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from hedgerow.release import BasketRelease as BasketRelease
     from hedgerow.release import Release as Release
     from hedgerow.release import RowsRelease as RowsRelease
-    from hedgerow.release import verify as verify
     from hedgerow.schema import Query as Query
     from hedgerow.schema import Schema as Schema
     from hedgerow.table import Database as Database
+    from hedgerow.verification import verify as verify
 
 __version__ = "0.1.0"
 
@@ -67,7 +67,7 @@ _ROOMS = {
     "RowsRelease": "hedgerow.release",
     "Schema": "hedgerow.schema",
     "Supermodular": "hedgerow.publish.supermodular",
-    "verify": "hedgerow.release",
+    "verify": "hedgerow.verification",
 }
 
 

@@ -17,7 +17,7 @@ FEW = ("--queries", 20)
 @pytest.fixture
 def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Models are tried elsewhere, and take long."""
-    monkeypatch.setattr("hedgerow.evaluate.judge._MODELS", ())
+    monkeypatch.setattr("hedgerow.evaluate.scorecard._MODELS", ())
 
 
 @pytest.mark.usefixtures("no_models")

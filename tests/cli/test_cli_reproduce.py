@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from hedgerow.evaluate import reproduce
-from hedgerow.evaluate.reproduce.figure import Figure, Point, Stated
+from hedgerow.experiments import figures as reproduce
+from hedgerow.experiments.figures.figure import Figure, Point, Stated
 
 Hedge = Callable[..., Any]
 

@@ -18,10 +18,15 @@ ROOMS = [
     "table",
     "counting",
     "privacy",
+    "store",  # folders, files and frames
+    "measured",  # regions, itemsets, marginals and noisy measurements, as plain values
+    "estimate",
     "release",
+    "verification",
     "publish",
-    "audit",  # attacks on methods, with made-up tables
+    "audit",  # attacks on methods, with simulated tables
     "evaluate",
+    "experiments",  # papers' figures and baselines: only the command may know them
     "report",  # pages about a release; with raw data only by way of what `evaluate` made of it
     "cli",
 ]

@@ -15,12 +15,12 @@ import hedgerow
 from hedgerow.audit import audit
 from hedgerow.counting.choose import Counting
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.evaluate.baselines.contingency import ContingencyTable, ItemsetTable
-from hedgerow.evaluate.baselines.diffp_c45 import DiffPC45
-from hedgerow.evaluate.baselines.dpcube import DPCube
-from hedgerow.evaluate.baselines.rps import RPS
-from hedgerow.evaluate.judge import judge
+from hedgerow.evaluate.scorecard import judge
 from hedgerow.evaluate.simulate import simulate
+from hedgerow.experiments.baselines.contingency import ContingencyTable, ItemsetTable
+from hedgerow.experiments.baselines.diffp_c45 import DiffPC45
+from hedgerow.experiments.baselines.dpcube import DPCube
+from hedgerow.experiments.baselines.rps import RPS
 from hedgerow.privacy.account_book import AccountBook
 from hedgerow.publish.api import publish
 from hedgerow.publish.clusters import Centroids, find_centroids

@@ -27,8 +27,9 @@ import fuzz_readers  # noqa: E402
 import hedgerow  # noqa: E402
 from hedgerow.errors import DataError, HedgerowError  # noqa: E402
 from hedgerow.schema import Schema  # noqa: E402
-from hedgerow.table import check_rows, csv_file, fimi, frames, read_baskets, readers  # noqa: E402  # noqa: E402
+from hedgerow.table import check_rows, frames, read_baskets, readers
 from hedgerow.table.source import Source  # noqa: E402
+from hedgerow.table.text import csv_file, fimi  # noqa: E402  # noqa: E402
 
 INSERTIONS = 2000
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.DataWarning")

@@ -29,8 +29,11 @@ import hedgerow
 from hedgerow import sample
 from hedgerow.cli import app
 from hedgerow.errors import HedgerowError, ReleaseError, UsageError
-from hedgerow.release import Release, footer, untrusted, verify
+from hedgerow.release import Release
 from hedgerow.release.manifest import parse_manifest
+from hedgerow.store import parquet_footer as footer
+from hedgerow.store import untrusted
+from hedgerow.verification import verify
 
 NAMES = (
     "manifest.json",

@@ -127,7 +127,7 @@ def late(self, *words):
 DiffMulti.run = late
 """
 BOOKS_WHEN_SAVED = f"""{LATE}
-import hedgerow.release.release as release
+import hedgerow.release.table as release
 
 write = release.write
 def late(found, path, overwrite):
@@ -136,7 +136,7 @@ def late(found, path, overwrite):
 release.write = late
 """
 NOTES_BEFORE_SAVING = """
-import hedgerow.release.release as release
+import hedgerow.release.table as release
 
 write = release.write
 def early(found, path, overwrite):
@@ -148,7 +148,7 @@ release.write = early
 WRITES_IN_PLACE = """
 import shutil
 import hedgerow.release.files as files
-import hedgerow.release.release as release
+import hedgerow.release.table as release
 
 def in_place(found, path, overwrite):
     target = path.folder

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hedgerow.privacy.replay import replay, tail
+from hedgerow.audit.replay import replay, tail
 
 AUDITS = Path(__file__).parents[2] / "audits"
 

@@ -13,11 +13,11 @@ from twins import SCHEMA
 
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import edge_cases, pair_of, picker, random_pair, random_schema
+from hedgerow.audit.replay import record, replay
 from hedgerow.audit.rules import check_books, replay_pair
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.replay import record, replay
 from hedgerow.publish.api import run
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti

@@ -12,12 +12,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hedgerow.evaluate import baselines
-from hedgerow.evaluate.baselines import dpcube, marginals, rps
+from hedgerow.audit.replay import DivergedError, compare, record, replay
+from hedgerow.experiments import baselines
+from hedgerow.experiments.baselines import dpcube, marginals, rps
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.replay import DivergedError, compare, record, replay
 from hedgerow.publish.api import run
 from hedgerow.schema import Schema
 from hedgerow.table import Baskets, Table

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from hedgerow.audit.methods import AUDITED
+from hedgerow.audit.replay import DivergedError, compare, record, replay
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.replay import DivergedError, compare, record, replay
 from hedgerow.publish import diffpart
 from hedgerow.publish.api import run
 from hedgerow.publish.diffpart import DiffPart

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hedgerow.audit.replay import compare, record, replay
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.replay import compare, record, replay
 from hedgerow.publish import clusters
 from hedgerow.schema import Schema
 from hedgerow.table import Table

@@ -13,10 +13,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from hedgerow.audit.replay import _Replayer, compare, record, replay
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.replay import _Replayer, compare, record, replay
 from hedgerow.privacy.suppression import least_threshold, noisy_delta, sampled_delta
 from hedgerow.publish import supermodular
 from hedgerow.publish.api import run

@@ -19,7 +19,7 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.audit import trials
+from hedgerow.audit import replay, trials
 from hedgerow.audit.distinguish import ERROR, Trial, epsilon_bound, tally
 from hedgerow.audit.enumeration import epsilon_between, law_of
 from hedgerow.audit.files import with_people
@@ -29,7 +29,7 @@ from hedgerow.audit.rules import ROUNDING, replay_pair
 from hedgerow.audit.telling import Telling
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.privacy import replay
+from hedgerow.measured.measurements import Measurement
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Dice, Rates
 from hedgerow.privacy.curator import Curator
@@ -42,7 +42,6 @@ from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
-from hedgerow.release.measurements import Measurement
 from hedgerow.schema import Schema
 from hedgerow.table import Table
 

@@ -32,9 +32,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.audit.replay import selection_law, tail
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Cells, Chance, Rates, flat
-from hedgerow.privacy.replay import selection_law, tail
 from hedgerow.privacy.selection import Candidates, Choices
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Publisher

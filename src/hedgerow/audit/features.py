@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.audit.neighbours import Pair
+from hedgerow.measured.itemsets import CoreCells, CutTree
+from hedgerow.measured.measurements import Measurement
+from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.publish.publisher import Outcome
-from hedgerow.release.itemsets import CoreCells, CutTree
-from hedgerow.release.measurements import Measurement
-from hedgerow.release.partition import GridPartition, TreePartition
 from hedgerow.table import Table
 
 __all__ = ["Seen", "Viewer"]

@@ -26,12 +26,12 @@ import pyarrow.parquet
 
 from hedgerow.audit.neighbours import Pair, Pick, random_schema, random_universe
 from hedgerow.counting.choose import Counting, open_engine
+from hedgerow.estimate.synthesize import values_of
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Chance
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Publisher
 from hedgerow.publish.supermodular import Supermodular
-from hedgerow.release.synthesize import values_of
 from hedgerow.schema import Person, Schema
 from hedgerow.table import read, read_baskets
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from hedgerow.audit.enumeration import published
 from hedgerow.audit.neighbours import Pick
+from hedgerow.audit.replay import DivergedError, record
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Cells, Chance, Dice, Rates
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.replay import DivergedError, record
 from hedgerow.privacy.selection import Candidates, Choices
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Publisher

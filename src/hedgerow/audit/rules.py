@@ -10,12 +10,12 @@ from typing import Any
 
 from hedgerow.audit.files import run_on
 from hedgerow.audit.neighbours import Pair
+from hedgerow.audit.replay import Comparison, DivergedError, Trace, compare, record, replay
+from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.privacy.budget import Budget, epsilon_of_rho
 from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.replay import Comparison, DivergedError, Trace, compare, record, replay
 from hedgerow.publish.publisher import Outcome, Publisher
-from hedgerow.release.partition import GridPartition, TreePartition
 
 __all__ = ["ROUNDING", "RULES", "Finding", "check_books", "replay_pair"]
 

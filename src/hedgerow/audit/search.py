@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from hedgerow.audit.enumeration import published
 from hedgerow.audit.neighbours import Pair, Pick, pair_of, picker, random_pair
+from hedgerow.audit.replay import DivergedError, record, replay
 from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.replay import DivergedError, record, replay
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema

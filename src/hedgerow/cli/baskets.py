@@ -150,7 +150,7 @@ def _frequent(release: BasketRelease, top: int) -> tuple[list[str], list[list[An
 
 
 def _partitions(release: BasketRelease, top: int) -> tuple[list[str], list[list[Any]]]:
-    from hedgerow.release.itemsets import CutTree
+    from hedgerow.measured.itemsets import CutTree
     from hedgerow.schema.item_tree import ItemTree
 
     partition = release.partition

@@ -31,7 +31,7 @@ from hedgerow.cli.terminal import (
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.evaluate.judge import Judgement
+    from hedgerow.evaluate.scorecard import Judgement
 
 __all__ = ["evaluate", "judged"]
 
@@ -104,7 +104,7 @@ def judged(
     line_breaks: bool = False,
 ) -> Judgement:
     """The comparison, with what is odd about it told to the steward."""
-    from hedgerow.evaluate.judge import judge
+    from hedgerow.evaluate.scorecard import judge
     from hedgerow.release import Release
     from hedgerow.release.manifest import MANIFEST
 

@@ -205,9 +205,9 @@ def _add(
 ) -> None:
     from hedgerow.privacy.account_book import Notes, unit_of
     from hedgerow.privacy.budget import Budget
-    from hedgerow.release import verify
     from hedgerow.release.files import read_manifest
     from hedgerow.release.manifest import check_guarantee, schema_of
+    from hedgerow.verification import verify
 
     manifest = read_manifest(place)
     promise, schema = manifest["guarantee"], schema_of(manifest)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.report.regions import nested
 
 if TYPE_CHECKING:
-    from hedgerow.release import Release, TreePartition
+    from hedgerow.measured import TreePartition
+    from hedgerow.release import Release
 
 __all__ = ["branches"]
 

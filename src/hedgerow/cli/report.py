@@ -46,9 +46,10 @@ def report(
     with exit code 1 if the release fails its own checks; the page then warns of it.
     """
     from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
-    from hedgerow.release import Release, verify
+    from hedgerow.release import Release
     from hedgerow.report.page import page
     from hedgerow.report.promise import doubt
+    from hedgerow.verification import verify
 
     if out.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"{out} is no page.", hint="Let --out end in .html.")

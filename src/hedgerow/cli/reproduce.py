@@ -12,7 +12,7 @@ from hedgerow.cli.terminal import note, print_json, print_table, progress, say
 from hedgerow.errors import ReleaseError, UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.evaluate.reproduce import Result
+    from hedgerow.experiments.figures import Result
 
 
 def reproduce(
@@ -46,8 +46,8 @@ def reproduce(
     the paper states beside ours. Finished runs are kept in the output folder, so that a stopped
     experiment goes on where it was. NOT PRIVATE: it compares with raw data, which is public here.
     """
-    from hedgerow.evaluate import reproduce as experiments
-    from hedgerow.evaluate.reproduce.pages import draw, write_page, write_table
+    from hedgerow.experiments import figures as experiments
+    from hedgerow.experiments.figures.pages import draw, write_page, write_table
 
     if list_ or name is None:
         known = [(figure.name, figure.title) for figure in experiments.figures()]
@@ -100,7 +100,7 @@ def reproduce(
 
 
 def _interpreter(folder: Path) -> Path:
-    from hedgerow.evaluate.baselines.dpmm import install
+    from hedgerow.experiments.baselines.dpmm import install
 
     return install(folder.resolve())
 

@@ -133,7 +133,7 @@ def _share(region: ShownRegion, name: str) -> str:
 
 def _show_tree(release: Release, depth: int) -> None:
     from hedgerow.cli.regions import branches
-    from hedgerow.release import TreePartition
+    from hedgerow.measured import TreePartition
     from hedgerow.report.regions import cuts
 
     if isinstance(release.partition, TreePartition):
@@ -147,7 +147,7 @@ def _show_tree(release: Release, depth: int) -> None:
 
 def _tree_facts(release: Release, depth: int) -> Any:
     """The tree as nested objects, or the parts of a grid by attribute."""
-    from hedgerow.release import TreePartition
+    from hedgerow.measured import TreePartition
     from hedgerow.report.regions import cuts, nested
 
     if isinstance(release.partition, TreePartition):

@@ -23,7 +23,7 @@ def verify(
     no private data. Ends with exit code 6 if a check fails, or if the run was seeded.
     """
     from hedgerow.release import read_manifest
-    from hedgerow.release import verify as verify_release
+    from hedgerow.verification import verify as verify_release
 
     verdict = verify_release(release)
     if as_json:

@@ -15,10 +15,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.counting.crew import Crew
 from hedgerow.counting.engine import Split
 from hedgerow.counting.layout import Bytes, Layout
-from hedgerow.counting.questions import (
+from hedgerow.counting.scratch import Shelf, Spare
+from hedgerow.counting.tallies import (
     Bounds,
     Cells,
     HistogramQuestion,
@@ -27,7 +27,7 @@ from hedgerow.counting.questions import (
     split_rows,
     sum_cells,
 )
-from hedgerow.counting.scratch import Shelf, Spare
+from hedgerow.counting.threads import Crew
 
 __all__ = ["Chunks", "Memory"]
 

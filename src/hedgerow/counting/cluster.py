@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.counting import partition as work
-from hedgerow.counting.crew import cores
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms, Split
 from hedgerow.counting.layout import Layout
-from hedgerow.counting.questions import Cells, histogram_questions
 from hedgerow.counting.sealed import Sealed
+from hedgerow.counting.tallies import Cells, histogram_questions
+from hedgerow.counting.threads import cores
 from hedgerow.errors import DataError, HedgerowError, UsageError
 from hedgerow.schema import Schema
 from hedgerow.table import RowStream, Table

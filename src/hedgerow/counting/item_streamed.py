@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.counting.chunks import Memory
-from hedgerow.counting.crew import Crew, cores
 from hedgerow.counting.item_engine import Expansion, Masks
 from hedgerow.counting.item_memory import (
     child_bounds,
@@ -25,6 +24,7 @@ from hedgerow.counting.item_memory import (
 from hedgerow.counting.scratch import Shelf, Spare, check_folder
 from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.streamed import DEFAULT_MEMORY, Told, shared_out, silent
+from hedgerow.counting.threads import Crew, cores
 from hedgerow.schema import Schema
 from hedgerow.table import Baskets, read_records
 

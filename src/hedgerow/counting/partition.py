@@ -13,11 +13,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.counting.crew import Crew
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Split
 from hedgerow.counting.layout import Bytes, Layout
-from hedgerow.counting.questions import (
+from hedgerow.counting.tallies import (
     Bounds,
     Cells,
     HistogramQuestion,
@@ -26,6 +25,7 @@ from hedgerow.counting.questions import (
     split_rows,
     sum_cells,
 )
+from hedgerow.counting.threads import Crew
 from hedgerow.schema import Schema
 from hedgerow.table.parquet import Piece, read_piece
 from hedgerow.table.rules import Report

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.counting.chunks import Chunks, Memory
-from hedgerow.counting.crew import Crew, cores
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms, Split
 from hedgerow.counting.layout import Bytes, Layout
 from hedgerow.counting.people import PersonCap
-from hedgerow.counting.questions import histogram_questions
 from hedgerow.counting.scratch import check_folder
 from hedgerow.counting.sealed import Sealed
+from hedgerow.counting.tallies import histogram_questions
+from hedgerow.counting.threads import Crew, cores
 from hedgerow.schema import Schema
 from hedgerow.table import RowStream, Table
 from hedgerow.table.person import id_digests, new_key, row_hash

@@ -55,7 +55,7 @@ def by_regions(release: Release, test: pa.Table) -> float:
     """The share of rows, in percent, whose class `release.predict` tells. NOT PRIVATE.
 
     Each row gets the majority class of its region, which leans on the regions around it where its
-    own counts are mostly noise (see `hedgerow.release.classify`).
+    own counts are mostly noise (see `hedgerow.estimate.classify`).
 
     Args:
         release: A release with a class.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.features import boxes
-from hedgerow.release.partition import Partition
+from hedgerow.measured.partition import Partition
 from hedgerow.table import Table
 
 __all__ = ["cluster_records", "cluster_regions", "match_point"]

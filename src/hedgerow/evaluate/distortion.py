@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.release.partition import Partition
+from hedgerow.measured.partition import Partition
 from hedgerow.table import Table
 
 __all__ = ["discernibility", "ncp"]
@@ -29,7 +29,7 @@ def discernibility(table: Table, partition: Partition) -> int:
         partition: The regions of a release.
 
     Example:
-        >>> from hedgerow.release import GridPartition
+        >>> from hedgerow.measured import GridPartition
         >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
@@ -54,7 +54,7 @@ def ncp(table: Table, partition: Partition) -> float:
         partition: The regions of a release.
 
     Example:
-        >>> from hedgerow.release import GridPartition
+        >>> from hedgerow.measured import GridPartition
         >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99}}})

@@ -1,8 +1,8 @@
 """What settings would be worth: errors against epsilon, on data that is made up or public.
 
 Nobody may try settings on the private table and keep the best: that uses the data without paying.
-Here every run publishes a table that was made up from the schema (`hedgerow.evaluate.made_up`), or
-a PUBLIC one that the user names, and compares the release with that table. No other data is opened.
+Here every run publishes a table simulated from the schema (`hedgerow.evaluate.simulated`), or a
+PUBLIC one that the user names, and compares the release with that table. No other data is opened.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from hedgerow.evaluate.itemsets import (
     top_itemsets,
     top_utility,
 )
-from hedgerow.evaluate.made_up import HiddenKinds, as_frame, made_up_baskets
+from hedgerow.evaluate.simulated import HiddenKinds, as_frame, made_up_baskets
 from hedgerow.evaluate.workload import exact_counts, random_conjunctions
 from hedgerow.privacy.budget import Number
 from hedgerow.privacy.chance import Dice
@@ -29,7 +29,7 @@ from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Publisher
 from hedgerow.publish.supermodular import RowsOutcome
 from hedgerow.release import Release, RowsRelease
-from hedgerow.release.basket_release import BasketRelease
+from hedgerow.release.transactions import BasketRelease
 from hedgerow.schema import Schema
 from hedgerow.table import Baskets, Table, read, read_baskets
 

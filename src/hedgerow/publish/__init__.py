@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgerow.release import Release, RowsRelease
-    from hedgerow.release.basket_release import BasketRelease
+    from hedgerow.release.transactions import BasketRelease
 
 
 class _CallableRoom(ModuleType):

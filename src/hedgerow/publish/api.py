@@ -31,8 +31,8 @@ from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.publish.room import room_for
 from hedgerow.publish.supermodular import RowsOutcome, SideRows, Supermodular
 from hedgerow.release import Release, RowsRelease
-from hedgerow.release.basket_release import BasketRelease
 from hedgerow.release.target import Target
+from hedgerow.release.transactions import BasketRelease
 from hedgerow.schema import Schema
 from hedgerow.settings import check_arguments
 from hedgerow.table import Baskets, Database, Table, refuse_mixing, refuse_same_source

@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from hedgerow.counting.engine import Engine
 from hedgerow.errors import UsageError
+from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Line
 from hedgerow.publish.diffgen import grid_growth, grow_cuts
@@ -50,7 +51,6 @@ from hedgerow.publish.publisher import (
 )
 from hedgerow.publish.scores import SCORES
 from hedgerow.publish.tree import tree_of_cuts
-from hedgerow.release.partition import GridPartition, TreePartition
 from hedgerow.schema import Schema
 
 __all__ = ["CDiffGen"]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.counting.item_engine import Expansion
+from hedgerow.measured.itemsets import CutTree
 from hedgerow.privacy.curator import Curator
-from hedgerow.release.itemsets import CutTree
 from hedgerow.schema.item_tree import ItemTree
 
 __all__ = ["GrowingCuts", "Numbering"]

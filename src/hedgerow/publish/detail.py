@@ -30,18 +30,18 @@ from numpy.typing import NDArray
 
 from hedgerow.counting.engine import Engine, Histograms
 from hedgerow.counting.sealed import Sealed
-from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.ledger import Line
-from hedgerow.privacy.selection import Candidates
-from hedgerow.publish.measure import measured
-from hedgerow.release.detail import (
+from hedgerow.measured.marginals import (
     MOST_RELATED,
     Pairs,
     edges_of,
     fine_attributes,
     pair_number,
 )
-from hedgerow.release.measurements import Measurement
+from hedgerow.measured.measurements import Measurement
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.ledger import Line
+from hedgerow.privacy.selection import Candidates
+from hedgerow.publish.measure import measured
 from hedgerow.schema import Schema
 
 __all__ = ["DetailShare", "buy_detail", "part_counts", "share_detail"]

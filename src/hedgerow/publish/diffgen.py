@@ -36,6 +36,8 @@ from numpy.typing import NDArray
 
 from hedgerow.counting.engine import Engine
 from hedgerow.errors import UsageError
+from hedgerow.measured.measurements import Measurement
+from hedgerow.measured.partition import MOST_CELLS, GridPartition
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Line
@@ -51,8 +53,6 @@ from hedgerow.publish.publisher import (
 )
 from hedgerow.publish.rules import grid_size
 from hedgerow.publish.scores import SCORES
-from hedgerow.release.measurements import Measurement
-from hedgerow.release.partition import MOST_CELLS, GridPartition
 from hedgerow.schema import Numeric, Schema
 
 __all__ = ["DiffGen", "count_cells", "grid_growth", "grow_cuts"]

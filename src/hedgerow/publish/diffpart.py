@@ -45,6 +45,8 @@ from numpy.typing import NDArray
 from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
+from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets
+from hedgerow.measured.measurements import Measurement, Place
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
@@ -60,8 +62,6 @@ from hedgerow.publish.publisher import (
     check_count,
     no_progress,
 )
-from hedgerow.release.itemsets import MOST_CORE, CoreCells, Itemsets
-from hedgerow.release.measurements import Measurement, Place
 from hedgerow.schema import Items, Schema
 from hedgerow.schema.item_tree import ItemTree
 

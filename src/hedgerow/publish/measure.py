@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.counting.engine import Engine
+from hedgerow.measured.measurements import Measurement, Place
 from hedgerow.privacy.chance import Rates
 from hedgerow.privacy.curator import Curator
-from hedgerow.release.measurements import Measurement, Place
 
 __all__ = ["buy_rows", "class_totals", "count_leaves", "measured"]
 

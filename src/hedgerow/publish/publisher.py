@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from hedgerow.counting.engine import Engine
 from hedgerow.errors import SchemaError, UsageError
+from hedgerow.measured.itemsets import Itemsets
+from hedgerow.measured.measurements import Measurement
+from hedgerow.measured.partition import Partition
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
@@ -19,9 +22,6 @@ from hedgerow.privacy.ledger import Ledger
 from hedgerow.publish.measure import buy_rows
 from hedgerow.publish.plan import Plan
 from hedgerow.publish.scores import SCORES, Score
-from hedgerow.release.itemsets import Itemsets
-from hedgerow.release.measurements import Measurement
-from hedgerow.release.partition import Partition
 from hedgerow.schema import Schema, refuse_no_unit
 from hedgerow.settings import check_fields
 

@@ -39,6 +39,9 @@ from numpy.typing import NDArray
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.records import Records
 from hedgerow.errors import UsageError
+from hedgerow.estimate.cells import estimate_cells, whole_counts
+from hedgerow.estimate.synthesize import draw_rows
+from hedgerow.measured.partition import TreePartition
 from hedgerow.optimise.hierarchy import Forest, generalised_attributes
 from hedgerow.optimise.model import Aim, Rule, Utility, Worth, check_number
 from hedgerow.optimise.side import Side
@@ -58,9 +61,6 @@ from hedgerow.publish.publisher import (
 )
 from hedgerow.publish.rows_plan import RowsPlan
 from hedgerow.publish.sampling import draw_nodes
-from hedgerow.release.estimate import estimate_cells, whole_counts
-from hedgerow.release.partition import TreePartition
-from hedgerow.release.synthesize import draw_rows
 from hedgerow.schema import Schema
 from hedgerow.table import CodeMatrix, WeightColumns, read_public, read_weight_file
 from hedgerow.table.weights import MissingWeight, OutsideWeight

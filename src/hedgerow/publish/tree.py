@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Split
+from hedgerow.measured.partition import TreePartition
 from hedgerow.privacy.selection import Choices
-from hedgerow.release.partition import TreePartition
 
 __all__ = ["GrowingTree", "share_evenly", "share_fairly", "tree_of_cuts"]
 

@@ -11,14 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from hedgerow.release.columns import broken, column_of, ints_of, labels_of
-from hedgerow.release.conversion import exact
-from hedgerow.release.generalized import dictionary
+from hedgerow.measured.conversion import exact
+from hedgerow.measured.generalized import dictionary
+from hedgerow.measured.itemsets import CoreCells, CutTree, Itemsets
+from hedgerow.measured.measurements import PLACES, Measurement
+from hedgerow.measured.partition import GridPartition, Partition, TreePartition
 from hedgerow.release.itemset_codec import itemsets_from, itemsets_table
-from hedgerow.release.itemsets import CoreCells, CutTree, Itemsets
-from hedgerow.release.measurements import PLACES, Measurement
-from hedgerow.release.partition import GridPartition, Partition, TreePartition
 from hedgerow.schema import Schema
+from hedgerow.store.validation import broken, column_of, ints_of, labels_of
 
 __all__ = [
     "COLUMNS",

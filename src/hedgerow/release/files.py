@@ -19,6 +19,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hedgerow.errors import ReleaseError
+from hedgerow.estimate.merge import is_censored
+from hedgerow.measured.itemsets import Itemsets
+from hedgerow.measured.marginals import Detail
+from hedgerow.measured.measurements import Measurement
+from hedgerow.measured.partition import Partition
 from hedgerow.release.codec import (
     COLUMNS,
     MEASUREMENTS,
@@ -29,11 +34,7 @@ from hedgerow.release.codec import (
     partition_kind,
     partition_table,
 )
-from hedgerow.release.columns import broken
-from hedgerow.release.detail import Detail
-from hedgerow.release.evidence import is_censored
 from hedgerow.release.formats import FORMATS, ROWS_FILES
-from hedgerow.release.itemsets import Itemsets
 from hedgerow.release.manifest import (
     MANIFEST,
     check_guarantee,
@@ -42,14 +43,13 @@ from hedgerow.release.manifest import (
     schema_of,
     to_text,
 )
-from hedgerow.release.measurements import Measurement
-from hedgerow.release.partition import Partition
 from hedgerow.release.target import Target, cannot, check_target
-from hedgerow.release.untrusted import digest, is_sober, read_bytes, read_columns
+from hedgerow.store.untrusted import digest, is_sober, read_bytes, read_columns
+from hedgerow.store.validation import broken
 
 if TYPE_CHECKING:
-    from hedgerow.release.basket_release import BasketRelease
-    from hedgerow.release.release import Release
+    from hedgerow.release.table import Release
+    from hedgerow.release.transactions import BasketRelease
     from hedgerow.schema import Schema
 
 __all__ = [

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from hedgerow.release.codec import MEASUREMENTS, PARTITION
-from hedgerow.release.columns import broken
-from hedgerow.release.generalized import (
+from hedgerow.estimate.itemsets.listing import list_itemsets, text_blocks
+from hedgerow.measured.generalized import (
     check_against,
     check_names,
     csv_blocks,
     generalized_table,
     typed_table,
 )
-from hedgerow.release.itemset_list import list_itemsets, text_blocks
+from hedgerow.release.codec import MEASUREMENTS, PARTITION
 from hedgerow.schema import Schema
+from hedgerow.store.validation import broken
 
 __all__ = ["ALL_FILES", "FORMATS", "ROWS_FILES", "TABLE", "Format"]
 
@@ -89,14 +89,14 @@ def _check_baskets(schema: Schema, partition: Any) -> None:
 
 _TABLES = Format(
     (REGIONS, TABLE),
-    "hedgerow.release.release:Release",
+    "hedgerow.release.table:Release",
     _table_files,
     _check_table,
     check_names,
 )
 _BASKETS = Format(
     (ITEMSETS, ITEMSETS_TEXT),
-    "hedgerow.release.basket_release:BasketRelease",
+    "hedgerow.release.transactions:BasketRelease",
     _basket_files,
     _check_baskets,
     lambda schema: None,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.release.columns import broken, column_of, ints_of, labels_of
-from hedgerow.release.itemsets import CoreCells, CutTree, Itemsets
+from hedgerow.measured.itemsets import CoreCells, CutTree, Itemsets
+from hedgerow.store.validation import broken, column_of, ints_of, labels_of
 
 __all__ = ["itemsets_from", "itemsets_table"]
 

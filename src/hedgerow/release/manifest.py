@@ -9,14 +9,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import HedgerowError, ReleaseError
+from hedgerow.measured.conversion import exact
 from hedgerow.release.codec import KINDS, measurement_heads, partition_kind
-from hedgerow.release.columns import broken
-from hedgerow.release.conversion import exact
 from hedgerow.schema import Schema
+from hedgerow.store.validation import broken
 
 if TYPE_CHECKING:
-    from hedgerow.release.basket_release import BasketRelease
-    from hedgerow.release.release import Release
+    from hedgerow.release.table import Release
+    from hedgerow.release.transactions import BasketRelease
 
 __all__ = [
     "FORMAT",

@@ -19,21 +19,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.errors import UsageError
+from hedgerow.estimate.answers import Answers, read_many
+from hedgerow.estimate.noise import half_width
+from hedgerow.estimate.rows_bounds import least_by_noise, least_by_sampling
+from hedgerow.estimate.synthesize import draw_rows
+from hedgerow.measured.conversion import exact
+from hedgerow.measured.generalized import check_names, csv_blocks, dictionary
+from hedgerow.measured.partition import Partition, Parts
 from hedgerow.optimise.hierarchy import generalised_attributes
-from hedgerow.release.answers import Answers, read_many
 from hedgerow.release.booking import Booking, note_saved
-from hedgerow.release.columns import broken
-from hedgerow.release.conversion import exact
 from hedgerow.release.files import check_file, read_table, write_folder
 from hedgerow.release.formats import ROWS_FILES
-from hedgerow.release.generalized import check_names, csv_blocks, dictionary
-from hedgerow.release.kinds import as_kind
 from hedgerow.release.manifest import check_guarantee, common_manifest, schema_of
-from hedgerow.release.noise import half_width
-from hedgerow.release.partition import Partition, Parts
-from hedgerow.release.rows_bounds import least_by_noise, least_by_sampling
-from hedgerow.release.synthesize import draw_rows
 from hedgerow.schema import Attribute, Schema
+from hedgerow.store.frames import as_kind
+from hedgerow.store.validation import broken
 
 if TYPE_CHECKING:
     from hedgerow.schema.query import Query
@@ -156,7 +156,7 @@ class RowsRelease:
         The estimate spreads each row evenly over what it covers. People whose rows are not listed
         are missing in it, so it is too low on the whole, and there is no upper end: the truth may
         be any number from `low` on. The lower end counts listed rows wholly inside a query alone,
-        less what noise or sampling may have added (`hedgerow.release.rows_bounds`).
+        less what noise or sampling may have added (`hedgerow.estimate.rows_bounds`).
 
         Args:
             queries: As for `Release.count`.

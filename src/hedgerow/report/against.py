@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
 
 if TYPE_CHECKING:
-    from hedgerow.evaluate.judge import Judgement
+    from hedgerow.evaluate.scorecard import Judgement
 
 __all__ = ["classes_against", "counts_against", "detail_against", "in_short", "values_against"]
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from hedgerow.errors import HedgerowError
-from hedgerow.release import BasketRelease, GridPartition, Release, RowsRelease
-from hedgerow.release.itemsets import CoreCells
+from hedgerow.measured import GridPartition
+from hedgerow.measured.itemsets import CoreCells
+from hedgerow.release import BasketRelease, Release, RowsRelease
 from hedgerow.report import words
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
 from hedgerow.report.regions import largest

@@ -6,9 +6,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.release import BasketRelease, Release, RowsRelease, verify
-from hedgerow.release.conversion import exact
-from hedgerow.release.verify import Verdict
+from hedgerow.measured.conversion import exact
+from hedgerow.release import BasketRelease, Release, RowsRelease
 from hedgerow.report import words
 from hedgerow.report.divisions import division, whole
 from hedgerow.report.html import Safe, join, table, tag
@@ -16,9 +15,11 @@ from hedgerow.report.promise import budget, doubt, factor, promise
 from hedgerow.report.values import questions, values
 from hedgerow.schema import Numeric
 from hedgerow.schema.query import Query
+from hedgerow.verification import verify
+from hedgerow.verification.verify import Verdict
 
 if TYPE_CHECKING:
-    from hedgerow.evaluate.judge import Judgement
+    from hedgerow.evaluate.scorecard import Judgement
 
 __all__ = ["page"]
 

@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 from hedgerow.errors import ReleaseError
-from hedgerow.release.conversion import exact
-from hedgerow.release.verify import Verdict
+from hedgerow.measured.conversion import exact
 from hedgerow.report import words
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
+from hedgerow.verification.verify import Verdict
 
 __all__ = ["after", "budget", "doubt", "factor", "promise", "shares"]
 

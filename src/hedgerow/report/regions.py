@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hedgerow.release import GridPartition, Release, TreePartition
+    from hedgerow.measured import GridPartition, TreePartition
+    from hedgerow.release import Release
 
 __all__ = ["ShownRegion", "cuts", "largest", "nested"]
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hedgerow.release import GridPartition, Release, TreePartition
+from hedgerow.measured import GridPartition, TreePartition
+from hedgerow.release import Release
 from hedgerow.report import words
 from hedgerow.report.html import Safe, join, tag
 from hedgerow.report.regions import cuts

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.release import BasketRelease, GridPartition, Release, RowsRelease, TreePartition
-from hedgerow.release.spread import Spread, columns_of, item_spread, spreads
+from hedgerow.measured import GridPartition, TreePartition
+from hedgerow.release import BasketRelease, Release, RowsRelease
+from hedgerow.release.histogram import Spread, columns_of, item_spread, spreads
 from hedgerow.report.divisions import whole
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
 from hedgerow.schema import Categorical, Numeric

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.errors import ReleaseError
 
 if TYPE_CHECKING:
+    from hedgerow.measured.marginals import Detail
     from hedgerow.release import BasketRelease, Release, RowsRelease
-    from hedgerow.release.detail import Detail
 
 __all__ = [
     "caution",
@@ -186,7 +186,7 @@ def many(number: int, word: str) -> str:
 
 def detail(release: Any) -> Detail | None:
     """The tables of attributes and pairs that were counted beside regions, if there are any."""
-    from hedgerow.release.detail import Detail
+    from hedgerow.measured.marginals import Detail
 
     if release.schema.items is not None:
         return None
@@ -241,7 +241,7 @@ def spending(
 
 
 def _spending(ledger: dict[str, Any], named: Callable[[str], str]) -> list[tuple[str, str, str]]:
-    from hedgerow.release.conversion import exact
+    from hedgerow.measured.conversion import exact
 
     units = {pot: exact(entry["unit"]) for pot, entry in ledger["pots"].items()}
     rows: list[tuple[str, str, str]] = []

@@ -2,7 +2,7 @@
 
 from hedgerow.table.baskets import Baskets, read_baskets, read_records
 from hedgerow.table.database import Database, refuse_mixing
-from hedgerow.table.draft import draft_schema
+from hedgerow.table.drafting.draft import draft_schema
 from hedgerow.table.frames import FrameKind, frame_kind, to_frame
 from hedgerow.table.identity import refuse_same_source
 from hedgerow.table.stream import RowStream

@@ -20,7 +20,7 @@ from hedgerow.errors import DataWarning, LeakError, UsageError
 from hedgerow.table.frames import FrameKind, frame_kind
 from hedgerow.table.readers import is_many, magic_of, open_source
 from hedgerow.table.source import no_records
-from hedgerow.table.text_faults import misnamed
+from hedgerow.table.text.faults import misnamed
 
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
@@ -211,8 +211,8 @@ def is_text(source: Any) -> bool:
 
 def _read_text(path: Path, lookup: Lookup, progress: Progress | None, sink: Sink | None) -> Records:
     """Reads a file with one record per line."""
-    from hedgerow.table.fimi import read_lines
     from hedgerow.table.records import Records
+    from hedgerow.table.text.fimi import read_lines
 
     if path.name.lower().endswith((".csv", ".csv.gz")) and lookup.items.separator == " ":
         raise UsageError(

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import DataError
-from hedgerow.table.csv_file import open_csv
 from hedgerow.table.database import Database, is_database, open_database
 from hedgerow.table.frames import Split, open_frame
 from hedgerow.table.parquet import Piece, damaged, find_files, open_parquet
 from hedgerow.table.source import Source
+from hedgerow.table.text.csv_file import open_csv
 
 __all__ = ["is_many", "magic_of", "open_source"]
 

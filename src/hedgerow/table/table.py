@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import DataWarning, LeakError
 from hedgerow.schema.attributes import Attribute
-from hedgerow.table.distinct import OwnValues
+from hedgerow.table.drafting.distinct import OwnValues
 from hedgerow.table.encode import Codes
 from hedgerow.table.frames import FrameKind, frame_kind
 from hedgerow.table.identity import refuse_same_rows

@@ -10,10 +10,11 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import sample
-from hedgerow.counting import chunks, questions
+from hedgerow.counting import chunks
+from hedgerow.counting import tallies as questions
 from hedgerow.counting.chunks import Memory
-from hedgerow.counting.questions import histogram_questions
 from hedgerow.counting.streamed import StreamedEngine
+from hedgerow.counting.tallies import histogram_questions
 from hedgerow.errors import DataError, DataWarning
 from hedgerow.table import RowStream, read
 

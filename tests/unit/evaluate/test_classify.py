@@ -11,7 +11,8 @@ import pytest
 
 from hedgerow.errors import UsageError
 from hedgerow.evaluate import MODELS, classify
-from hedgerow.release import GridPartition, Measurement, Release
+from hedgerow.measured import GridPartition, Measurement
+from hedgerow.release import Release
 from hedgerow.schema import Schema
 
 pytest.importorskip("sklearn")

@@ -9,7 +9,7 @@ import pytest
 
 from hedgerow.errors import UsageError
 from hedgerow.evaluate import cluster_records, cluster_regions, match_point
-from hedgerow.release import GridPartition
+from hedgerow.measured import GridPartition
 from hedgerow.schema import Schema
 from hedgerow.table import Table
 

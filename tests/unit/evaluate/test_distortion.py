@@ -7,7 +7,7 @@ import pytest
 
 import hedgerow
 from hedgerow.evaluate import discernibility, ncp
-from hedgerow.release import GridPartition, TreePartition
+from hedgerow.measured import GridPartition, TreePartition
 from hedgerow.schema import Schema
 from hedgerow.table import Table
 

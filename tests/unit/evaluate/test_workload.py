@@ -15,7 +15,8 @@ from hedgerow.evaluate import (
     random_conjunctions,
     random_queries,
 )
-from hedgerow.release import GridPartition, Measurement, Release
+from hedgerow.measured import GridPartition, Measurement
+from hedgerow.release import Release
 from hedgerow.schema import Schema
 from hedgerow.schema.query import Query
 from hedgerow.table import Table

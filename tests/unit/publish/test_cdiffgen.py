@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hedgerow.measured.partition import TreePartition
 from hedgerow.publish.cdiffgen import CDiffGen, _shares
-from hedgerow.release.partition import TreePartition
 
 
 def chain(depth: int) -> TreePartition:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.measured.marginals import Pairs, edges_of
 from hedgerow.privacy.budget import Pot
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.publish.detail import SPAN, _dependence, _fours, _pair_tables, share_detail
-from hedgerow.release.detail import Pairs, edges_of
 from hedgerow.schema import Schema
 from hedgerow.table import Table
 

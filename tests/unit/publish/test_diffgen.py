@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.measured.partition import GridPartition
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.curator import Curator
@@ -18,7 +19,6 @@ from hedgerow.publish import diffgen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.publisher import Outcome
 from hedgerow.publish.scores import SCORES
-from hedgerow.release.partition import GridPartition
 from hedgerow.schema import Numeric, Schema
 from hedgerow.table import Table
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.measured.partition import TreePartition
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.publisher import Outcome
-from hedgerow.release.partition import TreePartition
 from hedgerow.schema import Categorical, Numeric, Schema
 from hedgerow.table import Table
 

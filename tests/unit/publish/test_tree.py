@@ -159,8 +159,8 @@ def test_children_of_a_taxonomy_node_and_of_an_interval() -> None:
 
 def test_counts_of_a_long_path_never_run_out_of_budget():
     """Every path adds up to all units, and every node has some, however deep the tree is."""
+    from hedgerow.measured.partition import TreePartition
     from hedgerow.publish.cdiffgen import _shares
-    from hedgerow.release.partition import TreePartition
 
     for depth in (0, 1, 2, 9, 99, 900, 9000):
         # a chain: every split cuts off one leaf

@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from hedgerow.errors import ReleaseError
-from hedgerow.release import Release, check_target, files, untrusted
+from hedgerow.release import Release, check_target, files
 from hedgerow.release.manifest import parse_manifest, to_text
+from hedgerow.store import untrusted
 
 KINDS = ["tree_release", "grid_release", "sparse_release"]
 NAMES = {

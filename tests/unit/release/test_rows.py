@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.release import Release, RowsRelease, verify
+from hedgerow.release import Release, RowsRelease
 from hedgerow.schema import Schema
+from hedgerow.verification import verify
 
 SCHEMA = Schema.from_dict(
     {

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pytest
 
 import hedgerow as hr
-from hedgerow.evaluate.judge import Judgement, judge
-from hedgerow.release import TreePartition
+from hedgerow.evaluate.scorecard import Judgement, judge
+from hedgerow.measured import TreePartition
 from hedgerow.report.page import page
 from hedgerow.report.tree import upper_tree
 
@@ -332,7 +332,7 @@ def test_names_and_values_stay_text(
     with_raw: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("hedgerow.evaluate.judge._MODELS", ("tree",))  # the quicker one
+    monkeypatch.setattr("hedgerow.evaluate.scorecard._MODELS", ("tree",))  # the quicker one
     folder, data = hostile[kind]
     text = page(folder, judge(data, folder, queries=40) if with_raw else None)
     seen = Outline(text)
@@ -372,7 +372,8 @@ def test_rows_of_which_none_is_listed(releases: dict[str, Path], raw: Path, kind
 def test_a_tree_of_thousands_of_regions_stays_small() -> None:
     from fractions import Fraction
 
-    from hedgerow.release import Measurement, Release
+    from hedgerow.measured import Measurement
+    from hedgerow.release import Release
 
     names = [f"v{n}" for n in range(64)]
     schema = hr.Schema.from_dict(

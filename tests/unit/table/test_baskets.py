@@ -205,7 +205,7 @@ def test_blocks_do_not_cut_records(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     whole = records_of(read_text(tmp_path, content, CLICKS))
     assert whole == [(2, 11), (3, 4, 5), (16,), (12, 13, 14, 15)]
     for size in range(1, len(content) + 2):
-        monkeypatch.setattr("hedgerow.table.fimi._BLOCK", size)
+        monkeypatch.setattr("hedgerow.table.text.fimi._BLOCK", size)
         assert records_of(read_text(tmp_path, content, CLICKS)) == whole
         assert records_of(read_text(tmp_path, content, CLICKS, "d.gz")) == whole
 
@@ -220,9 +220,9 @@ def test_a_mark_is_no_part_of_a_line(tmp_path: Path) -> None:
 def test_a_line_that_is_too_long_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hedgerow.table.fimi.LONGEST", 20)
+    monkeypatch.setattr("hedgerow.table.text.fimi.LONGEST", 20)
     for size in (1, 6, 21, 22, 23, 100):
-        monkeypatch.setattr("hedgerow.table.fimi._BLOCK", size)
+        monkeypatch.setattr("hedgerow.table.text.fimi._BLOCK", size)
         for end in ("\n", "\r\n", "\r"):
             fine = f"1 2{end}{'1 ' * 10}{end}3{end}"
             assert len(records_of(read_text(tmp_path, fine, CLICKS))) == 3
@@ -234,9 +234,9 @@ def test_a_long_line_with_a_mark_does_not_end_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such a line is as long as its items: it is read or refused, and never what follows lost."""
-    monkeypatch.setattr("hedgerow.table.fimi.LONGEST", 20)
+    monkeypatch.setattr("hedgerow.table.text.fimi.LONGEST", 20)
     for size in range(1, 40):
-        monkeypatch.setattr("hedgerow.table.fimi._BLOCK", size)
+        monkeypatch.setattr("hedgerow.table.text.fimi._BLOCK", size)
         for end in ("\n", "\r\n", "\r"):
             fine = f"1 2{end}\ufeff{'1 ' * 10}{end}3{end}"
             assert records_of(read_text(tmp_path, fine, CLICKS)) == [(0, 1), (0,), (2,)]

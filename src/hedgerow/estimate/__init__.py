@@ -1,0 +1,1 @@
+"""From noisy to usable: merging, consistency, models, rounding, noise laws, intervals, records."""

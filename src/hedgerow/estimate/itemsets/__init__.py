@@ -1,0 +1,1 @@
+"""Estimates for transactions: models of itemsets, answers and synthetic records."""

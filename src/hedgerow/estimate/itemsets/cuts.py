@@ -1,0 +1,254 @@
+"""Answers from partitions by hierarchy cuts.
+
+A record of a partition has an item under every node of its cut and none elsewhere. So a set is
+surely in all records of a partition whose cut holds its items themselves, surely in none if an
+item lies under no node of the cut, and possibly in some of the others: there its items are taken to
+come independently, by their supports, given that each node of the cut has at least one.
+
+The interval of a count does not need that: the truth is at least the count of the partitions where
+the set is sure, and at most that of those where it is possible.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.estimate.itemsets.rows import draw_cells, gather
+from hedgerow.estimate.noise import factor, half_width
+from hedgerow.measured.itemsets import CutTree
+from hedgerow.measured.measurements import Measurement
+from hedgerow.schema import Items
+from hedgerow.schema.item_tree import ItemTree
+
+__all__ = ["CutModel", "not_negative"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_LEAST, _MOST = 1e-9, 1 - 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class CutModel:
+    """What the partitions of hierarchy cuts tell.
+
+    Args:
+        items: The public universe.
+        partition: The partitions.
+        leaf: Their noisy counts: of all, each without its sub-partitions, or only of those leaves
+            that reached a threshold.
+        support: The noisy supports of all items, if they were measured.
+        size: The noisy number of records by number of items, if it was measured.
+    """
+
+    items: Items
+    partition: CutTree
+    leaf: Measurement
+    support: Measurement | None
+    size: Measurement | None
+
+    @cached_property
+    def tree(self) -> ItemTree:
+        """The tree over the universe."""
+        return ItemTree.of(self.items)
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether every partition was counted, so that no record is missing."""
+        return len(self.leaf.where) == self.partition.cells
+
+    @cached_property
+    def most(self) -> int:
+        """The most items that a record can have."""
+        return min(self.items.max_items or self.items.size, self.items.size)
+
+    @cached_property
+    def possible(self) -> NDArray[np.bool_]:
+        """Which partitions can hold a record, by public rules."""
+        return np.asarray(np.diff(self.partition.cut_start) <= self.most)
+
+    @cached_property
+    def counts(self) -> Floats:
+        """The noisy count of each partition, 0 where none is known or possible."""
+        counts = np.zeros(self.partition.cells)
+        counts[self.leaf.where] = self.leaf.values[:, 0]
+        return np.where(self.possible, counts, 0.0)
+
+    @cached_property
+    def tails(self) -> Floats:
+        """The variance of the noise on each count, by its tails."""
+        tails = np.zeros(self.partition.cells)
+        tails[self.leaf.where] = 2 / (self.leaf.units * float(self.leaf.unit)) ** 2
+        return np.where(self.possible, tails, 0.0)
+
+    @cached_property
+    def hold(self) -> Floats:
+        """The probability that a record holds each item."""
+        size = self.items.size
+        if self.support is None:
+            return np.full(size, min(0.5, 1 / size))
+        total = self.size.values.sum() if self.size is not None else self.counts.sum()
+        hold = np.maximum(self.support.values[:, 0], 0.5) / max(float(total), 1.0)
+        return np.asarray(np.clip(hold, _LEAST, 0.5))
+
+    @cached_property
+    def steps(self) -> Floats:
+        """Minus the log of the probability to hold none of the items before each code."""
+        return np.concatenate(([0.0], np.cumsum(-np.log1p(-self.hold))))
+
+    @cached_property
+    def some(self) -> Floats:
+        """For each node of the tree the probability to hold at least one item under it."""
+        return np.asarray(-np.expm1(-(self.steps[self.tree.hi] - self.steps[self.tree.lo])))
+
+    def _cover(self, code: int) -> Ints:
+        """For each partition the node of its cut that an item lies under, -1 if there is none."""
+        if code not in self._covers:
+            cut, tree = self.partition.cut, self.tree
+            entries = np.flatnonzero((tree.lo[cut] <= code) & (code < tree.hi[cut]))
+            cover = np.full(self.partition.cells, -1, np.int64)
+            cover[self.partition.owner[entries]] = cut[entries]
+            if len(self._covers) > 256:
+                self._covers.clear()
+            self._covers[code] = cover
+        return self._covers[code]
+
+    @cached_property
+    def _covers(self) -> dict[int, Ints]:
+        return {}
+
+    def _weights(self, one: Ints) -> tuple[Ints, Floats, NDArray[np.bool_]]:
+        """The partitions that may hold a set, the share of each that does, and where it is sure."""
+        covers = [self._cover(code) for code in one.tolist()]
+        inside = self.possible.copy()
+        for cover in covers:
+            inside &= cover >= 0
+        where = np.flatnonzero(inside)
+        share, sure = np.ones(len(where)), np.ones(len(where), np.bool_)
+        for place, cover in enumerate(covers):
+            node = cover[where]
+            fresh = np.ones(len(where), np.bool_)
+            for earlier in covers[:place]:
+                fresh &= earlier[where] != node
+            given = np.where(fresh, self.some[node], 1.0)
+            item = self.tree.children[node] == 0
+            share *= np.where(item, 1.0, np.minimum(self.hold[one[place]] / given, 1.0))
+            sure &= item
+        return where, share, sure
+
+    def estimates(self, sets: Sequence[Ints]) -> Floats:
+        """The estimated number of records that hold all items of each set."""
+        found = np.zeros(len(sets))
+        for place, one in enumerate(sets):
+            if self._never(one):
+                continue
+            if len(one) == 1 and self.support is not None:
+                found[place] = self.support.values[one[0], 0]
+                continue
+            where, share, _ = self._weights(one)
+            found[place] = self.counts[where] @ share
+        return found
+
+    def _never(self, one: Ints) -> bool:
+        dummy = self.items.dummy
+        return len(one) > self.most or (len(one) > 1 and dummy is not None and dummy in one)
+
+    def bounds(self, sets: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
+        """Intervals that hold the true counts at a level, each by itself.
+
+        Where leaves are missing there is no upper bound, and listed counts were listed for being
+        high: no noise of any of the 2^items leaves reaches further than the bound used, by the
+        union bound. Otherwise supports, where they were measured, take half of the error and the
+        partitions the other half.
+        """
+        low, high = np.zeros(len(sets)), np.zeros(len(sets))
+        for place, one in enumerate(sets):
+            if self._never(one):
+                continue
+            where, _, sure = self._weights(one)
+            if not self.complete:
+                counted = where[self.tails[where] > 0]
+                low[place], high[place] = self._listed(counted, 1 - level), math.inf
+                continue
+            shared = self.support is not None and len(one) > 0
+            at = (1 + level) / 2 if shared else level
+            spread = np.array([self.tails[where[sure]].sum(), self.tails[where].sum()])
+            width = np.where(spread > 0, half_width(np.sqrt(spread), at), 0.0)
+            low[place] = self.counts[where[sure]].sum() - width[0]
+            high[place] = self.counts[where].sum() + width[1]
+            if shared:
+                high[place] = max(min(high[place], self._most(one, at)), low[place])
+        return low, high
+
+    def _listed(self, counted: Ints, error: float) -> float:
+        rate = np.sqrt(2 / self.tails[counted])
+        reach = (self.items.size * math.log(2) - math.log(error)) / rate + 1
+        return float(np.maximum(self.counts[counted] - reach, 0.0).sum())
+
+    def _most(self, one: Ints, level: float) -> float:
+        """The least of the upper bounds that the supports of the items give, one side each."""
+        assert self.support is not None
+        long, more = 0.0, 0.0
+        if self.support.reach < self.most:
+            if self.size is None:
+                return math.inf
+            bins = np.append(self.size.where[1:] - 1, self.most) > self.support.reach
+            long = float(self.size.values[bins, 0].sum())
+            more = float((2 / (self.size.units[bins] * float(self.size.unit)) ** 2).sum())
+        rate = self.support.units[one] * float(self.support.unit)
+        parts = 1 << (len(one) - 1).bit_length()  # few levels, which are slow to work out
+        sides = factor(max(1 - 2 * (1 - level) / parts, 1e-9))
+        ends = self.support.values[one, 0] + long + sides * np.sqrt(2 / rate**2 + more) + 0.5
+        return float(ends.min())
+
+    def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
+        """Made-up records: where each begins, and the codes of their items, increasing."""
+        cell = draw_cells(not_negative(self.counts, self.tails > 0), n, random)
+        number = np.diff(self.partition.cut_start)[cell]
+        record = np.repeat(np.arange(len(cell)), number)
+        first = np.repeat(self.partition.cut_start[cell] - np.cumsum(number) + number, number)
+        node = self.partition.cut[first + np.arange(len(record))]
+        lo, hi = self.tree.lo[node], self.tree.hi[node]
+        records: list[Ints] = []
+        codes: list[Ints] = []
+        # the first item under a node is drawn given that there is one, all others as they come
+        some = -np.log1p(-random.random(len(record)) * self.some[node])
+        while len(record):
+            code = np.searchsorted(self.steps, self.steps[lo] + some, side="left") - 1
+            code = np.maximum(code, lo)
+            if not codes:
+                code = np.minimum(code, hi - 1)
+            here = code < hi
+            record, lo, hi = record[here], code[here] + 1, hi[here]
+            records.append(record)
+            codes.append(code[here])
+            here = lo < hi
+            record, lo, hi = record[here], lo[here], hi[here]
+            some = random.exponential(size=len(record))
+        none = np.zeros(0, np.int64)
+        return gather(
+            np.concatenate([none, *records]), np.concatenate([none, *codes]), len(cell), random
+        )
+
+
+def not_negative(counts: Floats, counted: NDArray[np.bool_]) -> Floats:
+    """The nearest counts that are not negative and sum to the same, if that is not negative.
+
+    Example:
+        >>> not_negative(np.array([5.0, -1.0, 2.0]), np.array([True, True, True])).tolist()
+        [4.5, 0.0, 1.5]
+    """
+    values = counts[counted]
+    total = max(float(values.sum()), 0.0)
+    found = np.zeros(len(counts))
+    if total > 0:
+        down = np.sort(values)[::-1]
+        excess = (np.cumsum(down) - total) / np.arange(1, len(down) + 1)
+        found[counted] = np.maximum(values - excess[np.count_nonzero(down > excess) - 1], 0.0)
+    return found

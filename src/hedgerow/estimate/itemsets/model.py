@@ -1,0 +1,73 @@
+"""What can be asked of published transactions, whatever their regions: one small protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import ReleaseError
+from hedgerow.measured.itemsets import CoreCells, Itemsets
+from hedgerow.measured.measurements import Measurement
+from hedgerow.schema import Items
+
+__all__ = ["BasketModel", "model_of"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class BasketModel(Protocol):
+    """Estimates, bounds and draws. A set is an increasing array of item codes."""
+
+    def estimates(self, sets: Sequence[Ints]) -> Floats:
+        """The estimated number of records that hold all items of each set."""
+
+    def bounds(self, sets: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
+        """Intervals that hold the true counts at a level, each by itself."""
+
+    def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
+        """Made-up records: where each begins, and the codes of their items, increasing."""
+
+
+def model_of(items: Items, partition: Itemsets, measurements: Sequence[Measurement]) -> BasketModel:
+    """The model for some regions.
+
+    Raises:
+        ReleaseError: If they were not counted as they should be.
+    """
+    from hedgerow.estimate.itemsets.core import CoreModel
+    from hedgerow.estimate.itemsets.cuts import CutModel
+
+    named = {measurement.name: measurement for measurement in measurements}
+    support, size = named.get("support"), named.get("size")
+    for found, places in ((support, np.arange(items.size)), (size, None)):
+        if found is not None and not _fits(found, places):
+            raise _lacking(f"its measurement {found.name!r} is not as it should be")
+    if isinstance(partition, CoreCells):
+        cell = named.get("cell")
+        if cell is None or not _fits(cell, np.arange(partition.cells)):
+            raise _lacking("a cell was not counted")
+        return CoreModel(items, partition, cell, support, size)
+    leaf = named.get("leaf")
+    if leaf is None or leaf.values.shape[1] != 1:
+        raise _lacking("no partition was counted")
+    return CutModel(items, partition, leaf, support, size)
+
+
+def _fits(measurement: Measurement, places: Ints | None) -> bool:
+    """Whether it has one number at each of these places, all at one rate."""
+    where, units = measurement.where, measurement.units
+    alike = measurement.values.shape[1] == 1 and len(units) > 0 and bool((units == units[0]).all())
+    if places is None:  # the lower ends of bins
+        return alike and bool((np.diff(where) > 0).all())
+    return alike and np.array_equal(where, places)
+
+
+def _lacking(what: str) -> ReleaseError:
+    return ReleaseError(
+        f"this release cannot be read as transactions: {what}",
+        hint="Ask whoever published the release for a fresh copy.",
+    )

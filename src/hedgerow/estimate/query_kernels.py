@@ -1,0 +1,295 @@
+"""The loops that answer count queries: one descent of the tree per query. Loads numba.
+
+A query weighs each leaf by the share of it that it overlaps. Three sums come out of one descent:
+
+0. inner: leaves that lie wholly inside;
+1. even: every leaf by its share, as if records lay evenly inside it;
+2. touched: every leaf that the query overlaps at all.
+
+A node wholly inside counts as a whole and a node that is disjoint not at all, so the descent
+follows the edges of the query. It also ends at a node below which no attribute is divided that the
+query cuts: all leaves there have the same share.
+
+Beside its estimate, each sum has a variance. Restricted to the subtree of a node, the sum is `a`
+times the node's final count plus something made of first-pass values below it; `r` is the variance
+of that and `c` its covariance with the node's own first-pass value (0 under least squares). With
+the children's a, c and r, their shares b, the variances V of their first values, and w the node's
+weight of its own measurement:
+
+    a = sum(a_i b_i)
+    r = sum((a_i - a)^2 V_i + 2 (a_i - a) c_i + r_i)
+    c = (1 - w) sum((a_i - a) V_i + c_i)
+
+since the final count of child i is its first value plus b_i times what the node's final count
+differs from the sum of the children's first values. Children that are disjoint have a = c = r = 0
+and are not visited: sums over them follow from the sum of all V.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from hedgerow.estimate.index import BITS
+
+__all__ = ["bit_of", "descend", "scan"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+FIRST, END, SPLIT, LOW, HIGH, DIVIDED = range(6)
+COUNT, SHARE, VARIANCE, ALONE, OWN, BELOW = range(6)
+
+_DUST = 1e-9  # code units that are rounding errors of the query's bounds
+
+
+@njit(cache=True, inline="always")
+def bit_of(attribute: int) -> np.int64:
+    """The bit that stands for an attribute."""
+    return np.int64(1) << np.int64(attribute % BITS)
+
+
+@njit(cache=True)
+def _overlap(low: float, high: float, lows: Floats, highs: Floats, begin: int, end: int) -> float:
+    """The share of an interval that some intervals cover; exactly 0 or 1 where it is."""
+    if high <= lows[begin] or low >= highs[end - 1]:
+        return 0.0
+    covered = 0.0
+    for i in range(begin, end):
+        left, right = max(low, lows[i]), min(high, highs[i])
+        if right > left:
+            covered += right - left
+    if covered <= _DUST:
+        return 0.0
+    if covered >= high - low - _DUST:
+        return 1.0
+    return covered / (high - low)
+
+
+@njit(cache=True, inline="always")
+def _give(sums: Floats, at: int, share: float, v: float, a: float, c: float, r: float) -> None:
+    """Adds a child to the sums of its parent."""
+    sums[at] += a * share
+    sums[at + 1] += a * v
+    sums[at + 2] += a * a * v
+    sums[at + 3] += c
+    sums[at + 4] += a * c
+    sums[at + 5] += r
+
+
+@njit(cache=True, nogil=True)
+def descend(
+    shape: Ints,
+    weights: Floats,
+    sizes: Ints,
+    deepest: int,
+    whole: float,
+    start: Ints,
+    attribute: Ints,
+    begin: Ints,
+    lows: Floats,
+    highs: Floats,
+    out: Floats,
+) -> None:
+    """Answers queries on a tree.
+
+    Args:
+        shape: Of each node, side by side to be near in memory: its first child, one past its last
+            (children stand side by side), the attribute that divides it, its first code and one
+            past its last in the attribute that divides its parent, and which attributes are
+            divided in and below it, as bits (see `bit_of`).
+        weights: Likewise: the count that is asked for, its share in what its parent is off by, the
+            variance of its first value, `r` of it when wholly inside, the weight of its own
+            measurement, and the sum of the variances of its children's first values.
+        sizes: The number of codes of each attribute.
+        deepest: The number of levels.
+        whole: `a` of a node wholly inside.
+        start: Where the conditions of each query begin; one more than there are queries.
+        attribute: The attribute of each condition.
+        begin: Where the intervals of each condition begin; one more than there are conditions.
+        lows: The lower ends of intervals, in code units.
+        highs: The upper ends.
+        out: For each query and sum: the estimate, a, c and r at the root.
+    """
+    attributes = sizes.size
+    condition = np.full(attributes, -1, dtype=np.int64)
+    fraction = np.ones(attributes)
+    node = np.zeros(deepest + 1, dtype=np.int64)
+    child = np.zeros(deepest + 1, dtype=np.int64)
+    last = np.zeros(deepest + 1, dtype=np.int64)
+    cut = np.zeros(deepest + 1, dtype=np.int64)  # how many attributes the query cuts, at this depth
+    bits = np.zeros(deepest + 1, dtype=np.int64)  # which they are
+    alike = attributes > BITS  # several attributes have the same bit
+    before = np.ones(deepest + 1)
+    # per depth and sum, over the children seen so far: a b, a V, a^2 V, c, a c, r
+    sums = np.zeros((deepest + 1) * 18)
+    for query in range(start.size - 1):
+        inner, even, touched = 0.0, 0.0, 0.0
+        empty = False
+        cut[0], bits[0] = 0, 0
+        for i in range(start[query], start[query + 1]):
+            s = attribute[i]
+            part = _overlap(0.0, sizes[s], lows, highs, begin[i], begin[i + 1])
+            condition[s], fraction[s] = i, part
+            empty |= part == 0.0
+            if part < 1.0:
+                cut[0] += 1
+                bits[0] |= bit_of(s)
+        if not empty and (cut[0] == 0 or bits[0] & shape[0, DIVIDED] == 0):
+            # the root itself: wholly inside, or all leaves are cut alike, which are then no part
+            # of the inner sum
+            weight = 1.0
+            for i in range(start[query], start[query + 1]):
+                weight *= fraction[attribute[i]]
+            for k in range(3):
+                w = 1.0 if k == 2 or cut[0] == 0 else weight * k
+                out[query, k, 0] = w * weights[0, COUNT]
+                out[query, k, 1] = w * whole
+                out[query, k, 3] = w * w * weights[0, ALONE]
+        elif not empty:
+            depth = 0
+            node[0], child[0], last[0] = 0, shape[0, FIRST], shape[0, END]
+            sums[:18] = 0.0
+            while True:
+                here = node[depth]
+                s = shape[here, SPLIT]
+                i = condition[s]
+                part = fraction[s]
+                crossed, crossed_bits = cut[depth], bits[depth]
+                at = depth * 18
+                u = child[depth]
+                end = last[depth]
+                down = False
+                while u < end:
+                    if i >= 0:
+                        low, high = shape[u, LOW], shape[u, HIGH]
+                        part = _overlap(low, high, lows, highs, begin[i], begin[i + 1])
+                        if part == 0.0:
+                            u += 1
+                            continue
+                        crossed = cut[depth] + (part < 1.0) - (fraction[s] < 1.0)
+                        crossed_bits = bits[depth]
+                        if part < 1.0:
+                            crossed_bits |= bit_of(s)
+                        elif not alike:
+                            crossed_bits &= ~bit_of(s)
+                    if crossed > 0 and crossed_bits & shape[u, DIVIDED] != 0:
+                        down = True
+                        break
+                    count, share = weights[u, COUNT], weights[u, SHARE]
+                    v, alone = weights[u, VARIANCE], weights[u, ALONE]
+                    if crossed == 0:
+                        inner += count
+                        even += count
+                        touched += count
+                        _give(sums, at, share, v, whole, 0.0, alone)
+                        _give(sums, at + 6, share, v, whole, 0.0, alone)
+                        _give(sums, at + 12, share, v, whole, 0.0, alone)
+                    else:
+                        weight = part
+                        for j in range(start[query], start[query + 1]):
+                            if attribute[j] != s:
+                                weight *= fraction[attribute[j]]
+                        even += weight * count
+                        touched += count
+                        r = weight * weight * alone
+                        _give(sums, at + 6, share, v, weight * whole, 0.0, r)
+                        _give(sums, at + 12, share, v, whole, 0.0, alone)
+                    u += 1
+                if down:
+                    child[depth] = u + 1
+                    depth += 1
+                    before[depth] = fraction[s]
+                    fraction[s] = part
+                    node[depth], cut[depth], bits[depth] = u, crossed, crossed_bits
+                    child[depth], last[depth] = shape[u, FIRST], shape[u, END]
+                    sums[depth * 18 : depth * 18 + 18] = 0.0
+                    continue
+                own, below = weights[here, OWN], weights[here, BELOW]
+                for k in range(3):
+                    o = at + 6 * k
+                    a = sums[o]
+                    r = sums[o + 2] + a * (a * below - 2 * sums[o + 1])
+                    r = max(0.0, r + 2 * (sums[o + 4] - a * sums[o + 3]) + sums[o + 5])
+                    c = (1 - own) * (sums[o + 1] - a * below + sums[o + 3])
+                    if depth:
+                        _give(sums, o - 18, weights[here, SHARE], weights[here, VARIANCE], a, c, r)
+                    else:
+                        out[query, k, 1], out[query, k, 2], out[query, k, 3] = a, c, r
+                if depth == 0:
+                    break
+                fraction[shape[node[depth - 1], SPLIT]] = before[depth]
+                depth -= 1
+            out[query, 0, 0], out[query, 1, 0], out[query, 2, 0] = inner, even, touched
+        for i in range(start[query], start[query + 1]):
+            condition[attribute[i]], fraction[attribute[i]] = -1, 1.0
+
+
+@njit(cache=True, nogil=True)
+def scan(
+    part: NDArray[np.int32],
+    values: Floats,
+    edges: Ints,
+    edge_start: Ints,
+    worst: float,
+    start: Ints,
+    attribute: Ints,
+    begin: Ints,
+    lows: Floats,
+    highs: Floats,
+    out: Floats,
+) -> None:
+    """Answers queries on the listed cells of a grid.
+
+    Args:
+        part: The part of each listed cell in each attribute, shape [cells, attributes].
+        values: The noisy count of each listed cell.
+        edges: The edges of all attributes, one after another.
+        edge_start: Where the edges of each attribute begin; one more than there are attributes.
+        worst: How far the noise of any cell reaches.
+        start: As for `descend`, and so on.
+        attribute: The attribute of each condition.
+        begin: Where the intervals of each condition begin.
+        lows: The lower ends of intervals.
+        highs: The upper ends.
+        out: For each query: the even sum of the values; of what each cell holds at least, the
+            inner, even and touched sum; the even and touched sum of what it holds at most; how
+            many listed cells there are, by share and touched; and how many cells of the grid.
+    """
+    longest = 0
+    for a in range(edge_start.size - 1):
+        longest = max(longest, edge_start[a + 1] - edge_start[a])
+    for query in range(start.size - 1):
+        first, last = start[query], start[query + 1]
+        shares = np.zeros((last - first, longest))
+        even_cells, touched_cells = 1.0, 1.0
+        for i in range(first, last):
+            a = attribute[i]
+            even, touched = 0.0, 0.0
+            for j in range(edge_start[a + 1] - edge_start[a] - 1):
+                e = edge_start[a] + j
+                share = _overlap(edges[e], edges[e + 1], lows, highs, begin[i], begin[i + 1])
+                shares[i - first, j] = share
+                even += share
+                touched += share > 0.0
+            even_cells *= even
+            touched_cells *= touched
+        out[query, 8], out[query, 9] = even_cells, touched_cells
+        for cell in range(part.shape[0]):
+            share = 1.0
+            for i in range(last - first):
+                share *= shares[i, part[cell, attribute[first + i]]]
+                if share == 0.0:
+                    break
+            if share > 0.0:
+                least = max(0.0, values[cell] - worst)
+                most = values[cell] + worst
+                out[query, 0] += share * values[cell]
+                out[query, 1] += least * (share == 1.0)
+                out[query, 2] += share * least
+                out[query, 3] += least
+                out[query, 4] += share * most
+                out[query, 5] += most
+                out[query, 6] += share
+                out[query, 7] += 1.0

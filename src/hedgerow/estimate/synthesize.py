@@ -1,0 +1,139 @@
+"""Synthetic rows: records drawn inside the regions of a release.
+
+Drawing reads published counts only, so ordinary pseudo-random numbers are right here: nothing
+secret hangs on them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hedgerow.errors import UsageError
+from hedgerow.estimate.marginal_model import Forest
+from hedgerow.estimate.marginal_rows import Held, draw_detailed
+from hedgerow.measured.generalized import dictionary, numbers
+from hedgerow.measured.partition import Partition
+from hedgerow.schema import Attribute, Categorical, Numeric, Schema
+
+__all__ = ["check_whole", "draw_rows", "labels_of", "values_of"]
+
+Ints = NDArray[np.int64]
+
+_MOST_ROWS = 1 << 24  # a release may come from anybody, and claim any number
+
+
+def draw_rows(
+    schema: Schema,
+    partition: Partition,
+    regions: Ints,
+    counts: Ints,
+    n: int | None = None,
+    seed: int | None = None,
+    model: tuple[Forest, Held] | None = None,
+) -> pa.Table:
+    """Rows with the schema's columns, the class last, in random order.
+
+    Within its region a value is uniform over the codes, or lies where the detail of a release says
+    that records do. Integers and dates are then uniform
+    within their grid cell; decimals are grid points, no finer than the schema's step. The "other"
+    code of a numeric attribute becomes null.
+
+    Args:
+        schema: The public description of the columns.
+        partition: The regions.
+        regions: The listed regions.
+        counts: Their counts, shape [regions, classes].
+        n: How many rows to draw; without it, as many as the release counts.
+        seed: For the same rows again.
+        model: Where records lie and what regions hold, if the release has detail.
+
+    Raises:
+        UsageError: If n or the seed is no whole number from 0, the release counts nobody to draw
+            from, or no n is given and it counts very many.
+    """
+    check_whole("the number of rows", n, "Ask for 0 rows or more.")
+    check_whole("the seed", seed, "Leave the seed out, or give 0 or more.")
+    random = np.random.default_rng(seed)
+    weights = counts.ravel()
+    if n is None and int(weights.sum()) > _MOST_ROWS:
+        raise UsageError(
+            "this release counts very many records, more than are drawn unasked",
+            hint="Say how many rows you want (--rows, n=).",
+        )
+    if model is not None:
+        rows = int(weights.sum()) if n is None else n
+        codes, klass = draw_detailed(*model, rows, random)
+        columns = {
+            attribute.name: values_of(attribute, codes[:, place], random)
+            for place, attribute in enumerate(schema.attributes)
+        }
+        if schema.target is not None:
+            columns[schema.target.name] = values_of(schema.target, klass, random)
+        return pa.table(columns)
+    if n is not None:
+        weights = _share_out(n, weights, random)
+    cell = random.permutation(np.repeat(np.arange(len(weights)), weights))
+    row, klass = np.divmod(cell, counts.shape[1])
+    columns = {}
+    for place, attribute in enumerate(schema.attributes):
+        parts = partition.parts(place, regions)
+        interval = parts.index[row]
+        low, width = parts.lo[interval], (parts.hi - parts.lo)[interval]
+        codes = low + (random.random(len(row)) * width).astype(np.int64)
+        columns[attribute.name] = values_of(attribute, codes, random)
+    if schema.target is not None:
+        columns[schema.target.name] = values_of(schema.target, klass, random)
+    return pa.table(columns)
+
+
+def check_whole(what: str, number: object, hint: str) -> None:
+    """Refuses what is no whole number from 0; None means that nothing was asked for."""
+    if number is None:
+        return
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+        raise UsageError(f"{what} is no whole number", hint=hint)
+    if number < 0:
+        raise UsageError(f"{what} is negative", hint=hint)
+
+
+def _share_out(n: int, weights: Ints, random: np.random.Generator) -> Ints:
+    total = int(weights.sum())
+    if n and not total:
+        raise UsageError(
+            "this release counts no records, so there is nothing to draw from",
+            hint="Leave the number of rows out to get an empty table.",
+        )
+    return random.multinomial(n, weights / max(total, 1)) if n else np.zeros_like(weights)
+
+
+def values_of(attribute: Attribute, codes: Ints, random: np.random.Generator) -> pa.Array:
+    """Values for codes: labels, or numbers and dates drawn inside their grid cells."""
+    if isinstance(attribute, Numeric):
+        return _numeric(attribute, codes, random)
+    return labels_of(attribute, codes)
+
+
+def labels_of(
+    attribute: Categorical, codes: Ints, nulls: NDArray[np.bool_] | None = None
+) -> pa.Array:
+    """The leaf labels of codes; truth values if the attribute is a boolean of just those."""
+    leaves = attribute.taxonomy.leaves
+    truths = [leaf.lower() == "true" for leaf in leaves]
+    if attribute.boolean and sorted(leaf.lower() for leaf in leaves) == ["false", "true"]:
+        return pa.array(np.array(truths)[codes], mask=nulls)
+    return dictionary(pa.array(codes.astype(np.int32), mask=nulls), leaves)
+
+
+def _numeric(attribute: Numeric, codes: Ints, random: np.random.Generator) -> pa.Array:
+    nulls = codes >= attribute.grid
+    if attribute.kind == "decimal":
+        return numbers(attribute, codes, nulls)
+    low, high, step = int(attribute.low), int(attribute.high), int(attribute.step)
+    start = low + np.minimum(codes, attribute.grid - 1) * step
+    width = np.minimum(start + step, high + 1) - start  # the last cell may be cut short
+    values = start if step == 1 else start + (random.random(len(codes)) * width).astype(np.int64)
+    if attribute.kind == "date":
+        return pa.array(values.astype(np.int32), pa.int32(), mask=nulls).cast(pa.date32())
+    return pa.array(values, pa.int64(), mask=nulls)

@@ -1,0 +1,338 @@
+"""One comparison of a release with the raw data each, as plain numbers. NOT PRIVATE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.estimate.answers import Answers
+from hedgerow.evaluate import classify
+from hedgerow.evaluate.itemsets import (
+    exact_supports,
+    random_itemsets,
+    top_itemsets,
+    top_utility,
+)
+from hedgerow.evaluate.workload import exact_counts, random_conjunctions
+from hedgerow.release import BasketRelease, Release
+from hedgerow.release.histogram import item_spread, spreads
+from hedgerow.schema import Numeric, Schema
+from hedgerow.schema.query import Query
+from hedgerow.table import Baskets, Table, read
+
+__all__ = [
+    "Accuracy",
+    "Classification",
+    "CountErrors",
+    "CountLine",
+    "Marginal",
+    "TopItemsets",
+    "classification",
+    "count_errors",
+    "item_marginal",
+    "itemset_errors",
+    "marginals",
+    "top_errors",
+]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+MOST_CONDITIONS = 4
+MOST_ROWS = 50_000  # so many are learnt from and tested on; more take long and change little
+FOLDS = 5
+_NAMES: dict[classify.Model, str] = {
+    "tree": "decision tree",
+    "c45": "pruned decision tree",
+    "id3": "decision tree grown to the end",
+    "svm": "linear support vectors",
+    "boosting": "gradient boosting",
+}
+SANITY = 0.001  # of all records: errors of smaller counts are told relative to so many
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """The shares of an attribute's values, raw and released. NOT PRIVATE.
+
+    Args:
+        name: The attribute.
+        values: Its values, or steps of numbers.
+        raw: The share of each among the raw records.
+        released: The same by the release.
+        total_variation: Half the sum of all differences: 0 if they are the same, 1 if they have
+            nothing in common.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    raw: tuple[float, ...]
+    released: tuple[float, ...]
+    total_variation: float
+
+
+@dataclass(frozen=True)
+class CountLine:
+    """How far some counts are off. NOT PRIVATE.
+
+    Args:
+        size: How many conditions they have, or items; None for counts of all sizes.
+        queries: How many counts were asked for.
+        absolute: The mean error, in records.
+        mean: The mean of |estimate - truth| / max(truth, sanity bound).
+        median: The median of the same.
+        covered: The share whose interval holds the truth.
+    """
+
+    size: int | None
+    queries: int
+    absolute: float
+    mean: float
+    median: float
+    covered: float
+
+
+@dataclass(frozen=True)
+class CountErrors:
+    """Errors of random counts. NOT PRIVATE.
+
+    Args:
+        lines: By the number of conditions, or of items.
+        overall: All together.
+        sanity: The sanity bound, in records.
+        level: The share of intervals that should hold the truth, at least.
+    """
+
+    lines: tuple[CountLine, ...]
+    overall: CountLine
+    sanity: float
+    level: float
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How well one model tells the class, in percent of raw rows. NOT PRIVATE.
+
+    Args:
+        model: Its name in `MODELS`, where its settings are.
+        words: What it is called.
+        released: Trained on released rows.
+        raw: Trained on raw rows other than those it is tested on.
+    """
+
+    model: str
+    words: str
+    released: float
+    raw: float
+
+
+@dataclass(frozen=True)
+class Classification:
+    """How well the class can be told. NOT PRIVATE.
+
+    Args:
+        target: The class attribute.
+        majority: The share, in percent, of the most frequent class: what no attribute tells.
+        regions: What the majorities of the regions tell; None where there are no regions.
+        models: Models trained on released rows beside the same trained on raw ones; none if
+            scikit-learn is not installed.
+        rows: On how many raw rows all this was tested.
+    """
+
+    target: str
+    majority: float
+    regions: float | None
+    models: tuple[Accuracy, ...]
+    rows: int
+
+
+@dataclass(frozen=True)
+class TopItemsets:
+    """How much of the most frequent itemsets is left. NOT PRIVATE.
+
+    Args:
+        number: How many, K.
+        found: How many of them are among the release's K.
+        utility: The DiffPart paper's: 1 if they and their counts are the same.
+    """
+
+    number: int
+    found: int
+    utility: float
+
+
+def marginals(table: Table, release: Any) -> tuple[Marginal, ...]:
+    """Every attribute and the class, raw against released. NOT PRIVATE.
+
+    Args:
+        table: The raw table.
+        release: A release of a table.
+    """
+    places = [*range(len(table.schema.attributes)), -1]
+    found = []
+    for place, spread in zip(places, spreads(release), strict=False):
+        code = np.bincount(table.codes[:, place], minlength=spread.edges[-1])
+        raw = np.add.reduceat(code, spread.edges[:-1]).astype(np.float64)
+        found.append(_marginal(spread.name, spread.labels, raw, spread.shares))
+    return tuple(found)
+
+
+def item_marginal(baskets: Baskets, release: BasketRelease) -> Marginal:
+    """How the items of all records are shared out, raw against released. NOT PRIVATE."""
+    spread = item_spread(release)
+    raw = np.bincount(baskets.codes, minlength=len(spread.labels)).astype(np.float64)
+    return _marginal(spread.name, spread.labels, raw, spread.shares)
+
+
+def _marginal(name: str, values: tuple[str, ...], raw: Any, released: Any) -> Marginal:
+    shares = raw / max(1.0, float(raw.sum()))
+    off = float(np.abs(shares - released).sum()) / 2
+    return Marginal(name, values, tuple(shares.tolist()), tuple(released.tolist()), off)
+
+
+def count_errors(table: Table, release: Any, number: int, seed: int) -> CountErrors:
+    """Random conjunctions of one to four attributes. NOT PRIVATE.
+
+    Args:
+        table: The raw table.
+        release: A release of a table.
+        number: How many, shared out evenly over the numbers of conditions.
+        seed: Which ones.
+    """
+    most = min(MOST_CONDITIONS, len(table.schema.attributes))
+    each = max(1, number // most)
+    queries: list[Query] = []
+    for many in range(1, most + 1):
+        queries += random_conjunctions(table.schema, each, (many, many), seed + many)
+    sizes = np.repeat(np.arange(1, most + 1), each)
+    truth = exact_counts(table, queries)
+    return _errors(sizes, truth, release.count(queries), table.codes.shape[0])
+
+
+def itemset_errors(baskets: Baskets, release: BasketRelease, number: int, seed: int) -> CountErrors:
+    """Random itemsets of one to four items. NOT PRIVATE.
+
+    Args:
+        baskets: The raw transactions.
+        release: A release of them.
+        number: How many, shared out about evenly over their sizes.
+        seed: Which ones.
+    """
+    sets = random_itemsets(release.items.size, MOST_CONDITIONS, number, seed)
+    sizes = np.asarray([len(one) for one in sets])
+    truth = exact_supports(baskets, sets).astype(np.float64)
+    names = release.items.labels
+    answers = release.count([[names[code] for code in one] for one in sets])
+    return _errors(sizes, truth, answers, len(baskets.start) - 1)
+
+
+def _errors(sizes: Ints, truth: Floats, answers: Answers, records: int) -> CountErrors:
+    bound = max(1.0, SANITY * records)
+    off = np.abs(answers.estimate - truth)
+    relative = off / np.maximum(truth, bound)
+    held = (answers.low <= truth) & (truth <= answers.high)
+
+    def line(size: int | None) -> CountLine:
+        these = np.ones(len(sizes), bool) if size is None else sizes == size
+        return CountLine(
+            size, int(these.sum()), float(off[these].mean()), float(relative[these].mean()),
+            float(np.median(relative[these])), float(held[these].mean()),
+        )  # fmt: skip
+
+    lines = tuple(line(int(size)) for size in np.unique(sizes))
+    return CountErrors(lines, line(None), bound, answers.level)
+
+
+def top_errors(
+    baskets: Baskets, release: BasketRelease, numbers: tuple[int, ...]
+) -> tuple[TopItemsets, ...]:
+    """The most frequent itemsets of both. NOT PRIVATE.
+
+    Args:
+        baskets: The raw transactions.
+        release: A release of them.
+        numbers: How many itemsets to look at, for each line.
+    """
+    exact = top_itemsets(baskets, max(numbers))
+    listed = release.frequent(max(numbers), kind="arrow")
+    codes = {label: code for code, label in enumerate(release.items.labels)}
+    told = [
+        (tuple(sorted(codes[item] for item in items)), max(0.0, estimate))
+        for items, estimate in zip(
+            listed["items"].to_pylist(), listed["estimate"].to_pylist(), strict=True
+        )
+    ]
+    found = []
+    for number in numbers:
+        if exact[:number] and (number == min(numbers) or number <= len(exact)):
+            both = {one for one, _ in exact[:number]} & {one for one, _ in told[:number]}
+            utility = top_utility(exact[:number], told[:number])
+            found.append(TopItemsets(number, len(both), utility))
+    return tuple(found)
+
+
+def classification(
+    table: Table, release: Any, seed: int, models: tuple[classify.Model, ...]
+) -> Classification:
+    """How well the class of raw rows can be told from the release. NOT PRIVATE.
+
+    Models are trained on synthetic rows of the release and tested on raw rows. The raw rows are
+    the ones that were published, so a release gets the benefit of having seen them: by little,
+    since that is what its guarantee bounds. The same models trained on raw rows are never tested
+    on the rows they learnt from: each fifth is told by what was learnt from the others.
+
+    Args:
+        table: The raw table; its schema has a class.
+        release: A release of it.
+        seed: Which rows are drawn, and how they are divided.
+        models: Which models; none without scikit-learn.
+    """
+    schema = table.schema
+    assert schema.target is not None
+    random = np.random.default_rng(seed)
+    records = table.codes.shape[0]
+    picked = random.permutation(records)[:MOST_ROWS]
+    rows = table.codes[picked].astype(np.int64)
+    truth = rows[:, -1]
+    majority = np.bincount(table.codes[:, -1]).argmax()
+    regions = None
+    if isinstance(release, Release):
+        told = release.majority(rows[:, :-1])
+        regions = 100 * float(np.mean(told == truth))
+    accuracies = []
+    if models:
+        made = _synthetic(release, min(records, MOST_ROWS), seed)
+        folds = np.arange(len(rows)) % FOLDS  # the rows are in random order already
+    for model in models:
+        right = 0.0
+        for fold in range(FOLDS) if len(rows) >= 2 * FOLDS else ():
+            inside = folds == fold
+            share = classify.on_codes(rows[~inside], rows[inside], schema, model)
+            right += share * float(inside.sum()) / len(rows)
+        accuracies.append(
+            Accuracy(model, _NAMES[model], classify.on_codes(made, rows, schema, model), right)
+        )
+    share = 100 * float(np.mean(truth == majority))
+    return Classification(schema.target.name, share, regions, tuple(accuracies), len(rows))
+
+
+def _synthetic(release: Any, number: int, seed: int) -> Ints:
+    """The codes of released rows, the class last."""
+    rows = release.synthesize(number, seed=seed, kind="arrow")
+    return read(rows, _forgiving(release.schema)).codes.astype(np.int64)
+
+
+def _forgiving(schema: Schema) -> Schema:
+    """The schema of rows that were drawn: nobody's, and null where a number is "other"."""
+    attributes = tuple(
+        replace(attribute, missing="other")
+        if isinstance(attribute, Numeric) and attribute.has_other
+        else attribute
+        for attribute in schema.attributes
+    )
+    return replace(
+        schema, attributes=attributes, person=None, identifiers=(), draft=False, unit="row"
+    )

@@ -1,0 +1,276 @@
+"""A release held against the raw data it came from, by every measure that fits. NOT PRIVATE."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hedgerow.errors import DataError, HedgerowError, UsageError
+from hedgerow.evaluate import measures as comparisons
+from hedgerow.evaluate.classify import Model
+from hedgerow.evaluate.distortion import discernibility, ncp
+from hedgerow.evaluate.measures import (
+    Classification,
+    CountErrors,
+    Marginal,
+    TopItemsets,
+)
+from hedgerow.evaluate.personal import personal_table
+from hedgerow.evaluate.workload import NOT_PRIVATE
+from hedgerow.optimise.exact import LARGEST
+from hedgerow.publish.supermodular import Supermodular
+from hedgerow.release import BasketRelease, Release, RowsRelease
+from hedgerow.schema.query import Query
+from hedgerow.settings import check_arguments
+from hedgerow.table import Table, read, read_baskets, read_public
+
+__all__ = ["Distortion", "Judgement", "Personal", "judge"]
+
+QUERIES = 1000
+TOP = (10, 50, 100)
+_CERTAIN = 1 - 1e-9  # an interval at this level misses the truth of the right table never
+_SOLVED, _FEW = 200, 20  # records whose generalisations are searched; few where that takes long
+_MODELS: tuple[Model, ...] = ("tree", "boosting")
+NO_MODELS = (
+    "scikit-learn is not installed, so no models were trained: pip install 'hedgerow[evaluate]'"
+)
+
+
+@dataclass(frozen=True)
+class Distortion:
+    """How much detail generalisation took away. NOT PRIVATE.
+
+    Args:
+        ncp: The normalised certainty penalty, 0 to 1.
+        discernibility: The sum of squared sizes of regions; None where regions overlap.
+        alike: Discernibility by the record: with how many records one shares its region.
+    """
+
+    ncp: float
+    discernibility: int | None
+    alike: float | None
+
+
+@dataclass(frozen=True)
+class Personal:
+    """Mean utility and risk of raw records under the settings of a release. NOT PRIVATE.
+
+    Args:
+        utility: The mean utility of a record.
+        most_utility: The same if nothing was generalised.
+        risk: The mean risk of a record.
+        records: How many distinct records were looked at.
+        side: What risk was measured on: "given", or "raw" for the raw table itself.
+        listed: The people in listed rows as a share of all, estimated.
+    """
+
+    utility: float
+    most_utility: float
+    risk: float
+    records: int
+    side: str
+    listed: float
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What is left of the raw data in a release. NOT PRIVATE.
+
+    Args:
+        schema: The name of the schema.
+        method: The method of the release.
+        records: How many raw records there are, as far as the schema's rules keep them.
+        matches: Whether the release can be one of these records at all.
+        marginals: Each attribute and the class; for transactions, the items.
+        counts: Errors of random range counts, or counts of itemsets.
+        classification: How well the class is told, if there is one.
+        distortion: NCP and discernibility, where there are regions or rows.
+        itemsets: The most frequent itemsets, for transactions.
+        personal: Utility and risk, for rows that were generalised one by one.
+        notes: What a reader must know beside the numbers.
+    """
+
+    schema: str
+    method: str
+    records: int
+    matches: bool
+    marginals: tuple[Marginal, ...]
+    counts: CountErrors
+    classification: Classification | None = None
+    distortion: Distortion | None = None
+    itemsets: tuple[TopItemsets, ...] = ()
+    personal: Personal | None = None
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON, the warning first."""
+        return {"private": False, "warning": NOT_PRIVATE, **asdict(self)}
+
+
+def judge(
+    raw: Any,
+    release: str | Path | Release | BasketRelease | RowsRelease,
+    *,
+    queries: int = QUERIES,
+    seed: int = 0,
+    delimiter: str | None = None,
+    line_breaks: bool = False,
+    side: Any = None,
+    progress: Any = None,
+) -> Judgement:
+    """Compares a release with the raw data that it came from. NOT PRIVATE.
+
+    The raw data is read by the release's own schema.
+
+    Args:
+        raw: The raw data: whatever `hedgerow.publish` takes.
+        release: The release, or its folder.
+        queries: How many random counts to ask both for.
+        seed: Which counts, and which rows models learn from.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
+        side: For Supermodular: the public side table, if it was published with one.
+        progress: Called now and then with the share of the data that was read.
+
+    Raises:
+        DataError: If the raw data does not follow the release's schema.
+        UsageError: If a setting cannot be meant.
+
+    Example:
+        >>> import hedgerow
+        >>> from hedgerow import sample
+        >>> people = sample.people(600, seed=3)
+        >>> release = hedgerow.publish(people, sample.schema(), epsilon=1, seed=7)
+        >>> found = judge(people, release, queries=40)
+        >>> found.records, found.matches, found.to_dict()["private"]
+        (600, True, False)
+    """
+    check_arguments(judge, locals())
+    if queries < 1:
+        raise UsageError("there must be at least one query", hint="Ask for 1,000, say.")
+    if seed < 0:
+        raise UsageError("the seed is negative", hint="Give 0 or more.")
+    opened: Any = Release.load(release) if isinstance(release, str | Path) else release
+    if side is not None and not isinstance(opened, RowsRelease):
+        raise UsageError(
+            "only a release by supermodular has a side table", hint="Leave the side table out."
+        )
+    look = read if opened.schema.items is None else read_baskets
+    try:
+        found: Any = look(
+            raw, opened.schema, delimiter=delimiter, line_breaks=line_breaks, progress=progress
+        )
+    except (DataError, UsageError) as error:
+        if isinstance(raw, str | Path) and not Path(raw).exists():
+            raise  # a file that is not there, or an address: nothing to do with the release
+        hint = f"{error.hint} " if error.hint else ""
+        raise type(error)(
+            error.message,
+            hint=f"{hint}It is read by the schema of the release, {opened.schema.name!r}: is "
+            "this the data that it was made from?",
+        ) from None
+    if isinstance(opened, BasketRelease):
+        return _judge_baskets(found, opened, queries, seed)
+    return _judge_table(found, opened, queries, seed, side)
+
+
+def _judge_baskets(baskets: Any, release: BasketRelease, queries: int, seed: int) -> Judgement:
+    records = len(baskets.start) - 1
+    _refuse_empty(records)
+    return Judgement(
+        release.schema.name,
+        release.method,
+        records,
+        _may_be(release.count([[]], level=_CERTAIN), records),
+        (comparisons.item_marginal(baskets, release),),
+        comparisons.itemset_errors(baskets, release, queries, seed),
+        itemsets=comparisons.top_errors(baskets, release, TOP),
+    )
+
+
+def _judge_table(table: Table, release: Any, queries: int, seed: int, side: Any) -> Judgement:
+    records = int(table.codes.shape[0])
+    _refuse_empty(records)
+    notes: list[str] = []
+    told = None
+    if table.schema.target is not None and int(release.counts.sum()):
+        known = importlib.util.find_spec("sklearn") is not None
+        told = comparisons.classification(table, release, seed, _MODELS if known else ())
+        if not known:
+            notes.append(NO_MODELS)
+    personal = None
+    if isinstance(release, RowsRelease):
+        distortion = Distortion(_rows_ncp(release), None, None)
+        try:
+            personal = _personal(table, release, side, seed)
+        except (HedgerowError, TypeError, ValueError) as error:
+            why = f": {error.message}" if isinstance(error, HedgerowError) else ""
+            notes.append(f"utility and risk could not be worked out{why}")
+    else:
+        penalty = discernibility(table, release.partition)
+        distortion = Distortion(ncp(table, release.partition), penalty, penalty / records)
+    return Judgement(
+        release.schema.name,
+        release.method,
+        records,
+        _may_be(release.count([Query(())], level=_CERTAIN), records),
+        comparisons.marginals(table, release),
+        comparisons.count_errors(table, release, queries, seed),
+        told,
+        distortion,
+        personal=personal,
+        notes=tuple(notes),
+    )
+
+
+def _refuse_empty(records: int) -> None:
+    if not records:
+        raise DataError(
+            "no record of the data is left by the rules of the release's schema",
+            hint="Is it the data that this release was made from?",
+        )
+
+
+def _may_be(everybody: Any, records: int) -> bool:
+    """Whether a release's number of records can be that of the data."""
+    return bool(everybody.low[0] <= records <= everybody.high[0])
+
+
+def _rows_ncp(release: RowsRelease) -> float:
+    """The penalty of the rows as they are listed: of people who are not, nothing is known."""
+    width = (release.hi - release.lo).astype(np.float64)
+    domain = np.asarray([attribute.size for attribute in release.attributes])
+    penalty = np.where(width > 1, width / domain, 0.0).mean(axis=1)
+    return float(np.average(penalty, weights=release.counts)) if release.counts.sum() else 1.0
+
+
+def _personal(table: Table, release: RowsRelease, side: Any, seed: int) -> Personal:
+    known = {field.name for field in fields(Supermodular)}
+    given = {key: value for key, value in release.settings.items() if key in known}
+    given |= {"side": None, "weight_bounds": tuple(given.get("weight_bounds", (0.0, 10.0)))}
+    given["weight_columns"] = None  # people's own weights are not in the release
+    if not isinstance(given.get("weights"), Mapping):
+        given["weights"] = None
+    method = Supermodular(**given)
+    forest, worth = method.terms(table.schema)
+    rows = table.codes if side is None else read_public(side, table.schema)
+    most = _SOLVED if forest.largest_lattice() <= LARGEST else _FEW
+    setting = method.risk if method.aim().threshold else method.trade
+    codes = rows[:, : forest.attributes]
+    found = personal_table(table, codes, method, (float(setting),), most, seed)
+    leaves = forest.leaves(table.codes[:, : forest.attributes].astype(np.int64))
+    people = float(release.counts.sum()) / release.share
+    return Personal(
+        found.utility[0],
+        float(worth.utility[leaves].sum(axis=1).mean()),
+        found.risk[0],
+        found.records,
+        "raw" if side is None else "given",
+        min(1.0, people / table.codes.shape[0]),
+    )

@@ -1,0 +1,1 @@
+"""Papers' figures and baselines: beside the core, which imports nothing of it."""

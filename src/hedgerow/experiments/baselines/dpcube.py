@@ -1,0 +1,169 @@
+"""DPCube: a private histogram, partitioned and counted again (Xiao et al. 2014).
+
+As far as the DiffMulti paper describes it, which compares with it.
+
+Half of epsilon buys noisy counts of all cells of the contingency table. A kd-tree over these noisy
+numbers, which costs nothing, finds parts whose cells are alike; the other half buys counts of these
+parts. Cells and parts are then made to agree by least squares.
+
+A part is cut where that leaves the least squared deviation from the halves' means, until what is
+left is no more than noise would leave.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.counting.engine import Engine
+from hedgerow.errors import UsageError
+from hedgerow.experiments.baselines.base import UNITS, Baseline
+from hedgerow.measured.partition import TreePartition
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.ledger import Line
+from hedgerow.publish.measure import measured
+from hedgerow.publish.plan import Plan
+from hedgerow.publish.publisher import Outcome
+from hedgerow.schema import Schema
+
+__all__ = ["DPCube"]
+
+Ints = NDArray[np.int64]
+
+MOST_CELLS = 100_000
+_ROOT = np.zeros(1, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class DPCube(Baseline):
+    """Settings of DPCube.
+
+    Args:
+        tolerance: How many times the squared deviation of pure noise a part may have.
+
+    Example:
+        >>> DPCube().name
+        'dpcube'
+    """
+
+    tolerance: float = 1.5
+
+    name: ClassVar[str] = "dpcube"
+
+    def grants(self, schema: Schema) -> Iterable[Line]:
+        """See `Baseline.grants`."""
+        cells = math.prod(attribute.size for attribute in schema.attributes)
+        if cells > MOST_CELLS:
+            raise UsageError(
+                "dpcube counts every combination of values, and here there are too many.",
+                hint=f"Take attributes with at most {MOST_CELLS} combinations.",
+            )
+        return [Line("cell", "epsilon", (UNITS // 2,), 1), Line("leaf", "epsilon", None, 1)]
+
+    def publish(self, engine: Engine, schema: Schema, plan: Plan, curator: Curator) -> Outcome:
+        """See `Baseline.publish`."""
+        shape = tuple(int(size) for size in engine.domain.sizes)
+        number, classes = math.prod(shape), engine.domain.classes
+
+        def dense(cells: tuple[Ints, Ints]) -> Ints:
+            counts = np.zeros(number * classes, dtype=np.int64)
+            counts[cells[0]] = cells[1]
+            return counts.reshape(number, classes)
+
+        exact = engine.cell_counts(tuple(np.arange(size + 1, dtype=np.int32) for size in shape))
+        counts = exact.map(dense)
+        noisy, paid = curator.laplace("cell", 0, np.zeros(number, dtype=np.int64), counts)
+        rate = float(curator.noise_rate("cell", int(paid[0])))
+        cube = noisy.reshape(*shape, classes).astype(np.float64)
+        tree, parts = _partition(cube, self.tolerance * 0.5 / math.sinh(rate / 2) ** 2)
+        # the parts are disjoint, so one charge serves all
+        leaf_of = tree.locate(np.stack(np.unravel_index(np.arange(number), shape), axis=1))
+        node_of = tree.leaves[leaf_of]
+        part_of = _above(tree, parts)[node_of]
+
+        def sums(cells: Ints) -> Ints:
+            found = np.zeros((len(parts), classes), dtype=np.int64)
+            np.add.at(found, part_of, cells)
+            return found
+
+        accounts = np.zeros(len(parts), dtype=np.int64)
+        again, units = curator.laplace("leaf", 0, accounts, counts.map(sums))
+        found = (
+            measured(curator, "cell", "node", [(node_of, noisy, paid)], by_class=True),
+            measured(curator, "leaf", "node", [(parts, again, units)], by_class=True),
+        )
+        return Outcome(plan, tree, found, curator.ledger, _ROOT, tree.cells)
+
+
+def _partition(cube: NDArray[np.float64], variance: float) -> tuple[TreePartition, Ints]:
+    """A tree down to single cells, and its nodes that are the parts.
+
+    Nodes come breadth first, so that parents stand before their children.
+    """
+    attributes = cube.ndim - 1
+    sizes = cube.shape[:-1]
+    lo, hi = [[0] * attributes], [list(sizes)]
+    parent, depth, split, part = [-1], [0], [-1], [False]
+    inside = [False]  # whether the node lies in a part already
+    for node in range(10**9):
+        if node == len(lo):
+            break
+        box = cube[tuple(slice(a, b) for a, b in zip(lo[node], hi[node], strict=True))]
+        cells = box.size // cube.shape[-1]
+        if not inside[node]:
+            flat = box.reshape(cells, -1)
+            spread = ((flat - flat.mean(axis=0)) ** 2).sum() / max(1, flat.size - flat.shape[1])
+            part[node] = cells == 1 or spread <= variance
+        if cells == 1:
+            continue
+        a, cut = _cut(box)
+        split[node] = a
+        for low, high in ((0, cut), (cut, box.shape[a])):
+            lo.append([*lo[node][:a], lo[node][a] + low, *lo[node][a + 1 :]])
+            hi.append([*hi[node][:a], lo[node][a] + high, *hi[node][a + 1 :]])
+            parent.append(node)
+            depth.append(depth[node] + 1)
+            split.append(-1)
+            part.append(False)
+            inside.append(inside[node] or part[node])
+    tree = TreePartition(
+        parent=np.asarray(parent, dtype=np.int32),
+        depth=np.asarray(depth, dtype=np.int16),
+        split=np.asarray(split, dtype=np.int16),
+        lo=np.asarray(lo, dtype=np.int32),
+        hi=np.asarray(hi, dtype=np.int32),
+    )
+    return tree, np.flatnonzero(part)
+
+
+def _cut(box: NDArray[np.float64]) -> tuple[int, int]:
+    """The attribute and the place that leave the least squared deviation from the means."""
+    best, where = -1.0, (0, 1)
+    total = box.reshape(-1, box.shape[-1]).sum(axis=0)
+    cells = box.size // box.shape[-1]
+    for a in range(box.ndim - 1):
+        if box.shape[a] < 2:
+            continue
+        others = tuple(b for b in range(box.ndim - 1) if b != a)
+        left = np.cumsum(box.sum(axis=others), axis=0)[:-1]
+        number = cells // box.shape[a] * np.arange(1, box.shape[a])[:, None]
+        # what the halves' means explain
+        explained = (left**2 / number + (total - left) ** 2 / (cells - number)).sum(axis=1)
+        if explained.max() > best or where == (0, 1) and best < 0:
+            best, where = float(explained.max()), (a, int(explained.argmax()) + 1)
+    return where
+
+
+def _above(tree: TreePartition, parts: Ints) -> Ints:
+    """For each node that lies in a part, the place of this part in the list."""
+    found = np.full(len(tree.parent), -1, dtype=np.int64)
+    found[parts] = np.arange(len(parts))
+    for node in range(1, len(tree.parent)):
+        if found[node] < 0:
+            found[node] = found[tree.parent[node]]
+    return found

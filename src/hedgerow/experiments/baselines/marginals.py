@@ -1,0 +1,218 @@
+"""Noisy marginals: every attribute counted by itself, or beside the class, and nothing else.
+
+A record is counted once for each attribute, so with A attributes every count has the noise that
+epsilon / A buys. What is published is a product of distributions: attributes are taken to be
+independent, or independent given the class. It is the simplest release that has every single
+attribute right, and what a table's release must beat to be worth its regions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hedgerow.counting.engine import Engine, Histograms
+from hedgerow.counting.memory import MemoryEngine
+from hedgerow.estimate.rounding import project, round_to_total
+from hedgerow.estimate.synthesize import values_of
+from hedgerow.evaluate.features import as_table
+from hedgerow.experiments.baselines.base import ledger_of, plan_of
+from hedgerow.privacy.budget import Budget, Number
+from hedgerow.privacy.chance import Chance, Dice
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.ledger import Line
+from hedgerow.publish.detail import part_counts
+from hedgerow.publish.publisher import Progress, no_progress
+from hedgerow.schema import Categorical, Schema
+from hedgerow.schema.query import Query
+
+__all__ = ["Marginals", "ProductModel"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_ROOT = np.zeros(1, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Marginals:
+    """Settings of noisy marginals.
+
+    Args:
+        by_class: Whether each attribute is counted beside the class.
+        bins: The most equal parts that a numeric attribute is counted in.
+
+    Example:
+        >>> Marginals(by_class=False).name
+        'marginals'
+    """
+
+    by_class: bool = True
+    bins: int = 16
+
+    name: ClassVar[str] = "marginals"
+
+    def publish(
+        self, source: Any, schema: Schema, epsilon: Number, seed: int | None = None
+    ) -> ProductModel:
+        """Publishes the marginals of a table."""
+        table = as_table(source, schema)
+        return self.run(MemoryEngine(table), schema, Budget.of(epsilon, 0), Dice(Keystream(seed)))
+
+    def run(
+        self,
+        engine: Engine,
+        schema: Schema,
+        budget: Budget,
+        chance: Chance,
+        progress: Progress = no_progress,
+    ) -> ProductModel:
+        """Spends all of epsilon on one draw; see `Publisher.run`."""
+        plan = plan_of(self.name, budget, [Line("marginal", "epsilon", None, 1)])
+        curator = Curator(ledger_of(plan), chance)
+        edges = [
+            _edges(a.size, a.size if isinstance(a, Categorical) else self.bins)
+            for a in schema.attributes
+        ]
+        whole = engine.domain.sizes[None, :]
+        ((_, found),) = engine.histograms(
+            _ROOT, np.zeros_like(whole), whole, np.ones(whole.shape, dtype=np.bool_)
+        )
+        classes = engine.domain.classes
+        beside = classes if self.by_class else 1
+        shapes = [(len(edge) - 1, beside) for edge in edges]
+        if beside < classes:
+            shapes.append((classes, 1))  # the class is one attribute more
+
+        def flat(histograms: Histograms) -> Ints:
+            tables = [part_counts(histograms, a, edge) for a, edge in enumerate(edges)]
+            if beside < classes:
+                tables = [
+                    *(table.sum(axis=1, keepdims=True) for table in tables),
+                    tables[0].sum(axis=0)[:, None],
+                ]
+            return np.concatenate([table.ravel() for table in tables])[None, :]
+
+        # every record is counted once in each table
+        noisy, _ = curator.laplace("marginal", 0, _ROOT, found.map(flat), reach=len(shapes))
+        ends = np.cumsum([rows * columns for rows, columns in shapes])[:-1]
+        parts = np.split(noisy[0].astype(np.float64), ends)
+        tables = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+        alone = tables.pop()[:, 0] if beside < classes else None
+        return ProductModel.fitted(schema, edges, tables, alone)
+
+
+@dataclass(frozen=True)
+class ProductModel:
+    """Distributions of single attributes, within each class or for all.
+
+    Args:
+        schema: The public schema.
+        edges: The parts of each attribute.
+        shares: For each attribute, how many records lie in each part: [parts, classes].
+        totals: The number of records of each class.
+    """
+
+    schema: Schema
+    edges: tuple[NDArray[np.int32], ...]
+    shares: tuple[Floats, ...]
+    totals: Floats
+
+    @staticmethod
+    def fitted(
+        schema: Schema,
+        edges: Sequence[NDArray[np.int32]],
+        tables: Sequence[Floats],
+        classes: Floats | None,
+    ) -> ProductModel:
+        """Makes noisy tables agree: all sum to the same totals, and nothing is negative.
+
+        The totals are the mean of those of the tables, each weighed by the inverse of its cells,
+        since each cell has the same noise.
+
+        Args:
+            schema: The public schema.
+            edges: The parts of each attribute.
+            tables: The noisy counts of each attribute, [parts, classes or 1].
+            classes: The noisy sizes of the classes, where attributes were counted without it.
+        """
+        weight = np.asarray([1 / len(table) for table in tables])
+        sums = np.stack([table.sum(axis=0) for table in tables])
+        totals = np.maximum(np.average(sums, axis=0, weights=weight), 0)
+        if classes is not None:
+            both = np.average([totals[0], classes.sum()], weights=[weight.sum(), 1 / len(classes)])
+            totals = project(classes, np.ones(len(classes)), float(both))
+        shares = []
+        for table in tables:
+            columns = []
+            for k, total in enumerate(totals):
+                column = table[:, k % table.shape[1]]
+                if table.shape[1] < len(totals):  # the same shares in every class
+                    column = column * (total / max(1.0, float(totals.sum())))
+                columns.append(project(column, np.ones(len(column)), float(total)))
+            shares.append(np.stack(columns, axis=1))
+        return ProductModel(schema, tuple(edges), tuple(shares), totals)
+
+    def synthesize(self, n: int | None = None, seed: int | None = None) -> pa.Table:
+        """Rows whose attributes have the published shares and are shuffled within each class.
+
+        Args:
+            n: How many; without it, as many as the model counts.
+            seed: For the same rows again.
+        """
+        random = np.random.default_rng(seed)
+        total = float(self.totals.sum())
+        rows = round(total) if n is None else n
+        sizes = round_to_total(self.totals * (rows / max(1e-9, total)), rows)
+        columns: dict[str, pa.Array] = {}
+        order = random.permutation(rows)
+        for attribute, edge, share in zip(
+            self.schema.attributes, self.edges, self.shares, strict=True
+        ):
+            drawn = []
+            for k, size in enumerate(sizes.tolist()):
+                known = float(share[:, k].sum())
+                even = np.full(len(share), size / len(share))
+                column = share[:, k] * (size / known) if known > 0 else even
+                part = np.repeat(np.arange(len(share)), round_to_total(column, size))
+                drawn.append(random.permutation(part))
+            part = np.concatenate(drawn)[order]
+            start = edge.astype(np.int64)
+            width = np.diff(start)[part]
+            codes = start[part] + (random.random(rows) * width).astype(np.int64)
+            columns[attribute.name] = values_of(attribute, codes, random)
+        if self.schema.target is not None:
+            klass = np.repeat(np.arange(len(sizes)), sizes)[order]
+            columns[self.schema.target.name] = values_of(self.schema.target, klass, random)
+        return pa.table(columns)
+
+    def count(self, queries: Sequence[Query]) -> Floats:
+        """The expected number of records of each query, taking attributes to be independent."""
+        found = np.empty(len(queries))
+        for place, query in enumerate(queries):
+            expected = self.totals.astype(np.float64).copy()
+            for a, intervals in query.where:
+                share = self.shares[a] / np.maximum(1e-9, self.shares[a].sum(axis=0))
+                expected *= (_covered(self.edges[a], intervals)[:, None] * share).sum(axis=0)
+            kept = list(query.classes) if query.classes is not None else slice(None)
+            found[place] = expected[kept].sum()
+        return found
+
+
+def _edges(size: int, parts: int) -> NDArray[np.int32]:
+    return np.unique(np.linspace(0, size, min(size, parts) + 1).round()).astype(np.int32)
+
+
+def _covered(edges: NDArray[np.int32], intervals: Any) -> Floats:
+    """The share of each part that lies inside the intervals."""
+    lo, hi = edges[:-1].astype(np.float64), edges[1:].astype(np.float64)
+    covered = np.zeros(len(lo))
+    for low, high in intervals:
+        covered += np.maximum(0.0, np.minimum(hi, high) - np.maximum(lo, low))
+    return covered / (hi - lo)

@@ -1,0 +1,73 @@
+"""The experiments of the CDiffGen paper, section IV: DiffGen with consistent counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from hedgerow.experiments.figures.adult import accuracy, baseline_run, lower_bound_run
+from hedgerow.experiments.figures.figure import Figure, Point, Stated
+from hedgerow.publish.cdiffgen import CDiffGen
+from hedgerow.publish.diffgen import DiffGen
+
+__all__ = ["FIGURES", "TITLE"]
+
+TITLE = "CDiffGen: consistent DiffGen"
+
+EPSILONS = ("0.1", "0.25", "0.5", "1")
+_DIFFERS = (
+    "The paper spends epsilon on the counts and nothing on building the tree, and takes the"
+    " height in edges for the sensitivity: its CDiffGen overspends by a factor of 1.5 to 2. Ours"
+    " pays for both from the same epsilon, so it cannot gain accuracy for free: a curve that rises"
+    " with h and does not react to epsilon, as in the paper, is not what a private method shows."
+    " What consistency does buy, better range counts, is in benchmarks/queries.py."
+)
+
+
+def _curves(score: str) -> Callable[[bool], Sequence[Point]]:
+    def points(quick: bool) -> Sequence[Point]:
+        found = [
+            Point("BA, raw data", None, baseline_run()),
+            Point("LA, no attributes", None, lower_bound_run()),
+        ]
+        for epsilon in ("0.1", "1") if quick else EPSILONS:
+            for h in (4, 10, 16) if quick else (4, 7, 10, 13, 16):
+                plain = DiffGen(score=score, schedule="paper", specialisations=h)
+                consistent = CDiffGen(score=score, schedule="paper", specialisations=h)
+                found += [
+                    Point(f"DiffGen, epsilon {epsilon}", h, accuracy(plain, epsilon)),
+                    Point(f"CDiffGen, epsilon {epsilon}", h, accuracy(consistent, epsilon)),
+                ]
+        return found
+
+    return points
+
+
+FIGURES = (
+    Figure(
+        "cdiffgen-fig4",
+        "Classification accuracy of DiffGen and CDiffGen, score InfoGain",
+        "specialisations",
+        "accuracy CA in percent",
+        "Adult, 2/3 to publish and 1/3 to test, C4.5 on the output, 20 runs.",
+        20,
+        _curves("infogain"),
+        (),
+        _DIFFERS,
+    ),
+    Figure(
+        "cdiffgen-fig5",
+        "Classification accuracy of DiffGen and CDiffGen, score Max",
+        "specialisations",
+        "accuracy CA in percent",
+        "Adult, 2/3 to publish and 1/3 to test, C4.5 on the output, 20 runs.",
+        20,
+        _curves("max"),
+        (
+            Stated("DiffGen, epsilon 1", 10, 82.2, "BA - CA = 3.1"),
+            Stated("DiffGen, epsilon 0.5", 10, 81.1, "BA - CA = 4.2"),
+            Stated("DiffGen, epsilon 0.25", 10, 80.7, "BA - CA = 4.6"),
+            Stated("DiffGen, epsilon 0.1", 10, 77.8, "BA - CA = 7.5"),
+        ),
+        _DIFFERS + " The paper states no BA; that of the DiffGen paper, 85.3, is taken.",
+    ),
+)

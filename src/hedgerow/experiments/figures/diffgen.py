@@ -1,0 +1,136 @@
+"""The experiments of the DiffGen paper (Mohammed, Chen, Fung and Yu, KDD 2011), section 5."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from hedgerow.experiments.baselines import DiffPC45, top_down_specialisation
+from hedgerow.experiments.figures.adult import (
+    accuracy,
+    baseline_run,
+    fold,
+    lower_bound_run,
+    seconds,
+)
+from hedgerow.experiments.figures.figure import Figure, Point, Stated
+from hedgerow.publish.diffgen import DiffGen
+
+__all__ = ["FIGURES", "TITLE"]
+
+TITLE = "DiffGen: Differentially private data release for data mining (KDD 2011)"
+
+EPSILONS = ("0.1", "0.25", "0.5", "1")
+_C45 = (
+    "C4.5 is Weka's in the paper; here it is scikit-learn's tree by entropy with at least 2"
+    " records in a leaf, pruned by cost and complexity. Taxonomies are our own, not the paper's."
+)
+
+
+def _sizes(score: str) -> Callable[[bool], Sequence[Point]]:
+    def points(quick: bool) -> Sequence[Point]:
+        found = [
+            Point("BA, raw data", None, baseline_run()),
+            Point("LA, no attributes", None, lower_bound_run()),
+        ]
+        for schedule in ("paper", "tuned"):
+            for epsilon in ("0.1", "1") if quick else EPSILONS:
+                for h in (4, 10, 16) if quick else (4, 7, 10, 13, 16):
+                    method = DiffGen(score=score, schedule=schedule, specialisations=h)
+                    name = f"epsilon {epsilon}" + (", tuned" if schedule == "tuned" else "")
+                    found.append(Point(name, h, accuracy(method, epsilon)))
+        return found
+
+    return points
+
+
+def _comparison(quick: bool) -> Sequence[Point]:
+    folds = fold(10)
+
+    def tds(train, schema):  # type: ignore[no-untyped-def]
+        return top_down_specialisation(train, schema, k=5)
+
+    found = [Point("TDS, k = 5 (not private)", None, accuracy(tds, "1", splitter=folds))]
+    for epsilon in ("1", "4") if quick else ("0.75", "1", "2", "3", "4"):
+        x = float(epsilon)
+        paper = DiffGen(score="max", schedule="paper", specialisations=15)
+        tuned = DiffGen(score="max", specialisations=15)
+        found += [
+            Point("DiffGen", x, accuracy(paper, epsilon, splitter=folds)),
+            Point("DiffGen, tuned", x, accuracy(tuned, epsilon, splitter=folds)),
+            Point("DiffP-C4.5", x, accuracy(DiffPC45(), epsilon, splitter=folds)),
+        ]
+    return found
+
+
+def _scalability(quick: bool) -> Sequence[Point]:
+    method = DiffGen(score="max", schedule="paper", specialisations=15)
+    sizes = (200_000, 1_000_000) if quick else (200_000, 400_000, 600_000, 800_000, 1_000_000)
+    return [Point("DiffGen", size, seconds(method, "1", size)) for size in sizes]
+
+
+FIGURES = (
+    Figure(
+        "diffgen-fig3a",
+        "Classification accuracy by the number of specialisations, score Max",
+        "specialisations h",
+        "accuracy CA in percent",
+        "Adult, 45,222 complete rows, 2/3 to publish and 1/3 to test, C4.5 on the output, 10 runs.",
+        10,
+        _sizes("max"),
+        (
+            Stated("BA, raw data", None, 85.3, "BA"),
+            Stated("LA, no attributes", None, 75.5, "LA"),
+            Stated("epsilon 1", 10, 82.3, "BA - CA around 3, CA - LA 6.74"),
+            Stated(
+                "epsilon 0.5", 10, 81.1, "80.5 to 81.7 over all h (BA - CA 3.57 to 4.8); the middle"
+            ),
+            Stated("epsilon 0.1", 10, 78.0, "about 78 at the highest point"),
+        ),
+        _C45
+        + " Without `tuned` the split of the budget is the paper's; split points lie on a public"
+        " grid, every group gets noise, empty ones too, and nobody tries different h on the data:"
+        " the paper advises it, and it is not private.",
+    ),
+    Figure(
+        "diffgen-fig3b",
+        "Classification accuracy by the number of specialisations, score InfoGain",
+        "specialisations h",
+        "accuracy CA in percent",
+        "As figure 3a with information gain as the score.",
+        10,
+        _sizes("infogain"),
+        (
+            Stated("BA, raw data", None, 85.3, "BA"),
+            Stated("LA, no attributes", None, 75.5, "LA"),
+        ),
+        "The paper says that InfoGain does worse than Max, since its scores differ by so"
+        " little that the exponential mechanism chooses nearly at random; so it does here. " + _C45,
+    ),
+    Figure(
+        "diffgen-fig4",
+        "DiffGen beside DiffP-C4.5 and k-anonymous top-down specialisation",
+        "epsilon",
+        "accuracy in percent",
+        "Max, h = 15, TDS with k = 5, 10 runs of 10-fold cross-validation.",
+        100,
+        _comparison,
+        (),
+        "The paper takes DiffP-C4.5's numbers from that method's own paper, which is not"
+        " ours to read them off; here it is run, in a variant in its favour: one draw for"
+        " attribute and split point, all that a path has left for its leaves. TDS takes"
+        " values by information gain alone. With our taxonomies and numeric cuts its"
+        " greedy order is bound by k early. " + _C45,
+    ),
+    Figure(
+        "diffgen-fig5",
+        "CPU seconds by the number of records",
+        "records",
+        "CPU seconds",
+        "Max, h = 15, epsilon 1; records are added by redrawing some values of known ones.",
+        1,
+        _scalability,
+        (),
+        "Another machine, ten years younger. CPU seconds from rows in memory to the generalised"
+        " table, without reading and writing files.",
+    ),
+)

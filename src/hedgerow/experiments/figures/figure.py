@@ -1,0 +1,207 @@
+"""What an experiment is: points to measure, several runs of each, and what the paper says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hedgerow.experiments import data
+from hedgerow.experiments.figures.runs import Runs
+from hedgerow.schema import Schema
+
+__all__ = ["Figure", "Inputs", "Line", "Point", "Result", "Stated", "interval", "measure"]
+
+# Student's t for a two-sided interval of 95%, by degrees of freedom; 1.96 from 31 on
+_T = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13,
+      2.12, 2.11, 2.10, 2.09, 2.09, 2.08, 2.07, 2.07, 2.06, 2.06, 2.06, 2.05, 2.05, 2.05,
+      2.04)  # fmt: skip
+
+
+@dataclass
+class Inputs:
+    """The data of experiments, read when it is first needed.
+
+    Args:
+        folder: Where data files lie, if a folder was named.
+        dpmm: The interpreter of an environment with dpmm, if there is one.
+    """
+
+    folder: Path | None = None
+    dpmm: Path | None = None
+    kept: dict[Any, Any] = field(default_factory=dict)  # whatever experiments want to make once
+
+    @cached_property
+    def adult(self) -> pa.Table:
+        """The complete rows of UCI Adult."""
+        return data.adult(self.folder)
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of UCI Adult."""
+        return data.adult_schema()
+
+    @cached_property
+    def msnbc(self) -> Path:
+        """The file of MSNBC's transactions."""
+        return data.msnbc(self.folder)
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What was made for a key before, or makes it now."""
+        if key not in self.kept:
+            self.kept[key] = make()
+        return self.kept[key]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a curve.
+
+    Args:
+        series: The curve.
+        x: Where on it; None for a level line.
+        run: One run with its number, which is also its seed.
+        settings: What else tells the runs of this point apart from others; part of their key.
+    """
+
+    series: str
+    x: float | str | None
+    run: Callable[[Inputs, int], float]
+    settings: str = ""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What the paper says about a point in words or numbers.
+
+    Args:
+        series: The curve of ours it is about.
+        x: The point of it.
+        value: The number that the paper states.
+        words: Where and how it says so.
+    """
+
+    series: str
+    x: float | str | None
+    value: float
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure or table of a paper.
+
+    Args:
+        name: What it is called here, such as "diffgen-fig3a".
+        title: What it shows.
+        x: What lies along the x-axis.
+        y: What lies along the y-axis.
+        settings: The paper's settings, in a sentence.
+        runs: How many runs the paper averages.
+        points: The points, fewer if it must be quick.
+        stated: The numbers that the paper's text states.
+        differs: Where ours differs from the paper, and why.
+        logarithmic: Whether the y-axis is.
+        needs: A reason why it cannot be run with these inputs, or None.
+    """
+
+    name: str
+    title: str
+    x: str
+    y: str
+    settings: str
+    runs: int
+    points: Callable[[bool], Sequence[Point]]
+    stated: tuple[Stated, ...] = ()
+    differs: str = ""
+    logarithmic: bool = False
+    needs: Callable[[Inputs], str | None] = lambda inputs: None
+
+    @property
+    def paper(self) -> str:
+        """The paper it is from."""
+        return self.name.split("-")[0]
+
+
+@dataclass(frozen=True)
+class Line:
+    """The result of one point: a mean over runs with an interval of 95%."""
+
+    series: str
+    x: float | str | None
+    mean: float
+    low: float
+    high: float
+    runs: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """The results of a figure."""
+
+    figure: Figure
+    lines: tuple[Line, ...]
+    runs: int
+    quick: bool
+    skipped: str | None = None
+
+    def at(self, series: str, x: float | str | None) -> Line | None:
+        """The result of a point; a level line is the same everywhere."""
+        for line in self.lines:
+            if line.series == series and line.x in (x, None):
+                return line
+        return None
+
+
+def interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """The mean and its 95% interval by Student's t; without width where one run is all there is.
+
+    Example:
+        >>> [round(end, 2) for end in interval([1.0, 2.0, 3.0])]
+        [2.0, -0.48, 4.48]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    mean = float(array.mean())
+    if len(array) < 2:
+        return mean, mean, mean
+    t = _T[len(array) - 2] if len(array) - 2 < len(_T) else 1.96
+    half = t * float(array.std(ddof=1)) / math.sqrt(len(array))
+    return mean, mean - half, mean + half
+
+
+def measure(
+    figure: Figure, inputs: Inputs, runs: Runs, number: int, quick: bool
+) -> Iterator[tuple[float, Result | None]]:
+    """Runs a figure, telling the share that is done, and the result in the end.
+
+    Args:
+        figure: What to run.
+        inputs: Its data.
+        runs: Where finished runs are kept.
+        number: How many runs of each point.
+        quick: Whether there should be fewer points.
+    """
+    reason = figure.needs(inputs)
+    if reason:
+        yield 1.0, Result(figure, (), number, quick, reason)
+        return
+    points = figure.points(quick)
+    lines = []
+    for place, point in enumerate(points):
+        values = []
+        for one in range(number):
+            yield (place + one / number) / len(points), None
+            key: dict[str, object] = {
+                "figure": figure.name, "series": point.series, "x": point.x,
+                "settings": point.settings, "run": one,
+            }  # fmt: skip
+            found = runs.get(key, lambda p=point, n=one: {"y": p.run(inputs, n)})  # type: ignore[misc]
+            values.append(found["y"])
+        lines.append(Line(point.series, point.x, *interval(values), number))
+    yield 1.0, Result(figure, tuple(lines), number, quick)

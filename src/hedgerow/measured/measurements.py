@@ -1,0 +1,103 @@
+"""Measurements: noisy counts on public regions, unclipped and paid for.
+
+Whatever a release says about the data is computed from these numbers, after the fact and for
+free; so a better way of computing improves releases that already exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["PLACES", "Measurement", "Place"]
+
+Place = Literal["node", "region", "item", "size", "cell"]
+PLACES: tuple[Place, ...] = ("node", "region", "item", "size", "cell")
+
+_LEAST_VARIANCE = 1e-12  # stands for "no noise to speak of" and keeps every weight finite
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """Some exact counts, each plus its own discrete Laplace noise.
+
+    Args:
+        name: What was counted: "rows" (the whole table), "allocate" (totals of nodes of a tree),
+            "leaf" (the classes of a region), and so on.
+        at: Whether `where` numbers nodes of a tree, regions, items of a universe, sizes, or cells
+            of the tables of detail (`hedgerow.measured.marginals`).
+        where: The places counted, shape [k].
+        values: The noisy counts, which may be negative: shape [k, classes] if by class (one
+            column if the schema has no class), else [k, 1].
+        by_class: Whether every class was counted apart.
+        units: The epsilon of the noise on each place, in units, shape [k].
+        unit: The epsilon of one unit.
+        threshold: For a sparse release: whatever is not listed had a noisy count below this.
+        klass: For a list of single cells: the class of each, shape [k]; `values` is then [k, 1].
+        reach: In how many of the numbers one record may be counted; each of them has the noise
+            that a part 1/reach of the charge buys, and `units` is that part.
+
+    Example:
+        >>> total = Measurement("rows", "node", np.array([0]), np.array([[41]]), False,
+        ...                     np.array([50]), Fraction(1, 1000))
+        >>> total.variance.round().tolist()
+        [800.0]
+    """
+
+    name: str
+    at: Place
+    where: NDArray[np.int64]
+    values: NDArray[np.int64]
+    by_class: bool
+    units: NDArray[np.int64]
+    unit: Fraction
+    threshold: int | None = None
+    klass: NDArray[np.int64] | None = None
+    reach: int = 1
+
+    def __post_init__(self) -> None:
+        """Holds the shapes to what they mean; a breach is our own bug."""
+        places = len(self.where)
+        width = self.values.shape[1] if self.values.ndim == 2 else 0
+        single = not self.by_class or self.klass is not None
+        if self.values.shape != (places, width) or self.units.shape != (places,):
+            raise ValueError(f"measurement {self.name!r}: the shapes differ")
+        if width < 1 or (single and width != 1):
+            raise ValueError(f"measurement {self.name!r}: one column is expected")
+        if self.klass is not None and self.klass.shape != (places,):
+            raise ValueError(f"measurement {self.name!r}: one class per row is expected")
+        if self.unit <= 0 or (self.units <= 0).any():
+            raise ValueError(f"measurement {self.name!r}: every count must have been paid for")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold the same numbers about the same places."""
+        if not isinstance(other, Measurement):
+            return NotImplemented
+        plain = ("name", "at", "by_class", "unit", "threshold", "reach")
+        if any(getattr(self, field) != getattr(other, field) for field in plain):
+            return False
+        if (self.klass is None) != (other.klass is None):
+            return False
+        arrays = ("where", "values", "units") + (("klass",) if self.klass is not None else ())
+        return all(np.array_equal(getattr(self, a), getattr(other, a)) for a in arrays)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Its name and size only: the arrays are long."""
+        return f"Measurement({self.name!r}, at={self.at!r}, places={len(self.where)})"
+
+    @property
+    def variance(self) -> NDArray[np.float64]:
+        """The variance of the noise on each place, shape [k].
+
+        For a = exp(-e) it is 2a / (1 - a)^2, which is 1 / (2 sinh(e/2)^2): the second form
+        loses no digits for small e.
+        """
+        epsilon = self.units * float(self.unit)
+        with np.errstate(over="ignore"):
+            return np.maximum(0.5 / np.sinh(epsilon / 2) ** 2, _LEAST_VARIANCE)

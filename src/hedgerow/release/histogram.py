@@ -1,0 +1,127 @@
+"""How many records have each value of an attribute, as a release tells: post-processing alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.schema import Attribute, Categorical
+from hedgerow.schema.query import Query
+
+if TYPE_CHECKING:
+    from hedgerow.release.transactions import BasketRelease
+
+__all__ = ["BINS", "Spread", "bins", "columns_of", "item_spread", "spread_of", "spreads"]
+
+Floats = NDArray[np.float64]
+
+BINS = 20
+"""Numbers are told in at most so many steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The values of an attribute with the number of records that each has.
+
+    Args:
+        name: The attribute.
+        labels: Values, or steps of numbers.
+        edges: The first code of each, and one past the last.
+        counts: Estimated numbers of records, not below 0.
+        low: The lower ends of the intervals around them.
+        high: The upper ends; infinite where nothing is known.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    edges: tuple[int, ...]
+    counts: Floats
+    low: Floats
+    high: Floats
+
+    @property
+    def shares(self) -> Floats:
+        """The counts as shares of their sum."""
+        total = float(self.counts.sum())
+        return self.counts / total if total > 0 else np.zeros(len(self.counts))
+
+
+def bins(attribute: Attribute, most: int = BINS) -> tuple[int, ...]:
+    """Edges of codes: every value, or round steps of numbers; what is "other" stands alone.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from hedgerow.schema import Numeric
+        >>> age = Numeric("age", Fraction(18), Fraction(99), Fraction(1), "integer")
+        >>> edges = bins(age)
+        >>> [age.label(low, high) for low, high in zip(edges[:3], edges[1:4])]
+        ['[18, 20)', '[20, 25)', '[25, 30)']
+    """
+    if isinstance(attribute, Categorical) or attribute.grid <= most:
+        return tuple(range(attribute.size + 1))
+    width, digit = 1, 0
+    while attribute.grid > width * (most - 1):
+        width = (1, 2, 5)[digit % 3] * 10 ** (digit // 3)
+        digit += 1
+    # numbers that are multiples of the step divide better than those that are not
+    first = 0
+    if attribute.kind != "date":
+        first = int(-(attribute.low / attribute.step) % width)
+    inner = [code for code in range(first, attribute.grid, width) if code > 0]
+    return (0, *inner, attribute.grid, *([attribute.size] if attribute.has_other else []))
+
+
+def spread_of(attribute: Attribute, edges: tuple[int, ...], answers: Any) -> Spread:
+    """The answers to one query for each step of an attribute."""
+    labels = [attribute.label(low, high) for low, high in zip(edges[:-1], edges[1:], strict=True)]
+    counts = np.maximum(answers.estimate, 0.0)
+    return Spread(attribute.name, tuple(labels), edges, counts, answers.low, answers.high)
+
+
+def columns_of(schema: Any) -> tuple[Attribute, ...]:
+    """The predictors, then the class if there is one."""
+    return (*schema.attributes, *([] if schema.target is None else [schema.target]))
+
+
+def spreads(release: Any) -> tuple[Spread, ...]:
+    """The spread of every attribute, and of the class, by the release's own answers.
+
+    Args:
+        release: A release of a table.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from hedgerow.measured import GridPartition, Measurement
+        >>> from hedgerow.release import Release
+        >>> from hedgerow.schema import Schema
+        >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
+        ...     "age": {"type": "numeric", "low": 0, "high": 3}}})
+        >>> counted = Measurement("leaf", "region", np.array([0, 1]), np.array([[30], [10]]),
+        ...                       False, np.array([1, 1]), Fraction(1))
+        >>> release = Release(schema, "diffgen", {}, {"epsilon": "1"}, {},
+        ...                   GridPartition((np.array([0, 2, 4]),)), (counted,))
+        >>> spreads(release)[0].counts.tolist()
+        [15.0, 15.0, 5.0, 5.0]
+    """
+    found = []
+    for place, attribute in enumerate(columns_of(release.schema)):
+        edges = bins(attribute)
+        pairs = list(zip(edges[:-1], edges[1:], strict=True))
+        if place < len(release.schema.attributes):
+            asked = [Query(((place, ((float(low), float(high)),)),)) for low, high in pairs]
+        else:
+            asked = [Query((), (low,)) for low, _ in pairs]
+        found.append(spread_of(attribute, edges, release.count(asked)))
+    return tuple(found)
+
+
+def item_spread(release: BasketRelease) -> Spread:
+    """How many records hold each item."""
+    labels = tuple(release.items.labels)
+    answers = release.count([[label] for label in labels])
+    counts = np.maximum(answers.estimate, 0.0)
+    edges = tuple(range(len(labels) + 1))
+    return Spread("item", labels, edges, counts, answers.low, answers.high)

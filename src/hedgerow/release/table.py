@@ -1,0 +1,327 @@
+"""`Release`: everything that may leave, and what can be made of it without private data."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hedgerow.errors import ReleaseError, UsageError
+from hedgerow.estimate.answers import Answers, answer, check_level, lean_on, read_many
+from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
+from hedgerow.estimate.censored import answer_listed
+from hedgerow.estimate.classify import class_shares
+from hedgerow.estimate.fit import RULES
+from hedgerow.estimate.marginal_model import Forest, fit_forest
+from hedgerow.estimate.marginal_rows import Held, Weighed, most_rows, weigh, weighed_counts
+from hedgerow.estimate.merge import is_censored
+from hedgerow.estimate.synthesize import draw_rows, labels_of
+from hedgerow.measured.generalized import generalized_table
+from hedgerow.measured.marginals import Detail
+from hedgerow.measured.measurements import Measurement
+from hedgerow.measured.partition import Partition
+from hedgerow.release.booking import Booking, note_saved
+from hedgerow.release.files import read_manifest, read_parts, write
+from hedgerow.release.formats import FORMATS
+from hedgerow.schema import Schema
+from hedgerow.store.frames import as_kind
+
+__all__ = ["Release"]
+
+Ints = NDArray[np.int64]
+
+_COUNTED_IN = 150_000  # rows that stand for the records when queries are answered
+
+
+@dataclass(frozen=True, repr=False)
+class Release:
+    """Noisy measurements on public regions, with the guarantee they were made under.
+
+    Args:
+        schema: The public description of the table.
+        method: The name of the method, such as "diffmulti".
+        settings: The method's settings, as JSON would hold them.
+        guarantee: What is promised: epsilon and delta, the unit of protection, the neighbouring
+            relation, the accounting, and whether the run was private at all.
+        ledger: What was spent on what.
+        partition: The public regions.
+        measurements: The noisy counts.
+        frame_kind: The kind of frame that answers come in unless another is asked for: "arrow",
+            "pandas" or "polars".
+        booking: Its entry in a ledger over releases, if it was just published with one.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from hedgerow.measured import GridPartition
+        >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
+        ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
+        >>> counted = Measurement("leaf", "region", np.array([0, 1]), np.array([[3], [1]]), False,
+        ...                       np.array([1, 1]), Fraction(1))
+        >>> release = Release(schema, "diffgen", {}, {"epsilon": "1"}, {},
+        ...                   GridPartition((np.array([0, 40, 100]),)), (counted,))
+        >>> release
+        Release('diffgen', schema='ages', epsilon=1, regions=2)
+        >>> release.generalized().to_pydict()
+        {'region': [0, 1], 'age': ['[0, 40)', '[40, 99]'], 'count': [3, 1]}
+    """
+
+    schema: Schema
+    method: str
+    settings: dict[str, Any]
+    guarantee: dict[str, Any]
+    ledger: dict[str, Any]
+    partition: Partition
+    measurements: tuple[Measurement, ...]
+    frame_kind: str = field(default="arrow", compare=False)
+    booking: Booking | None = field(default=None, compare=False)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """The method, the schema and the guarantee on one line."""
+        return (
+            f"Release({self.method!r}, schema={self.schema.name!r}, "
+            f"epsilon={self.guarantee.get('epsilon')}, regions={self.partition.cells})"
+        )
+
+    @cached_property
+    def estimates(self) -> Cells:
+        """What the measurements say about each listed region and class, before rounding."""
+        classes = max(1, len(self.schema.classes))
+        rule = self.settings.get("consistency", "least squares")
+        if not isinstance(rule, str) or rule not in RULES:
+            raise ReleaseError(
+                "the setting 'consistency' of this release is not known to this version",
+                hint="Install a later version of hedgerow.",
+            )
+        return estimate_cells(self.partition, self.measurements, classes, rule)
+
+    @property
+    def regions(self) -> Ints:
+        """The listed regions: all of them, or in a thresholded release those above it."""
+        return self.estimates.regions
+
+    @cached_property
+    def counts(self) -> Ints:
+        """The counts of the listed regions, shape [regions, classes]: whole and not negative."""
+        return whole_counts(self.estimates)
+
+    def generalized(self, kind: str | None = None) -> Any:
+        """The generalised table: `region`, the attributes, the class, `count`.
+
+        One row per region and class, in canonical order, with values like `Professional` and
+        `[18, 40)`.
+
+        Args:
+            kind: The kind of frame wanted.
+
+        Raises:
+            UsageError: If an attribute is called `region` or `count`, or the kind is unknown.
+        """
+        return self._frame(
+            generalized_table(self.schema, self.partition, self.regions, self.counts), kind
+        )
+
+    @cached_property
+    def forest(self) -> Forest | None:
+        """Where records lie, if the release has detail (`hedgerow.measured.marginals`)."""
+        detail = Detail.of(self.schema, self.measurements)
+        if detail is None or is_censored(self.measurements) or not self.counts.any():
+            return None
+        return fit_forest(detail, self.counts.sum(axis=0).astype(np.float64))
+
+    def synthesize(
+        self, n: int | None = None, seed: int | None = None, kind: str | None = None
+    ) -> Any:
+        """Rows like those of the table, in random order.
+
+        They are drawn evenly inside the regions; with detail, where it says that records lie.
+
+        Args:
+            n: How many; without it, as many as the release counts.
+            seed: For the same rows again.
+            kind: The kind of frame wanted.
+
+        Raises:
+            UsageError: If n is negative, or the release counts nobody to draw from.
+        """
+        model = None if self.forest is None else (self.forest, self._held)
+        rows = draw_rows(self.schema, self.partition, self.regions, self.counts, n, seed, model)
+        return self._frame(rows, kind)
+
+    def assign(self, rows: Any) -> Any:
+        """The region that each row falls into.
+
+        Args:
+            rows: A frame or a file with the predictors of the schema; other columns are ignored.
+
+        Returns:
+            A frame of the kind of the rows, in their order, with the one column `region`; null
+            where the schema would refuse or drop the row.
+        """
+        found, known = self._locate(rows)
+        return self._beside(rows, "region", pa.array(found, mask=~known))
+
+    def predict(self, rows: Any) -> Any:
+        """The class that the region of each row mostly holds.
+
+        In a tree, a region whose counts are mostly noise leans on the regions around it
+        (`hedgerow.estimate.classify`). Rows of regions that the release does not list get the
+        majority class of the release.
+
+        Args:
+            rows: As for `assign`.
+
+        Returns:
+            A frame of the kind of the rows, in their order, with the class as its one column.
+
+        Raises:
+            UsageError: If the schema has no class.
+        """
+        target = self.schema.target
+        if target is None:
+            raise UsageError(
+                "this release has no class to predict",
+                hint="Publish with a schema that has an attribute with role: class.",
+            )
+        found, known = self._locate(rows)
+        return self._beside(rows, target.name, labels_of(target, self._mostly(found), ~known))
+
+    def majority(self, codes: NDArray[np.integer]) -> Ints:
+        """The same for rows of codes: the class code that the region of each mostly holds.
+
+        Args:
+            codes: The predictors, shape [rows, attributes].
+        """
+        return self._mostly(self.partition.locate(codes))
+
+    def _mostly(self, found: Ints) -> Ints:
+        """The class of regions; of those that are not listed, the majority of the release."""
+        cells = self.estimates
+        shares = cells.values if cells.fit is None else class_shares(self.partition, cells.fit)
+        overall = np.argmax(cells.values.sum(axis=0))
+        best = np.append(np.argmax(shares, axis=1), overall)
+        place = np.searchsorted(cells.regions, found)
+        listed = np.append(cells.regions, -1)[place] == found
+        return np.asarray(best[np.where(listed, place, len(cells.regions))], dtype=np.int64)
+
+    def count(self, queries: Any, level: float = 0.95) -> Answers:
+        """Answers count queries: how many records are there that meet some conditions?
+
+        Args:
+            queries: One query or many: text such as "age in [30, 50] and job in Professional", a
+                mapping such as {"age": (30, 50), "job": "Professional"}, or a `Query`.
+            level: The probability that an interval holds the truth, at least.
+
+        Returns:
+            Estimates with intervals, in the order of the queries. The parts of an interval are
+            told apart: noise, and what it matters where records lie inside regions that the
+            query cuts.
+
+        Raises:
+            UsageError: If a query cannot be understood, or the level is not between 0 and 1.
+
+        Example:
+            >>> from fractions import Fraction
+            >>> from hedgerow.measured import GridPartition
+            >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
+            ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
+            >>> counted = Measurement("leaf", "region", np.array([0, 1]), np.array([[30], [80]]),
+            ...                       False, np.array([1, 1]), Fraction(1))
+            >>> release = Release(schema, "diffgen", {}, {"epsilon": "1"}, {},
+            ...                   GridPartition((np.array([0, 40, 100]),)), (counted,))
+            >>> answers = release.count(["age < 40", "age < 70"])
+            >>> answers.estimate.tolist(), answers.low.tolist(), answers.high.tolist()
+            ([30.0, 70.0], [27.0, 27.0], [33.0, 114.0])
+        """
+        share = check_level(level)
+        asked = read_many(queries, self.schema)
+        found = self.estimates.fit
+        if found is not None:
+            answers = answer(self.partition, found, asked, share)
+            if self._weighed is None:
+                return answers
+            sizes = [attribute.size for attribute in self.schema.attributes]
+            return lean_on(answers, weighed_counts(self._weighed, sizes, asked))
+        classes = max(1, len(self.schema.classes))
+        return answer_listed(self.partition, self.measurements, classes, asked, share)
+
+    @cached_property
+    def _weighed(self) -> Weighed | None:
+        """Rows that stand for the records, to count in."""
+        if self.forest is None:
+            return None
+        random = np.random.default_rng(0)  # for the same answers at each time
+        rows = min(_COUNTED_IN, most_rows(len(self.schema.attributes), self.counts.shape[1]))
+        return weigh(self.forest, self._held, rows, random)
+
+    @cached_property
+    def _held(self) -> Held:
+        """What the regions hold, before rounding, and how sure that is."""
+        cells = self.estimates
+        return Held(self.partition, cells.values, np.sqrt(cells.variance))
+
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Writes the release to a folder, whole or not at all.
+
+        A release that was published with a ledger is noted there as published.
+
+        Args:
+            path: The folder, which must not exist yet.
+            overwrite: Whether a release that is there already may be replaced.
+
+        Raises:
+            ReleaseError: If the folder may not be replaced or cannot be written.
+        """
+        write(self, path, overwrite)
+        note_saved(self.booking, path)
+
+    @staticmethod
+    def load(path: str | Path) -> Any:
+        """Reads a release; no private data is needed.
+
+        Returns:
+            A `Release`, a `BasketRelease` if transactions were published, or a `RowsRelease` if
+            every record was generalised by itself.
+
+        Raises:
+            ReleaseError: If a file is missing, changed or damaged, or of a later format.
+        """
+        manifest = read_manifest(path)
+        if manifest["kind"] == "rows":
+            from hedgerow.release.rows import RowsRelease
+
+            return RowsRelease.from_folder(path, manifest)
+        return FORMATS[manifest["partition"]].open(read_parts(path, manifest))
+
+    def _locate(self, rows: Any) -> tuple[Ints, NDArray[np.bool_]]:
+        from hedgerow.table import encode_rows
+
+        codes, known = encode_rows(rows, self.schema, lenient=True)
+        # what stands in for a row that was not encoded is never shown, but must be a code
+        return self.partition.locate(np.where(known[:, None], codes, 0)), known
+
+    def _frame(self, table: pa.Table, kind: str | None) -> Any:
+        return as_kind(table, self.frame_kind if kind is None else kind)
+
+    def _beside(self, rows: Any, name: str, column: pa.Array) -> Any:
+        """A one-column frame of the kind of the rows, aligned with them."""
+        from hedgerow.table import frame_kind
+
+        kind = frame_kind(rows)
+        table = pa.table({name: column})
+        if kind != "pandas":
+            return self._frame(table, kind)
+        import pandas
+
+        # by itself pandas would turn whole numbers with gaps into floats
+        whole = {pa.int64(): pandas.Int64Dtype()} if column.null_count else {}
+        frame = table.to_pandas(types_mapper=whole.get)
+        frame.index = getattr(rows, "index", frame.index)  # pandas aligns by index, not by order
+        return frame

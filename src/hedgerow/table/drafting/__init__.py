@@ -1,0 +1,1 @@
+"""Drafts of schemas from data: for the curator's eyes, never private."""

@@ -1,0 +1,200 @@
+"""Drafts the items of transactions from private data, for a person to correct and adopt."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hedgerow.errors import DataError
+from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY
+from hedgerow.schema.lint import label_fault, range_fault
+from hedgerow.table.baskets import is_text
+from hedgerow.table.encode import plain_array, text_of
+from hedgerow.table.readers import magic_of
+from hedgerow.table.text.faults import explain, open_binary
+
+__all__ = [
+    "NO_UNIT",
+    "basket_separator",
+    "items_draft",
+    "items_of_lists",
+    "items_of_text",
+    "looks_like_baskets",
+]
+
+_HEAD = 1 << 16
+_MOST = 20_000  # more items than this belong in a file of their own
+_NUMBER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
+# Stands where a person must state the unit of protection; no schema is read with it.
+NO_UNIT = "row or person?"
+_UNIT = """\
+# Whom does a release protect? `unit: row` if each record is one person. If a person can have
+# several records, put their items together first, or write `unit: person` and give a table with
+# one row for each item of a person (`person:` and `item:` below `items:` name its columns)."""
+_DELIMITERS = re.compile(r"[,;|\t]")
+
+_PREFACE = """\
+# A DRAFT, made by reading PRIVATE data: the items below were taken from the records of real
+# people, and a release must not depend on that. Nobody but you should see this file yet, and
+# `hedgerow publish` refuses it. Before you take the mark away:
+#
+#   1. The universe must come from public knowledge: a catalogue, a code book, a site map. Complete
+#      it until you would have written the same without the data. It can be a range of numbers,
+#      a list, or the path of a file with one item per line. Its order matters: neighbours are
+#      grouped, `fan_out` at a time. If you know a better grouping, write `taxonomy:` instead.
+#   2. Check what is to happen to items outside the universe (`foreign:` drop or error) and to
+#      records without items (`empty:` drop, or dummy to count them).
+#   3. Choose from public knowledge how many items of one record may count (`max_items:`).
+#   4. State whom a release protects (`unit:`). Until then no command reads this file.
+#
+# Then delete the line `draft: true`. Leave `began_as_draft: true`: releases say so honestly.
+"""
+
+
+def looks_like_baskets(path: Path) -> bool:
+    """Whether a file seems to hold one record of items per line, rather than a table."""
+    name = path.name.lower().removesuffix(".gz")
+    try:
+        text = is_text(path)
+    except DataError:  # its name is not that of a text file, so what is in it decides
+        text = False
+    if not text or name.endswith((".csv", ".tsv")):
+        return False
+    gzipped = magic_of(path)[:2] == b"\x1f\x8b"
+    try:
+        with open_binary(path, gzipped) as file:
+            head = file.read(_HEAD).removeprefix(codecs.BOM_UTF8)
+    except (OSError, EOFError, zlib.error) as error:
+        raise explain(error, path, gzipped) from None
+    if b"\0" in head:
+        return False
+    if name.endswith((".dat", ".fimi")):
+        return True
+    if len(head) > _HEAD // 2:  # the last line may be cut
+        head = head[: head.rfind(b"\n") + 1] or head
+    words = head.decode("utf-8", "replace")
+    lines = [line.split() for line in words.splitlines()]
+    several = any(len(line) > 1 for line in lines)
+    if all(_NUMBER.fullmatch(word) for line in lines for word in line):
+        return any(lines) and several
+    return several and not _DELIMITERS.search(words)
+
+
+def basket_separator(path: Path) -> str | None:
+    r"""What stands between the items of a text file whose lines seem to be baskets, if they do.
+
+    Lines of a table have as many fields as it has columns, but for a mistake here and there; the
+    numbers of items differ from line to line.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "shop.csv"
+        >>> _ = path.write_text("bread;jam;tea\nmilk\ntea;milk\n")
+        >>> basket_separator(path)
+        ';'
+    """
+    gzipped = magic_of(path)[:2] == b"\x1f\x8b"
+    try:
+        with open_binary(path, gzipped) as file:
+            head = file.read(_HEAD)
+    except (OSError, EOFError, zlib.error):
+        return None
+    text = head.decode("utf-8", "replace")
+    marks = _DELIMITERS.findall(text)
+    if not marks or '"' in text:  # quoted values belong to a table
+        return None
+    between = max(sorted(set(marks)), key=marks.count)
+    lengths = [line.count(between) + 1 for line in text.splitlines() if line.strip()]
+    usual = max(set(lengths), key=lengths.count)
+    unusual = sum(length != usual for length in lengths)
+    return between if 4 * unusual >= len(lengths) else None
+
+
+def items_of_text(path: Path) -> set[str]:
+    """The distinct items of a text file with one record per line."""
+    gzipped = magic_of(path)[:2] == b"\x1f\x8b"
+    found: set[bytes] = set()
+    try:
+        with open_binary(path, gzipped) as file:
+            start = True
+            for line in file:
+                found.update((line.removeprefix(codecs.BOM_UTF8) if start else line).split())
+                start = False
+    except (OSError, EOFError, zlib.error) as error:
+        raise explain(error, path, gzipped) from None
+    return {word.decode("utf-8", "replace") for word in found}
+
+
+def items_of_lists(parts: Sequence[Any], column: str) -> set[str]:
+    """The distinct items of a list column, given as Arrow arrays."""
+    found: set[str] = set()
+    for part in parts:
+        values = plain_array(part.flatten(), column)
+        if pa.types.is_dictionary(values.type):
+            values = values.dictionary
+        texts = (text_of(value) for value in pc.unique(values).to_pylist())
+        found.update(text for text in texts if text)
+    return found
+
+
+def items_draft(title: str, labels: Iterable[str], what: str, column: str | None = None) -> str:
+    """The text of a schema file for transactions, marked as a draft.
+
+    Args:
+        title: The name of the schema, as YAML.
+        labels: The items that were seen.
+        what: How messages call the source.
+        column: The column they stand in, as YAML.
+
+    Example:
+        >>> text = items_draft("clicks", ["1", "2", "4"], "clicks.dat")
+        >>> print(text[text.index("unit: row or"):], end="")
+        unit: row or person?
+        draft: true
+        began_as_draft: true
+        items:
+          universe: {range: [1, 4]}
+          fan_out: 10
+          foreign: drop
+          empty: drop
+          # max_items: 20
+    """
+    known = {label for label in labels if label_fault(label) is None and label != EMPTY}
+    if not known:
+        raise DataError(
+            f"{what}: there is no item from which a universe could be drafted",
+            hint="Write the schema by hand.",
+        )
+    lines = [f"name: {title}", _UNIT, f"unit: {NO_UNIT}"]
+    lines += ["draft: true", "began_as_draft: true", "items:"]
+    lines += [] if column is None else [f"  column: {column}"]
+    numbers = sorted(int(label) for label in known if _NUMBER.fullmatch(label))
+    if len(numbers) == len(known) and _dense(numbers):
+        lines.append(f"  universe: {{range: [{numbers[0]}, {numbers[-1]}]}}")
+    elif len(known) > _MOST:
+        raise DataError(
+            f"{what}: there are too many items for a list that a person could check",
+            hint="Write the public list of items to a file, one per line, and a schema by hand: "
+            "items: {universe: items.txt}.",
+        )
+    else:
+        texts = [str(n) for n in numbers] if len(numbers) == len(known) else sorted(known)
+        lines.append("  universe:")
+        lines += [f"    - {json.dumps(text, ensure_ascii=False)}" for text in texts]
+    lines += [f"  fan_out: {DEFAULT_FAN_OUT}", "  foreign: drop", "  empty: drop"]
+    lines.append("  # max_items: 20")
+    return _PREFACE + "\n".join(lines) + "\n"
+
+
+def _dense(numbers: Sequence[int]) -> bool:
+    """Whether a range would hold few numbers that are no items."""
+    span = numbers[-1] - numbers[0] + 1
+    return range_fault(numbers[0], numbers[-1]) is None and span <= 4 * len(numbers) + 100

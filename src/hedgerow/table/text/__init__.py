@@ -1,0 +1,1 @@
+"""Text files: CSV and lines of items, framed record by record."""

@@ -1,0 +1,255 @@
+"""What every record of published transactions spent, recomputed from regions and measurements.
+
+A part of `verify`: what the ledger says of paths is believed in nothing.
+
+Where all regions were counted, every purpose was charged once, to everybody: sizes, supports, the
+gate, and the counts of the disjoint regions. A record counts for several supports, so these are
+priced by how many. Under the schedule `paper` a record pays along its chain of partitions: each
+inner sub-partition was tested for a part of what was left of one half of the budget, the part being
+one by the number of expansions still ahead; a leaf takes all that is left. Both follow from the
+tree over the items and the cuts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.measured.itemsets import CoreCells, CutTree
+from hedgerow.measured.measurements import Measurement
+from hedgerow.release.transactions import BasketRelease
+from hedgerow.schema.item_tree import ItemTree
+from hedgerow.verification.charges import ELSEWHERE, Profile, profile, stated
+from hedgerow.verification.prices import Book, Failed, afford, books, pots, whole
+
+__all__ = ["accounted", "measured", "published"]
+
+Ints = NDArray[np.int64]
+
+_PLACES = {"size": "size", "support": "item", "cell": "region", "leaf": "node"}
+_TESTED_HALF = 2  # one half of the budget is for tests
+SHARES = {
+    "whole": {"size": 2},  # all items are in the core
+    "core": {"size": 2, "support": 60},
+    "tree": {"size": 2, "support": 30, "gate": 25},
+}
+"""Percent of the budget that DiffPart's tuned schedule gives to finding the regions."""
+
+
+def published(release: BasketRelease) -> int:
+    """How many regions the ledger accounts for."""
+    if _listed(release):
+        return len(_named(release)["leaf"].where)
+    return release.partition.cells
+
+
+def _listed(release: BasketRelease) -> bool:
+    """Whether only the leaves that reached a threshold are there."""
+    return isinstance(release.partition, CutTree) and release.settings.get("schedule") == "paper"
+
+
+def measured(release: BasketRelease) -> str:
+    """Every region was counted, and every count has the noise that its charge buys."""
+    named, booked = _named(release), books(release.ledger)
+    for name, measurement in named.items():
+        _check_places(release, measurement)
+        if _listed(release) and not len(measurement.where):
+            continue  # no leaf was listed, and perhaps none was ever reached
+        if name not in booked:
+            raise Failed(f"{name} was counted, and nothing was booked for it")
+        if _listed(release):
+            _check_leaves(release, measurement, booked[name])
+        else:
+            _priced(measurement, booked[name])
+    if _listed(release):
+        return "every listed leaf was counted, at the price that was booked for it"
+    return "every region was counted, at the price that was booked for it"
+
+
+def accounted(release: BasketRelease) -> str:
+    """The paths of the ledger are those that the entries and the regions show."""
+    named, booked = _named(release), books(release.ledger)
+    found: Counter[Profile] = Counter()
+    if _listed(release):
+        assert isinstance(release.partition, CutTree)
+        spending = _Spending.of(release, release.partition)
+        spending.hold(booked)
+        for leaf in named["leaf"].where.tolist():
+            left = int(spending.paid[leaf])
+            spent = [spending.granted - left, left]
+            found[profile([("epsilon", "test"), ("epsilon", "leaf")], spent)] += 1
+    else:
+        gates = {"gate"} if isinstance(release.partition, CutTree) else set()
+        if booked.keys() != named.keys() | gates:
+            raise Failed("other purposes were booked than this method pays for")
+        if release.method == "diffpart":
+            _check_shares(release, booked)
+        names = [(book.pot, purpose) for purpose, book in booked.items()]
+        units = [book.once() for book in booked.values()]
+        found[profile(names, units)] = release.partition.cells
+    if found != stated(release.ledger):
+        raise Failed(ELSEWHERE)
+    return "what every record spent follows from the entries and the regions"
+
+
+def _named(release: BasketRelease) -> dict[str, Measurement]:
+    """The measurements by name, of which no other and none twice may be there."""
+    counts = "cell" if isinstance(release.partition, CoreCells) else "leaf"
+    known = {counts} if _listed(release) else {counts, "size", "support"}
+    found: dict[str, Measurement] = {}
+    for measurement in release.measurements:
+        if measurement.name not in known:
+            raise Failed("a measurement is of a kind that this method does not make")
+        if measurement.name in found:
+            raise Failed(f"the measurement {measurement.name} is there twice")
+        found[measurement.name] = measurement
+    if counts not in found:
+        raise Failed("no measurement of the regions is there")
+    return found
+
+
+def _check_places(release: BasketRelease, measurement: Measurement) -> None:
+    name, where = measurement.name, measurement.where
+    if measurement.at != _PLACES[name]:
+        raise Failed(f"{name} speaks of other places than it should")
+    if measurement.threshold is not None or measurement.klass is not None or measurement.by_class:
+        raise Failed(f"{name} has a class or a threshold, which transactions do not have")
+    places = {"item": release.items.size, "region": release.partition.cells}
+    places["node"] = release.partition.cells
+    if name == "size":
+        fits = len(where) > 0 and where[0] >= 0 and bool((np.diff(where) > 0).all())
+    elif _listed(release):
+        inside = where.min(initial=0) >= 0 and where.max(initial=-1) < places["node"]
+        fits = inside and bool((np.diff(where) > 0).all())
+    else:
+        fits = np.array_equal(where, np.arange(places[measurement.at]))
+    if not fits:
+        raise Failed(f"{name} was not counted once in every place")
+    if measurement.reach != 1 and name != "support":
+        raise Failed(f"{name} counts disjoint places, in one of which a record lies")
+    said = name != "support" or release.method != "diffpart"
+    if not said and measurement.reach != whole(release.settings["chosen"]["cap"], 1):
+        raise Failed("a record counts for another number of supports than the settings say")
+
+
+def _check_shares(release: BasketRelease, booked: dict[str, Book]) -> None:
+    """What finding the regions cost is known in advance, and so is what it is spent on."""
+    partition = release.partition
+    if isinstance(partition, CutTree):
+        shares = SHARES["tree"]
+    elif len(partition.core) < release.items.size:
+        shares = SHARES["core"]
+    else:
+        shares = SHARES["whole"]
+    if release.settings.get("schedule") == "paper":
+        raise Failed("regions of this shape do not come from the schedule that is named")
+    for purpose, percent in shares.items():
+        if purpose not in booked:
+            raise Failed(f"nothing was booked for {purpose}, without which no regions are found")
+        book = booked[purpose]
+        if book.once() * 100 != percent * book.granted:
+            raise Failed(f"{purpose} had another share of the budget than this method gives it")
+    if booked.keys() - shares.keys() - {"cell", "leaf"}:
+        raise Failed("other purposes were booked than this method pays for")
+
+
+def _priced(measurement: Measurement, book: Book) -> None:
+    """One charge pays for all numbers that a record may count for."""
+    if measurement.reach == 1:
+        afford(measurement, book, np.full(len(measurement.where), book.once(), np.int64))
+        return
+    if book.pot != "epsilon":
+        raise Failed(f"{measurement.name} is not paid from the pot of epsilon")
+    rate = int(measurement.units.max()) * measurement.unit
+    if rate * measurement.reach > book.once() * book.unit:
+        raise Failed(f"{measurement.name} was counted at a price that was not booked for it")
+
+
+def _check_leaves(release: BasketRelease, measurement: Measurement, book: Book) -> None:
+    """Listed leaves are known item by item, paid with all that was left, and above their bar."""
+    partition = release.partition
+    assert isinstance(partition, CutTree)
+    where = measurement.where
+    if not partition.leaves(ItemTree.of(release.items))[where].all():
+        raise Failed("a partition that is no leaf was counted as one")
+    paid = _Spending.of(release, partition).paid[where]
+    afford(measurement, book, paid)
+    if partition.cells == 1:  # all records are alike, and their number has no bar
+        return
+    strictness = release.settings["c1"]
+    for units in np.unique(paid).tolist():
+        bar = max(1, math.ceil(math.sqrt(2) * strictness / float(units * book.unit)))
+        if (measurement.values[paid == units] < bar).any():
+            raise Failed("a leaf is listed whose count lies below its threshold")
+
+
+@dataclass(frozen=True)
+class _Spending:
+    """The schedule `paper`, replayed over the cuts.
+
+    Args:
+        granted: The units of the whole budget.
+        paid: For each partition that is a leaf what its count cost; for others what is left.
+        tests: The depth and the price of each test, one row for each expanded partition that has
+            sub-partitions to be tested.
+        counts: The same for the counts of leaves.
+    """
+
+    granted: int
+    paid: Ints
+    tests: Ints
+    counts: Ints
+
+    @staticmethod
+    def of(release: BasketRelease, partition: CutTree) -> _Spending:
+        """Walks down from all records."""
+        _, granted = pots(release.ledger).get("epsilon", (Fraction(1), 0))
+        tree = ItemTree.of(release.items)
+        size = partition.cells
+        inner = np.zeros(size, np.int64)
+        np.add.at(inner, partition.owner, tree.inner[partition.cut])
+        groups = np.zeros(size, np.int64)  # nodes of the cut that are no items
+        np.add.at(groups, partition.owner, tree.children[partition.cut] > 0)
+        left = np.full(size, granted, np.int64)
+        tests, counts = [], []
+        price = np.zeros(size, np.int64)
+        is_item = tree.children == 0
+        expandable = groups > 0
+        if ((partition.split >= 0) != expandable).any():
+            raise Failed("a partition was left that should have been expanded, or the other way")
+        for place in range(size):
+            up = int(partition.parent[place])
+            if up >= 0:
+                left[place] = left[up] - (price[up] if groups[place] else 0)
+            if not expandable[place]:
+                continue
+            node, depth = int(partition.split[place]), int(partition.depth[place])
+            if tree.height[node] != tree.height[partition.nodes(place)].max():
+                raise Failed("a partition was not expanded at one of its highest nodes")
+            price[place] = (left[place] - granted // _TESTED_HALF) // inner[place]
+            kids = is_item[tree.kids(node)]
+            alone = groups[place] == 1
+            if alone and kids.any():
+                counts.append((depth, int(left[place])))
+            if not alone or not kids.all():
+                tests.append((depth, int(price[place])))
+        if len(tree) == 1:
+            counts.append((0, granted))
+        pairs = [np.asarray(rows, np.int64).reshape(-1, 2) for rows in (tests, counts)]
+        return _Spending(granted, left, pairs[0], pairs[1])
+
+    def hold(self, booked: dict[str, Book]) -> None:
+        """Sees that just these tests and counts were booked."""
+        for purpose, rows in (("test", self.tests), ("leaf", self.counts)):
+            if purpose in booked:
+                once = np.ones(len(rows), np.int64)
+                booked[purpose].hold(rows[:, 0], rows[:, 1], once)
+            elif len(rows):
+                raise Failed(f"nothing was booked for {purpose}, without which nothing is listed")
+        if booked.keys() - {"test", "leaf"}:
+            raise Failed("other purposes were booked than this method pays for")

@@ -1,0 +1,65 @@
+"""What is told to dpmm, and what is made of its rows; dpmm itself need not be there."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+
+from hedgerow.errors import UsageError
+from hedgerow.experiments.baselines import dpmm
+from hedgerow.schema import Schema
+
+SCHEMA = Schema.from_dict(
+    {
+        "name": "small",
+        "unit": "row",
+        "attributes": {
+            "age": {"type": "numeric", "low": 0, "high": 9, "step": 1},
+            "job": {"type": "categorical", "values": ["1", "2"]},
+            "ill": {"type": "categorical", "values": ["no", "yes"], "role": "class"},
+        },
+    }
+)
+ROWS = pa.table({"age": [1, 2], "job": ["1", "2"], "ill": ["no", "yes"], "name": ["x", "y"]})
+
+
+def test_a_job_holds_what_the_schema_says_and_rows_come_back(monkeypatch):
+    jobs = []
+
+    def fake(words, **_):
+        job = json.loads(Path(words[-1]).read_text(encoding="utf-8"))
+        job["columns"] = Path(job["rows"]).read_text(encoding="utf-8").splitlines()[0]
+        jobs.append(job)
+        Path(job["made"]).write_text(
+            "age,job,ill\n3.7,1,yes\n5.0,,no\n12.0,2,no\n", encoding="utf-8"
+        )
+        Path(job["cost"]).write_text('{"cpu_seconds": 1.5}', encoding="utf-8")
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(subprocess, "run", fake)
+    rows, seconds = dpmm.Dpmm("aim").publish(ROWS, SCHEMA, 0.5, 3, Path("python"))
+    assert seconds == 1.5
+    assert rows.to_pydict() == {"age": [4, 9], "job": ["1", "2"], "ill": ["yes", "no"]}
+    (job,) = jobs
+    assert job["columns"] == '"age","job","ill"'  # no identifier leaves
+    assert job["categorical"] == ["job", "ill"]
+    assert job["domain"]["age"] == {"lower": 0.0, "upper": 9.0}
+    assert (job["epsilon"], job["delta"], job["number"]) == (0.5, 1e-9, 2)
+
+
+def test_an_environment_without_dpmm_is_told():
+    with pytest.raises(UsageError, match="did not finish"):
+        dpmm.Dpmm("mst").publish(ROWS, SCHEMA, 1.0, 1, Path(sys.executable))
+
+
+def test_a_python_that_is_too_new_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(dpmm, "PYTHONS", ())
+    with pytest.raises(UsageError, match="needs Python"):
+        dpmm.install(tmp_path / "absent")
+    assert dpmm.find_python(tmp_path) is None

@@ -1,0 +1,135 @@
+"""The papers' figures are registered, found by name, measured, resumed and written down."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+from hedgerow.errors import UsageError
+from hedgerow.experiments import figures as reproduce
+from hedgerow.experiments.figures import pages
+from hedgerow.experiments.figures.figure import Figure, Inputs, Point, Stated, interval, measure
+from hedgerow.experiments.figures.runs import Runs
+
+EVERY = reproduce.figures()
+
+
+def test_names_are_unique_and_begin_with_their_paper():
+    names = [figure.name for figure in EVERY]
+    assert len(set(names)) == len(names)
+    assert {figure.paper for figure in EVERY} == set(reproduce.PAPERS)
+    for paper in reproduce.PAPERS:
+        assert reproduce.title(paper)
+
+
+@pytest.mark.parametrize("figure", EVERY, ids=lambda figure: figure.name)
+def test_figures_have_points_and_what_is_stated_is_among_them(figure):
+    quick, full = figure.points(True), figure.points(False)
+    assert 0 < len(quick) <= len(full)
+    places = [(point.series, point.x, point.settings) for point in full]
+    assert len(set(places)) == len(places)
+    for one in figure.stated:
+        assert (one.series, one.x, "") in places
+    assert figure.settings and figure.runs >= 1
+
+
+def test_names_select():
+    assert [f.name for f in reproduce.select("diffmulti-fig9")] == ["diffmulti-fig9"]
+    assert len(reproduce.select("cdiffgen")) == 2
+    assert {f.paper for f in reproduce.select("diffgen")} == {"diffgen"}
+    # a figure is no beginning of another number
+    assert all("fig1" not in f.name for f in reproduce.select("diffmulti-fig5"))
+    with pytest.raises(UsageError, match="no figure"):
+        reproduce.select("diffmulti-fig1")
+    with pytest.raises(UsageError, match="--list"):
+        reproduce.select("")
+
+
+def test_intervals_are_students():
+    values = [3.0, 5.0, 4.0, 8.0]
+    mean, low, high = interval(values)
+    half = 3.18 * np.std(values, ddof=1) / 2
+    assert (mean, low, high) == pytest.approx((5, 5 - half, 5 + half))
+    assert interval([7.0]) == (7, 7, 7)
+    many = [0.0, 1.0] * 30
+    assert interval(many)[2] == pytest.approx(0.5 + 1.96 * np.std(many, ddof=1) / np.sqrt(60))
+
+
+def figure(calls: list[int], **more) -> Figure:
+    def run(inputs: Inputs, number: int) -> float:
+        calls.append(number)
+        return 10.0 + number
+
+    def points(quick: bool) -> list[Point]:
+        level = [Point("level", None, lambda inputs, number: 12.5)]
+        return level + [Point("curve", x, run) for x in ((1,) if quick else (1, 2))]
+
+    return Figure(
+        "made-fig1", "A made-up figure", "x", "y", "None.", 2, points,
+        (Stated("curve", 1, 11.0, "in the text"), Stated("curve", 2, 9.0)), "It is made up.",
+        **more,
+    )  # fmt: skip
+
+
+def result(tmp_path, calls, *, quick=False, number=3, **more):
+    kept = Runs(tmp_path / "runs.jsonl")
+    steps = list(measure(figure(calls, **more), Inputs(), kept, number, quick))
+    shares = [share for share, _ in steps]
+    assert shares == sorted(shares) and shares[-1] == 1
+    return steps[-1][1]
+
+
+def test_points_are_measured_once_and_resumed(tmp_path):
+    calls: list[int] = []
+    found = result(tmp_path, calls)
+    assert calls == [0, 1, 2] * 2
+    assert [(line.series, line.x, line.mean) for line in found.lines] == [
+        ("level", None, 12.5), ("curve", 1, 11.0), ("curve", 2, 11.0),
+    ]  # fmt: skip
+    again = result(tmp_path, calls, number=4)
+    assert calls == [0, 1, 2, 0, 1, 2, 3, 3]
+    assert again.at("curve", 2).runs == 4 and again.at("nothing", 2) is None
+
+
+def test_a_figure_that_cannot_run_says_why(tmp_path):
+    calls: list[int] = []
+    found = result(tmp_path, calls, needs=lambda inputs: "something is missing")
+    assert found.skipped == "something is missing" and not calls
+    pages.write_page("made", "A paper", [found], tmp_path / "made.md", "command")
+    assert "Not run: something is missing." in (tmp_path / "made.md").read_text("utf-8")
+
+
+def test_tables_hold_all_points_and_what_the_paper_states(tmp_path):
+    pages.write_table(result(tmp_path, []), tmp_path / "made.csv")
+    with (tmp_path / "made.csv").open(encoding="utf-8") as file:
+        head, level, first, second = csv.reader(file)
+    assert head == ["series", "x", "y", "low", "high", "runs", "paper"]
+    assert level[:3] == ["level", "", "12.5"]
+    assert first[:3] == ["curve", "1", "11"] and first[-2:] == ["3", "11.0"]
+    assert second[-1] == "9.0"
+
+
+def test_pages_say_which_run_they_show(tmp_path):
+    pytest.importorskip("matplotlib")
+    for quick, words in ((False, "all points, 3 runs of each"), (True, "a quick run")):
+        found = result(tmp_path, [], quick=quick)
+        assert pages.draw(found, tmp_path / "made-fig1.png")
+        pages.write_page("made", "A paper", [found], tmp_path / "made.md", "the command")
+        page = (tmp_path / "made.md").read_text(encoding="utf-8")
+        assert words in page and "(a full run has 2)" in page
+        assert "NOT PRIVATE" in page and "`the command`" in page
+        assert "| curve | 1 | 11 | 11 (from 8.517 to 13.48) | in the text |" in page
+        assert ("not run" in page) == quick  # the point at 2
+        assert "![A made-up figure](made-fig1.png)" in page
+        assert "It is made up." in page
+    assert (tmp_path / "made-fig1.png").stat().st_size > 1000
+
+
+def test_tables_without_an_axis_are_drawn_as_bars(tmp_path):
+    pytest.importorskip("matplotlib")
+    bars = Figure("made-table", "A table", "", "y", "None.", 1,
+                  lambda quick: [Point(name, None, lambda i, n: 5.0) for name in "ab"])  # fmt: skip
+    (*_, (_, found)) = measure(bars, Inputs(), Runs(tmp_path / "r.jsonl"), 1, False)
+    assert pages.draw(found, tmp_path / "bars.png")

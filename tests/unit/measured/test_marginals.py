@@ -1,0 +1,258 @@
+"""Detail of a release: its cells, what is made of them, and what a stranger may put there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import hedgerow as hr
+from hedgerow.errors import ReleaseError, UsageError
+from hedgerow.estimate.marginal_model import fit_forest, shrunk, spread
+from hedgerow.estimate.marginal_rows import most_rows
+from hedgerow.measured.marginals import Detail, edges_of, fine_attributes, group_edges
+from hedgerow.schema import Schema
+from hedgerow.verification import verify
+
+SCHEMA = Schema.from_dict(
+    {
+        "name": "made up",
+        "unit": "row",
+        "attributes": {
+            "age": {"type": "numeric", "low": 0, "high": 99, "step": 1},
+            "home": {"type": "categorical", "values": ["flat", "house", "boat"]},
+            "zone": {"type": "categorical", "values": ["a", "b", "c"]},
+            "town": {"type": "categorical", "values": [f"t{i}" for i in range(100)]},
+            "ill": {"type": "boolean", "role": "class"},
+        },
+    }
+)
+
+
+def rows(number=20_000, seed=0):
+    """Home and zone are nearly the same thing, half of all are 40 years old, the old are ill."""
+    rng = np.random.default_rng(seed)
+    age = np.where(rng.random(number) < 0.5, 40, rng.integers(0, 100, number))
+    home = rng.integers(0, 3, number)
+    zone = np.where(rng.random(number) < 0.95, home, rng.integers(0, 3, number))
+    return pa.table(
+        {
+            "age": age,
+            "home": np.array(["flat", "house", "boat"])[home],
+            "zone": np.array(["a", "b", "c"])[zone],
+            "town": np.array([f"t{i}" for i in range(100)])[rng.integers(0, 100, number)],
+            "ill": np.where(rng.random(number) < age / 120, "yes", "no"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def release():
+    made = hr.publish(rows(), SCHEMA, hr.DiffMulti(detail=True), 1, seed=3)
+    return replace(made, guarantee=made.guarantee | {"private": True})
+
+
+def changed(release, name, **changes):
+    found = tuple(
+        replace(m, **{key: change(m) for key, change in changes.items()}) if m.name == name else m
+        for m in release.measurements
+    )
+    return replace(release, measurements=found)
+
+
+def test_parts_cover_every_attribute_and_few_are_counted_finely():
+    for attribute in SCHEMA.attributes:
+        edges = edges_of(attribute)
+        assert edges[0] == 0 and edges[-1] == attribute.size and (np.diff(edges) > 0).all()
+    assert [len(edges_of(a)) - 1 for a in SCHEMA.attributes] == [16, 3, 3, 32]
+    assert fine_attributes(SCHEMA) == (0, 3)
+
+
+@pytest.mark.parametrize("counts", [[0] * 16, [-5] * 16, [9] * 16, [0] * 15 + [7], [1, 2] * 8])
+def test_groups_are_unions_of_parts_whatever_the_noise_says(counts):
+    edges = group_edges(SCHEMA.attributes[0], np.array(counts))
+    assert edges[0] == 0 and edges[-1] == 100 and (np.diff(edges) > 0).all() and len(edges) <= 9
+    assert np.isin(edges, edges_of(SCHEMA.attributes[0])).all()
+
+
+def test_the_dependent_pair_is_found_and_its_counts_are_near(release):
+    assert (2, 1) in release.forest.pair
+    truth = rows().group_by(["home", "zone"]).aggregate([([], "count_all")]).to_pylist()
+    for line in truth:
+        told = release.count(f"home in {line['home']} and zone in {line['zone']}")
+        assert abs(told.estimate[0] - line["count_all"]) < 150
+
+
+def test_rows_keep_what_stands_out_and_the_counts_of_the_release(release):
+    made = release.synthesize(seed=1)
+    assert len(made) == release.counts.sum()
+    assert 0.45 < np.mean(made["age"].to_numpy() == 40) < 0.55  # even spread would give 1%
+    beside = {"flat": "a", "house": "b", "boat": "c"}
+    homes, zones = made["home"].to_pylist(), made["zone"].to_pylist()
+    same = np.mean([beside[home] == zone for home, zone in zip(homes, zones, strict=True)])
+    assert same > 0.9
+    share = np.mean(made["ill"].to_numpy(zero_copy_only=False))
+    assert abs(share - release.counts[:, 1].sum() / release.counts.sum()) < 0.01
+    assert made.equals(release.synthesize(seed=1))
+    assert not made.equals(release.synthesize(seed=2))
+    assert len(release.synthesize(7)) == 7 and len(release.synthesize(0)) == 0
+
+
+def test_rows_of_a_region_have_its_classes(release):
+    made = release.synthesize(seed=1)
+    region = release.assign(made)["region"].to_numpy()
+    ill = made["ill"].to_numpy(zero_copy_only=False).astype(int)
+    for number in np.argsort(-release.counts.sum(axis=1))[:5]:
+        here = region == number
+        wanted = release.counts[number]
+        assert abs(here.sum() - wanted.sum()) <= 0.05 * wanted.sum() + 5
+        assert abs(ill[here].sum() - wanted[1]) <= 0.05 * wanted.sum() + 5
+
+
+def test_estimates_stay_inside_intervals_that_need_no_model(release):
+    plain = replace(release, measurements=tuple(m for m in release.measurements if m.at != "cell"))
+    queries = ["age < 30", "home in boat and town in t3", "age in [40, 40] and ill = true"]
+    with_it, without = release.count(queries), plain.count(queries)
+    assert with_it.low.tolist() == without.low.tolist()
+    assert with_it.high.tolist() == without.high.tolist()
+    assert ((with_it.low <= with_it.estimate) & (with_it.estimate <= with_it.high)).all()
+    assert with_it.estimate.tolist() != without.estimate.tolist()
+
+
+def test_half_a_code_counts_half(release):
+    whole, half = release.count([{"age": (0, 10)}, {"age": (0, 9.5)}]).estimate
+    assert half < whole
+
+
+def test_weights_agree_with_the_regions(release):
+    counts, found = release.counts, release._weighed
+    for k in range(counts.shape[1]):
+        held = np.bincount(found.region, found.weight[:, k], len(counts))
+        large = counts[:, k] > 200
+        assert large.any()
+        assert np.abs(held - counts[:, k])[large].max() < 0.02 * counts[:, k].sum()
+
+
+def test_nobody_and_almost_nobody_can_be_published_with_detail():
+    for number in (0, 1, 5):
+        release = hr.publish(
+            rows(number), SCHEMA, hr.DiffMulti(detail=True, pairs=3), 1, seed=1, allow_empty=True
+        )
+        drawn = release.synthesize(seed=1)
+        assert len(drawn) == release.counts.sum()
+        assert np.isfinite(release.count(["age < 30", "town in t5"]).estimate).all()
+
+
+def test_a_table_without_class_has_detail_too():
+    attributes = {n: {"type": "boolean"} for n in ("a", "b")}
+    schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": attributes})
+    rng = np.random.default_rng(1)
+    bits = rng.random(9000) < 0.3
+    release = hr.publish(
+        pa.table({"a": bits, "b": bits}), schema, hr.DiffMulti(detail=True), 1, seed=1
+    )
+    made = release.synthesize(seed=1)
+    assert np.mean(made["a"].to_numpy(False) == made["b"].to_numpy(False)) > 0.95
+
+
+def test_the_file_keeps_detail(release, tmp_path):
+    release.save(tmp_path / "r")
+    again = hr.Release.load(tmp_path / "r")
+    assert again.synthesize(seed=4).equals(release.synthesize(seed=4))
+    assert verify(tmp_path / "r").ok
+
+
+STRANGE = {
+    "a cell is missing": ("single", {"where": lambda m: m.where + 1}),
+    "a code is missing": ("fine", {"where": lambda m: m.where[::-1].copy()}),
+    "half a pair": ("pair", {
+        "where": lambda m: m.where[1:], "values": lambda m: m.values[1:],
+        "units": lambda m: m.units[1:]}),
+    "a pair that does not exist": ("pair", {"where": lambda m: m.where + 10**6}),
+    "no pair at all": ("pair", {
+        "where": lambda m: m.where[:0], "values": lambda m: m.values[:0],
+        "units": lambda m: m.units[:0]}),
+    "a pair twice": ("pair", {
+        key: lambda m, key=key: np.concatenate([getattr(m, key)] * 2)
+        for key in ("where", "values", "units")}),
+    "a threshold": ("single", {"threshold": lambda m: 3}),
+    "codes by class": ("fine", {"by_class": lambda m: True}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", STRANGE)
+def test_cells_that_the_schema_does_not_have_are_refused(release, case):
+    name, changes = STRANGE[case]
+    with pytest.raises(ReleaseError):
+        Detail.of(SCHEMA, changed(release, name, **changes).measurements)
+
+
+def test_a_measurement_that_is_there_twice_is_refused(release):
+    with pytest.raises(ReleaseError):
+        Detail.of(SCHEMA, (*release.measurements, release.measurements[1]))
+
+
+def test_regions_that_the_forest_misses_have_rows_all_the_same():
+    for seed in range(12):
+        made = hr.publish(rows(300), SCHEMA, hr.DiffMulti(detail=True), "0.02", seed=seed)
+        if not made.counts.any():
+            continue
+        weighed = made._weighed
+        assert weighed.weight.sum() == pytest.approx(max(1, made.estimates.values.sum()))
+        assert len(made.synthesize(seed=1)) == made.counts.sum()
+
+
+def test_many_classes_and_attributes_take_bounded_room():
+    assert most_rows(14, 2) >= 150_000
+    assert most_rows(10**4, 10**5) * (10**4 + 10**5) <= 2 * 10**8
+
+
+FORGED = {
+    "less noise than was paid for": ("single", {"units": lambda m: m.units * 2}),
+    "codes with less noise": ("fine", {"units": lambda m: m.units * 2}),
+    "pairs with less noise": ("pair", {"units": lambda m: m.units * 2}),
+    "one cell with less noise": ("single", {
+        "units": lambda m: np.where(m.where == 3, 2 * m.units, m.units)}),
+    "another number of tables": ("single", {"reach": lambda m: 1}),
+}  # fmt: skip
+
+
+def test_what_was_not_paid_for_is_caught(release):
+    assert verify(release).ok
+    for case, (name, changes) in FORGED.items():
+        assert not verify(changed(release, name, **changes)).ok, case
+    entries = [e for e in release.ledger["entries"] if e["purpose"] != "relate"]
+    assert not verify(replace(release, ledger=release.ledger | {"entries": entries})).ok
+
+
+def test_settings_that_cannot_be_meant_are_refused():
+    for settings in ({"pairs": 2}, {"detail": True, "schedule": "paper"},
+                     {"detail": True, "pairs": 0}):  # fmt: skip
+        with pytest.raises(UsageError):
+            hr.DiffMulti(**settings)
+
+
+def test_noise_is_shrunk_and_what_stands_out_is_kept():
+    rng = np.random.default_rng(0)
+    assert np.abs(shrunk(rng.laplace(0, 1, 10_000), np.sqrt(2))).mean() < 0.4
+    assert abs(float(shrunk(np.array([50.0]), 1.0)[0]) - 50) < 0.1
+
+
+def test_spreading_rounds_no_further_than_one():
+    rng = np.random.default_rng(0)
+    weight = rng.random(20)
+    for number in (0, 1, 7, 1000):
+        drawn = np.bincount(spread(weight, number, rng), minlength=20)
+        assert np.abs(drawn - number * weight / weight.sum()).max() <= 1
+    assert len(spread(np.zeros(3), 5, rng)) == 5
+
+
+def test_the_forest_has_the_totals_of_the_regions(release):
+    detail = Detail.of(SCHEMA, release.measurements)
+    forest = fit_forest(detail, release.counts.sum(axis=0).astype(float))
+    for codes, groups in zip(forest.codes, forest.groups, strict=True):
+        assert codes.min() >= 0
+        assert abs(codes.sum() - release.counts.sum()) < 1
+        assert abs(groups.sum() - release.counts.sum()) < 1

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hedgerow.measured import GridPartition, Measurement
+from hedgerow.release import Release
+from hedgerow.release.histogram import BINS, bins, spreads
+from hedgerow.schema import Numeric, Schema
+
+
+@given(
+    st.integers(-10_000, 10_000),
+    st.integers(1, 5000),
+    st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(5)]),
+    st.sampled_from(["integer", "decimal", "date"]),
+    st.sampled_from(["error", "other"]),
+)
+def test_steps_hold_every_code_once(
+    low: int, many: int, step: Fraction, kind: Any, missing: Any
+) -> None:
+    attribute = Numeric("x", Fraction(low), low + many * step, step, kind, missing)
+    edges = bins(attribute)
+    assert edges[0] == 0 and edges[-1] == attribute.size
+    assert all(sooner < later for sooner, later in zip(edges, edges[1:], strict=False))
+    assert len(edges) - 1 <= BINS + 1
+    assert not attribute.has_other or edges[-2] == attribute.grid  # "other" stands alone
+
+
+def test_what_a_release_tells_of_each_attribute() -> None:
+    schema = Schema.from_dict(
+        {
+            "name": "s",
+            "unit": "row",
+            "attributes": {
+                "age": {"type": "numeric", "low": 0, "high": 3},
+                "ill": {"type": "categorical", "values": ["no", "yes"], "role": "class"},
+            },
+        }
+    )
+    counted = Measurement(
+        "leaf", "region", np.array([0, 1]), np.array([[30, 10], [8, 0]]), True,
+        np.array([1, 1]), Fraction(1),
+    )  # fmt: skip
+    grid = GridPartition((np.array([0, 2, 4]),))
+    release = Release(schema, "diffgen", {}, {"epsilon": "1"}, {}, grid, (counted,))
+    age, ill = spreads(release)
+    assert age.counts == pytest.approx([20, 20, 4, 4])
+    assert ill.labels == ("no", "yes") and ill.counts == pytest.approx([38, 10])
+    assert ill.shares.sum() == pytest.approx(1)
+    assert (age.low <= age.counts).all() and (age.counts <= age.high).all()

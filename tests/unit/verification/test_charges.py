@@ -1,0 +1,388 @@
+"""`verify` recomputes what was spent: honest releases of every kind pass, tampered ones do not."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from hedgerow import CDiffGen, DiffGen, DiffMulti, publish
+from hedgerow.measured import GridPartition, Measurement
+from hedgerow.publish import diffgen
+from hedgerow.schema import Schema
+from hedgerow.verification import selection_cost as growth
+from hedgerow.verification import verify
+from hedgerow.verification.prices import Failed
+
+METHODS = {
+    "diffmulti": DiffMulti(),
+    "diffmulti, detail": DiffMulti(detail=True),
+    "diffmulti, pairs": DiffMulti(detail=True, pairs=2),
+    "diffmulti, deep": DiffMulti(specialisations=40, depth=6),
+    "diffmulti, even": DiffMulti(specialisations=40, depth=6, distribution="even"),
+    "diffmulti, shallow": DiffMulti(specialisations=5, depth=1),
+    "diffmulti, paper": DiffMulti(schedule="paper", specialisations=30),
+    "diffmulti, paper, even": DiffMulti(schedule="paper", depth=3, distribution="even"),
+    "diffmulti, paper, shallow": DiffMulti(schedule="paper", depth=1),
+    "diffgen": DiffGen(specialisations=6),
+    "diffgen, by rule": DiffGen(),
+    "diffgen, paper": DiffGen(schedule="paper"),
+    "diffgen, few cells": DiffGen(specialisations=9, max_cells=6),
+    "cdiffgen": CDiffGen(specialisations=6),
+    "cdiffgen, by rule": CDiffGen(),
+    "cdiffgen, paper": CDiffGen(schedule="paper"),
+}
+BUDGETS = {"pure": ("1", "0"), "zcdp": ("1", "1e-9"), "small": ("1/1000", "1e-9")}
+ATTRIBUTES = {
+    "age": {"type": "numeric", "low": 0, "high": 19, "step": 1},
+    "flat": {"type": "numeric", "low": 0, "high": 1, "step": 2},  # a single code
+    "pay": {"type": "numeric", "low": 0, "high": 3, "step": 1, "missing": "other"},
+    "job": {"type": "categorical", "taxonomy": {"L": ["a", "b"], "R": ["c", {"S": ["d", "e"]}]}},
+    "ill": {"type": "boolean", "role": "class"},
+}
+PERSON = {"who": {"role": "person", "max_rows": 3}}
+
+
+def made(method, epsilon="1", delta="0", rows=300, attributes=ATTRIBUTES):
+    """A release that says it is private, of a run that can be repeated."""
+    rng = np.random.default_rng(rows)
+    columns = {
+        "age": pa.array(rng.integers(0, 20, rows)),
+        "flat": pa.array(np.zeros(rows, np.int64)),
+        "pay": pa.array(rng.integers(0, 4, rows)),
+        "job": pa.array(rng.choice(list("abcde"), rows).tolist(), pa.string()),
+        "ill": pa.array(rng.choice(["no", "yes"], rows).tolist(), pa.string()),
+        "who": pa.array(rng.integers(0, 1 + rows // 2, rows)),
+    }
+    unit = "person" if "who" in attributes else "row"
+    schema = Schema.from_dict(
+        {"name": "made up", "unit": unit, "attributes": copy.deepcopy(attributes)}
+    )
+    table = pa.table({name: column for name, column in columns.items() if name in attributes})
+    release = publish(table, schema, method, epsilon, delta, seed=7, allow_empty=True)
+    return replace(release, guarantee=release.guarantee | {"private": True})
+
+
+def failing(release):
+    return {check.name: check.words for check in verify(release).checks if not check.ok}
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("method", METHODS)
+def test_honest_releases_of_every_kind_pass(method, budget):
+    for rows in (0, 1, 300):
+        assert failing(made(METHODS[method], *BUDGETS[budget], rows)) == {}
+    assert failing(made(METHODS[method], *BUDGETS[budget], attributes=ATTRIBUTES | PERSON)) == {}
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-9"])
+@pytest.mark.parametrize("rows", [0, 300])
+@pytest.mark.parametrize("steps", [3, 6])
+def test_honest_sparse_releases_pass(monkeypatch, tmp_path, delta, rows, steps):
+    monkeypatch.setattr(diffgen, "DENSE_CELLS", 4)
+    release = made(DiffGen(specialisations=steps), "1", delta, rows)
+    assert release.measurements[1].threshold is not None
+    release.save(tmp_path / "r")
+    assert failing(release) == failing(tmp_path / "r") == {}
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {name: ATTRIBUTES[name] for name in ("age", "pay")},
+        {name: ATTRIBUTES[name] for name in ("job", "ill")},
+        {name: ATTRIBUTES[name] for name in ("flat", "ill")},
+    ],
+    ids=["only numbers", "no numbers", "nothing to split"],
+)
+@pytest.mark.parametrize("method", [DiffMulti, DiffGen, CDiffGen])
+@pytest.mark.parametrize("schedule", ["tuned", "paper"])
+def test_honest_releases_of_plain_schemas_pass(attributes, method, schedule):
+    for delta in ("0", "1e-9"):
+        assert failing(made(method(schedule=schedule), "1", delta, 50, attributes)) == {}
+
+
+GROWN = {
+    "tuned": (METHODS["diffmulti, deep"], "1", "0"),
+    "zcdp": (METHODS["diffmulti, deep"], "1", "1e-9"),
+    "paper": (METHODS["diffmulti, paper"], "1", "0"),
+    "grid": (METHODS["diffgen"], "1", "1e-9"),
+    "grid, paper": (METHODS["diffgen, paper"], "1", "0"),
+    "consistent": (METHODS["cdiffgen"], "1", "1e-9"),
+}
+
+
+@pytest.fixture(scope="module")
+def grown():
+    return {name: made(*run) for name, run in GROWN.items()}
+
+
+def with_measurement(release, name, **changes):
+    return replace(
+        release,
+        measurements=tuple(
+            replace(m, **{key: change(m) for key, change in changes.items()})
+            if m.name == name
+            else m
+            for m in release.measurements
+        ),
+    )
+
+
+@pytest.mark.parametrize("kind", GROWN)
+def test_counts_that_nobody_paid_for_are_caught(grown, kind):
+    release = grown[kind]
+    cells = np.arange(release.partition.cells)
+    for name in ("extra", "count" if kind != "consistent" else "leaf"):
+        extra = Measurement(
+            name, "region", cells, np.zeros((len(cells), 2), np.int64), True,
+            np.ones(len(cells), np.int64), Fraction(1000),
+        )  # fmt: skip
+        assert "measurements" in failing(
+            replace(release, measurements=(*release.measurements, extra))
+        )
+    for again in release.measurements:
+        twice = replace(release, measurements=(*release.measurements, again))
+        assert "is there twice" in failing(twice)["measurements"]
+
+
+@pytest.mark.parametrize("kind", GROWN)
+@pytest.mark.parametrize("factor", [2, 10**6, Fraction(1001, 1000)])
+def test_less_noise_than_was_paid_for_is_caught(grown, tmp_path, kind, factor):
+    for measurement in grown[kind].measurements:
+        better = with_measurement(
+            grown[kind], measurement.name, unit=lambda m: m.unit * Fraction(factor)
+        )
+        assert "measurements" in failing(better), measurement.name
+    better.save(tmp_path / "r")
+    assert "measurements" in failing(tmp_path / "r")
+
+
+def test_less_noise_on_one_place_is_caught(grown):
+    def first_doubled(measurement):
+        units = measurement.units.copy()
+        units[0] *= 2
+        return units
+
+    for release in grown.values():
+        for measurement in release.measurements:
+            better = with_measurement(release, measurement.name, units=first_doubled)
+            assert "measurements" in failing(better), measurement.name
+
+
+def test_a_count_in_more_places_than_were_charged_is_caught(grown):
+    tree = grown["tuned"]
+    nodes = np.arange(len(tree.partition.parent))
+    counted = {
+        "where": lambda m: nodes,
+        "values": lambda m: np.zeros((len(nodes), 1), np.int64),
+        "units": lambda m: np.full(len(nodes), m.units[0]),
+    }
+    assert "accounts" in failing(with_measurement(tree, "allocate", **counted))
+    assert "several places" in failing(with_measurement(tree, "rows", **counted))["measurements"]
+
+
+@pytest.mark.parametrize("where", [-1, 10**9])
+def test_a_place_that_does_not_exist_is_caught(grown, where):
+    for release in grown.values():
+        for measurement in release.measurements:
+            away = with_measurement(
+                release, measurement.name, where=lambda m: np.append(m.where[:-1], where)
+            )
+            assert "does not exist" in failing(away)["measurements"]
+
+
+def changed(release, purpose, **changes):
+    """The release with other entries for a purpose, each field by its own rule."""
+    ledger = json.loads(json.dumps(release.ledger))
+    for entry in ledger["entries"]:
+        if entry["purpose"] == purpose:
+            entry |= {key: change(entry[key]) for key, change in changes.items()}
+    return replace(release, ledger=ledger)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"units": lambda units: units * 50},
+        {"units": lambda units: units + 1},
+        {"units": lambda units: max(0, units - 1)},
+        {"nodes": lambda nodes: nodes * 2},
+        {"nodes": lambda nodes: nodes + 10**30},
+        {"units": lambda units: units + 2**64},
+    ],
+)
+@pytest.mark.parametrize("kind", GROWN)
+def test_entries_that_the_paths_do_not_show_are_caught(grown, kind, change):
+    for purpose in {entry["purpose"] for entry in grown[kind].ledger["entries"]}:
+        assert "accounts" in failing(changed(grown[kind], purpose, **change)), purpose
+
+
+def test_entries_at_other_depths_are_caught(grown):
+    for kind in ("tuned", "zcdp", "paper"):
+        for purpose in {entry["purpose"] for entry in grown[kind].ledger["entries"]} - {"rows"}:
+            for further in (1, 10**30):
+                deeper = changed(grown[kind], purpose, depth=lambda d, more=further: d + more)
+                assert "accounts" in failing(deeper), purpose
+
+
+def test_growth_that_was_left_out_of_the_books_is_caught(grown):
+    """The purpose is gone from entries and paths, and the grant is as much less."""
+    for kind, purpose in (("tuned", "select"), ("paper", "select"), ("paper", "cut")):
+        ledger = copy.deepcopy(grown[kind].ledger)
+        ledger["entries"] = [e for e in ledger["entries"] if e["purpose"] != purpose]
+        for path in ledger["paths"]:
+            path["spent"]["epsilon"].pop(purpose)
+        assert "nothing was booked" in failing(replace(grown[kind], ledger=ledger))["accounts"]
+
+
+def without(release, *purposes):
+    """The release as if these purposes had never been paid for: a smaller budget, well added up."""
+    ledger = json.loads(json.dumps(release.ledger))
+    ledger["entries"] = [e for e in ledger["entries"] if e["purpose"] not in purposes]
+    for path in ledger["paths"]:
+        for spent in path["spent"].values():
+            for purpose in purposes:
+                spent.pop(purpose, None)
+    for pot in list(ledger["pots"]):
+        ledger["pots"][pot]["units"] = sum(ledger["paths"][0]["spent"].get(pot, {}).values())
+    kept = tuple(m for m in release.measurements if m.name not in purposes)
+    return replace(release, ledger=ledger, measurements=kept)
+
+
+FORGED = {
+    f"{name}, without {purpose}": (name, purpose)
+    for name, purposes in {
+        "diffgen": ("select", "rows"),
+        "diffgen, by rule": ("select", "rows"),
+        "diffgen, paper": ("select", "cut"),
+        "cdiffgen": ("select", "rows"),
+        "cdiffgen, paper": ("select", "cut"),
+        "diffmulti": ("rows",),
+        "diffmulti, deep": ("rows",),
+    }.items()
+    for purpose in purposes
+}
+
+
+@pytest.mark.parametrize("budget", ["pure", "zcdp"])
+@pytest.mark.parametrize("forged", FORGED)
+def test_regions_that_nobody_paid_for_are_caught(forged, budget):
+    name, purpose = FORGED[forged]
+    honest = made(METHODS[name], *BUDGETS[budget])
+    assert honest.partition.cells > 1 and failing(honest) == {}
+    forgery = without(honest, purpose)
+    # all else adds up, so that nothing but the regions tells
+    assert failing(forgery).keys() == {"accounts"}
+    assert "nothing was booked for" in failing(forgery)["accounts"]
+    assert verify(forgery).epsilon < verify(honest).epsilon
+
+
+@pytest.mark.parametrize("name", ["diffgen", "diffgen, paper", "cdiffgen", "cdiffgen, paper"])
+def test_fewer_choices_than_the_regions_show_are_caught(name):
+    """One draw is left out, or is said to be of another depth, and all sums are mended."""
+    honest = made(METHODS[name])
+    for purpose in ("select", "cut") if "paper" in name else ("select",):
+        entries = [e for e in honest.ledger["entries"] if e["purpose"] == purpose]
+        for entry in entries:
+            fewer = json.loads(json.dumps(honest.ledger))
+            place = fewer["entries"].index(entry)
+            fewer["entries"][place]["nodes"] -= 1
+            if not fewer["entries"][place]["nodes"]:
+                del fewer["entries"][place]
+            for path in fewer["paths"]:
+                path["spent"]["epsilon"][purpose] -= entry["units"]
+            fewer["pots"]["epsilon"]["units"] -= entry["units"]
+            if purpose == "select" or not entry["depth"]:
+                assert "accounts" in failing(replace(honest, ledger=fewer))
+            moved = json.loads(json.dumps(honest.ledger))
+            moved["entries"][moved["entries"].index(entry)]["depth"] = 77
+            assert "accounts" in failing(replace(honest, ledger=moved))
+
+
+def test_a_tree_that_is_no_product_of_cuts_is_no_tree_of_steps():
+    tree = made(METHODS["diffmulti, deep"])
+    words = failing(replace(tree, method="cdiffgen"))["accounts"]
+    assert "not the product" in words
+
+
+def test_specialisations_are_recounted_from_the_cuts():
+    """By hand, from the steps that were taken, for many runs."""
+    for method in (DiffGen(specialisations=7), DiffGen(schedule="paper", specialisations=7)):
+        release = made(method)
+        edges = list(release.partition.edges)
+        selected = sum(e["nodes"] for e in release.ledger["entries"] if e["purpose"] == "select")
+        steps = growth._Steps.of(release.partition, release.schema)
+        assert steps.all == selected
+        assert steps.numbers == sum(len(edges[place]) - 2 for place in (0, 1, 2))
+    job = edges[3]
+    for cut, nodes in (
+        ([0, 5], 0), ([0, 2, 5], 1), ([0, 1, 2, 5], 2), ([0, 2, 3, 5], 2), ([0, 2, 3, 4, 5], 3),
+    ):  # fmt: skip
+        edges[3] = np.asarray(cut, job.dtype)
+        assert growth._Steps.of(GridPartition(tuple(edges)), release.schema).nodes == nodes
+    edges[3] = np.asarray([0, 3, 5], job.dtype)
+    with pytest.raises(Failed, match="no node of its taxonomy"):
+        growth._Steps.of(GridPartition(tuple(edges)), release.schema)
+
+
+def test_spending_that_was_moved_between_paths_is_caught(grown):
+    """All sums stay as they are; only which regions spent what is another thing."""
+    for kind in ("tuned", "zcdp", "paper"):
+        ledger = copy.deepcopy(grown[kind].ledger)
+        first, last = ledger["paths"][0], ledger["paths"][-1]
+        first["spent"], last["spent"] = last["spent"], first["spent"]
+        assert first["leaves"] != last["leaves"]
+        assert failing(replace(grown[kind], ledger=ledger)).keys() == {"accounts"}
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        lambda m: m["pots"]["epsilon"].update(units=2**70),
+        lambda m: m["entries"][0].update(purpose=["rows"]),
+        lambda m: m["entries"][0].update(purpose=7),
+        lambda m: m["entries"][0].update(pot={}),
+        lambda m: m["entries"][0].update(depth=0.5),
+        lambda m: m["entries"][0].update(nodes="1"),
+        lambda m: m["entries"].append(m["entries"][0] | {"pot": "rho"}),
+        lambda m: m["entries"].extend(
+            m["entries"][0] | {"purpose": f"gift {number}"} for number in range(10**4)
+        ),
+        lambda m: m.update(entries={"rows": 1}),
+        lambda m: m.update(entries=None),
+        lambda m: m.update(paths=[[]]),
+        lambda m: m["paths"][0].update(spent=[]),
+        lambda m: m["paths"][0]["spent"].update(epsilon=3),
+    ],
+)
+def test_malformed_ledgers_fail_and_do_not_crash(grown, tamper):
+    for release in grown.values():
+        ledger = json.loads(json.dumps(release.ledger))
+        tamper(ledger)
+        assert "accounts" in failing(replace(release, ledger=ledger))
+
+
+def test_a_hidden_threshold_is_caught(grown):
+    for kind in ("tuned", "grid"):
+        few = with_measurement(grown[kind], "leaf", threshold=lambda m: 3)
+        assert "measurements" in failing(few)
+
+
+def test_an_unknown_purpose_falls_on_everyone(grown):
+    """Methods of others may pay for other things; then every path must have paid all of it."""
+    ledger = copy.deepcopy(grown["grid"].ledger)
+    for entry in ledger["entries"]:
+        if entry["purpose"] == "select":
+            entry["purpose"] = "wander"
+    for path in ledger["paths"]:
+        path["spent"]["rho"]["wander"] = path["spent"]["rho"].pop("select")
+    release = replace(grown["grid"], ledger=ledger, method="a method of somebody's own")
+    assert failing(release) == {}
+    ledger["entries"].append(ledger["entries"][-1] | {"depth": 99})
+    assert "accounts" in failing(release)
