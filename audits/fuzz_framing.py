@@ -21,9 +21,9 @@ import numpy as np
 from fuzz_mutate import spoil_bytes
 from fuzz_readers import Reader
 from hedgerow import table
-from hedgerow.counting.chunks import Memory
-from hedgerow.counting.item_streamed import StreamedItems
-from hedgerow.counting.streamed import StreamedEngine
+from hedgerow.counting.streaming.chunks import Memory
+from hedgerow.counting.streaming.item_streamed import StreamedItems
+from hedgerow.counting.streaming.streamed import StreamedEngine
 from hedgerow.schema import Schema
 from hedgerow.table.table import collect
 from hedgerow.table.text import csv_file, fimi

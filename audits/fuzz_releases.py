@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import hedgerow
 from fuzz_mutate import places, put, spoil_tree
 from hedgerow import sample
-from hedgerow.cli import words
+from hedgerow.cli.display import words
 from hedgerow.errors import HedgerowError
 from hedgerow.measured import TreePartition
 from hedgerow.release import Release

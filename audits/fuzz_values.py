@@ -26,7 +26,7 @@ from fuzz_framing import streamed_rows as streamed
 from fuzz_mutate import OBJECTS, WORDS
 from fuzz_readers import Reader
 from hedgerow import table
-from hedgerow.counting.item_streamed import StreamedItems
+from hedgerow.counting.streaming.item_streamed import StreamedItems
 from hedgerow.schema import Schema
 
 __all__ = ["Record", "value_readers"]

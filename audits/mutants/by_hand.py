@@ -393,7 +393,7 @@ BY_HAND = (
     ),
     ByHand(
         name="delta-spent-twice",
-        path="publish/rows_plan.py",
+        path="publish/planning/rows_plan.py",
         old="_UNITS, Fraction(0), self.budget.rows)",
         new="_UNITS, self.budget.delta, self.budget.rows)",
         flaw="The side table spends the delta that listing rows spends again.",
@@ -412,7 +412,7 @@ BY_HAND = (
     # scores --------------------------------------------------------------------------------------
     ByHand(
         name="discernibility-of-span-one",
-        path="publish/scores.py",
+        path="publish/steps/scores.py",
         old="1 << _RATIO_BITS, 2 << _RATIO_BITS,\n              2 << _RATIO_BITS, False)",
         new="1 << _RATIO_BITS, 1 << _RATIO_BITS,\n              1 << _RATIO_BITS, False)",
         flaw="Scores move up and down: two of them part by 2, and 1 is paid for.",
@@ -421,7 +421,7 @@ BY_HAND = (
     ),
     ByHand(
         name="purity-of-range-two",
-        path="publish/scores.py",
+        path="publish/steps/scores.py",
         old='Score("purity", _PURITY, 3 << _RATIO_BITS, 3 << _RATIO_BITS, 6',
         new='Score("purity", _PURITY, 3 << _RATIO_BITS, 2 << _RATIO_BITS, 6',
         flaw="One record moves the score by up to 3, and 2 is paid for.",
@@ -493,7 +493,7 @@ BY_HAND = (
     ),
     ByHand(
         name="empty-leaves-skipped",
-        path="publish/measure.py",
+        path="publish/steps/measure.py",
         old="        drawn = []\n",
         new="        drawn = []\n"
         "        held: list[Ints] = []\n"
@@ -505,7 +505,7 @@ BY_HAND = (
     ),
     ByHand(
         name="cuts-of-all-attributes-at-once",
-        path="publish/cuts.py",
+        path="publish/steps/cuts.py",
         old="        for a in np.unique(self.attribute[lacking]):\n"
         "            yield np.flatnonzero(lacking & (self.attribute == a))",
         new="        if lacking.any():\n            yield np.flatnonzero(lacking)",

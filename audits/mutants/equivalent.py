@@ -11,7 +11,7 @@ __all__ = ["EQUIVALENT", "reason"]
 # (module, line before, line after): why the two do the same
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (
-        "publish/large_scores.py",
+        "publish/steps/large_scores.py",
         "whole = child(total, int(hi[a] - lo[a]), size)",
         "whole = child(total, int(hi[a] << lo[a]), size)",
     ): "Only the score ncp looks at a width, and it does not look at the whole.",
@@ -26,7 +26,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "precision = bits + 65 + 2 * trials.bit_length()",
     ): "Any precision is exact; with less, more bits are asked for more often.",
     (
-        "publish/cuts.py",
+        "publish/steps/cuts.py",
         "new = np.full(len(ends), -1, dtype=np.int64)",
         "new = np.full(len(ends), - 2, dtype=np.int64)",
     ): "Whatever is below 0 stands for a split point that was not drawn.",
@@ -36,7 +36,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "return min(items.size | 1, core_size(items.size, records, float(budget.epsilon * left)))",
     ): "With less epsilon a core is never the whole universe, if it was not with more.",
     (
-        "publish/scores.py",
+        "publish/steps/scores.py",
         "weight: Any = _WEIGHT if fixed else max(np.int64(1), _WEIGHT // (high - low - 1))",
         "weight: Any = _WEIGHT if fixed else max(np.int64( 0), _WEIGHT // (high - low - 1))",
     ): "An attribute has fewer cuts than its weight has parts (MAX_GRID), so the share is above 0.",
@@ -46,12 +46,12 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "return Decimal( 0)",
     ): "z is the best one for a ratio below the limit, so the slope is below 0 there.",
     (
-        "publish/cuts.py",
+        "publish/steps/cuts.py",
         "spread(self.taxon[values], -1),",
         "spread(self.taxon[values], - 0),",
     ): "It fills places that are not asked about (SKIP).",
     (
-        "publish/tree.py",
+        "publish/steps/tree.py",
         "numeric, 2, self.domain.children[taxon] if len(self.domain.children) else 2",
         "numeric, 2, self.domain.children[taxon] if len(self.domain.children) else 1",
     ): "Where there are no taxonomies every node is numeric.",
@@ -76,17 +76,17 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if slope >= 1:",
     ): "z is the best one for a ratio below the limit, so the slope is below 0 there.",
     (
-        "publish/basket_rules.py",
+        "publish/planning/basket_rules.py",
         "while edges[-1] < most:",
         "while edges[-1] <= most:",
     ): "The one edge more lies beyond the most, and such edges are left out.",
     (
-        "publish/cuts.py",
+        "publish/steps/cuts.py",
         "ends = [(self.lo[value], cut, -1), (cut, self.hi[value], -1)]",
         "ends = [(self.lo[value], cut, - 2), (cut, self.hi[value], -1)]",
     ): "Whatever is below 0 stands for a numeric value.",
     (
-        "publish/cuts.py",
+        "publish/steps/cuts.py",
         "ends = [(self.lo[value], cut, -1), (cut, self.hi[value], -1)]",
         "ends = [(self.lo[value], cut, -1), (cut, self.hi[value], ~1)]",
     ): "Whatever is below 0 stands for a numeric value.",
@@ -101,7 +101,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "precision = 65 + trials.bit_length()",
     ): "It decides how trials are cut into portions, and any portions have one law.",
     (
-        "publish/rows_plan.py",
+        "publish/planning/rows_plan.py",
         "return self.purse.pots[0]",
         "return self.purse.pots[ -1]",
     ): "There is one pot.",
@@ -161,12 +161,12 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "best = Decimal( -1)",
     ): "The terms are 0 at least.",
     (
-        "publish/plan.py",
+        "publish/planning/plan.py",
         'pot.name == "epsilon" and pot.unit.denominator >= LARGEST_TERM for pot in pots.values()',
         'pot.name <= "epsilon" and pot.unit.denominator >= LARGEST_TERM for pot in pots.values()',
     ): "The other pot, rho, comes after it in the alphabet.",
     (
-        "publish/scores.py",
+        "publish/steps/scores.py",
         "cuts = np.where(ask == ALL_CUTS, np.maximum(hi - lo - 1, 1), 1).astype(np.int64)",
         "cuts = np.where(ask == ALL_CUTS, np.maximum(hi - lo % 1, 1), 1).astype(np.int64)",
     ): "It is the room for candidates, and what is not filled is cut off.",
@@ -196,7 +196,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "right = hi - lo - 0",
     ): "The target lies below the last sum, so the search ends there at the latest.",
     (
-        "publish/scores.py",
+        "publish/steps/scores.py",
         "largest = np.int64(0)",
         "largest = np.int64( -1)",
     ): "There is a class at least, and counts are 0 at least.",
@@ -206,7 +206,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         'if before >= "transaction":',
     ): "All other units come before it in the alphabet.",
     (
-        "publish/basket_rules.py",
+        "publish/planning/basket_rules.py",
         "middle = (edges + np.minimum(upper, 2 * edges)) / 2",
         "middle = (edges + np.minimum(upper, 3 * edges)) / 2",
     ): "No bin reaches twice its lower end.",
@@ -221,7 +221,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         'return (self._paper if self.schedule <= "paper" else self._tuned)(schema, budget, rows)',
     ): "There are two schedules, and the other one comes after it in the alphabet.",
     (
-        "publish/scores.py",
+        "publish/steps/scores.py",
         "SKIP = -2",
         "SKIP = not 2",
     ): "Cuts begin at 1, so 0 can stand for none as well.",

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.counting import sealed
-from hedgerow.counting.chunks import Memory
 from hedgerow.counting.engine import Engine, Split
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.counting.streamed import StreamedEngine
+from hedgerow.counting.streaming.chunks import Memory
+from hedgerow.counting.streaming.streamed import StreamedEngine
 from hedgerow.errors import LeakError
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema, Taxonomy
 from hedgerow.table import Table

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.counting.chunks import Memory
 from hedgerow.counting.item_engine import Expansion, Masks
 from hedgerow.counting.item_memory import MemoryItems, child_bounds
-from hedgerow.counting.item_streamed import StreamedItems
+from hedgerow.counting.streaming.chunks import Memory
+from hedgerow.counting.streaming.item_streamed import StreamedItems
 from hedgerow.schema import Schema
 from hedgerow.table import Baskets
 

@@ -16,8 +16,9 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import sample
-from hedgerow.counting import cluster, streamed
-from hedgerow.counting.chunks import Memory
+from hedgerow.counting import cluster
+from hedgerow.counting.streaming import streamed
+from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.publish.diffpart import DiffPart
 
 METHODS: dict[str, dict[str, Any]] = {

@@ -12,10 +12,11 @@ from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import TINY_TABLES, long_schema, picker, random_universe
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.privacy.budget import Budget
-from hedgerow.publish import basket_rules, clusters, detail, diffgen, diffmulti, diffpart
+from hedgerow.publish import clusters, detail, diffgen, diffmulti, diffpart
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
+from hedgerow.publish.planning import basket_rules
 from hedgerow.schema import Schema
 from hedgerow.table import Table
 

@@ -36,12 +36,13 @@ from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.selection import Candidates
 from hedgerow.privacy.suppression import sampled_delta
-from hedgerow.publish import clusters, detail, scores
+from hedgerow.publish import clusters, detail
 from hedgerow.publish.api import run
 from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
+from hedgerow.publish.steps import scores
 from hedgerow.schema import Schema
 from hedgerow.table import Table
 

@@ -15,6 +15,7 @@ import typer
 
 from hedgerow.cli.audit import audit
 from hedgerow.cli.check import check
+from hedgerow.cli.display.terminal import Door, House, example
 from hedgerow.cli.evaluate import evaluate
 from hedgerow.cli.init import init
 from hedgerow.cli.ledger import ledger
@@ -26,7 +27,6 @@ from hedgerow.cli.reproduce import reproduce
 from hedgerow.cli.sample import sample
 from hedgerow.cli.show import show
 from hedgerow.cli.stop import INTERRUPTED, heed_signals
-from hedgerow.cli.terminal import Door, House, example
 from hedgerow.cli.verify import verify
 
 __all__ = ["COMMANDS", "app", "main"]

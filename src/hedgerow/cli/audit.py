@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hedgerow.cli.display.terminal import note, print_json, print_table, progress, say
 from hedgerow.cli.options import AsJson, Delta, Epsilon
-from hedgerow.cli.terminal import note, print_json, print_table, progress, say
 
 if TYPE_CHECKING:
     from hedgerow.audit import Line

@@ -7,6 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hedgerow.cli.display.terminal import (
+    data_warnings,
+    note,
+    print_json,
+    print_table,
+    progress,
+    say,
+    warn,
+    warned,
+)
+from hedgerow.cli.display.words import many
 from hedgerow.cli.options import (
     AllowEmpty,
     AsJson,
@@ -19,17 +30,6 @@ from hedgerow.cli.options import (
     source_of,
     words_for,
 )
-from hedgerow.cli.terminal import (
-    data_warnings,
-    note,
-    print_json,
-    print_table,
-    progress,
-    say,
-    warn,
-    warned,
-)
-from hedgerow.cli.words import many
 
 if TYPE_CHECKING:
     from hedgerow.schema import Attribute, Items, Schema

@@ -8,6 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hedgerow.cli.display.terminal import (
+    data_warnings,
+    print_json,
+    print_table,
+    progress,
+    say,
+    telling,
+    warn,
+    warned,
+)
 from hedgerow.cli.options import (
     AsJson,
     Delimiter,
@@ -17,16 +27,6 @@ from hedgerow.cli.options import (
     TableName,
     delimiter_of,
     source_of,
-)
-from hedgerow.cli.terminal import (
-    data_warnings,
-    print_json,
-    print_table,
-    progress,
-    say,
-    telling,
-    warn,
-    warned,
 )
 from hedgerow.errors import UsageError
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hedgerow.cli.display.terminal import note, print_json, say, telling
 from hedgerow.cli.options import (
     AsJson,
     Delimiter,
@@ -17,7 +18,6 @@ from hedgerow.cli.options import (
     delimiter_of,
     source_of,
 )
-from hedgerow.cli.terminal import note, print_json, say, telling
 
 
 def init(

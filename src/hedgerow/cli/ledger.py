@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hedgerow.cli.ledger_view import account_facts, show_account
+from hedgerow.cli.display.ledger_view import account_facts, show_account
+from hedgerow.cli.display.terminal import print_json, say, warn, warned
 from hedgerow.cli.options import AsJson
-from hedgerow.cli.terminal import print_json, say, warn, warned
 from hedgerow.errors import ReleaseError, UsageError
 
 if TYPE_CHECKING:

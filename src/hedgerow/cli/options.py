@@ -366,7 +366,7 @@ def _or_another(setting: str, schema: Schema) -> str:
 
 def warn_of_delta(method: Publisher, delta: str, as_json: bool) -> None:
     """Says so if a delta was asked for that the method has no use for."""
-    from hedgerow.cli.terminal import warn
+    from hedgerow.cli.display.terminal import warn
     from hedgerow.privacy.budget import read_number
 
     if method.name == Method.diffpart and read_number("delta", delta) > 0:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hedgerow.cli.display.terminal import note, print_json, print_table, say, warn, warned
 from hedgerow.cli.options import (
     C1,
     C2,
@@ -35,7 +36,6 @@ from hedgerow.cli.options import (
     method_of,
     warn_of_delta,
 )
-from hedgerow.cli.terminal import note, print_json, print_table, say, warn, warned
 from hedgerow.errors import UsageError
 
 
@@ -133,8 +133,8 @@ def plan(
     known when data is published; --rows gives a public guess to plan with. --simulate publishes
     made-up rows (or a PUBLIC table) again and again and shows how far releases are off.
     """
-    from hedgerow.cli.words import caution, many, purpose_words, strength
-    from hedgerow.publish.rows_plan import RowsPlan
+    from hedgerow.cli.display.words import caution, many, purpose_words, strength
+    from hedgerow.publish.planning.rows_plan import RowsPlan
     from hedgerow.schema import Schema
 
     known = Schema.load(schema)
@@ -181,7 +181,7 @@ def plan(
     warn_of_delta(settings, delta, as_json)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
     if plot is not None:
-        from hedgerow.cli.rows import plot_plan
+        from hedgerow.cli.display.rows import plot_plan
 
         plot_plan(settings, known, plot, overwrite)
     if as_json:

@@ -7,6 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
+from hedgerow.cli.display.terminal import (
+    data_warnings,
+    print_json,
+    print_table,
+    progress,
+    say,
+    telling,
+    warn,
+    warned,
+)
 from hedgerow.cli.options import (
     C1,
     C2,
@@ -47,16 +57,6 @@ from hedgerow.cli.options import (
     method_of,
     source_of,
     warn_of_delta,
-)
-from hedgerow.cli.terminal import (
-    data_warnings,
-    print_json,
-    print_table,
-    progress,
-    say,
-    telling,
-    warn,
-    warned,
 )
 from hedgerow.errors import SchemaError, UsageError
 
@@ -135,7 +135,7 @@ def publish(
     they are added up for you, and a release that would exceed the data set's total is refused.
     """
     import hedgerow
-    from hedgerow.cli import words
+    from hedgerow.cli.display import words
     from hedgerow.release.files import check_target, leftovers
     from hedgerow.schema import Schema
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hedgerow.cli.display.terminal import note, print_json, print_table, say, telling
 from hedgerow.cli.options import AsJson, Overwrite
-from hedgerow.cli.terminal import note, print_json, print_table, say, telling
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _ask(
     from hedgerow.schema.query import query_lines
 
     if release.schema.items is not None:
-        from hedgerow.cli.baskets import read_items, text_of
+        from hedgerow.cli.display.baskets import read_items, text_of
 
         lines = texts + [text for _, text in (query_lines(file) if file is not None else [])]
         sets = [read_items(line, release.schema.items) for line in lines]

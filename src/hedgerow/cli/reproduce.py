@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hedgerow.cli.display.terminal import note, print_json, print_table, progress, say
 from hedgerow.cli.options import AsJson
-from hedgerow.cli.terminal import note, print_json, print_table, progress, say
 from hedgerow.errors import ReleaseError, UsageError
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hedgerow.cli.display.terminal import print_drawing, print_json, print_table, say
 from hedgerow.cli.options import AsJson, Overwrite
-from hedgerow.cli.terminal import print_drawing, print_json, print_table, say
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
@@ -42,25 +42,25 @@ def show(
 
     Needs no private data. Counts are the published, noisy ones.
     """
-    from hedgerow.cli import words
+    from hedgerow.cli.display import words
     from hedgerow.release import BasketRelease, Release, RowsRelease
     from hedgerow.report.regions import largest
 
     if plot is not None:
+        from hedgerow.cli.display.picture import check_picture, draw
         from hedgerow.cli.files import refuse_existing, refuse_inside
-        from hedgerow.cli.picture import check_picture, draw
 
         check_picture(plot)
         refuse_inside(plot, release, "--plot")
         refuse_existing(plot, overwrite, "--plot")
     opened = Release.load(release)
     if isinstance(opened, BasketRelease):
-        from hedgerow.cli.baskets import show_baskets
+        from hedgerow.cli.display.baskets import show_baskets
 
         show_baskets(opened, top, tree, plot, overwrite, as_json)
         return
     if isinstance(opened, RowsRelease):
-        from hedgerow.cli.rows import show_rows
+        from hedgerow.cli.display.rows import show_rows
 
         show_rows(opened, top, tree, plot, overwrite, as_json)
         return
@@ -132,7 +132,7 @@ def _share(region: ShownRegion, name: str) -> str:
 
 
 def _show_tree(release: Release, depth: int) -> None:
-    from hedgerow.cli.regions import branches
+    from hedgerow.cli.display.regions import branches
     from hedgerow.measured import TreePartition
     from hedgerow.report.regions import cuts
 

@@ -7,8 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.cli.options import Method, kind_of, method_of, warn_of_delta
-from hedgerow.cli.terminal import (
+from hedgerow.cli.display.terminal import (
     data_warnings,
     note,
     print_json,
@@ -17,6 +16,7 @@ from hedgerow.cli.terminal import (
     say,
     warned,
 )
+from hedgerow.cli.options import Method, kind_of, method_of, warn_of_delta
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
@@ -150,8 +150,8 @@ def show_simulation(
         overwrite: Whether to replace that file.
         as_json: Whether to print JSON.
     """
+    from hedgerow.cli.display.picture import check_picture, draw_simulation
     from hedgerow.cli.files import refuse_existing
-    from hedgerow.cli.picture import check_picture, draw_simulation
     from hedgerow.evaluate.simulate import simulate
     from hedgerow.table.database import is_database
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from hedgerow.cli.display.terminal import print_json, print_table, say
 from hedgerow.cli.options import AsJson
-from hedgerow.cli.terminal import print_json, print_table, say
 from hedgerow.errors import ReleaseError
 
 
@@ -55,7 +55,7 @@ def verify(
             if names == ["other files"]
             else "Ask whoever published it for a sound one.",
         )
-    from hedgerow.cli.words import strength
+    from hedgerow.cli.display.words import strength
 
     promise = read_manifest(release)["guarantee"]  # which was held against what was recomputed
     epsilon, delta = Fraction(promise["epsilon"]), Fraction(promise["delta"])

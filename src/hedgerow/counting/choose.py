@@ -15,10 +15,10 @@ import pyarrow as pa
 from hedgerow.counting.engine import Engine
 from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.item_memory import MemoryItems
-from hedgerow.counting.item_streamed import StreamedItems
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.counting.scratch import ROOM, check_folder
-from hedgerow.counting.streamed import DEFAULT_MEMORY, StreamedEngine
+from hedgerow.counting.streaming.item_streamed import StreamedItems
+from hedgerow.counting.streaming.scratch import ROOM, check_folder
+from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, StreamedEngine
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
 from hedgerow.settings import check_fields

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.counting.layout import Bytes
-from hedgerow.counting.scratch import Shelf
+from hedgerow.counting.streaming.scratch import Shelf
 from hedgerow.table.person import first_rows
 
 __all__ = ["PersonCap"]

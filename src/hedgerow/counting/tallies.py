@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.counting import chunk_kernels as kernels
 from hedgerow.counting.engine import Histograms, Split
 from hedgerow.counting.layout import Bytes, Layout, views
+from hedgerow.counting.streaming import chunk_kernels as kernels
 
 __all__ = [
     "Bounds",

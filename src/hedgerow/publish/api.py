@@ -18,7 +18,7 @@ from hedgerow.counting.engine import Engine
 from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.counting.streamed import DEFAULT_MEMORY
+from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY
 from hedgerow.errors import LedgerWarning, UsageError
 from hedgerow.privacy.account_book import Booking, Notes
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
@@ -26,7 +26,7 @@ from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.payment import drawing, payment
-from hedgerow.publish.plan import Plan
+from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress, refuse_unready
 from hedgerow.publish.room import room_for
 from hedgerow.publish.supermodular import RowsOutcome, SideRows, Supermodular

@@ -40,8 +40,7 @@ from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Line
 from hedgerow.publish.diffgen import grid_growth, grow_cuts
-from hedgerow.publish.measure import measured
-from hedgerow.publish.plan import Plan
+from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import (
     Job,
     Outcome,
@@ -49,8 +48,9 @@ from hedgerow.publish.publisher import (
     check_common,
     check_count,
 )
-from hedgerow.publish.scores import SCORES
-from hedgerow.publish.tree import tree_of_cuts
+from hedgerow.publish.steps.measure import measured
+from hedgerow.publish.steps.scores import SCORES
+from hedgerow.publish.steps.tree import tree_of_cuts
 from hedgerow.schema import Schema
 
 __all__ = ["CDiffGen"]

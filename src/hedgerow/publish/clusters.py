@@ -38,7 +38,7 @@ from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger, Line
 from hedgerow.publish.payment import drawing, payment
-from hedgerow.publish.plan import levels, open_purse
+from hedgerow.publish.planning.plan import levels, open_purse
 from hedgerow.publish.publisher import refuse_unready
 from hedgerow.schema import Numeric, Schema
 from hedgerow.settings import check_arguments, check_fields

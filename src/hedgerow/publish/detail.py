@@ -41,7 +41,7 @@ from hedgerow.measured.measurements import Measurement
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Line
 from hedgerow.privacy.selection import Candidates
-from hedgerow.publish.measure import measured
+from hedgerow.publish.steps.measure import measured
 from hedgerow.schema import Schema
 
 __all__ = ["DetailShare", "buy_detail", "part_counts", "share_detail"]

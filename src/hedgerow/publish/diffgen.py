@@ -41,9 +41,8 @@ from hedgerow.measured.partition import MOST_CELLS, GridPartition
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Line
-from hedgerow.publish.cuts import Cuts
-from hedgerow.publish.measure import class_totals, measured
-from hedgerow.publish.plan import Plan, Purse, leaf_lines, levels, open_purse
+from hedgerow.publish.planning.plan import Plan, Purse, leaf_lines, levels, open_purse
+from hedgerow.publish.planning.rules import grid_size
 from hedgerow.publish.publisher import (
     Job,
     Outcome,
@@ -51,8 +50,9 @@ from hedgerow.publish.publisher import (
     check_common,
     check_count,
 )
-from hedgerow.publish.rules import grid_size
-from hedgerow.publish.scores import SCORES
+from hedgerow.publish.steps.cuts import Cuts
+from hedgerow.publish.steps.measure import class_totals, measured
+from hedgerow.publish.steps.scores import SCORES
 from hedgerow.schema import Numeric, Schema
 
 __all__ = ["DiffGen", "count_cells", "grid_growth", "grow_cuts"]

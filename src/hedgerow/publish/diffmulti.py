@@ -42,8 +42,8 @@ from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Line
 from hedgerow.privacy.selection import Choices
 from hedgerow.publish.detail import buy_detail, share_detail
-from hedgerow.publish.measure import class_totals, count_leaves, measured
-from hedgerow.publish.plan import Plan, leaf_lines, levels, open_purse
+from hedgerow.publish.planning.plan import Plan, leaf_lines, levels, open_purse
+from hedgerow.publish.planning.rules import PAPER_NUMERIC_HEIGHT, tree_size
 from hedgerow.publish.publisher import (
     Job,
     Outcome,
@@ -52,9 +52,9 @@ from hedgerow.publish.publisher import (
     check_count,
     pick_score,
 )
-from hedgerow.publish.rules import PAPER_NUMERIC_HEIGHT, tree_size
-from hedgerow.publish.scores import ALL_CUTS, SCORES, SKIP, Score, candidates
-from hedgerow.publish.tree import GrowingTree, share_evenly, share_fairly
+from hedgerow.publish.steps.measure import class_totals, count_leaves, measured
+from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates
+from hedgerow.publish.steps.tree import GrowingTree, share_evenly, share_fairly
 from hedgerow.schema import Numeric, Schema
 
 __all__ = ["DiffMulti"]

@@ -51,10 +51,8 @@ from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger, Line
-from hedgerow.publish.basket_rules import REST_EDGES, core_size, item_cap, size_edges
-from hedgerow.publish.cuts_of_items import GrowingCuts, Numbering
-from hedgerow.publish.measure import measured
-from hedgerow.publish.plan import Plan, open_purse
+from hedgerow.publish.planning.basket_rules import REST_EDGES, core_size, item_cap, size_edges
+from hedgerow.publish.planning.plan import Plan, open_purse
 from hedgerow.publish.publisher import (
     Outcome,
     Progress,
@@ -62,6 +60,8 @@ from hedgerow.publish.publisher import (
     check_count,
     no_progress,
 )
+from hedgerow.publish.steps.cuts_of_items import GrowingCuts, Numbering
+from hedgerow.publish.steps.measure import measured
 from hedgerow.schema import Items, Schema
 from hedgerow.schema.item_tree import ItemTree
 

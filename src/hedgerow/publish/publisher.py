@@ -19,9 +19,9 @@ from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
-from hedgerow.publish.measure import buy_rows
-from hedgerow.publish.plan import Plan
-from hedgerow.publish.scores import SCORES, Score
+from hedgerow.publish.planning.plan import Plan
+from hedgerow.publish.steps.measure import buy_rows
+from hedgerow.publish.steps.scores import SCORES, Score
 from hedgerow.schema import Schema, refuse_no_unit
 from hedgerow.settings import check_fields
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from hedgerow.publish.plan import Plan
+from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Categorical, Schema
 

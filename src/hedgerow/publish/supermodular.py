@@ -52,15 +52,15 @@ from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.suppression import least_group, least_threshold, sampling_allowed
 from hedgerow.publish.diffmulti import DiffMulti
-from hedgerow.publish.frontier import frontier
+from hedgerow.publish.planning.rows_plan import RowsPlan
 from hedgerow.publish.publisher import (
     MOST_ROWS,
     Progress,
     Publisher,
     no_progress,
 )
-from hedgerow.publish.rows_plan import RowsPlan
-from hedgerow.publish.sampling import draw_nodes
+from hedgerow.publish.steps.frontier import frontier
+from hedgerow.publish.steps.sampling import draw_nodes
 from hedgerow.schema import Schema
 from hedgerow.table import CodeMatrix, WeightColumns, read_public, read_weight_file
 from hedgerow.table.weights import MissingWeight, OutsideWeight

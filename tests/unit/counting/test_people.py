@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hedgerow.counting.chunks import Memory
 from hedgerow.counting.people import PersonCap
-from hedgerow.counting.streamed import StreamedEngine
+from hedgerow.counting.streaming.chunks import Memory
+from hedgerow.counting.streaming.streamed import StreamedEngine
 from hedgerow.schema import Schema
 from hedgerow.table import RowStream, read
 from hedgerow.table.person import first_rows

@@ -18,7 +18,7 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish import diffgen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.publisher import Outcome
-from hedgerow.publish.scores import SCORES
+from hedgerow.publish.steps.scores import SCORES
 from hedgerow.schema import Numeric, Schema
 from hedgerow.table import Table
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hedgerow.counting.engine import Engine
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.counting.streamed import StreamedEngine
+from hedgerow.counting.streaming.streamed import StreamedEngine
 from hedgerow.schema import Items, Schema
 from hedgerow.table import read, read_baskets
 from hedgerow.table.person import cap_rows, person_ids, row_hash

@@ -11,7 +11,7 @@ from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger, Line
-from hedgerow.publish.plan import Plan, open_purse
+from hedgerow.publish.planning.plan import Plan, open_purse
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.schema import Schema
 

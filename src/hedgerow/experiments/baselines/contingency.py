@@ -23,9 +23,9 @@ from hedgerow.measured.partition import MOST_CELLS, GridPartition
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Line
 from hedgerow.publish.diffgen import count_cells
-from hedgerow.publish.measure import measured
-from hedgerow.publish.plan import Plan
+from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import Outcome
+from hedgerow.publish.steps.measure import measured
 from hedgerow.schema import Categorical, Items, Schema
 
 __all__ = ["ContingencyTable", "ItemsetTable", "finest_edges"]

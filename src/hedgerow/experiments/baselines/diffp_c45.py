@@ -23,11 +23,11 @@ from hedgerow.experiments.baselines.base import UNITS, Baseline
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Line
 from hedgerow.privacy.selection import Choices
-from hedgerow.publish.measure import class_totals, count_leaves, measured
-from hedgerow.publish.plan import Plan
+from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import Outcome
-from hedgerow.publish.scores import ALL_CUTS, SCORES, SKIP, candidates
-from hedgerow.publish.tree import GrowingTree
+from hedgerow.publish.steps.measure import class_totals, count_leaves, measured
+from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, candidates
+from hedgerow.publish.steps.tree import GrowingTree
 from hedgerow.schema import Schema
 
 __all__ = ["DiffPC45"]

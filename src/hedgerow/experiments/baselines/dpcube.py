@@ -26,9 +26,9 @@ from hedgerow.experiments.baselines.base import UNITS, Baseline
 from hedgerow.measured.partition import TreePartition
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Line
-from hedgerow.publish.measure import measured
-from hedgerow.publish.plan import Plan
+from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import Outcome
+from hedgerow.publish.steps.measure import measured
 from hedgerow.schema import Schema
 
 __all__ = ["DPCube"]

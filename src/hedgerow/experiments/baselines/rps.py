@@ -24,10 +24,10 @@ from hedgerow.experiments.baselines.base import UNITS, Baseline
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Line
 from hedgerow.privacy.selection import Candidates, Choices
-from hedgerow.publish.measure import count_leaves
-from hedgerow.publish.plan import Plan, levels
+from hedgerow.publish.planning.plan import Plan, levels
 from hedgerow.publish.publisher import Outcome
-from hedgerow.publish.tree import GrowingTree
+from hedgerow.publish.steps.measure import count_leaves
+from hedgerow.publish.steps.tree import GrowingTree
 from hedgerow.schema import Schema
 
 __all__ = ["RPS"]

@@ -20,7 +20,7 @@ from hedgerow.optimise.record import Record
 from hedgerow.optimise.side import Side
 from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.publish import sampling
+from hedgerow.publish.steps import sampling
 from hedgerow.schema import Schema
 
 ATTRIBUTES = generalised_attributes(

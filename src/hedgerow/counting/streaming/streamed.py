@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.counting.chunks import Chunks, Memory
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms, Split
 from hedgerow.counting.layout import Bytes, Layout
 from hedgerow.counting.people import PersonCap
-from hedgerow.counting.scratch import check_folder
 from hedgerow.counting.sealed import Sealed
+from hedgerow.counting.streaming.chunks import Chunks, Memory
+from hedgerow.counting.streaming.scratch import check_folder
 from hedgerow.counting.tallies import histogram_questions
 from hedgerow.counting.threads import Crew, cores
 from hedgerow.schema import Schema

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms
 from hedgerow.privacy.selection import Candidates
-from hedgerow.publish import scores
-from hedgerow.publish.scores import ALL_CUTS, SKIP, Score
+from hedgerow.publish.steps import scores
+from hedgerow.publish.steps.scores import ALL_CUTS, SKIP, Score
 
 __all__ = ["Cuts"]
 

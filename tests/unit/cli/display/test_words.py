@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.cli.words import decimal, spending
+from hedgerow.cli.display.words import decimal, spending
 
 
 @given(st.fractions(min_value=0, max_value=1000))

@@ -13,9 +13,9 @@ from hedgerow.privacy.budget import Budget, epsilon_of_rho
 from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
-from hedgerow.publish.plan import Plan, levels, open_purse
+from hedgerow.publish.planning.plan import Plan, levels, open_purse
 from hedgerow.publish.publisher import Publisher
-from hedgerow.publish.scores import SCORES
+from hedgerow.publish.steps.scores import SCORES
 from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Schema
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.publish.diffmulti import MOST_DEPTH, MOST_SPECIALISATIONS
-from hedgerow.publish.rules import grid_size, tree_size
+from hedgerow.publish.planning.rules import grid_size, tree_size
 
 EPSILONS = st.fractions(min_value=Fraction(1, 10**6), max_value=100, max_denominator=10**6)
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.cli.terminal import print_table, say
+from hedgerow.cli.display.terminal import print_table, say
 
 if TYPE_CHECKING:
     from hedgerow.privacy.account_book import Account, Change, Entry

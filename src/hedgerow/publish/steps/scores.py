@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms
 from hedgerow.privacy.selection import Candidates
-from hedgerow.publish import large_scores
+from hedgerow.publish.steps import large_scores
 
 __all__ = ["ALL_CUTS", "SCORES", "SKIP", "Score", "candidates"]
 

@@ -10,10 +10,10 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import sample
-from hedgerow.counting import chunks
 from hedgerow.counting import tallies as questions
-from hedgerow.counting.chunks import Memory
-from hedgerow.counting.streamed import StreamedEngine
+from hedgerow.counting.streaming import chunks
+from hedgerow.counting.streaming.chunks import Memory
+from hedgerow.counting.streaming.streamed import StreamedEngine
 from hedgerow.counting.tallies import histogram_questions
 from hedgerow.errors import DataError, DataWarning
 from hedgerow.table import RowStream, read

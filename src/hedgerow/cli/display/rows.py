@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.cli.terminal import print_json, print_table, say
+from hedgerow.cli.display.terminal import print_json, print_table, say
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def show_rows(
         overwrite: Whether to replace that file.
         as_json: Whether to print JSON.
     """
-    from hedgerow.cli import words
-    from hedgerow.cli.picture import draw_frontier
+    from hedgerow.cli.display import words
+    from hedgerow.cli.display.picture import draw_frontier
 
     if tree:
         raise UsageError("Generalised rows have no tree.", hint="Leave --tree out.")
@@ -86,8 +86,8 @@ def plot_plan(settings: Any, schema: Schema, path: Path, overwrite: bool) -> Non
     Raises:
         UsageError: If there is none: the private table is not looked at for a plan.
     """
+    from hedgerow.cli.display.picture import check_picture, draw_frontier
     from hedgerow.cli.files import refuse_existing
-    from hedgerow.cli.picture import check_picture, draw_frontier
     from hedgerow.publish.supermodular import Supermodular
 
     check_picture(path)

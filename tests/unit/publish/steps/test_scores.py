@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms
-from hedgerow.publish.scores import (
+from hedgerow.publish.steps.scores import (
     ALL_CUTS,
     SCORES,
     SKIP,

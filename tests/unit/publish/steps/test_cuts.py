@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hedgerow.counting.domain import Domain
-from hedgerow.publish.cuts import Cuts
-from hedgerow.publish.scores import ALL_CUTS, SKIP
+from hedgerow.publish.steps.cuts import Cuts
+from hedgerow.publish.steps.scores import ALL_CUTS, SKIP
 from hedgerow.schema import Schema
 
 SCHEMA = Schema.from_dict(

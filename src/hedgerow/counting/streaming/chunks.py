@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hedgerow.counting.engine import Split
 from hedgerow.counting.layout import Bytes, Layout
-from hedgerow.counting.scratch import Shelf, Spare
+from hedgerow.counting.streaming.scratch import Shelf, Spare
 from hedgerow.counting.tallies import (
     Bounds,
     Cells,

@@ -11,8 +11,8 @@ import pytest
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms
 from hedgerow.privacy.selection import Candidates
-from hedgerow.publish import large_scores
-from hedgerow.publish.scores import ALL_CUTS, SCORES, SKIP, candidates
+from hedgerow.publish.steps import large_scores
+from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, candidates
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
 TREE = Taxonomy.from_nested("Any", {"L": ["a", "b"], "R": ["c"]})

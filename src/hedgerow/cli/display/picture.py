@@ -7,8 +7,8 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.cli.display.words import strength
 from hedgerow.cli.files import whole_file
-from hedgerow.cli.words import strength
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def draw_frontier(picture: dict[str, Any], title: str, path: Path, overwrite: bo
     """Draws mean risk against mean utility, and writes it to a file.
 
     Args:
-        picture: What `hedgerow.publish.frontier` worked out on a side table.
+        picture: What `hedgerow.publish.steps.frontier` worked out on a side table.
         title: What stands above it.
         path: The file; its ending says which kind.
         overwrite: Whether to replace it if it is there.

@@ -7,7 +7,7 @@ from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Ledger
-from hedgerow.publish.cuts_of_items import GrowingCuts, Numbering
+from hedgerow.publish.steps.cuts_of_items import GrowingCuts, Numbering
 from hedgerow.schema import Items, Schema
 from hedgerow.schema.item_tree import MOST_CHILDREN, ItemTree
 from hedgerow.schema.taxonomy import Taxonomy

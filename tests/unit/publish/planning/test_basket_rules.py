@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.publish.basket_rules import REST_EDGES, core_size, item_cap, size_edges
+from hedgerow.publish.planning.basket_rules import REST_EDGES, core_size, item_cap, size_edges
 
 EDGES = size_edges(64)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hedgerow.privacy.budget import Budget, Pot
 from hedgerow.privacy.ledger import Line
-from hedgerow.publish.plan import Plan, Purse
+from hedgerow.publish.planning.plan import Plan, Purse
 
 __all__ = ["RowsPlan"]
 

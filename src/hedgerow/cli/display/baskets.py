@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.cli.terminal import print_json, print_table, say
+from hedgerow.cli.display.terminal import print_json, print_table, say
 from hedgerow.errors import UsageError
 from hedgerow.report.regions import ShownRegion
 
@@ -105,8 +105,8 @@ def show_baskets(
         overwrite: Whether to replace it.
         as_json: Whether to print JSON.
     """
-    from hedgerow.cli import words
-    from hedgerow.cli.picture import draw
+    from hedgerow.cli.display import words
+    from hedgerow.cli.display.picture import draw
 
     heads, rows = _partitions(release, top) if tree else _frequent(release, top)
     if plot is not None:

@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.counting.chunks import Memory
 from hedgerow.counting.item_engine import Expansion, Masks
 from hedgerow.counting.item_memory import (
     child_bounds,
@@ -21,9 +20,10 @@ from hedgerow.counting.item_memory import (
     count_supports,
     expand_records,
 )
-from hedgerow.counting.scratch import Shelf, Spare, check_folder
 from hedgerow.counting.sealed import Sealed
-from hedgerow.counting.streamed import DEFAULT_MEMORY, Told, shared_out, silent
+from hedgerow.counting.streaming.chunks import Memory
+from hedgerow.counting.streaming.scratch import Shelf, Spare, check_folder
+from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, Told, shared_out, silent
 from hedgerow.counting.threads import Crew, cores
 from hedgerow.schema import Schema
 from hedgerow.table import Baskets, read_records

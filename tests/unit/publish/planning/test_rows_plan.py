@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from hedgerow.privacy.budget import Budget
-from hedgerow.publish.rows_plan import RowsPlan
+from hedgerow.publish.planning.rows_plan import RowsPlan
 
 BUDGET = Budget(Fraction(3, 2), Fraction(1, 10**6), 3)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hedgerow.counting.domain import Domain
 from hedgerow.privacy.selection import Choices
-from hedgerow.publish.tree import GrowingTree, share_evenly, share_fairly
+from hedgerow.publish.steps.tree import GrowingTree, share_evenly, share_fairly
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
 SCHEMA = Schema(

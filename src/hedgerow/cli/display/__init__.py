@@ -1,0 +1,1 @@
+"""What the command prints: tables, trees and words for a terminal."""

@@ -1,0 +1,1 @@
+"""Counting of tables larger than memory, chunk by chunk."""

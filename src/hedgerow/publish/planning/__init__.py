@@ -1,0 +1,1 @@
+"""Plans made before anything is read: sizes, depths and shares, from public facts alone."""

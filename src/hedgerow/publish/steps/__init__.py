@@ -1,0 +1,1 @@
+"""Steps that methods share: the tree, candidate splits, scores, measuring."""
