@@ -250,9 +250,9 @@ def _readings() -> Iterator[_Reading]:
         found = collect(table.RowStream(path, people, asked(style, False)["delimiter"], weights))
         return rows_of(np.column_stack([found.codes, found.weights]))
 
-    def baskets(schema: Schema, breaks: bool = False) -> Callable[[Path, Style], Any]:
+    def transactions(schema: Schema, breaks: bool = False) -> Callable[[Path, Style], Any]:
         def read(path: Path, style: Style) -> Any:
-            found = table.read_baskets(path, schema, **asked(style, breaks))
+            found = table.read_transactions(path, schema, **asked(style, breaks))
             return records_of(found.start, found.codes)
 
         return read
@@ -274,10 +274,10 @@ def _readings() -> Iterator[_Reading]:
     yield _Reading(
         "person, streamed", 0.5, person_head, PERSON_ROWS, streamed(persons), people=True
     )
-    yield _Reading("line of items", 2, ["x"], COLUMN_ROWS, baskets(bought))
+    yield _Reading("line of items", 2, ["x"], COLUMN_ROWS, transactions(bought))
     yield _Reading("items, streamed", 0.5, ["x"], COLUMN_ROWS, streamed_items)
-    yield _Reading("items with breaks", 1, ["x"], broken_items, baskets(bought, True), True)
-    yield _Reading("person and item", 2, ["who", "x"], LONG_ROWS, baskets(long), people=True)
+    yield _Reading("items with breaks", 1, ["x"], broken_items, transactions(bought, True), True)
+    yield _Reading("person and item", 2, ["who", "x"], LONG_ROWS, transactions(long), people=True)
 
 
 def _text_reader(folder: Path, reading: _Reading) -> Reader:
@@ -341,7 +341,7 @@ def _fimi_reader(folder: Path) -> Reader:
         path.write_bytes(gzip.compress(data, 1) if style.gzipped else data)
         fimi._BLOCK, before = max(style.block, max(map(len, lines)) // 16), fimi._BLOCK
         try:
-            found = table.read_baskets(path, schema)
+            found = table.read_transactions(path, schema)
             return records_of(found.start, found.codes)
         finally:
             fimi._BLOCK = before

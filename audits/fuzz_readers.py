@@ -90,7 +90,7 @@ ROWS = (
     'age,job,born,size,well,who,id,pay\n17,Engineer,2000-01-01,0.3,true,p1,1,low\n90,"=Actor",2000-12-31,2.0,,p1,2,>50K\n'
     '?,Poet,2000-06-07,1.95,no,p2,3,"Health and care"\n'
 )  # fmt: skip
-BASKETS = "1 2 3\n\n7 7 40\n12\n1 99 x\r\n" + " ".join(map(str, range(1, 41))) + "\n"
+TRANSACTIONS = "1 2 3\n\n7 7 40\n12\n1 99 x\r\n" + " ".join(map(str, range(1, 41))) + "\n"
 LONG = 'who,bought,x\np1,milk,"a,b"\np1,saw,a\np2,tea,\n,nail,c d\n'
 COLUMNS = {
     "age": [17, 90, None], "job": ["Engineer", "Poet", "Dancer"],
@@ -301,15 +301,15 @@ def readers(folder: Path) -> dict[str, Reader]:
         filed(
             "transactions",
             2,
-            [BASKETS, _zipped(BASKETS)],
-            lambda p: table.read_baskets(p, clicks),
+            [TRANSACTIONS, _zipped(TRANSACTIONS)],
+            lambda p: table.read_transactions(p, clicks),
             ".dat",
         ),
         filed(
             "transaction CSV",
             1,
             [LONG, _zipped(LONG)],
-            lambda p: [table.read_baskets(p, s) for s in shops],
+            lambda p: [table.read_transactions(p, s) for s in shops],
             ".csv",
         ),
         Reader("release folder", 1, plain, folders.draw, folders.run),

@@ -78,7 +78,7 @@ def _sound() -> list[Release]:
     clicks = hedgerow.Schema.from_dict(
         {"name": "c", "unit": "row", "items": {"universe": {"range": [1, 12]}}}
     )
-    baskets = pa.table({"x": pa.array(bought, pa.list_(pa.string()))})
+    transactions = pa.table({"x": pa.array(bought, pa.list_(pa.string()))})
     part = hedgerow.DiffPart
     runs: list[tuple[Any, Any, Any, Any]] = [
         (rows, hedgerow.DiffMulti(specialisations=6), schema, 0),
@@ -86,9 +86,9 @@ def _sound() -> list[Release]:
         (rows, hedgerow.CDiffGen(), schema, "1e-9"),
         (rows, hedgerow.DiffMulti(specialisations=3), person, "1e-9"),
         (rows, hedgerow.DiffGen(max_cells=2, specialisations=4), schema, 0),
-        (baskets, part(), clicks, 0),
-        (baskets, part(variant="tree"), clicks, 0),
-        (baskets, part(schedule="paper"), clicks, 0),
+        (transactions, part(), clicks, 0),
+        (transactions, part(variant="tree"), clicks, 0),
+        (transactions, part(schedule="paper"), clicks, 0),
     ]
     made = [hedgerow.publish(t, s, method=m, epsilon=1, delta=d, seed=1) for t, m, s, d in runs]
     return [replace(release, guarantee=release.guarantee | {"private": True}) for release in made]
@@ -261,7 +261,9 @@ def _use(path: Path) -> None:
         lambda: release.synthesize(20, seed=1),
         lambda: release.synthesize(seed=1),
     ]
-    for use in shared + (_baskets(release) if release.schema.items is not None else _rows(release)):
+    for use in shared + (
+        _transactions(release) if release.schema.items is not None else _rows(release)
+    ):
         with contextlib.suppress(HedgerowError):
             use()
 
@@ -277,7 +279,7 @@ def _rows(release: Any) -> list[Callable[[], Any]]:
     ]
 
 
-def _baskets(release: Any) -> list[Callable[[], Any]]:
+def _transactions(release: Any) -> list[Callable[[], Any]]:
     return [
         lambda: release.itemsets(),
         lambda: release.frequent(5),

@@ -180,9 +180,9 @@ def _readings(folder: Path) -> Iterator[_Reading]:
     def capped(source: Any) -> Any:
         return rows_of(table.read(source, persons).codes)
 
-    def baskets(schema: Schema) -> Callable[[Any], Any]:
+    def transactions(schema: Schema) -> Callable[[Any], Any]:
         def read(source: Any) -> Any:
-            found = table.read_baskets(source, schema)
+            found = table.read_transactions(source, schema)
             return records_of(found.start, found.codes)
 
         return read
@@ -194,10 +194,10 @@ def _readings(folder: Path) -> Iterator[_Reading]:
     head, item = list(PEOPLE["attributes"]), ["x"]
     for name, (share, make) in _frames(folder).items():
         yield _Reading(f"{name} record", 3 * share, head, kinds, make, memory)
-        yield _Reading(f"{name} items", share, item, list_kinds, make, baskets(bought))
+        yield _Reading(f"{name} items", share, item, list_kinds, make, transactions(bought))
     who, both = list(PERSONS["attributes"]), ["who", "x"]
     yield _Reading("Arrow person", 2, who, kinds, _arrow, capped, True, 1)
-    yield _Reading("Arrow long", 2, both, kinds, _arrow, baskets(long), True)
+    yield _Reading("Arrow long", 2, both, kinds, _arrow, transactions(long), True)
     parquet = _frames(folder)["Parquet"][1]
     yield _Reading("Parquet streamed", 1, head, kinds, parquet, lambda s: streamed(s, people))
     yield _Reading("Arrow streamed", 0.5, item, list_kinds, _arrow, streamed_items)
@@ -277,7 +277,7 @@ def _object_reader(name: str, items: bool) -> Reader:
 
     def read(source: Any) -> Any:
         if items:
-            found = table.read_baskets(source, schema)
+            found = table.read_transactions(source, schema)
             return records_of(found.start, found.codes)
         return rows_of(table.read(source, schema).codes)
 

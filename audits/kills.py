@@ -12,7 +12,7 @@ is free for the next run. Three kinds of kills are made:
   started afresh, as from a shell.
 - by events (--sweep): the run kills itself before its last file or database operation, the one
   before that, and so on back to where nothing was booked yet. This asks for no luck, so the tests
-  use it, also on deliberately broken twins.
+  use it, also on deliberately broken unsound.
 - races (--races): runs that start together on a ledger with room for some of them, and runs that
   start together with the same folder to write to.
 
@@ -184,14 +184,14 @@ class Yard:
     held: dict[Path, Fraction] = field(default_factory=dict)  # the epsilon of each release
 
     def __post_init__(self) -> None:
-        from hedgerow import AccountBook
+        from hedgerow import BudgetLedger
 
         self.folder.mkdir()
         (self.folder / "schema.yaml").write_text(_SCHEMA, encoding="utf-8")
         homes = ("north", "south", "east", "west")
         rows = "".join(f"{n},{homes[n % 4]},{'yes' if n > 60 else 'no'}\n" for n in range(80))
         (self.folder / "people.csv").write_text(f"age,home,ill\n{rows}", encoding="utf-8")
-        self.book = AccountBook(self.folder / "book.ledger")
+        self.book = BudgetLedger(self.folder / "book.ledger")
         self.book.open(DATASET, self.total)
 
     def words(self, out: Path, epsilon: Fraction) -> list[str]:

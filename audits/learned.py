@@ -79,7 +79,7 @@ def setting(job: Job) -> tuple[Any, Any, Callable[..., Any]]:
     else:
         names = ("DiffMulti", "DiffGen", "CDiffGen", "DiffPart")
         method = eval(job.method, {name: getattr(hedgerow, name) for name in names})
-        entry = AUDITED["diffmulti-detail" if "detail" in job.method else method.name]
+        entry = AUDITED["diffmulti-marginals" if "marginals" in job.method else method.name]
         schemas = entry.schemas
     if job.schema:
         schema = schema_named(job.schema)
@@ -185,7 +185,7 @@ def attack(job: Job, runs: int, error: float) -> dict[str, Any]:
     began = time.monotonic()
     with public_work_once(method):
         found = distinguish(
-            pair, lambda table, chance: run(table, method, budget, chance), runs,
+            pair, lambda table, sampler: run(table, method, budget, sampler), runs,
             float(job.delta), error, None if job.secure else SEED + 2,
         )  # fmt: skip
     return asdict(found) | {

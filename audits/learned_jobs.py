@@ -39,7 +39,7 @@ class Job:
 SMALL = "DiffGen(specialisations=1)"
 TREE = 'DiffPart(variant="tree")'
 PAPER = 'DiffPart(schedule="paper", c1=0.01, c2=0.01)'
-DETAIL = "DiffMulti(detail=True, pairs=2, specialisations=4, depth=2)"
+MARGINALS = "DiffMulti(marginals=True, pairs=2, specialisations=4, depth=2)"
 TINY = "2 values and a class"
 
 # Where each mutant is alive. What is not here changes no law of a release of one of these methods
@@ -68,7 +68,7 @@ ALIVE: dict[str, dict[str, Any]] = {
     },
     "purity-of-range-two": {"method": 'DiffMulti(specialisations=6, depth=3, score="purity")'},
     "gini-of-one-region": {"method": 'DiffGen(specialisations=3, score="gini")'},
-    "pairs-of-span-one": {"method": DETAIL},
+    "pairs-of-span-one": {"method": MARGINALS},
     "exact-rows-in-a-rule": {"method": "DiffGen()"},
     "exact-records-in-a-rule": {"method": "DiffPart()"},
     "core-by-exact-supports": {"method": "DiffPart(core=2)"},
@@ -81,7 +81,7 @@ ALIVE: dict[str, dict[str, Any]] = {
     "supports-without-cap": {"method": "DiffPart(core=1, cap=1)"},
     "levels-share-leftovers": {"method": "CDiffGen(specialisations=4)"},
     "one-level-too-deep": {"method": "DiffMulti(specialisations=8, depth=4)"},
-    "one-attribute-for-free": {"method": DETAIL},
+    "one-attribute-for-free": {"method": MARGINALS},
 }  # fmt: skip
 
 _ROUNDING = "rounding: the law changes by less than 1e-6"

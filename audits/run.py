@@ -1,7 +1,7 @@
 """All audits at length: `make audit`, or `python audits/run.py`. Writes docs/privacy/audit.md.
 
 Replay, ledger, enumeration and distinguishers of every method in `hedgerow.audit.AUDITED`, with and
-without a delta; the broken twins of `tests/privacy/twins.py`; then `audits/learned.py`,
+without a delta; the broken unsound of `tests/privacy/unsound.py`; then `audits/learned.py`,
 `audits/kills.py` and `audits/fuzz.py`. Takes up to five hours on two cores: with `--keep DIR` what
 is finished is kept there, and an interrupted audit goes on where it stopped. Ends with exit code 1
 if a claim is broken, a flaw is not caught, or a script of the others fails.
@@ -25,7 +25,7 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests" / "privacy"))
 
-from twins import Catch, pairs_of_attacks  # noqa: E402
+from unsound import Catch, pairs_of_attacks  # noqa: E402
 
 from hedgerow.audit import AUDITED, Line, Report, audit  # noqa: E402
 from mutants.page import page_of_mutants  # noqa: E402
@@ -186,13 +186,13 @@ def page(
     words = [head.replace("COMMAND", asked.command).replace("RUNS", f"{asked.runs:,}")]
     words += ["## Methods", "", *page_of_methods(reports)]
     booked = sum(line.tried for r in reports for line in r.lines if line.audit == "ledger")
-    words += [f"The ledgers of {booked:,} of these runs were checked against their grants."]
+    words += [f"The ledgers of {booked:,} of these runs were checked against their allowances."]
     forced = sum(line.tried for r in reports for line in r.lines if line.audit == "rules")
     words += [f"The rules of all modes were tried on {forced:,} sets of unlike tables.", ""]
     if left_out:
         words += [f"Time was up before {left_out} more audits were begun.", ""]
     words += ["## Distinguishers", "", *page_of_trials(reports)]
-    words += ["## Broken twins", ""]
+    words += ["## Broken unsound", ""]
     words += ["Each flaw was put into the code (or into a model of a method that is not there"]
     words += ["yet), and the same attack was run on the code with and without it.", ""]
     words += page_of_twins(catches)
@@ -239,14 +239,14 @@ def main() -> int:
             if not (entry.needs_delta if delta == "0" else name in NO_DELTA)
         ]
         jobs = [pool.submit(audit_one, name, delta, asked) for name, delta in modes]
-        twins = [pool.submit(try_twin, i, asked) for i in range(len(pairs_of_attacks()))]
+        unsound = [pool.submit(try_twin, i, asked) for i in range(len(pairs_of_attacks()))]
         reports = []
         for mode, job in zip(modes, jobs, strict=True):
             reports.append(job.result())
             found = reports[-1]
             verdict = "holds" if found.ok else "BROKEN" if found.lines else "not tried in time"
             tell(f"{mode[0]}, delta {mode[1]}: {verdict}")
-        catches = [twin.result() for twin in twins]
+        catches = [twin.result() for twin in unsound]
         tell(f"{sum(broken.caught for _, broken in catches)} of {len(catches)} flaws caught")
     scripts = []
     for name in SCRIPTS:

@@ -125,7 +125,7 @@ def raw(train: pa.Table, epsilon: str, seed: int) -> Made:
 METHODS: dict[str, tuple[bool, Maker]] = {
     "raw rows": (False, raw),
     "DiffMulti": (True, released(hr.DiffMulti())),
-    "DiffMulti, detail": (True, released(hr.DiffMulti(detail=True))),
+    "DiffMulti, detail": (True, released(hr.DiffMulti(marginals=True))),
     "DiffGen": (True, released(hr.DiffGen())),
     "CDiffGen": (True, released(hr.CDiffGen())),
     "marginals by class": (True, product(Marginals())),

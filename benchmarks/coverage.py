@@ -31,8 +31,8 @@ from data import add_data_option, adult
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts
 from hedgerow.measured import TreePartition
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.schema.query import Query
 from hedgerow.table import Table, read
@@ -40,7 +40,7 @@ from hedgerow.table import Table, read
 
 def release_of(table: Table, method: hr.DiffMulti | hr.CDiffGen, epsilon: str, seed: int):
     """A seeded release, without the ledger that nobody asks for here."""
-    done = run(table, method, Budget.of(epsilon, 0), Dice(Keystream(seed)))
+    done = run(table, method, Budget.of(epsilon, 0), SecureSampler(Keystream(seed)))
     return hr.Release(
         table.schema, method.name, method.settings(), {}, {}, done.partition, done.measurements
     )

@@ -33,8 +33,8 @@ from hedgerow.optimise.model import Aim, Worth
 from hedgerow.optimise.record import Record
 from hedgerow.optimise.side import Side
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.schema import Schema
 from hedgerow.table import Table, read
@@ -216,7 +216,7 @@ def _told(here: Setting, table: Table, schema: Schema, method, keep: str) -> Non
     from fractions import Fraction
 
     budget = Budget(Fraction(1), Fraction(1, 10**6))
-    outcome = method.run(MemoryEngine(table), schema, budget, Dice(Keystream(seed=1)))
+    outcome = method.run(MemoryEngine(table), schema, budget, SecureSampler(Keystream(seed=1)))
     width = outcome.hi - outcome.lo
     sizes = np.asarray([attribute.size for attribute in schema.attributes])
     utility = np.log(sizes[None, :] / width).sum(axis=1)
@@ -238,7 +238,7 @@ def groups(raw: Table, quick: bool) -> None:
     for epsilon in (Fraction(1, 10), Fraction(1)):
         method = DiffGen(score="ncp", specialisations=12, max_cells=100_000)
         budget = Budget(epsilon)
-        outcome = method.run(MemoryEngine(table), schema, budget, Dice(Keystream(seed=1)))
+        outcome = method.run(MemoryEngine(table), schema, budget, SecureSampler(Keystream(seed=1)))
         cells = outcome.partition.locate(here.codes)
         lo, hi = outcome.partition.bounds(cells)
         sizes = np.asarray([attribute.size for attribute in schema.attributes])

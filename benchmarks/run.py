@@ -10,7 +10,7 @@ SCRIPTS = (
     "speed.py",
     "use.py",
     "queries.py",
-    "baskets.py",
+    "transactions.py",
     "personal.py",
     "coverage.py",
     "scale.py",

@@ -196,9 +196,9 @@ def kills(folder: str, times: int) -> dict[str, Any]:
                 found = run(engine="dask", scheduler=address)
                 takes.append(time.perf_counter() - start)
                 return found, False
-            chance = random.Random(number)
-            kill = [chance.choice(pids), signal.SIGKILL]
-            timer = threading.Timer(chance.uniform(0, min(takes)), os.kill, kill)
+            sampler = random.Random(number)
+            kill = [sampler.choice(pids), signal.SIGKILL]
+            timer = threading.Timer(sampler.uniform(0, min(takes)), os.kill, kill)
             timer.start()
             found = run(engine="dask", scheduler=address)
             died = not timer.is_alive()

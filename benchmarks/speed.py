@@ -30,8 +30,8 @@ from hedgerow import CDiffGen, DiffGen, DiffMulti, Schema, publish
 from hedgerow.counting.domain import Domain
 from hedgerow.evaluate import random_queries
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.table import Table, read
 
@@ -76,7 +76,7 @@ def decoded(table: Table) -> pa.Table:
 
 
 def publishing(table: Table, method: DiffMulti | DiffGen) -> Callable[[], object]:
-    return lambda: run(table, method, Budget.of(1), Dice(Keystream()))
+    return lambda: run(table, method, Budget.of(1), SecureSampler(Keystream()))
 
 
 def histogram_pass(table: Table) -> Callable[[], object]:

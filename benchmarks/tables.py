@@ -37,7 +37,8 @@ class Task:
         name: What reports call it.
         rows: The rows.
         schema: Its schema.
-        fitted: Whether it was looked at when the constants of `hedgerow.publish.planning.rules` were chosen.
+        fitted: Whether it was looked at when the constants of `hedgerow.publish.planning.rules`
+            were chosen.
     """
 
     name: str

@@ -62,16 +62,16 @@ BY_HAND = (
     # what is drawn -------------------------------------------------------------------------------
     ByHand(
         name="nonempty-twice-the-rate",
-        path="privacy/chance.py",
-        old='"""See `Chance.nonempty`."""\n        noisy = self.laplace(counts, Rates((rate,)',
-        new='"""See `Chance.nonempty`."""\n        noisy = self.laplace(counts, Rates((2 * rate,)',
+        path="privacy/sampler.py",
+        old='"""See `Sampler.nonempty`."""\n        noisy = self.laplace(counts, Rates((rate,)',
+        new='"""See `Sampler.nonempty`."""\n        noisy = self.laplace(counts, Rates((2 * rate,)',
         flaw="Counts of listed rows get half of the noise that was paid for.",
         notice="the law of the draw",
         method=LISTED,
     ),
     ByHand(
         name="keep-one-less",
-        path="privacy/chance.py",
+        path="privacy/sampler.py",
         old="listed = kept >= least",
         new="listed = kept >= least - 1",
         flaw="Rows are listed one kept record below the size that delta was computed for.",
@@ -80,16 +80,16 @@ BY_HAND = (
     ),
     ByHand(
         name="counts-half-the-noise",
-        path="privacy/chance.py",
-        old="samplers.fill_laplace, 0, noise.size, a, b, noise)",
-        new="samplers.fill_laplace, 0, noise.size, 2 * a, b, noise)",
+        path="privacy/sampler.py",
+        old="sampler_kernels.fill_laplace, 0, noise.size, a, b, noise)",
+        new="sampler_kernels.fill_laplace, 0, noise.size, 2 * a, b, noise)",
         flaw="All noisy counts get half of the noise that was paid for.",
         notice="the law of the draw",
         method=EVERY,
     ),
     ByHand(
         name="zero-comes-twice",
-        path="privacy/samplers.py",
+        path="privacy/sampler_kernels.py",
         old="if at[1] or not (negative and size == 0):",
         new="if at[1] or size >= 0:",
         flaw="Noise of 0 is twice as likely as it should be, so one more record loses ln 2 more.",
@@ -98,7 +98,7 @@ BY_HAND = (
     ),
     ByHand(
         name="noise-shared-by-siblings",
-        path="privacy/chance.py",
+        path="privacy/sampler.py",
         old="return exact + noise.reshape(exact.shape)",
         new="return exact + noise.reshape(exact.shape)[..., :1]",
         flaw="All counts of one region share one noise, so their differences are exact.",
@@ -107,7 +107,7 @@ BY_HAND = (
     ),
     ByHand(
         name="empty-cells-listed-later",
-        path="privacy/chance.py",
+        path="privacy/sampler.py",
         old="number - len(cells), rate, threshold)",
         new="number - len(cells), rate, threshold + 1)",
         flaw="Empty cells need more noise than others to be listed, so a listed cell tells.",
@@ -116,7 +116,7 @@ BY_HAND = (
     ),
     ByHand(
         name="every-cell-tried-as-empty",
-        path="privacy/chance.py",
+        path="privacy/sampler.py",
         old="binomial.sample_tail(self._stream, number - len(cells), rate",
         new="binomial.sample_tail(self._stream, number, rate",
         flaw="More empty cells are tried than there are, by the number of those in use.",
@@ -125,7 +125,7 @@ BY_HAND = (
     ),
     ByHand(
         name="cells-in-order-of-use",
-        path="privacy/chance.py",
+        path="privacy/sampler.py",
         old="order = np.argsort(cell_all)",
         new="order = np.arange(len(cell_all))",
         flaw="Listed cells that hold records stand before those that noise alone filled.",
@@ -134,7 +134,7 @@ BY_HAND = (
     ),
     ByHand(
         name="large-cells-always-listed",
-        path="privacy/chance.py",
+        path="privacy/sampler.py",
         old="kept = noisy >= threshold",
         new="kept = (noisy >= threshold) | (counts >= threshold)",
         flaw="A cell whose exact count reaches the threshold is listed whatever its noise is.",
@@ -143,7 +143,7 @@ BY_HAND = (
     ),
     ByHand(
         name="words-read-again",
-        path="privacy/chance.py",
+        path="privacy/sampler.py",
         old="        stream.at[0] += number\n",
         new="",
         flaw="Words that chose generalisations are read again as noise: a stream is reused.",
@@ -276,8 +276,8 @@ BY_HAND = (
     ByHand(
         name="leftovers-spent-twice",
         path="privacy/ledger.py",
-        old="            if line.pot == pot:\n",
-        new="            if line.pot == pot and line.units is not None:\n",
+        old="            if line.budget == budget:\n",
+        new="            if line.budget == budget and line.units is not None:\n",
         flaw="What was taken at no fixed price is not counted as spent, and taken again.",
         notice="the ledger's paths, and replay",
         method=("cdiffgen", "diffpart"),
@@ -411,7 +411,7 @@ BY_HAND = (
     ),
     # scores --------------------------------------------------------------------------------------
     ByHand(
-        name="discernibility-of-span-one",
+        name="discernibility-of-score_range-one",
         path="publish/steps/scores.py",
         old="1 << _RATIO_BITS, 2 << _RATIO_BITS,\n              2 << _RATIO_BITS, False)",
         new="1 << _RATIO_BITS, 1 << _RATIO_BITS,\n              1 << _RATIO_BITS, False)",
@@ -431,19 +431,19 @@ BY_HAND = (
     ByHand(
         name="gini-of-one-region",
         path="publish/diffgen.py",
-        old="else score.span_apart",
-        new="else score.span",
+        old="else score.score_range_apart",
+        new="else score.score_range",
         flaw="Candidates of different regions are compared at the range of one region.",
         notice="replay with the score gini",
         method=("diffgen", "cdiffgen"),
     ),
     ByHand(
-        name="pairs-of-span-one",
-        path="publish/detail.py",
-        old="SPAN = 2",
-        new="SPAN = 1",
+        name="pairs-of-score_range-one",
+        path="publish/marginals.py",
+        old="SCORE_RANGE = 2",
+        new="SCORE_RANGE = 1",
         flaw="Scores of pairs move up and down: two of them part by 2, and 1 is paid for.",
-        notice="replay with detail",
+        notice="replay with marginals",
         method=("diffmulti",),
     ),
     # methods -------------------------------------------------------------------------------------
@@ -551,11 +551,11 @@ BY_HAND = (
     ),
     ByHand(
         name="one-attribute-for-free",
-        path="publish/detail.py",
-        old='curator.laplace("single", 0, _ROOT, exact, reach=attributes)',
-        new='curator.laplace("single", 0, _ROOT, exact, reach=max(1, attributes - 1))',
+        path="publish/marginals.py",
+        old='curator.laplace("one_way", 0, _ROOT, exact, max_contribution=attributes)',
+        new='curator.laplace("one_way", 0, _ROOT, exact, max_contribution=max(1, attributes - 1))',
         flaw="A record is counted in the table of every attribute, and one of them is free.",
-        notice="replay with detail",
+        notice="replay with marginals",
         method=("diffmulti",),
     ),
     # people --------------------------------------------------------------------------------------
@@ -570,8 +570,8 @@ BY_HAND = (
     ByHand(
         name="centroids-forget-a-column",
         path="publish/clusters.py",
-        old="reach = (len(schema.attributes) + 1) * SCALE",
-        new="reach = len(schema.attributes) * SCALE",
+        old="max_contribution = (len(schema.attributes) + 1) * SCALE",
+        new="max_contribution = len(schema.attributes) * SCALE",
         flaw="The number of records is summed beside the features, and not paid for.",
         notice="replay of clustering",
     ),
@@ -593,10 +593,10 @@ BY_HAND = (
         notice="the cap, by count; engines agree",
         method=TABLES,
     ),
-    # the ledger over releases --------------------------------------------------------------------
+    # the budget ledger --------------------------------------------------------------------
     ByHand(
         name="overdraft",
-        path="privacy/book_rules.py",
+        path="privacy/budget_ledger/rules.py",
         old="if asked > left:",
         new="if asked > total:",
         flaw="A release is held against the total and not against what is left of it.",
@@ -604,7 +604,7 @@ BY_HAND = (
     ),
     ByHand(
         name="crashed-runs-for-nothing",
-        path="privacy/book_records.py",
+        path="privacy/budget_ledger/records.py",
         old='return self.state not in ("withdrawn", "returned")',
         new='return self.state == "published"',
         flaw="A run that was booked and drew noise, but never published, costs nothing.",

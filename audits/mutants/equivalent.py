@@ -61,14 +61,14 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "self._shelves[number].add(block.reshape(~1))",
     ): "numpy takes any negative length for the one that follows from the others.",
     (
-        "privacy/book_file.py",
+        "privacy/budget_ledger/file.py",
         "uri=True,",
         "uri=False,",
     ): "Where SQLite is built with USE_URI, as it mostly is, it takes addresses anyway.",
     (
-        "privacy/chance.py",
-        "if int(mass.max(initial=0)) << samplers.ENVELOPE >= 1 << 62:",
-        "if int(mass.max(initial= -1)) << samplers.ENVELOPE >= 1 << 62:",
+        "privacy/sampler.py",
+        "if int(mass.max(initial=0)) << sampler_kernels.ENVELOPE >= 1 << 62:",
+        "if int(mass.max(initial= -1)) << sampler_kernels.ENVELOPE >= 1 << 62:",
     ): "Masses are above 0; where there are none, both are small.",
     (
         "privacy/suppression.py",
@@ -76,7 +76,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if slope >= 1:",
     ): "z is the best one for a ratio below the limit, so the slope is below 0 there.",
     (
-        "publish/planning/basket_rules.py",
+        "publish/planning/itemset_rules.py",
         "while edges[-1] < most:",
         "while edges[-1] <= most:",
     ): "The one edge more lies beyond the most, and such edges are left out.",
@@ -91,7 +91,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "ends = [(self.lo[value], cut, -1), (cut, self.hi[value], ~1)]",
     ): "Whatever is below 0 stands for a numeric value.",
     (
-        "privacy/samplers.py",
+        "privacy/sampler_kernels.py",
         "even: bool = (k - first) % 2 == 0",
         "even: bool = (k - first) % 2 <= 0",
     ): "A remainder is never below 0.",
@@ -102,9 +102,9 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "It decides how trials are cut into portions, and any portions have one law.",
     (
         "publish/planning/rows_plan.py",
-        "return self.purse.pots[0]",
-        "return self.purse.pots[ -1]",
-    ): "There is one pot.",
+        "return self.budgets.parts[0]",
+        "return self.budgets.parts[ -1]",
+    ): "There is one budget.",
     (
         "privacy/binomial.py",
         "return max(0, low >> shift), min(1 << precision, -(-high >> shift))",
@@ -162,9 +162,9 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "The terms are 0 at least.",
     (
         "publish/planning/plan.py",
-        'pot.name == "epsilon" and pot.unit.denominator >= LARGEST_TERM for pot in pots.values()',
-        'pot.name <= "epsilon" and pot.unit.denominator >= LARGEST_TERM for pot in pots.values()',
-    ): "The other pot, rho, comes after it in the alphabet.",
+        'budget.name == "epsilon" and budget.unit.denominator >= LARGEST_TERM',
+        'budget.name <= "epsilon" and budget.unit.denominator >= LARGEST_TERM',
+    ): "The other budget, rho, comes after it in the alphabet.",
     (
         "publish/steps/scores.py",
         "cuts = np.where(ask == ALL_CUTS, np.maximum(hi - lo - 1, 1), 1).astype(np.int64)",
@@ -176,7 +176,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         'shares = _shares(tree, int(ledger.left("epsilon", _ROOT)[ -1]), self.schedule)',
     ): "One account is asked about.",
     (
-        "privacy/book_file.py",
+        "privacy/budget_ledger/file.py",
         'if file.execute("PRAGMA user_version").fetchone() == (1,):',
         'if file.execute("PRAGMA user_version").fetchone() <= (1,):',
     ): "A file without a version was refused before.",
@@ -191,7 +191,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "table = np.asarray(leaves, dtype=np.int64).reshape(~1, 3)",
     ): "numpy takes any negative length for the one that follows from the others.",
     (
-        "privacy/samplers.py",
+        "privacy/sampler_kernels.py",
         "right = hi - lo - 1",
         "right = hi - lo - 0",
     ): "The target lies below the last sum, so the search ends there at the latest.",
@@ -201,12 +201,12 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "largest = np.int64( -1)",
     ): "There is a class at least, and counts are 0 at least.",
     (
-        "privacy/book_rules.py",
+        "privacy/budget_ledger/rules.py",
         'if before == "transaction":',
         'if before >= "transaction":',
     ): "All other units come before it in the alphabet.",
     (
-        "publish/planning/basket_rules.py",
+        "publish/planning/itemset_rules.py",
         "middle = (edges + np.minimum(upper, 2 * edges)) / 2",
         "middle = (edges + np.minimum(upper, 3 * edges)) / 2",
     ): "No bin reaches twice its lower end.",
@@ -226,7 +226,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "SKIP = not 2",
     ): "Cuts begin at 1, so 0 can stand for none as well.",
     (
-        "privacy/samplers.py",
+        "privacy/sampler_kernels.py",
         "for shift in (1, 2, 4, 8, 16, 32):",
         "for shift in (1, 2, 4, 8, 16, 31):",
     ): "Bounds are below 2^63, and 31 places more fill as much of them.",

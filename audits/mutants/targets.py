@@ -31,7 +31,7 @@ class Target:
 
     def unlike_golden(self) -> tuple[str, ...]:
         """All tests but those that notice any difference from an earlier version."""
-        if self.path == "privacy/samplers.py":
+        if self.path == "privacy/sampler_kernels.py":
             return (f"{UNIT}/privacy/test_samplers.py::test_discrete_laplace",)
         every = (test for test in (*self.tests, *self.slow) if test != GOLDEN)
         return tuple(test for test in every if not test.startswith("src/"))
@@ -49,7 +49,7 @@ TABLES = (
     f"{CONTRACTS}/test_publishers.py",
     f"{PRIVACY}/test_replay.py",
 )
-BASKETS = (FORCED, FILES, f"{PRIVACY}/test_replay_baskets.py")
+TRANSACTIONS = (FORCED, FILES, f"{PRIVACY}/test_replay_baskets.py")
 ROWS = (f"{PRIVACY}/test_rows.py",)
 BOOKS = (f"{UNIT}/publish/test_api.py", "tests/cli/test_cli_ledger.py")
 CLUSTERS = (f"{PRIVACY}/test_replay_clusters.py", FORCED, FILES)
@@ -106,24 +106,34 @@ TARGETS: tuple[Target, ...] = (
     _target("privacy/budget.py", *_unit("publish", "plan", "settings"), GOLDEN),
     _target("privacy/ledger.py", *_unit("privacy", "curator"), GOLDEN, slow=TABLES),
     _target(
-        "privacy/curator.py", *_unit("privacy", "gate"), GOLDEN, slow=(*BASKETS, *ROWS, *TABLES)
+        "privacy/curator.py",
+        *_unit("privacy", "gate"),
+        GOLDEN,
+        slow=(*TRANSACTIONS, *ROWS, *TABLES),
     ),
-    _target("privacy/gate.py", *_unit("privacy", "curator"), GOLDEN, slow=BASKETS),
-    _target("privacy/keystream.py", GOLDEN, slow=_unit("privacy", "chance")),
-    _target("privacy/chance.py", GOLDEN, slow=(*_unit("privacy", "dice_laws"), *ROWS, *BASKETS)),
+    _target("privacy/gate.py", *_unit("privacy", "curator"), GOLDEN, slow=TRANSACTIONS),
+    _target("privacy/keystream.py", GOLDEN, slow=_unit("privacy", "sampler")),
+    _target(
+        "privacy/sampler.py", GOLDEN, slow=(*_unit("privacy", "dice_laws"), *ROWS, *TRANSACTIONS)
+    ),
     Target(
-        path="privacy/samplers.py", tests=SAMPLERS, slow=_unit("privacy", "samplers"), plain=True
+        path="privacy/sampler_kernels.py",
+        tests=SAMPLERS,
+        slow=_unit("privacy", "samplers"),
+        plain=True,
     ),
-    _target("privacy/binomial.py", slow=_unit("privacy", "suppression", "chance")),
+    _target("privacy/binomial.py", slow=_unit("privacy", "suppression", "sampler")),
     _target("privacy/suppression.py", *_unit("publish", "supermodular")),
-    _target("privacy/account_book.py", *_unit("privacy", "booking", "book_rules"), slow=BOOKS),
-    _target("privacy/book_records.py", *_unit("privacy", "account_book"), slow=BOOKS),
-    _target("privacy/book_rules.py", *_unit("privacy", "account_book"), slow=BOOKS),
-    _target("privacy/booking.py", *_unit("privacy", "account_book"), slow=BOOKS),
-    _target("privacy/book_file.py", *_unit("privacy", "account_book"), slow=BOOKS),
+    _target(
+        "privacy/budget_ledger/ledger.py", *_unit("privacy", "booking", "book_rules"), slow=BOOKS
+    ),
+    _target("privacy/budget_ledger/records.py", *_unit("privacy", "budget_ledger"), slow=BOOKS),
+    _target("privacy/budget_ledger/rules.py", *_unit("privacy", "budget_ledger"), slow=BOOKS),
+    _target("privacy/budget_ledger/booking.py", *_unit("privacy", "budget_ledger"), slow=BOOKS),
+    _target("privacy/budget_ledger/file.py", *_unit("privacy", "budget_ledger"), slow=BOOKS),
     _target("publish/planning/plan.py", GOLDEN, slow=TABLES),
     _target("publish/planning/rules.py", GOLDEN),
-    _target("publish/planning/basket_rules.py", GOLDEN, slow=BASKETS),
+    _target("publish/planning/itemset_rules.py", GOLDEN, slow=TRANSACTIONS),
     Target(
         path="publish/steps/sampling.py",
         tests=(
@@ -136,7 +146,7 @@ TARGETS: tuple[Target, ...] = (
     _target("publish/steps/measure.py", GOLDEN, slow=TABLES),
     _target("publish/steps/tree.py", *_unit("publish", "diffmulti"), GOLDEN, slow=TABLES),
     _target("publish/steps/cuts.py", *_unit("publish", "diffgen"), GOLDEN, slow=TABLES),
-    _target("publish/steps/cuts_of_items.py", GOLDEN, slow=BASKETS),
+    _target("publish/steps/cuts_of_items.py", GOLDEN, slow=TRANSACTIONS),
     Target(
         path="publish/steps/scores.py",
         tests=(GOLDEN, *SCORES),
@@ -147,15 +157,19 @@ TARGETS: tuple[Target, ...] = (
     _target("publish/diffmulti.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
     _target("publish/diffgen.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
     _target("publish/cdiffgen.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
-    _target("publish/diffpart.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=BASKETS),
-    _target("publish/detail.py", GOLDEN, slow=TABLES),
+    _target(
+        "publish/diffpart.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TRANSACTIONS
+    ),
+    _target("publish/marginals.py", GOLDEN, slow=TABLES),
     _target("publish/clusters.py", GOLDEN, slow=CLUSTERS),
     _target("publish/supermodular.py", *_unit("publish", "settings"), GOLDEN, slow=ROWS),
     _target("publish/planning/rows_plan.py", GOLDEN, *_unit("publish", "supermodular"), slow=ROWS),
     _target("publish/payment.py", *_unit("publish", "api")),
     _target("publish/publisher.py", *_unit("publish", "plan", "settings"), GOLDEN, slow=TABLES),
     _target("counting/sealed.py"),
-    _target("counting/item_memory.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=BASKETS),
+    _target(
+        "counting/item_memory.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=TRANSACTIONS
+    ),
     _target("counting/people.py", slow=_unit("counting", "streamed")),
     _target("table/person.py", *_unit("table", "locality")),
 )

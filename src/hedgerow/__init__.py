@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgerow import errors as errors
-    from hedgerow.privacy.account_book import AccountBook as AccountBook
+    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger as BudgetLedger
     from hedgerow.publish.api import publish as publish
     from hedgerow.publish.cdiffgen import CDiffGen as CDiffGen
     from hedgerow.publish.diffgen import DiffGen as DiffGen
     from hedgerow.publish.diffmulti import DiffMulti as DiffMulti
     from hedgerow.publish.diffpart import DiffPart as DiffPart
     from hedgerow.publish.supermodular import Supermodular as Supermodular
-    from hedgerow.release import BasketRelease as BasketRelease
     from hedgerow.release import Release as Release
     from hedgerow.release import RowsRelease as RowsRelease
+    from hedgerow.release import TransactionsRelease as TransactionsRelease
     from hedgerow.schema import Query as Query
     from hedgerow.schema import Schema as Schema
     from hedgerow.table import Database as Database
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "AccountBook",
-    "BasketRelease",
+    "BudgetLedger",
+    "TransactionsRelease",
     "CDiffGen",
     "Database",
     "DiffGen",
@@ -54,9 +54,9 @@ __all__ = [
 
 # Loading numpy, Arrow and numba takes most of a second, which `hedgerow --help` and a script that
 # only reads a schema need not wait for: names are fetched from their rooms on first use.
-_ROOMS = {
-    "BasketRelease": "hedgerow.release",
-    "AccountBook": "hedgerow.privacy.account_book",
+_PACKAGES = {
+    "TransactionsRelease": "hedgerow.release",
+    "BudgetLedger": "hedgerow.privacy.budget_ledger.ledger",
     "CDiffGen": "hedgerow.publish.cdiffgen",
     "Database": "hedgerow.table",
     "DiffGen": "hedgerow.publish.diffgen",
@@ -74,8 +74,8 @@ _ROOMS = {
 def __getattr__(name: str) -> Any:
     if name in ("errors", "publish"):  # modules; `hedgerow.publish` can be called like a function
         return import_module(f"hedgerow.{name}")
-    if name in _ROOMS:
-        value = getattr(import_module(_ROOMS[name]), name)
+    if name in _PACKAGES:
+        value = getattr(import_module(_PACKAGES[name]), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'hedgerow' has no attribute {name!r}")

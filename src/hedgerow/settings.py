@@ -1,7 +1,7 @@
 """Settings are checked by type: one reading of annotations, for dataclasses and for calls.
 
-`detail="no"` is true where Python asks whether it is, and `depth=True` is 1 where it counts. So a
-setting is compared with what its annotation says before anything is done with it. The rules:
+`marginals="no"` is true where Python asks whether it is, and `depth=True` is 1 where it counts. So
+a setting is compared with what its annotation says before anything is done with it. The rules:
 true and false are not numbers; a whole number will do where a number is asked for; infinities and
 "not a number" are no numbers; numpy's integers and truth values are not Python's, and are refused
 (write `int(n)`), since a release states its settings in JSON.

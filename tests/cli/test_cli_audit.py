@@ -61,7 +61,7 @@ def test_a_tiny_schema_is_enumerated(hedge: Hedge, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("few_modes")
 def test_a_broken_method_ends_with_1(hedge: Hedge, tmp_path: Path) -> None:
-    from twins import leaves_that_take_all
+    from unsound import leaves_that_take_all
 
     (tmp_path / "tiny.yaml").write_text(
         "name: tiny\nunit: row\nattributes:\n  a: {type: numeric, low: 0, high: 2, step: 1}\n"

@@ -22,7 +22,7 @@ def test_a_plan_needs_no_data(
     assert done.exit_code == 0, done.stderr
     assert "No data was read" in done.stdout and "published" in done.stdout
     facts = json.loads(hedge(*words, "--json").stdout)
-    assert facts["method"] == method and len(facts["grants"]) >= 2
+    assert facts["method"] == method and len(facts["allowances"]) >= 2
 
 
 def test_without_a_guess_of_the_rows(hedge: Hedge, survey: Path) -> None:

@@ -315,8 +315,11 @@ def test_the_promise_says_how_much(
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        (["--pairs", 3], "Add --detail."),
-        (["--method", "diffgen", "--detail"], "Leave --detail out, or take --method diffmulti."),
+        (["--pairs", 3], "Add --marginals."),
+        (
+            ["--method", "diffgen", "--marginals"],
+            "Leave --marginals out, or take --method diffmulti.",
+        ),
         (["--max-cells", 9], "Leave --max-cells out, or take --method diffgen or cdiffgen."),
     ],
 )
@@ -331,8 +334,8 @@ def test_methods_for_tables_are_not_proposed_for_transactions(
     hedge: Hedge, survey: Path, tmp_path: Path
 ) -> None:
     words = ["--schema", survey / "baskets.yaml", "--epsilon", 1, "--out", tmp_path / "r"]
-    done = hedge("publish", survey / "baskets.dat", *words, "--detail")
-    assert done.exit_code == 2 and "Leave --detail out.\n" in done.stderr
+    done = hedge("publish", survey / "baskets.dat", *words, "--marginals")
+    assert done.exit_code == 2 and "Leave --marginals out.\n" in done.stderr
 
 
 def test_data_and_schema_that_are_swapped(hedge: Hedge, survey: Path, tmp_path: Path) -> None:

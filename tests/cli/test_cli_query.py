@@ -305,9 +305,9 @@ def test_steps_are_as_the_page_says(published: Path) -> None:
 
 @pytest.fixture(scope="module")
 def detailed(survey: Path) -> Path:
-    """A private release of the sample with detail."""
+    """A private release of the sample with marginals."""
     schema = hedgerow.Schema.load(survey / "schema.yaml")
-    method = hedgerow.DiffMulti(detail=True, pairs=2)
+    method = hedgerow.DiffMulti(marginals=True, pairs=2)
     hedgerow.publish(survey / "people.csv", schema, method, epsilon=1).save(survey / "detailed")
     return survey / "detailed"
 
@@ -342,7 +342,7 @@ def test_many_answers_with_detail(hedge: Hedge, detailed: Path, asked: list[Any]
 def test_json_tells_whether_there_is_detail(hedge: Hedge, detailed: Path, published: Path) -> None:
     for release, told in ((detailed, True), (published, False)):
         found = json.loads(hedge("query", release, "age > 40", "--json").stdout)
-        assert found["detail"] is told
+        assert found["marginals"] is told
         assert set(found["answers"][0]) == {"query", *NUMBERS}
 
 

@@ -201,13 +201,13 @@ def test_many_classes_fit_a_narrow_terminal(
 def test_detail_is_told(hedge: Hedge, survey: Path, tmp_path: Path, pairs: int) -> None:
     asked = ["--pairs", pairs] if pairs else []  # so few people have none by the rule
     words = ["publish", survey / "people.csv", "--schema", survey / "schema.yaml", "--epsilon", 1]
-    told = hedge(*words, "--out", tmp_path / "r", "--detail", *asked)
+    told = hedge(*words, "--out", tmp_path / "r", "--marginals", *asked)
     assert told.exit_code == 0, told.stderr
     names = [attribute.name for attribute in Release.load(tmp_path / "r").schema.attributes]
-    detail = json.loads(hedge("show", tmp_path / "r", "--json").stdout)["detail"]
-    assert detail["attributes"] == len(names) and len(detail["pairs"]) == pairs
-    assert all(set(pair) <= set(names) for pair in detail["pairs"])
-    listed = ", ".join(f"{one} & {other}" for one, other in detail["pairs"])
+    marginals = json.loads(hedge("show", tmp_path / "r", "--json").stdout)["marginals"]
+    assert marginals["attributes"] == len(names) and len(marginals["pairs"]) == pairs
+    assert all(set(pair) <= set(names) for pair in marginals["pairs"])
+    listed = ", ".join(f"{one} & {other}" for one, other in marginals["pairs"])
     counted = f"by diffmulti, and counts of {len(names)} attributes"
     counted += f" and 2 pairs ({listed})." if pairs else "."
     for done in (told, hedge("show", tmp_path / "r")):
@@ -216,4 +216,4 @@ def test_detail_is_told(hedge: Hedge, survey: Path, tmp_path: Path, pairs: int) 
 
 def test_without_detail_none_is_told(hedge: Hedge, published: Path) -> None:
     assert "regions by diffmulti.\n" in hedge("show", published).stdout
-    assert json.loads(hedge("show", published, "--json").stdout)["detail"] is None
+    assert json.loads(hedge("show", published, "--json").stdout)["marginals"] is None

@@ -57,11 +57,14 @@ def test_settings_are_combined(hedge: Hedge, survey: Path) -> None:
         (["--try", "method=magic"], "no method"),
         (["--try", "colour=red"], "--try: colour is not a setting of diffmulti"),
         (["--try", "max_cells=9"], "--try: max_cells is not a setting of diffmulti"),
-        (["--try", "nonsense=1"], "specialisations, depth, distribution, detail, pairs"),
-        (["--try", "method=diffmulti,diffgen", "--try", "detail=yes"], "not a setting of diffgen"),
+        (["--try", "nonsense=1"], "specialisations, depth, distribution, marginals, pairs"),
+        (
+            ["--try", "method=diffmulti,diffgen", "--try", "marginals=yes"],
+            "not a setting of diffgen",
+        ),
         (["--try", "lambda=1"], "--try: lambda is not a setting of diffmulti"),
-        (["--try", "detail=perhaps"], "neither yes nor no"),
-        (["--try", "pairs=1,4"], "Add --detail"),
+        (["--try", "marginals=perhaps"], "neither yes nor no"),
+        (["--try", "pairs=1,4"], "Add --marginals"),
         (["--epsilons", ","], "--epsilons"),
         (["--epsilons", "1,one"], "epsilon"),
         (["--dependence", "2"], "--dependence"),
@@ -77,13 +80,13 @@ def test_what_cannot_be_simulated(hedge: Hedge, survey: Path, words: list[str], 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--try", "detail=yes,no"], ["diffmulti, detail", "diffmulti"]),
-        (["--try", "detail=true,false"], ["diffmulti, detail", "diffmulti"]),
-        (["--detail"], ["diffmulti, detail"]),
-        (["--detail", "--try", "detail=no"], ["diffmulti"]),
+        (["--try", "marginals=yes,no"], ["diffmulti, marginals", "diffmulti"]),
+        (["--try", "marginals=true,false"], ["diffmulti, marginals", "diffmulti"]),
+        (["--marginals"], ["diffmulti, marginals"]),
+        (["--marginals", "--try", "marginals=no"], ["diffmulti"]),
         (
-            ["--detail", "--try", "pairs=1,4"],
-            ["diffmulti, detail, pairs 1", "diffmulti, detail, pairs 4"],
+            ["--marginals", "--try", "pairs=1,4"],
+            ["diffmulti, marginals, pairs 1", "diffmulti, marginals, pairs 4"],
         ),
     ],
 )
@@ -103,9 +106,9 @@ def test_detail_is_named_on_the_screen(
     hedge: Hedge, survey: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")  # a narrow table would break the words
-    done = hedge("plan", "--schema", survey / "schema.yaml", "--simulate", *QUICK, "--detail")
+    done = hedge("plan", "--schema", survey / "schema.yaml", "--simulate", *QUICK, "--marginals")
     assert done.exit_code == 0, done.stderr
-    assert "diffmulti, detail " in done.stdout
+    assert "diffmulti, marginals " in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What every method asks of chance, and at what price: just what it asked before.
+"""What every method asks of sampler, and at what price: just what it asked before.
 
 For each method a seeded run on a small table is kept in `golden_runs.json`: its plan, and every
 draw with its purpose, its rates, what it looked at and what came out. Whatever changes any of it
@@ -24,13 +24,13 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice, Rates
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import Rates, SecureSampler
 from hedgerow.publish import clusters
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema
-from hedgerow.table import Baskets, Table
+from hedgerow.table import Table, Transactions
 
 GOLDEN = Path(__file__).with_name("golden_runs.json")
 SHOWN = 6  # longer arrays are told by their shape, sum and checksum
@@ -68,9 +68,9 @@ RUNS: dict[str, tuple[Publisher, Budget, int]] = {
     "diffmulti, gini": (hr.DiffMulti(score="gini", specialisations=15), STRONG, 500),
     "diffmulti, discernibility": (
         hr.DiffMulti(score="discernibility", specialisations=15), STRONG, 500),
-    "diffmulti, detail": (hr.DiffMulti(detail=True), PURE, 20_000),
-    "diffmulti, detail, few": (hr.DiffMulti(detail=True), DELTA, 500),
-    "diffmulti, pairs": (hr.DiffMulti(detail=True, pairs=2), STRONG, 800),
+    "diffmulti, marginals": (hr.DiffMulti(marginals=True), PURE, 20_000),
+    "diffmulti, marginals, few": (hr.DiffMulti(marginals=True), DELTA, 500),
+    "diffmulti, pairs": (hr.DiffMulti(marginals=True, pairs=2), STRONG, 800),
     "diffgen": (hr.DiffGen(), PURE, 3000),
     "diffgen, delta": (hr.DiffGen(specialisations=6), DELTA, 500),
     "diffgen, infogain": (hr.DiffGen(score="infogain", specialisations=5), STRONG, 500),
@@ -110,7 +110,7 @@ def table(rows: int) -> Table:
     return Table(TABLE, np.ascontiguousarray(codes.astype(np.uint16)))
 
 
-def baskets(rows: int) -> Baskets:
+def transactions(rows: int) -> Transactions:
     source = np.random.default_rng(6)
     law = 1 / np.arange(1, 21)
     records = [
@@ -118,7 +118,7 @@ def baskets(rows: int) -> Baskets:
         for size in np.minimum(source.geometric(0.3, rows), 12)
     ]
     start = np.concatenate([[0], np.cumsum([len(record) for record in records])])
-    return Baskets(ITEMS, start.astype(np.int64), np.concatenate(records).astype(np.int32))
+    return Transactions(ITEMS, start.astype(np.int64), np.concatenate(records).astype(np.int32))
 
 
 def told(value: Any) -> Any:
@@ -141,7 +141,7 @@ def told(value: Any) -> Any:
 class Telling:
     """Draws, and tells of every draw what was asked and what came out."""
 
-    def __init__(self, inner: Dice) -> None:
+    def __init__(self, inner: SecureSampler) -> None:
         self._inner = inner
         self.lines: list[Any] = []
 
@@ -161,8 +161,8 @@ def run_of(name: str) -> Any:
     method, budget, rows = RUNS[name]
     if isinstance(method, hr.Supermodular) and method.side:
         method = dataclasses.replace(method, side=public_rows())
-    data = baskets(rows) if isinstance(method, hr.DiffPart) else table(rows)
-    telling = Telling(Dice(Keystream(seed=3)))
+    data = transactions(rows) if isinstance(method, hr.DiffPart) else table(rows)
+    telling = Telling(SecureSampler(Keystream(seed=3)))
     outcome: Any = run(data, method, budget, telling)  # type: ignore[arg-type]
     book = outcome.ledger.book(outcome.published, outcome.sharing)
     drawn = [told(measurement) for measurement in outcome.measurements]
@@ -188,7 +188,7 @@ def public_rows() -> Any:
 
 
 def run_of_clusters() -> Any:
-    telling = Telling(Dice(Keystream(seed=3)))
+    telling = Telling(SecureSampler(Keystream(seed=3)))
     found = clusters.run(table(600), 3, 4, STRONG, telling)  # type: ignore[arg-type]
     points = np.rint(found.points * 10**6).astype(np.int64)
     return {"draws": telling.lines, "book": found.ledger, "points": told(points)}

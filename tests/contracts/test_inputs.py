@@ -18,7 +18,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import DataError, ReleaseError, UsageError
-from hedgerow.privacy.account_book import AccountBook
+from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 from hedgerow.publish.clusters import find_centroids
 from hedgerow.release.manifest import check_guarantee
 from hedgerow.schema import Schema
@@ -65,12 +65,12 @@ def write_csv(rows: pa.Table, path: Path) -> Path:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Path:
-    AccountBook(tmp_path / "clinic.ledger").open("clinic", 10, "0.001")
+    BudgetLedger(tmp_path / "clinic.ledger").open("clinic", 10, "0.001")
     return tmp_path / "clinic.ledger"
 
 
 def booked(ledger: Path) -> int:
-    (account,) = AccountBook(ledger).accounts()
+    (account,) = BudgetLedger(ledger).accounts()
     return len(account.entries)
 
 

@@ -14,8 +14,8 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.schema.query import Query
 from hedgerow.table import read
@@ -64,7 +64,7 @@ def test_intervals_hold_as_often_as_they_say(method):
     missed = 0
     for seed in range(RELEASES):
         source = np.random.default_rng(seed)
-        done = run(table, method, Budget.of("1/2", 0), Dice(Keystream(seed)))
+        done = run(table, method, Budget.of("1/2", 0), SecureSampler(Keystream(seed)))
         release = hr.Release(
             schema, method.name, method.settings(), {}, {}, done.partition, done.measurements
         )

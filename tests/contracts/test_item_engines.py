@@ -16,31 +16,31 @@ from hedgerow.counting.item_memory import MemoryItems, child_bounds
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.item_streamed import StreamedItems
 from hedgerow.schema import Schema
-from hedgerow.table import Baskets
+from hedgerow.table import Transactions
 
 ENGINES: dict[str, Any] = {
     "memory": MemoryItems,
-    "streamed": StreamedItems.of_baskets,
-    "streamed, tiny chunks on disk": lambda made: StreamedItems.of_baskets(
+    "streamed": StreamedItems.of_transactions,
+    "streamed, tiny chunks on disk": lambda made: StreamedItems.of_transactions(
         made, Memory(chunk=50, rows=0, bounds=0, batch=1)
     ),
 }
 ITEMS = 9
 
 
-def baskets(records: list[list[int]]) -> Baskets:
+def transactions(records: list[list[int]]) -> Transactions:
     schema = Schema.from_dict(
         {"name": "some", "unit": "row", "items": {"universe": {"range": [1, ITEMS]}}}
     )
     start = np.concatenate([[0], np.cumsum([len(r) for r in records])]).astype(np.int64)
     codes = np.asarray([code for r in records for code in r], dtype=np.int32)
-    return Baskets(schema, start, codes)
+    return Transactions(schema, start, codes)
 
 
 OPEN: list[Any] = []
 
 
-def made(name: str, data: Baskets) -> Any:
+def made(name: str, data: Transactions) -> Any:
     """An engine that is closed when its test is over."""
     OPEN.append(ENGINES[name](data))
     return OPEN[-1]
@@ -65,7 +65,7 @@ records = st.lists(one, max_size=25)
 @settings(max_examples=60, deadline=None)
 @given(records)
 def test_sizes_and_supports(name: str, data: list[list[int]]) -> None:
-    engine = made(name, baskets(data))
+    engine = made(name, transactions(data))
     edges = np.array([1, 2, 4])
     found = look(engine.sizes(edges)).tolist()
     assert found == [
@@ -87,10 +87,10 @@ def test_a_record_counts_for_the_same_items_whatever_else_is_there(
     name: str, data: list[list[int]], source: Any
 ) -> None:
     alone = sum(
-        (look(made(name, baskets([r])).supports(2)) for r in data), np.zeros(ITEMS, np.int64)
+        (look(made(name, transactions([r])).supports(2)) for r in data), np.zeros(ITEMS, np.int64)
     )
     source.shuffle(data)
-    assert look(made(name, baskets(data)).supports(2)).tolist() == alone.tolist()
+    assert look(made(name, transactions(data)).supports(2)).tolist() == alone.tolist()
 
 
 @pytest.mark.parametrize("name", ENGINES)
@@ -98,7 +98,7 @@ def test_a_record_counts_for_the_same_items_whatever_else_is_there(
 @given(records, st.sets(st.integers(0, ITEMS - 1), max_size=4))
 def test_cells(name: str, data: list[list[int]], chosen: set[int]) -> None:
     core, rest = np.array(sorted(chosen), dtype=np.int64), np.array([0, 1, 3])
-    found = look(made(name, baskets(data)).cells(core, rest))
+    found = look(made(name, transactions(data)).cells(core, rest))
     expected = Counter()
     for r in data:
         mask = sum(1 << bit for bit, code in enumerate(core.tolist()) if code in r)
@@ -112,7 +112,7 @@ def test_cells(name: str, data: list[list[int]], chosen: set[int]) -> None:
 @given(records, st.data())
 def test_expansions(name: str, data: list[list[int]], draw: Any) -> None:
     """Two levels: stretches of three items, then single items; some sub-partitions are kept."""
-    engine = made(name, baskets(data))
+    engine = made(name, transactions(data))
     held = {0: list(data)}
     level, stretch = [0], [(0, 3, 6, 9), (3, 4, 5, 6)]
     for edges in stretch:

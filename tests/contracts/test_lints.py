@@ -10,8 +10,8 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 MECHANISMS = (
-    "keystream", "samplers", "chance", "binomial", "curator", "gate", "ledger", "selection",
-    "account_book", "book_file", "book_layout", "book_records", "book_rules", "booking",
+    "keystream", "samplers", "sampler", "binomial", "curator", "gate", "ledger", "selection",
+    "budget_ledger", "book_file", "book_layout", "book_records", "book_rules", "booking",
     "suppression",
 )  # fmt: skip
 LIBRARY = [
@@ -241,7 +241,7 @@ def test_the_payment_of_randomness_is_looked_at(text: str, fine: bool) -> None:
     assert pays_for_its_source(ast.parse(text)) is fine
 
 
-READERS = {"open", "open_engine", "read", "read_baskets"}
+READERS = {"open", "open_engine", "read", "read_transactions"}
 
 
 def test_audits_know_made_up_tables_alone() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.publisher import Outcome, Publisher
@@ -30,8 +30,8 @@ PUBLISHERS: dict[str, Publisher] = {
     "diffmulti, ncp": DiffMulti(score="ncp", specialisations=15),
     "diffmulti, discernibility": DiffMulti(score="discernibility", specialisations=15),
     "diffmulti, gini": DiffMulti(score="gini", specialisations=15),
-    "diffmulti, detail": DiffMulti(detail=True),
-    "diffmulti, pairs": DiffMulti(detail=True, pairs=2),
+    "diffmulti, marginals": DiffMulti(marginals=True),
+    "diffmulti, pairs": DiffMulti(marginals=True, pairs=2),
     "diffgen": DiffGen(),
     "diffgen, paper": DiffGen(schedule="paper"),
     "diffgen, one": DiffGen(specialisations=1),
@@ -87,7 +87,7 @@ def fitting(publisher: Publisher, made: Schema) -> bool:
 
 def run(publisher: Publisher, data: Table, budget: Budget, seed: int = 1, **engine: int) -> Outcome:
     return publisher.run(
-        MemoryEngine(data, **engine), data.schema, budget, Dice(Keystream(seed=seed))
+        MemoryEngine(data, **engine), data.schema, budget, SecureSampler(Keystream(seed=seed))
     )
 
 
@@ -97,8 +97,8 @@ def check(outcome: Outcome, made: Schema) -> None:
     book = outcome.ledger.book(outcome.published, outcome.sharing)
     assert sum(path["leaves"] for path in book["paths"]) == outcome.partition.cells
     for path in book["paths"]:
-        for name, pot in outcome.ledger.pots.items():
-            assert sum(path["spent"][name].values()) == pot.units
+        for name, budget in outcome.ledger.budgets.items():
+            assert sum(path["spent"][name].values()) == budget.units
     # the regions cover the domain, each place once
     rng = np.random.default_rng(0)
     codes = np.stack([rng.integers(0, a.size, 50) for a in made.attributes], axis=1)
@@ -200,11 +200,11 @@ def test_a_plan_needs_no_data_and_the_run_keeps_to_it(name: str) -> None:
     made = SCHEMAS["mixed"]
     plan = PUBLISHERS[name].plan(made, 1)
     outcome = run(PUBLISHERS[name], table(made, 300), BUDGETS["pure"])
-    assert outcome.plan.purse == plan.purse
-    assert outcome.plan.grants[: len(plan.grants)] == plan.grants
+    assert outcome.plan.budgets == plan.budgets
+    assert outcome.plan.allowances[: len(plan.allowances)] == plan.allowances
     if plan.specialisations is not None:
         assert outcome.plan.specialisations == plan.specialisations
-    granted = {line.purpose: line for line in outcome.plan.grants}
+    granted = {line.purpose: line for line in outcome.plan.allowances}
     for entry in outcome.ledger.book(outcome.published, outcome.sharing)["entries"]:
         fixed = granted[entry["purpose"]].at(entry["depth"])
         assert fixed is None or entry["units"] == fixed

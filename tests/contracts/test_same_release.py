@@ -25,7 +25,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "diffmulti": {"method": hr.DiffMulti()},
     "diffmulti, zcdp": {"method": hr.DiffMulti(specialisations=60), "delta": "1e-9"},
     "diffmulti, paper": {"method": hr.DiffMulti(schedule="paper", specialisations=40)},
-    "diffmulti, detail": {"method": hr.DiffMulti(detail=True, pairs=2)},
+    "diffmulti, marginals": {"method": hr.DiffMulti(marginals=True, pairs=2)},
     "diffmulti, ncp": {"method": hr.DiffMulti(score="ncp", specialisations=25)},
     "diffgen": {"method": hr.DiffGen()},
     "diffgen, paper": {"method": hr.DiffGen(schedule="paper")},
@@ -136,7 +136,7 @@ def test_transactions_too(schedule: str, tmp_path: Path, monkeypatch: pytest.Mon
     records = [sorted(source.sample(range(1, 31), source.randint(1, 6))) for _ in range(2000)]
     text = tmp_path / "baskets.dat"
     text.write_text("".join(" ".join(map(str, r)) + "\n" for r in records), encoding="utf-8")
-    lists = tmp_path / "baskets.parquet"
+    lists = tmp_path / "transactions.parquet"
     pq.write_table(pa.table({"items": records}), lists, row_group_size=300)
     schema = hr.Schema.from_dict(
         {"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 30]}}}

@@ -21,7 +21,7 @@ from hedgerow.experiments.baselines.contingency import ContingencyTable, Itemset
 from hedgerow.experiments.baselines.diffp_c45 import DiffPC45
 from hedgerow.experiments.baselines.dpcube import DPCube
 from hedgerow.experiments.baselines.rps import RPS
-from hedgerow.privacy.account_book import AccountBook
+from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 from hedgerow.publish.api import publish
 from hedgerow.publish.clusters import Centroids, find_centroids
 from hedgerow.publish.publisher import Publisher
@@ -128,8 +128,8 @@ def test_no_method_is_left_out() -> None:
 
 
 def test_a_text_is_not_a_truth_value() -> None:
-    with pytest.raises(UsageError, match="detail cannot be of type str") as found:
-        hedgerow.DiffMulti(detail="no")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="marginals cannot be of type str") as found:
+        hedgerow.DiffMulti(marginals="no")  # type: ignore[arg-type]
     assert found.value.hint == "It takes True or False."
 
 
@@ -153,9 +153,9 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any], dict[str, Any]]] = [
          "ledger": 3, "dataset": 3},
     ),
     (check_target, {"path": "no"}, {"path": 3, "overwrite": "no"}),
-    (AccountBook, {}, {"path": 3}),
+    (BudgetLedger, {}, {"path": 3}),
     (
-        AccountBook("no.ledger").open,
+        BudgetLedger("no.ledger").open,
         {"name": "clinic", "epsilon": 1},
         {"name": 3, "epsilon": True, "delta": None},
     ),

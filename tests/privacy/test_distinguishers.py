@@ -16,7 +16,7 @@ from hedgerow.publish.api import run
 
 TRIALS = {
     "diffmulti": {"T1", "T2", "T3", "T4", "T5", "T5c", "T10", "T11", "T12"},
-    "diffmulti-detail": {"T4"},
+    "diffmulti-marginals": {"T4"},
     "diffgen": {"T2", "T4", "T5", "T5c", "T10", "T11", "T12"},
     "diffpart": {"T6", "T7", "T13"},
     "supermodular": {"T9"},
@@ -63,7 +63,10 @@ def tallies(name, delta):
         budget, method = Budget.of(experiment.epsilon or 1, delta), experiment.method
         trial = experiment.trial(method, budget)
         hits, runs = tally(
-            trial, lambda table, chance, m=method, b=budget: run(table, m, b, chance), RUNS, number
+            trial,
+            lambda table, sampler, m=method, b=budget: run(table, m, b, sampler),
+            RUNS,
+            number,
         )
         assert runs == RUNS
         found.append((trial.name, budget, hits))

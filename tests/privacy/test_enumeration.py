@@ -17,8 +17,8 @@ from hedgerow.audit.enumeration import (
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import TINY_TABLES, pair_of, tiny_pairs
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
@@ -28,7 +28,7 @@ from hedgerow.publish.diffpart import DiffPart
 # thousands of outcomes: left to `make audit`
 SLOW = (
     DiffPart(core=1, cap=1),
-    DiffMulti(detail=True, pairs=1, specialisations=1, depth=1),
+    DiffMulti(marginals=True, pairs=1, specialisations=1, depth=1),
 )
 EVERY = [(entry, mode) for entry in AUDITED.values() for mode in entry.tiny]
 TINY = [(entry, mode) for entry, mode in EVERY if mode not in SLOW and not entry.needs_delta]
@@ -40,7 +40,7 @@ LARGE = [
     (DiffMulti(specialisations=2, depth=2), GRID, "1e-6"),
     (DiffMulti(specialisations=2, depth=2, distribution="even"), "2 values and a class", "1e-6"),
     (DiffMulti(schedule="paper", specialisations=2, depth=2), GRID, "1e-6"),
-    (DiffMulti(detail=True, specialisations=1, depth=1), "2 values and a class", "1e-6"),
+    (DiffMulti(marginals=True, specialisations=1, depth=1), "2 values and a class", "1e-6"),
     (DiffGen(schedule="paper", specialisations=2), GRID, "1e-6"),
     *((CDiffGen(specialisations=2), GRID, delta) for delta in (0, "1e-6")),
     *((CDiffGen(schedule="paper", specialisations=2), GRID, delta) for delta in (0, "1e-6")),
@@ -101,14 +101,14 @@ def test_the_law_is_the_one_that_is_drawn():
 
     method, budget = DiffGen(specialisations=1), Budget.of(2)
     table = pair_of("", TINY_TABLES["a 4x2 grid"], [(0, 0, 0)], (3, 1, 0)).with_it
-    dice = Dice(Keystream(seed=4))
+    sampler = SecureSampler(Keystream(seed=4))
 
     class Clamped:
         def __getattr__(self, name):
-            return getattr(dice, name)
+            return getattr(sampler, name)
 
         def laplace(self, exact, rates):
-            return np.clip(dice.laplace(exact, rates), 0, 1)
+            return np.clip(sampler.laplace(exact, rates), 0, 1)
 
     whole = law_of(method, table, budget)
     runs = 2000
@@ -138,4 +138,4 @@ def test_laws_by_hand():
     assert epsilon_between(one, {"a": 1.0}) == math.inf
     assert epsilon_between(one, {"a": 1.0}, 0.05) == math.inf
     assert math.isclose(epsilon_between(one, {"a": 1.0}, 0.1), math.log(1 / 0.9), abs_tol=0.2)
-    assert law(lambda chance: "always") == {"always": 1.0}
+    assert law(lambda sampler: "always") == {"always": 1.0}

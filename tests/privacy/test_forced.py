@@ -12,11 +12,12 @@ from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import TINY_TABLES, long_schema, picker, random_universe
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.privacy.budget import Budget
-from hedgerow.publish import clusters, detail, diffgen, diffmulti, diffpart
+from hedgerow.publish import clusters, diffgen, diffmulti, diffpart
+from hedgerow.publish import marginals as marginals
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
-from hedgerow.publish.planning import basket_rules
+from hedgerow.publish.planning import itemset_rules as basket_rules
 from hedgerow.schema import Schema
 from hedgerow.table import Table
 
@@ -56,7 +57,7 @@ def test_draws_decide_everything_that_is_public(entry, method):
     assert check_rules(method, tables, budget) is None
 
 
-@pytest.mark.parametrize("method", [DiffMulti(), DiffMulti(detail=True), DiffGen()], ids=repr)
+@pytest.mark.parametrize("method", [DiffMulti(), DiffMulti(marginals=True), DiffGen()], ids=repr)
 def test_draws_decide_everything_with_a_delta(method):
     tables = unlike_tables(PEOPLE, picker(1), MANY)
     assert check_rules(method, tables, Budget.of(5, "1e-6")) is None
@@ -67,15 +68,15 @@ def test_the_rules_do_turn_between_these_tables():
     few, many = 3, MANY
     assert basket_rules.core_size(30, few, 2.0) < basket_rules.core_size(30, many, 2.0)
     assert diffmulti.tree_size(Fraction(5), few) != diffmulti.tree_size(Fraction(5), many)
-    shares = [detail.share_detail(PEOPLE, Fraction(5), rows, 1000) for rows in (few, many)]
+    shares = [marginals.share_marginals(PEOPLE, Fraction(5), rows, 1000) for rows in (few, many)]
     assert shares[0].pairs != shares[1].pairs and shares[0].by_class != shares[1].by_class
     assert diffgen.grid_size(Fraction(5), few) != diffgen.grid_size(Fraction(5), many)
 
 
 def on_clusters(schema, clusters_wanted=3, rounds=3):
     def on(table):
-        def told(chance):
-            found = clusters.run(table, clusters_wanted, rounds, Budget.of(1), chance)
+        def told(sampler):
+            found = clusters.run(table, clusters_wanted, rounds, Budget.of(1), sampler)
             return found.points.tobytes(), repr(found.ledger), found.epsilon
 
         return told
@@ -117,9 +118,9 @@ def test_a_core_of_exactly_as_many_items_as_records_pay_for_is_caught(monkeypatc
 def test_a_cap_from_exact_sizes_is_caught(monkeypatch):
     seen = []
 
-    def counted(curator, purpose, at, where, exact, reach=1):
+    def counted(curator, purpose, at, where, exact, max_contribution=1):
         seen.append(exact._Sealed__content)
-        return honest(curator, purpose, at, where, exact, reach)
+        return honest(curator, purpose, at, where, exact, max_contribution)
 
     honest = diffpart._counted
     monkeypatch.setattr(diffpart, "_counted", counted)
@@ -149,7 +150,7 @@ def test_a_size_from_the_exact_number_of_rows_is_caught(method, monkeypatch):
 
 def test_detail_that_counts_by_the_exact_number_of_rows_is_caught(monkeypatch):
     seen = []
-    honest, own = MemoryEngine.__init__, diffmulti.share_detail
+    honest, own = MemoryEngine.__init__, diffmulti.share_marginals
 
     def counting(self, table, *rest):
         seen.append(len(table.codes))
@@ -159,8 +160,8 @@ def test_detail_that_counts_by_the_exact_number_of_rows_is_caught(monkeypatch):
         return own(schema, epsilon, seen[-1], units, pairs)
 
     monkeypatch.setattr(MemoryEngine, "__init__", counting)
-    monkeypatch.setattr(diffmulti, "share_detail", peeping)
-    method = DiffMulti(detail=True, specialisations=2, depth=1)
+    monkeypatch.setattr(diffmulti, "share_marginals", peeping)
+    method = DiffMulti(marginals=True, specialisations=2, depth=1)
     assert check_rules(method, unlike_tables(PEOPLE, picker(1), MANY), BUDGET) is not None
 
 

@@ -27,7 +27,7 @@ import fuzz_readers  # noqa: E402
 import hedgerow  # noqa: E402
 from hedgerow.errors import DataError, HedgerowError  # noqa: E402
 from hedgerow.schema import Schema  # noqa: E402
-from hedgerow.table import check_rows, frames, read_baskets, readers
+from hedgerow.table import check_rows, frames, read_transactions, readers
 from hedgerow.table.source import Source  # noqa: E402
 from hedgerow.table.text import csv_file, fimi  # noqa: E402  # noqa: E402
 
@@ -113,7 +113,7 @@ def test_a_line_that_would_swallow_all_others_stops_the_run(
     lines.insert(2, attack)
     content = ("\n".join(lines) + "\n").encode()
     path.write_bytes(gzip.compress(content) if gzipped else content)
-    look: Any = check_rows if schema.items is None else read_baskets
+    look: Any = check_rows if schema.items is None else read_transactions
     for run in (look, hedgerow.publish):
         with pytest.raises(DataError, match="line 3: a quotation mark opens a value") as caught:
             run(path, schema)

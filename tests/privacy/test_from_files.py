@@ -40,8 +40,8 @@ def complaints(method, pairs, delta=0):
             budget = method.plan(pair.without.schema, 1, delta).budget
         except Exception:  # an attribute with a single value has nothing more general
             continue
-        for chance in (Telling(12), None):
-            for found in replay_pair(method, pair, budget, number, chance=chance, person=True):
+        for sampler in (Telling(12), None):
+            for found in replay_pair(method, pair, budget, number, sampler=sampler, person=True):
                 strongest = max(strongest, found.loss)
                 wrong += filter(None, [found.complaint])
     return wrong, strongest
@@ -145,14 +145,14 @@ def test_a_budget_that_is_not_divided_is_caught(tmp_path, monkeypatch):
 
 def test_items_that_are_not_capped_are_caught(tmp_path, monkeypatch):
     """A person of more items than count, all of which are read."""
-    honest = files.read_baskets
+    honest = files.read_transactions
 
     def careless(source, schema, **kwargs):
         described = schema.to_dict()
         described["items"].pop("max_items", None)
         return honest(source, Schema.from_dict(described), **kwargs)
 
-    monkeypatch.setattr(files, "read_baskets", careless)
+    monkeypatch.setattr(files, "read_transactions", careless)
     wrong, _ = complaints(DiffPart(), some(tmp_path, DiffPart()))
     assert any("items" in words for words in wrong)
 
@@ -166,7 +166,7 @@ def bound_from_files(folder, method, way, runs):
     budget = method.plan(pair.without.schema, 1).budget
     trial = whole_person(pair, files.CROWDED_OTHERS, 1 if items else files.CROWDED_CAP)
     hits, done = tally(
-        trial, lambda stored, chance: run_on(stored, method, budget, chance), runs, seed=4
+        trial, lambda stored, sampler: run_on(stored, method, budget, sampler), runs, seed=4
     )
     return max(epsilon_bound(hit, done, 0, ERROR / 100) for hit in hits.values())
 
@@ -191,7 +191,7 @@ def gate_losses():
     method = DiffPart(variant="tree", cap=1)
     return {
         pair.words: max(
-            found.loss for found in replay_pair(method, pair, Budget.of(1), 1, chance=Telling())
+            found.loss for found in replay_pair(method, pair, Budget.of(1), 1, sampler=Telling())
         )
         for pair in deep_pairs(Fraction(1, 4))
     }
@@ -236,8 +236,8 @@ def test_finding_centroids_costs_a_whole_person_no_more_than_epsilon(number, tmp
     ]
 
     def on(path):
-        def run(chance):
-            monkeypatch.setattr(clusters, "Dice", lambda stream: chance)
+        def run(sampler):
+            monkeypatch.setattr(clusters, "SecureSampler", lambda stream: sampler)
             return clusters.find_centroids(path, VISITS, 2, 1, rounds=3, seed=1)
 
         return run

@@ -319,7 +319,7 @@ HUGE = (2**63, 2**64, -(2**63), 10**400, -1, 0, True, None, "x", [], {}, 0.5, "9
 @pytest.mark.parametrize(
     "path",
     [
-        ("ledger", "pots", "epsilon", "unit"), ("ledger", "pots", "epsilon", "units"),
+        ("ledger", "budgets", "epsilon", "unit"), ("ledger", "budgets", "epsilon", "units"),
         ("ledger", "person_rows"), ("ledger", "entries", 0, "units"),
         ("ledger", "entries", 0, "nodes"),
         ("ledger", "entries", 0, "depth"), ("ledger", "entries", 0, "purpose"), ("ledger", "paths"),
@@ -357,7 +357,9 @@ def _use(release: Release) -> None:
             use()
 
 
-@pytest.mark.parametrize("path", [("ledger", "pots"), ("ledger", "paths"), ("ledger", "entries")])
+@pytest.mark.parametrize(
+    "path", [("ledger", "budgets"), ("ledger", "paths"), ("ledger", "entries")]
+)
 def test_commands_on_a_ledger_that_is_none(folder: Path, path: tuple[str, str]) -> None:
     edit(folder, lambda manifest: manifest[path[0]].update({path[1]: {"x": [7]}}))
     assert any(result.exit_code == 6 for result in commands(folder))

@@ -28,9 +28,9 @@ import hedgerow
 from hedgerow import table
 from hedgerow.cli import app
 from hedgerow.errors import HedgerowError, LeakError
-from hedgerow.privacy.chance import Dice
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.schema import Schema
-from hedgerow.table import Baskets, Table
+from hedgerow.table import Table, Transactions
 
 TEXT, NUMBER, COMMA, DAY = "zqcanary", "31415926", "2718,2818", "1643-12-25"
 SINGING = (TEXT, NUMBER, "31415926.0", COMMA, "2718", DAY, "1643")
@@ -239,7 +239,7 @@ def test_the_canaries_can_sing() -> None:
 def private() -> list[Any]:
     people = table.read(frame(SOUND), Schema.from_dict(DOCUMENT))
     shop = Schema.from_dict({"name": "shop", "unit": "row", "items": {"universe": ["tea", "milk"]}})
-    return [people, table.read_baskets(pa.table({"x": [["tea"], ["milk", "tea"]]}), shop)]
+    return [people, table.read_transactions(pa.table({"x": [["tea"], ["milk", "tea"]]}), shop)]
 
 
 @pytest.mark.parametrize("held", private(), ids=["table", "baskets"])
@@ -249,7 +249,7 @@ def private() -> list[Any]:
              lambda t: not t, lambda t: dict(t), lambda t: next(iter(t))],
 )  # fmt: skip
 def test_private_data_has_no_length_no_rows_and_no_truth(held: Any, look: Any) -> None:
-    assert isinstance(held, Table | Baskets)
+    assert isinstance(held, Table | Transactions)
     with pytest.raises(LeakError) as caught:
         look(held)
     assert sings(told(caught.value)) == []
@@ -389,11 +389,11 @@ def test_a_release_that_holds_an_exact_count_is_caught(
     """The broken twin: a manifest that tells a total, as a number or as a text."""
     runs = saved(tmp_path, METHODS[0]) if count == ROWS and where == "settings" else [{}, {}]
     for told_as in (count, str(count)):
-        twins = [run | dict(fields({where: {"rows": told_as}}, "manifest")) for run in runs]
-        assert leaks(twins, EXACT) == {f"manifest/{where}/rows"}
+        unsound = [run | dict(fields({where: {"rows": told_as}}, "manifest")) for run in runs]
+        assert leaks(unsound, EXACT) == {f"manifest/{where}/rows"}
 
 
 def test_an_unnoised_release_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The broken twin: a source of noise that always says nothing."""
-    monkeypatch.setattr(Dice, "laplace", lambda self, exact, rates: exact)
+    monkeypatch.setattr(SecureSampler, "laplace", lambda self, exact, rates: exact)
     assert leaks(saved(tmp_path, METHODS[4]), EXACT)

@@ -92,9 +92,9 @@ def test_races(audit: Audit) -> None:
 
 # What the program must not do. Each is caught by the same checks.
 LATE = """
-from hedgerow.privacy.account_book import AccountBook
+from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 
-reserve = AccountBook.reserve
+reserve = BudgetLedger.reserve
 class Late:
     'A booking that is made only when it is asked to be.'
     def __init__(self, *words, **more):
@@ -113,7 +113,7 @@ def promise(self, *words, **more):
     global promised
     promised = Late(self, *words, **more)
     return promised
-AccountBook.reserve = promise
+BudgetLedger.reserve = promise
 """
 BOOKS_AFTER_DRAWING = f"""{LATE}
 from hedgerow.publish.diffmulti import DiffMulti
@@ -159,22 +159,22 @@ def in_place(found, path, overwrite):
 release.write = in_place
 """
 BOOKS_AT_ONCE = """
-from hedgerow.privacy.account_book import AccountBook
-from hedgerow.privacy.booking import Booking
+from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
+from hedgerow.privacy.budget_ledger.booking import Booking
 
-reserve, begin = AccountBook.reserve, Booking.begin_drawing
+reserve, begin = BudgetLedger.reserve, Booking.begin_drawing
 def at_once(self, *words, **more):
     booking = reserve(self, *words, **more)
     begin(booking)
     return booking
-AccountBook.reserve = at_once
+BudgetLedger.reserve = at_once
 Booking.begin_drawing = lambda self: None
 """
 LEAVES_THE_DEAD_THEIR_BUDGET = """
-from hedgerow.privacy import account_book
-from hedgerow.privacy.account_book import AccountBook
+from hedgerow.privacy.budget_ledger import ledger as budget_ledger
+from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 
-AccountBook._swept = lambda self, file: account_book.read_accounts(self.path, file)
+BudgetLedger._swept = lambda self, file: budget_ledger.read_accounts(self.path, file)
 """
 
 
@@ -207,9 +207,9 @@ def test_broken_twins_are_caught_by_kills(audit: Audit, twin: str, words: str) -
 
 BOOKS_WITHOUT_A_LOCK = """
 import time
-from hedgerow.privacy import account_book, book_rules
+from hedgerow.privacy.budget_ledger import ledger as budget_ledger, rules as book_rules
 
-refuse, reserve = book_rules.refuse_overdraft, account_book.AccountBook.reserve
+refuse, reserve = book_rules.refuse_overdraft, budget_ledger.BudgetLedger.reserve
 def unlocked(self, *words, notes, **more):
     self.check(*words, **more)  # is there enough?
     time.sleep(0.5)  # meanwhile others ask the same
@@ -218,7 +218,7 @@ def unlocked(self, *words, notes, **more):
         return reserve(self, *words, **more)
     finally:
         book_rules.refuse_overdraft = refuse
-account_book.AccountBook.reserve = unlocked
+budget_ledger.BudgetLedger.reserve = unlocked
 """
 SHARES_FOLDERS = """
 import time

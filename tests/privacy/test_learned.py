@@ -10,7 +10,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from scipy.stats import binom
-from twins import publishing_the_number_of_records, tables_counted_once
+from unsound import publishing_the_number_of_records, tables_counted_once
 
 from hedgerow.audit import audit
 from hedgerow.audit.distinguish import at_least, at_most
@@ -20,8 +20,8 @@ from hedgerow.audit.methods import AUDITED, describe
 from hedgerow.audit.neighbours import TINY_TABLES, pair_of, picker, random_pair
 from hedgerow.audit.search import log_ratios, search_pair, worth
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
@@ -35,17 +35,17 @@ ERROR = 1e-6 / 20  # of each bound below, of which there are fewer than twenty
 
 def drawn(method, budget=None):
     budget = budget or Budget.of(1)
-    return lambda table, chance: run(table, method, budget, chance)
+    return lambda table, sampler: run(table, method, budget, sampler)
 
 
 def laplace_at(factor):
     """Noise of so many times the rate that was paid for."""
-    honest = Dice.laplace
+    honest = SecureSampler.laplace
 
     def laplace(self, exact, rates):
         return honest(self, exact, replace(rates, values=tuple(factor * v for v in rates.values)))
 
-    return patch.object(Dice, "laplace", laplace)
+    return patch.object(SecureSampler, "laplace", laplace)
 
 
 # what is there is found, and nothing else ------------------------------------------------------
@@ -75,12 +75,12 @@ def test_metadata_are_seen():
 
 def test_numbers_that_share_their_noise_are_found():
     """No number is too exact by itself, and what lies between two of them is exact."""
-    honest = Dice.laplace
+    honest = SecureSampler.laplace
 
     def laplace(self, exact, rates):
         return exact + (honest(self, exact, rates) - exact)[..., :1]
 
-    with patch.object(Dice, "laplace", laplace):
+    with patch.object(SecureSampler, "laplace", laplace):
         found = distinguish(PAIR, drawn(ONE_STEP), 200, 0, ERROR, seed=1)
     assert found.hits == (100, 0) and found.bound > 1
 
@@ -109,8 +109,8 @@ def test_what_was_learned_is_judged_by_fresh_releases():
     """A flaw that stops after half of the releases was learned, and proves nothing."""
     calls = iter(range(10**6))
 
-    def leaky_at_first(table, chance):
-        outcome = run(table, ONE_STEP, Budget.of(1), chance)
+    def leaky_at_first(table, sampler):
+        outcome = run(table, ONE_STEP, Budget.of(1), sampler)
         if next(calls) < 100:
             outcome = replace(outcome, plan=replace(outcome.plan, depth=len(table.codes)))
         return outcome
@@ -170,7 +170,7 @@ def test_likelihood_ratios_of_transcripts():
     assert len(one) == len(other) == 5
     assert np.abs([one, other]).max() <= 1 + 1e-9
     with tables_counted_once():
-        detailed = DiffMulti(specialisations=1, depth=1, detail=True)
+        detailed = DiffMulti(specialisations=1, depth=1, marginals=True)
         grid = pair_of("", TINY_TABLES["a 4x2 grid"], [], (1, 1, 0))
         ratios = np.concatenate(log_ratios(detailed, grid, Budget.of(1), 1, 20))
     assert np.abs(ratios).max() > 1
@@ -179,8 +179,8 @@ def test_likelihood_ratios_of_transcripts():
 def test_a_release_that_follows_from_private_data_is_an_infinite_ratio():
     """Transcripts are alike, and what is published is not."""
 
-    def telling(table, method, budget, chance):
-        outcome = run(table, method, budget, chance)
+    def telling(table, method, budget, sampler):
+        outcome = run(table, method, budget, sampler)
         return replace(outcome, plan=replace(outcome.plan, depth=len(table.codes)))
 
     with patch("hedgerow.audit.search.run", telling):
@@ -200,9 +200,9 @@ def test_every_mode_is_seen(name):
         schemas = entry.tiny_schemas.values()
         schema = next(s for s in schemas if s.items or s.target or entry.needs_delta)
         pair = random_pair(schema, pick)
-        viewer, chance = Viewer(pair), Dice(Keystream(seed=2))
+        viewer, sampler = Viewer(pair), SecureSampler(Keystream(seed=2))
         for table in pair.tables:
-            which, values = viewer(run(table, mode, budget, chance))
+            which, values = viewer(run(table, mode, budget, sampler))
             assert len(set(which.tolist())) == len(which) == len(values)
         if entry.needs_delta or schema.items is not None:
             continue
@@ -217,7 +217,9 @@ def test_counts_are_held_against_what_the_others_make():
             viewer = Viewer(pair)
             names = viewer._number
             for table, more in zip(pair.tables, (0.0, 1.0), strict=True):
-                which, values = viewer(run(table, method, Budget.of(1), Dice(Keystream(seed=2))))
+                which, values = viewer(
+                    run(table, method, Budget.of(1), SecureSampler(Keystream(seed=2)))
+                )
                 number = {feature: place for place, feature in enumerate(which.tolist())}
                 surplus = [key for key in names if isinstance(key, tuple) and "surplus" in key]
                 assert {key[0] for key in surplus} >= {"rows"}

@@ -53,7 +53,7 @@ def test_every_mode_is_attacked(learned):
     assert len({job.name for job in jobs}) == len(jobs)
     for job in jobs:
         method, budget, _ = learned.setting(job)
-        assert method.name == job.method.partition(":")[0].removesuffix("-detail")
+        assert method.name == job.method.partition(":")[0].removesuffix("-marginals")
         assert budget.delta == Fraction(job.delta)
     modes = {job.method for job in jobs}
     assert len(modes) >= sum(len(entry.modes) for entry in AUDITED.values())
@@ -81,7 +81,7 @@ def test_mutated_lists_have_the_law_that_is_told(learned):
     cells, counts = np.array([1, 3]), np.array([4, 1])
     shown = (np.array([1, 2]), np.array([3, 5]))
     trace = replay(
-        lambda chance: chance.sparse(cells, counts, 6, Fraction(1, 2), 3), [("sparse", shown)]
+        lambda sampler: sampler.sparse(cells, counts, 6, Fraction(1, 2), 3), [("sparse", shown)]
     )
     exact, values = {1: 4, 3: 1}, {1: 3, 2: 5}
     sound = laws._listing(0.5, exact, values, 6, 3)

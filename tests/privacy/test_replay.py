@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
-from twins import SCHEMA
+from unsound import SCHEMA
 
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import edge_cases, pair_of, picker, random_pair, random_schema
 from hedgerow.audit.replay import record, replay
 from hedgerow.audit.rules import check_books, replay_pair
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.schema import Schema
 
 EXAMPLES = int(os.environ.get("HEDGEROW_EXAMPLES", "60"))  # more for a long audit
-TABLES = ("diffmulti", "diffmulti-detail", "diffgen", "cdiffgen")
+TABLES = ("diffmulti", "diffmulti-marginals", "diffgen", "cdiffgen")
 MODES = [mode for name in TABLES for mode in AUDITED[name].modes]
 EDGES = {pair.words: pair for pair in edge_cases(SCHEMA, picker(1))}
 LEAVES_ONLY = Schema.from_dict(
@@ -62,7 +62,7 @@ def test_every_method_of_the_command_is_audited():
     assert {method.value for method in Method} <= set(AUDITED)
     for entry in AUDITED.values():
         # what the paper of the one that needs a delta does is not private at any price
-        ours = entry.needs_delta or entry.name == "diffmulti-detail"
+        ours = entry.needs_delta or entry.name == "diffmulti-marginals"
         schedules = {"tuned"} if ours else {"tuned", "paper"}
         assert {mode.schedule for mode in entry.modes} == schedules
         assert entry.tiny and entry.experiments
@@ -82,10 +82,10 @@ def test_every_step_tells_its_price(method, delta):
     """Or the rule that a step loses no more than its charge would hold of nothing."""
     table = EDGES["one of many"].with_it
 
-    def on(chance):
-        return run(table, method, Budget.of(1, delta), chance)
+    def on(sampler):
+        return run(table, method, Budget.of(1, delta), sampler)
 
-    trace = replay(on, record(on, Dice(Keystream(seed=1))))
+    trace = replay(on, record(on, SecureSampler(Keystream(seed=1))))
     assert trace
     assert all(len(step.prices) == len(step.log_p) and (step.prices > 0).all() for step in trace)
 
@@ -104,7 +104,7 @@ def test_sparse_release(monkeypatch):
     for method in (DiffGen(specialisations=4), DiffGen(schedule="paper", specialisations=4)):
         for number, pair in itertools.product(range(3), EDGES.values()):
             budget = Budget.of(3)
-            outcome = run(pair.without, method, budget, Dice(Keystream(seed=number)))
+            outcome = run(pair.without, method, budget, SecureSampler(Keystream(seed=number)))
             assert outcome.measurements[-1].threshold is not None
             check(method, pair, budget, number)
 
@@ -136,17 +136,17 @@ def test_random_schemas(pair, method, delta, number):
 @given(neighbours(), st.sampled_from(MODES), st.sampled_from([0, "1e-9"]), st.integers(0, 99))
 def test_every_published_path_spends_exactly_the_grant(pair, method, delta, number):
     budget = Budget.of("1.5", delta)
-    outcome = run(pair.without, method, budget, Dice(Keystream(seed=number)))
+    outcome = run(pair.without, method, budget, SecureSampler(Keystream(seed=number)))
     assert check_books(outcome) is None
 
 
 def test_the_ledger_check_can_fail():
-    outcome = run(EDGES["ties"].without, MODES[0], Budget.of(1), Dice(Keystream(seed=1)))
+    outcome = run(EDGES["ties"].without, MODES[0], Budget.of(1), SecureSampler(Keystream(seed=1)))
     assert check_books(outcome) is None
     outcome.ledger._spent["leaf"][outcome.published[0]] -= 1
     assert "did not spend" in check_books(outcome)
     outcome.ledger._spent["leaf"][outcome.published[0]] += 1
-    outcome.ledger._spent["leaf"][0] += outcome.ledger.pots["epsilon"].units
+    outcome.ledger._spent["leaf"][0] += outcome.ledger.budgets["epsilon"].units
     assert "more epsilon" in check_books(outcome)
 
 

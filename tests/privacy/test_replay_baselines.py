@@ -16,11 +16,11 @@ from hedgerow.audit.replay import DivergedError, compare, record, replay
 from hedgerow.experiments import baselines
 from hedgerow.experiments.baselines import dpcube, marginals, rps
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.schema import Schema
-from hedgerow.table import Baskets, Table
+from hedgerow.table import Table, Transactions
 
 ROUNDING = 1e-9
 SCHEMA = Schema.from_dict(
@@ -75,7 +75,7 @@ PAIRS = {
 def losses(on, table, with_it, number):
     """The log-likelihood ratios of one transcript of each neighbour."""
     for drawn_from in (table, with_it):
-        outcomes = record(on(drawn_from), Dice(Keystream(seed=number)))
+        outcomes = record(on(drawn_from), SecureSampler(Keystream(seed=number)))
         found = compare(replay(on(table), outcomes), replay(on(with_it), outcomes))
         assert max(found.touched) <= 1, "a step that cannot see the record has changed"
         yield found.loss
@@ -86,7 +86,7 @@ def worst(method, pairs=PAIRS, epsilon="2", runs=3):
     budget, most = Budget.of(epsilon, 0), 0.0
 
     def on(codes):
-        return lambda chance: run(Table(SCHEMA, codes), method, budget, chance)
+        return lambda sampler: run(Table(SCHEMA, codes), method, budget, sampler)
 
     for (table, extra), number in itertools.product(pairs.values(), range(runs)):
         larger = np.concatenate([table, np.asarray([extra], np.uint16)])
@@ -101,10 +101,10 @@ def test_no_transcript_tells_more_than_epsilon(method):
     assert 0 < worst(method) <= 2 + ROUNDING
 
 
-def baskets(*records):
+def transactions(*records):
     start = np.concatenate([[0], np.cumsum([len(r) for r in records])]).astype(np.int64)
     codes = np.asarray([c for r in records for c in r], dtype=np.uint16)
-    return Baskets(SHOP, start, codes)
+    return Transactions(SHOP, start, codes)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_all_sets_of_items(records):
     budget = Budget.of("1.5", 0)
 
     def on(data):
-        return lambda chance: run(baskets(*data), baselines.ItemsetTable(), budget, chance)
+        return lambda sampler: run(transactions(*data), baselines.ItemsetTable(), budget, sampler)
 
     for number in range(4):
         for loss in losses(on, records, (*records, (1, 3)), number):
@@ -125,17 +125,19 @@ def test_all_sets_of_items(records):
     "method", [m for m in METHODS if not isinstance(m, baselines.Marginals)], ids=repr
 )
 def test_every_published_path_spends_the_grant(method):
-    outcome = run(Table(SCHEMA, crowd(50)), method, Budget.of("1.5", 0), Dice(Keystream(seed=3)))
+    outcome = run(
+        Table(SCHEMA, crowd(50)), method, Budget.of("1.5", 0), SecureSampler(Keystream(seed=3))
+    )
     ledger = outcome.ledger
     assert (ledger.left("epsilon", outcome.published) == 0).all()
-    assert ledger.pots["epsilon"].total == Fraction(3, 2)
+    assert ledger.budgets["epsilon"].total == Fraction(3, 2)
 
 
-# Deliberately broken twins.
+# Deliberately broken unsound.
 
 
 def test_catches_medians_that_count_a_record_too_little(monkeypatch):
-    monkeypatch.setattr(rps, "SPAN", Fraction(1, 3))
+    monkeypatch.setattr(rps, "SCORE_RANGE", Fraction(1, 3))
     # few cuts that differ much: a record decides
     pairs = {"small": (rows(*[(0, 0, 0, 0)] * 3), (9, 3, 3, 0))} | PAIRS
     assert worst(baselines.RPS(depth=4), pairs, runs=30) > 2 + ROUNDING
@@ -144,7 +146,7 @@ def test_catches_medians_that_count_a_record_too_little(monkeypatch):
 def test_catches_marginals_that_forget_the_other_attributes(monkeypatch):
     honest = marginals.Curator.laplace
 
-    def careless(self, *args, reach=1):
+    def careless(self, *args, max_contribution=1):
         return honest(self, *args)
 
     monkeypatch.setattr(marginals.Curator, "laplace", careless)

@@ -7,8 +7,8 @@ import pytest
 
 from hedgerow.audit.replay import compare, record, replay
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish import clusters
 from hedgerow.schema import Schema
 from hedgerow.table import Table
@@ -44,14 +44,14 @@ def worst(epsilon="1", runs=6):
     budget = Budget.of(epsilon, 0)
 
     def on(codes):
-        return lambda chance: clusters.run(Table(SCHEMA, codes), 2, 3, budget, chance)
+        return lambda sampler: clusters.run(Table(SCHEMA, codes), 2, 3, budget, sampler)
 
     losses = []
     for table, extra in PAIRS.values():
         with_it = np.concatenate([table, np.asarray([extra], dtype=np.uint16)])
         for number in range(runs):
             for drawn_from in (table, with_it):
-                outcomes = record(on(drawn_from), Dice(Keystream(seed=number)))
+                outcomes = record(on(drawn_from), SecureSampler(Keystream(seed=number)))
                 found = compare(replay(on(table), outcomes), replay(on(with_it), outcomes))
                 losses.append(abs(found.loss))
     return max(losses)
@@ -65,8 +65,8 @@ def test_no_transcript_tells_more_than_epsilon(epsilon):
 def test_catches_features_that_are_larger_than_was_paid_for(monkeypatch):
     honest = clusters.Curator.laplace
 
-    def careless(self, *args, reach):
-        return honest(self, *args, reach=reach // 6)
+    def careless(self, *args, max_contribution):
+        return honest(self, *args, max_contribution=max_contribution // 6)
 
     monkeypatch.setattr(clusters.Curator, "laplace", careless)
     assert worst() > 1 + ROUNDING

@@ -15,8 +15,8 @@ import pytest
 
 from hedgerow.audit.replay import _Replayer, compare, record, replay
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.privacy.suppression import least_threshold, noisy_delta, sampled_delta
 from hedgerow.publish import supermodular
 from hedgerow.publish.api import run
@@ -40,8 +40,8 @@ def both_ways(p: dict, q: dict, epsilon: float) -> float:
 def kept_law(chances: list[float], least: int) -> dict[int, float]:
     """The law of one cell's entry, when each person is kept there with a chance of their own."""
     law = np.ones(1)
-    for chance in chances:
-        law = np.convolve(law, [1 - chance, chance])
+    for sampler in chances:
+        law = np.convolve(law, [1 - sampler, sampler])
     found = {HIDDEN: float(law[:least].sum())}
     return found | {n: float(law[n]) for n in range(least, len(law))}
 
@@ -214,7 +214,7 @@ class Looking(_Replayer):
 
 
 def run_on(method, codes):
-    return lambda chance: run(Table(SCHEMA, codes), method, BUDGET, chance)
+    return lambda sampler: run(Table(SCHEMA, codes), method, BUDGET, sampler)
 
 
 def rows_of(method, codes, outcomes):
@@ -227,7 +227,7 @@ def rows_of(method, codes, outcomes):
 def changes(method, codes, extra, number):
     """By how much each row changes when a record is added, all that was drawn being the same."""
     with_it = np.concatenate([codes, np.asarray([extra], np.uint16)])
-    outcomes = record(run_on(method, codes), Dice(Keystream(seed=number)))
+    outcomes = record(run_on(method, codes), SecureSampler(Keystream(seed=number)))
     here, there = (rows_of(method, c, outcomes) for c in (codes, with_it))
     moved = {row: there.get(row, 0) - here.get(row, 0) for row in {*here, *there}}
     return {row: by for row, by in moved.items() if by}
@@ -256,13 +256,13 @@ def test_a_twin_with_the_private_table_beside_it_is_caught(monkeypatch):
 def test_replays_stay_within_their_shares(method):
     """The side table is pure, and so are the rows, save for transcripts that delta stands for."""
     plan = method.plan_for(SCHEMA, BUDGET)
-    side = float(plan.pot.unit * plan.side)
-    cells = float(plan.pot.unit * (100 - plan.side))
+    side = float(plan.unit_budget.unit * plan.side)
+    cells = float(plan.unit_budget.unit * (100 - plan.side))
     for number in range(4):
         codes = crowd(40, number)
         with_it = np.concatenate([codes, crowd(1, number + 50)])
         for drawn_from in (codes, with_it):
-            outcomes = record(run_on(method, drawn_from), Dice(Keystream(seed=number)))
+            outcomes = record(run_on(method, drawn_from), SecureSampler(Keystream(seed=number)))
             traces = [replay(run_on(method, c), outcomes) for c in (codes, with_it)]
             found = compare(*traces)
             last = found.log_ratio.pop("cells")

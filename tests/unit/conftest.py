@@ -39,7 +39,7 @@ def leaf_path(leaves: int, **spent: int) -> dict[str, Any]:
 
 
 def entry(purpose: str, depth: int, units: int, nodes: int) -> dict[str, Any]:
-    return {"purpose": purpose, "pot": "epsilon", "depth": depth, "units": units, "nodes": nodes}
+    return {"purpose": purpose, "budget": "epsilon", "depth": depth, "units": units, "nodes": nodes}
 
 
 def promise(**changes: Any) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def tree_release(schema: Schema) -> Release:
     )
     ledger = {
         "accounting": "pure",
-        "pots": {"epsilon": {"unit": "1/10", "units": 10}},
+        "budgets": {"epsilon": {"unit": "1/10", "units": 10}},
         "person_rows": 1,
         "entries": [
             entry("rows", 0, 1, 1),
@@ -130,7 +130,7 @@ def grid_release(schema: Schema) -> Release:
     )
     ledger = {
         "accounting": "pure",
-        "pots": {"epsilon": {"unit": "1/10", "units": 10}},
+        "budgets": {"epsilon": {"unit": "1/10", "units": 10}},
         "person_rows": 1,
         "entries": [entry("leaf", 0, 10, 4)],
         "paths": [leaf_path(4, leaf=10)],
@@ -168,17 +168,19 @@ def counted(
     units: int = 1,
     unit: Fraction = Fraction(1),
     where: Any = None,
-    reach: int = 1,
+    max_contribution: int = 1,
 ) -> Measurement:
     column = np.asarray(values, np.int64).reshape(-1, 1)
     places = np.arange(len(column)) if where is None else np.asarray(where, np.int64)
     rates = np.full(len(column), units, np.int64)
-    return Measurement(name, at, places, column, False, rates, unit, reach=reach)
+    return Measurement(
+        name, at, places, column, False, rates, unit, max_contribution=max_contribution
+    )
 
 
 def laplace(random: np.random.Generator, epsilon: float, size: int) -> np.ndarray:
-    chance = 1 - np.exp(-epsilon)
-    return random.geometric(chance, size) - random.geometric(chance, size)
+    sampler = 1 - np.exp(-epsilon)
+    return random.geometric(sampler, size) - random.geometric(sampler, size)
 
 
 def records(random: np.random.Generator, number: int, items: int) -> np.ndarray:

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import Sampler, SecureSampler
 
 __all__ = ["ERROR", "Draw", "Trial", "at_least", "at_most", "epsilon_bound", "tally"]
 
 ERROR = 1e-6
 """How likely all bounds of one audit together may be wrong."""
 
-Draw = Callable[[Any, Chance], Any]
+Draw = Callable[[Any, Sampler], Any]
 """Runs something on a table; gives what an adversary sees."""
 
 
@@ -63,12 +63,12 @@ def tally(
         seed: Makes it repeatable.
         stop: Asked before each run; true ends early. It must not look at what was drawn.
     """
-    dice = Dice(Keystream(seed))
+    sampler = SecureSampler(Keystream(seed))
     hits = {name: [0, 0] for name in trial.events}
     done = 0
     while done < runs and not stop():
         for side, table in enumerate((trial.one, trial.other)):
-            seen = draw(table, dice)
+            seen = draw(table, sampler)
             for name, event in trial.events.items():
                 hits[name][side] += bool(event(seen))
         done += 1

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from hedgerow.audit.replay import selection_law, tail
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Cells, Chance, Rates, flat
+from hedgerow.privacy.sampler import Cells, Rates, Sampler, flat
 from hedgerow.privacy.selection import Candidates, Choices
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Publisher
@@ -68,7 +68,7 @@ class _Path:
         return outcome
 
     def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
-        """See `Chance.select`."""
+        """See `Sampler.select`."""
         flips = flat(candidates) & flip
         chosen = []
         for node in range(len(candidates.start) - 1):
@@ -79,7 +79,7 @@ class _Path:
         return Choices(part, cut)
 
     def laplace(self, exact: Ints, rates: Rates) -> Ints:
-        """See `Chance.laplace`."""
+        """See `Sampler.laplace`."""
         if not exact.size:
             return exact
         rows = exact.reshape(len(rates.which), -1)
@@ -90,7 +90,7 @@ class _Path:
         return values.reshape(exact.shape)
 
     def coin(self, bounds: Ints) -> Ints:
-        """See `Chance.coin`."""
+        """See `Sampler.coin`."""
         drawn = [self._fork(np.full(bound, -math.log(bound))) for bound in bounds.tolist()]
         return np.asarray(drawn, dtype=np.int64)
 
@@ -103,7 +103,7 @@ class _Path:
         threshold: int,
         purpose: str = "",
     ) -> Ints:
-        """See `Chance.mark`."""
+        """See `Sampler.mark`."""
         exact = dict(zip(cells.tolist(), counts.tolist(), strict=True))
         ends = (threshold - 1, threshold)
         kept = [
@@ -116,7 +116,7 @@ class _Path:
     def nonempty(
         self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
     ) -> tuple[Cells, Ints]:
-        """See `Chance.nonempty`: whatever is below the threshold is one outcome."""
+        """See `Sampler.nonempty`: whatever is below the threshold is one outcome."""
         ends = (threshold - 1, max(threshold, self._window[1]))
         drawn = [self._noisy(count, float(rate), ends) for count in counts.tolist()]
         values = np.asarray(drawn, dtype=np.int64)
@@ -125,7 +125,7 @@ class _Path:
     def keep(
         self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
     ) -> tuple[Cells, Ints]:
-        """See `Chance.keep`."""
+        """See `Sampler.keep`."""
         s = float(share)
         drawn = [
             self._fork(
@@ -142,7 +142,7 @@ class _Path:
         return cells[kept >= least], kept[kept >= least]
 
     def words(self, number: int) -> NDArray[np.uint64]:
-        """See `Chance.words`: there are too many to go through."""
+        """See `Sampler.words`: there are too many to go through."""
         raise TooManyPathsError("what is drawn under the seal cannot be gone through")
 
     def sparse(
@@ -154,7 +154,7 @@ class _Path:
         threshold: int,
         purpose: str = "",
     ) -> tuple[Ints, Ints]:
-        """See `Chance.sparse`: noise on every cell, of which those at the threshold are listed."""
+        """See `Sampler.sparse`: noise on every cell, of which those at the threshold are listed."""
         exact = dict(zip(cells.tolist(), counts.tolist(), strict=True))
         low, high = self._window
         kept = []
@@ -182,7 +182,7 @@ def _next_script(taken: list[tuple[int, int]]) -> list[int] | None:
 
 
 def law(
-    draw: Callable[[Chance], Any], window: tuple[int, int] = (0, 1), most_paths: int = 100_000
+    draw: Callable[[Sampler], Any], window: tuple[int, int] = (0, 1), most_paths: int = 100_000
 ) -> Law:
     """The law of whatever a function of a chance returns.
 
@@ -196,7 +196,7 @@ def law(
 
     Example:
         >>> rates = Rates((Fraction(1),), np.zeros(1, dtype=np.int64))
-        >>> coin = law(lambda chance: int(chance.laplace(np.array([[0]]), rates)[0, 0]))
+        >>> coin = law(lambda sampler: int(sampler.laplace(np.array([[0]]), rates)[0, 0]))
         >>> sorted(coin), round(sum(coin.values()), 12)
         ([0, 1], 1.0)
     """
@@ -230,7 +230,7 @@ def law_of(
         window: Noisy counts are clamped to this.
         most_paths: How many paths may be taken.
     """
-    return law(lambda chance: published(run(table, method, budget, chance)), window, most_paths)
+    return law(lambda sampler: published(run(table, method, budget, sampler)), window, most_paths)
 
 
 def published(outcome: Outcome) -> tuple[Any, ...]:

@@ -40,14 +40,14 @@ class Viewer:
     Example:
         >>> from hedgerow.audit.neighbours import TINY_TABLES, tiny_pairs
         >>> from hedgerow.privacy.budget import Budget
-        >>> from hedgerow.privacy.chance import Dice
+        >>> from hedgerow.privacy.sampler import SecureSampler
         >>> from hedgerow.privacy.keystream import Keystream
         >>> from hedgerow.publish.api import run
         >>> from hedgerow.publish.diffgen import DiffGen
         >>> pair = tiny_pairs(TINY_TABLES["a 4x2 grid"])[1]
         >>> viewer = Viewer(pair)
-        >>> chance = Dice(Keystream(seed=1))
-        >>> which, values = viewer(run(pair.with_it, DiffGen(), Budget.of(1), chance))
+        >>> sampler = SecureSampler(Keystream(seed=1))
+        >>> which, values = viewer(run(pair.with_it, DiffGen(), Budget.of(1), sampler))
         >>> which.tolist() == list(range(len(which))), len(which) == len(values)
         (True, True)
     """

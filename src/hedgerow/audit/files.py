@@ -28,12 +28,12 @@ from hedgerow.audit.neighbours import Pair, Pick, random_schema, random_universe
 from hedgerow.counting.choose import Counting, open_engine
 from hedgerow.estimate.synthesize import values_of
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Chance
+from hedgerow.privacy.sampler import Sampler
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Publisher
 from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Person, Schema
-from hedgerow.table import read, read_baskets
+from hedgerow.table import read, read_transactions
 
 __all__ = [
     "CROWDED_CAP",
@@ -78,13 +78,13 @@ class Stored:
     engine: str
 
 
-def run_on(data: Any, method: Publisher, budget: Budget, chance: Chance) -> Outcome:
+def run_on(data: Any, method: Publisher, budget: Budget, sampler: Sampler) -> Outcome:
     """Runs a method on data in memory, or on a file by way of its reader and an engine."""
     if not isinstance(data, Stored):
-        return run(data, method, budget, chance)
+        return run(data, method, budget, sampler)
     counting = Counting("memory" if isinstance(method, Supermodular) else data.engine)
     with open_engine(data.path, data.schema, counting) as (engine, _):
-        return run(engine, method, budget, chance, schema=data.schema)
+        return run(engine, method, budget, sampler, schema=data.schema)
 
 
 def with_people(schema: Schema, cap: int) -> Schema:
@@ -282,7 +282,7 @@ def check_preparation(pair: Pair) -> str | None:
 
 def _records(stored: Stored) -> Counter[tuple[int, ...]]:
     if stored.schema.items is not None:
-        baskets = read_baskets(stored.path, stored.schema)
-        parts = np.split(baskets.codes, baskets.start[1:-1])
-        return Counter(tuple(part.tolist()) for part in parts[: len(baskets.start) - 1])
+        transactions = read_transactions(stored.path, stored.schema)
+        parts = np.split(transactions.codes, transactions.start[1:-1])
+        return Counter(tuple(part.tolist()) for part in parts[: len(transactions.start) - 1])
     return Counter(map(tuple, read(stored.path, stored.schema).codes.tolist()))

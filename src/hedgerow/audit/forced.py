@@ -20,13 +20,13 @@ from hedgerow.audit.enumeration import published
 from hedgerow.audit.neighbours import Pick
 from hedgerow.audit.replay import DivergedError, record
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Cells, Chance, Dice, Rates
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import Cells, Rates, Sampler, SecureSampler
 from hedgerow.privacy.selection import Candidates, Choices
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema
-from hedgerow.table import Baskets, Table
+from hedgerow.table import Table, Transactions
 
 __all__ = ["check_rules", "first_difference", "unlike_tables"]
 
@@ -126,23 +126,23 @@ def _offered(candidates: Candidates) -> Hashable:
 
 
 def first_difference(
-    runs: Sequence[Callable[[Chance], Hashable]], chance: Chance | None = None, seed: int = 0
+    runs: Sequence[Callable[[Sampler], Hashable]], sampler: Sampler | None = None, seed: int = 0
 ) -> str | None:
     """Forces what the first of some runs drew on all of them.
 
     Args:
         runs: The same method on different data; each gives all that it would publish.
-        chance: Draws for the first; by default from a seed.
+        sampler: Draws for the first; by default from a seed.
         seed: The seed.
 
     Returns:
         What differs, or None.
 
     Example:
-        >>> first_difference([lambda chance: 1, lambda chance: 2])
+        >>> first_difference([lambda sampler: 1, lambda sampler: 2])
         'what is published differs although all draws are the same'
     """
-    outcomes = record(runs[0], chance or Dice(Keystream(seed)))
+    outcomes = record(runs[0], sampler or SecureSampler(Keystream(seed)))
     seen: list[tuple[Facts, Hashable]] = []
     for one in runs:
         forced = _Forced(outcomes)
@@ -177,7 +177,7 @@ def unlike_tables(schema: Schema, pick: Pick, many: int) -> list[Any]:
         for table in held:
             table[~table.any(axis=1), 0] = True  # nobody's set is empty
         return [
-            Baskets(
+            Transactions(
                 schema,
                 np.concatenate([[0], np.cumsum(table.sum(axis=1))]).astype(np.int64),
                 np.nonzero(table)[1].astype(np.int32),
@@ -206,9 +206,9 @@ def check_rules(
         What differs, or None.
     """
 
-    def on(table: Any) -> Callable[[Chance], Hashable]:
-        def told(chance: Chance) -> Hashable:
-            outcome: Any = run(table, method, budget, chance)
+    def on(table: Any) -> Callable[[Sampler], Hashable]:
+        def told(sampler: Sampler) -> Hashable:
+            outcome: Any = run(table, method, budget, sampler)
             chosen = repr(method.chosen(table.schema, outcome))
             return chosen, repr(getattr(outcome, "frontier", None)), published(outcome)
 

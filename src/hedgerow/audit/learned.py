@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from hedgerow.audit.distinguish import Draw, at_least, at_most
 from hedgerow.audit.features import Seen, Viewer
 from hedgerow.audit.neighbours import Pair
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 
 __all__ = ["Event", "Learned", "distinguish", "learn"]
 
@@ -129,12 +129,12 @@ def distinguish(
         seed: Makes it repeatable; without it each release has a secure stream of its own.
         stop: Asked before each run; true ends early. It must not look at what was drawn.
     """
-    dice, viewer = Dice(Keystream(seed)), Viewer(pair)
+    sampler, viewer = SecureSampler(Keystream(seed)), Viewer(pair)
     seen: tuple[list[Seen], list[Seen]] = ([], [])
     while len(seen[0]) < runs and not stop():
         for side, table in enumerate(pair.tables):
-            chance = dice if seed is not None else Dice(Keystream())
-            seen[side].append(viewer(draw(table, chance)))
+            sampler = sampler if seed is not None else SecureSampler(Keystream())
+            seen[side].append(viewer(draw(table, sampler)))
     half = len(seen[0]) // 2
     event = learn((seen[0][:half], seen[1][:half]), delta, error)
     fresh = len(seen[0]) - half
@@ -264,9 +264,9 @@ def _logistic(x: Floats, labels: Floats) -> Floats:
     x = x - middle
     weight = np.zeros(x.shape[1])
     for _ in range(_STEPS):
-        chance = 1 / (1 + np.exp(-np.clip(x @ weight, -30, 30)))
-        slope = x.T @ (labels - chance) - _RIDGE * weight
-        bend = (x * (chance * (1 - chance))[:, None]).T @ x + _RIDGE * np.eye(len(weight))
+        sampler = 1 / (1 + np.exp(-np.clip(x @ weight, -30, 30)))
+        slope = x.T @ (labels - sampler) - _RIDGE * weight
+        bend = (x * (sampler * (1 - sampler))[:, None]).T @ x + _RIDGE * np.eye(len(weight))
         step = np.linalg.solve(bend, slope)
         weight += step
         if np.abs(step).max() < 1e-4:

@@ -97,7 +97,7 @@ def _experiments(
 
 
 def _metadata(method: Publisher, budget: Budget) -> Trial:
-    return trials.metadata(lambda table, chance: run(table, method, budget, chance))
+    return trials.metadata(lambda table, sampler: run(table, method, budget, sampler))
 
 
 def _plain(maker: Callable[[Publisher], Trial]) -> Callable[[Publisher, Budget], Trial]:
@@ -111,7 +111,7 @@ def _without_budget(
 
 
 def _booleans(*names: str) -> Schema:
-    """As few cells as can be: every cell of detail is a draw."""
+    """As few cells as can be: every cell of marginals is a draw."""
     return Schema.from_dict(
         {"name": "few", "unit": "row", "attributes": {name: {"type": "boolean"} for name in names}}
     )
@@ -192,19 +192,19 @@ AUDITED: dict[str, Audited] = {
             ),
         ),
         Audited(
-            "diffmulti-detail",
+            "diffmulti-marginals",
             modes=(
-                DiffMulti(detail=True, pairs=2, specialisations=4, depth=2),
-                DiffMulti(detail=True, pairs=1, score="ncp"),
-                DiffMulti(detail=True),
+                DiffMulti(marginals=True, pairs=2, specialisations=4, depth=2),
+                DiffMulti(marginals=True, pairs=1, score="ncp"),
+                DiffMulti(marginals=True),
             ),
             tiny=(
-                DiffMulti(detail=True, specialisations=1, depth=1),
-                DiffMulti(detail=True, pairs=1, specialisations=1, depth=1),
+                DiffMulti(marginals=True, specialisations=1, depth=1),
+                DiffMulti(marginals=True, pairs=1, specialisations=1, depth=1),
             ),
             experiments=(
                 Experiment(
-                    DiffMulti(detail=True, pairs=1, specialisations=1, depth=1),
+                    DiffMulti(marginals=True, pairs=1, specialisations=1, depth=1),
                     _plain(trials.empty_row),
                 ),
             ),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.schema import Schema
-from hedgerow.table import Baskets, Table
+from hedgerow.table import Table, Transactions
 
 __all__ = [
     "TINY_TABLES",
@@ -46,7 +46,7 @@ class Pair:
 
     Args:
         words: What is special about them.
-        without: The smaller one: a `Table` or `Baskets`.
+        without: The smaller one: a `Table` or `Transactions`.
         with_it: The same with one record more.
         extra: The codes of that record.
     """
@@ -83,16 +83,18 @@ def pair_of(words: str, schema: Schema, rows: Any, extra: tuple[int, ...]) -> Pa
         extra: The codes of the record that the neighbour has in addition.
     """
     if schema.items is not None:
-        return Pair(words, _baskets(schema, rows), _baskets(schema, [*rows, extra]), tuple(extra))
+        return Pair(
+            words, _transactions(schema, rows), _transactions(schema, [*rows, extra]), tuple(extra)
+        )
     codes = np.asarray(rows, dtype=np.uint32).reshape(-1, len(extra))
     more = np.concatenate([codes, np.asarray([extra], dtype=np.uint32)])
     return Pair(words, Table(schema, codes), Table(schema, more), tuple(extra))
 
 
-def _baskets(schema: Schema, records: Any) -> Baskets:
+def _transactions(schema: Schema, records: Any) -> Transactions:
     start = np.concatenate([[0], np.cumsum([len(record) for record in records])])
     codes = [code for record in records for code in sorted(record)]
-    return Baskets(schema, start.astype(np.int64), np.asarray(codes, dtype=np.int32))
+    return Transactions(schema, start.astype(np.int64), np.asarray(codes, dtype=np.int32))
 
 
 def _sizes(schema: Schema) -> list[int]:
@@ -103,7 +105,7 @@ def _sizes(schema: Schema) -> list[int]:
 def edge_cases(schema: Schema, pick: Pick) -> list[Pair]:
     """The neighbours at which mistakes show first, on any schema."""
     if schema.items is not None:
-        return _basket_edge_cases(schema, pick)
+        return _transaction_edge_cases(schema, pick)
     sizes = _sizes(schema)
     low, high = tuple(0 for _ in sizes), tuple(size - 1 for size in sizes)
     middle = tuple(size // 2 for size in sizes)
@@ -134,7 +136,7 @@ def _some_items(schema: Schema, pick: Pick) -> tuple[int, ...]:
     return tuple(sorted({pick(0, items - 1) for _ in range(number)}))
 
 
-def _basket_edge_cases(schema: Schema, pick: Pick) -> list[Pair]:
+def _transaction_edge_cases(schema: Schema, pick: Pick) -> list[Pair]:
     assert schema.items is not None
     items = schema.items.size
     everything, last = tuple(range(min(items, 12))), (items - 1,)
@@ -211,7 +213,7 @@ def random_schema(pick: Pick) -> Schema:
 
 
 def long_schema(pick: Pick) -> Schema:
-    """The same with attributes that have more codes than a table of detail has parts."""
+    """The same with attributes that have more codes than a table of marginals has parts."""
     attributes: dict[str, Any] = {
         "long": {"type": "numeric", "low": 0, "high": pick(16, 40), "step": 1}
     }

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from hedgerow.audit.replay_laws import hidden_law, listing_law, selection_law, tail
 from hedgerow.audit.replay_trace import Comparison, DivergedError, Step, Trace, compare
-from hedgerow.privacy.chance import Cells, Chance, Rates, flat
+from hedgerow.privacy.sampler import Cells, Rates, Sampler, flat
 from hedgerow.privacy.selection import Candidates, Choices
 
 __all__ = [
@@ -45,7 +45,7 @@ Floats = NDArray[np.float64]
 class _Recorder:
     """Draws, and keeps what was drawn."""
 
-    def __init__(self, inner: Chance) -> None:
+    def __init__(self, inner: Sampler) -> None:
         self._inner = inner
         self.outcomes: list[tuple[str, Any]] = []
 
@@ -255,14 +255,14 @@ def _prices(rates: Rates) -> Floats:
     return np.asarray([float(price) for price in rates.prices])[rates.which]
 
 
-def record(run: Callable[[Chance], object], chance: Chance) -> list[tuple[str, Any]]:
+def record(run: Callable[[Sampler], object], sampler: Sampler) -> list[tuple[str, Any]]:
     """Runs a method with real draws and returns its transcript."""
-    recorder = _Recorder(chance)
+    recorder = _Recorder(sampler)
     run(recorder)
     return recorder.outcomes
 
 
-def replay(run: Callable[[Chance], object], outcomes: list[tuple[str, Any]]) -> Trace:
+def replay(run: Callable[[Sampler], object], outcomes: list[tuple[str, Any]]) -> Trace:
     """Runs a method with forced outcomes and returns how likely each step was."""
     replayer = _Replayer(outcomes)
     run(replayer)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.audit.replay_trace import DivergedError
-from hedgerow.privacy.chance import Cells
+from hedgerow.privacy.sampler import Cells
 from hedgerow.privacy.selection import Candidates
 
 __all__ = ["hidden_law", "listing_law", "selection_law", "tail"]

@@ -13,8 +13,8 @@ from hedgerow.audit.neighbours import Pair
 from hedgerow.audit.replay import Comparison, DivergedError, Trace, compare, record, replay
 from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.privacy.budget import Budget, epsilon_of_rho
-from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.publish.publisher import Outcome, Publisher
 
 __all__ = ["ROUNDING", "RULES", "Finding", "check_books", "replay_pair"]
@@ -52,9 +52,9 @@ def _zcdp(found: Comparison, outcome: Outcome, person: bool) -> Finding:
     """
     assert not person
     ledger = outcome.ledger
-    pots = {name: float(pot.total) for name, pot in ledger.pots.items()}
+    budgets = {name: float(budget.total) for name, budget in ledger.budgets.items()}
     ratios = found.log_ratio.items()
-    pure = abs(sum(ratio for purpose, ratio in ratios if ledger.pot_of(purpose) != "rho"))
+    pure = abs(sum(ratio for purpose, ratio in ratios if ledger.budget_of(purpose) != "rho"))
     rho = max(found.divergence.values())
     loss = math.inf
     if math.isfinite(found.loss) and math.isfinite(rho):
@@ -62,10 +62,12 @@ def _zcdp(found: Comparison, outcome: Outcome, person: bool) -> Finding:
         loss = pure + float(epsilon_of_rho(seen, outcome.plan.budget.row_delta))
     if math.isinf(loss):
         return Finding(loss, "a transcript of one neighbour is impossible under the other")
-    if not pure <= pots["epsilon"] + ROUNDING:
-        return Finding(loss, f"what was paid in epsilon lost {pure:.4g}, not {pots['epsilon']:.4g}")
-    if not rho <= pots["rho"] + ROUNDING:
-        return Finding(loss, f"what was paid in rho lost {rho:.4g}, not {pots['rho']:.4g}")
+    if not pure <= budgets["epsilon"] + ROUNDING:
+        return Finding(
+            loss, f"what was paid in epsilon lost {pure:.4g}, not {budgets['epsilon']:.4g}"
+        )
+    if not rho <= budgets["rho"] + ROUNDING:
+        return Finding(loss, f"what was paid in rho lost {rho:.4g}, not {budgets['rho']:.4g}")
     return Finding(loss, None)
 
 
@@ -105,7 +107,7 @@ def replay_pair(
     budget: Budget,
     seed: int | None,
     *,
-    chance: Chance | None = None,
+    sampler: Sampler | None = None,
     person: bool = False,
 ) -> list[Finding]:
     """Replays one transcript of each neighbour on both, and judges what tells them apart.
@@ -115,17 +117,17 @@ def replay_pair(
         pair: The neighbours.
         budget: What is claimed.
         seed: Makes the transcripts repeatable.
-        chance: Draws the transcripts instead of a seeded stream.
+        sampler: Draws the transcripts instead of a seeded stream.
         person: Whether neighbours differ in all rows of one person, and not in one row.
     """
     outcomes: list[Outcome] = []
 
-    def on(table: Any) -> Callable[[Chance], object]:
+    def on(table: Any) -> Callable[[Sampler], object]:
         return lambda drawing: outcomes.append(run_on(table, method, budget, drawing))
 
     findings = []
     for drawn_from in pair.tables:
-        transcript = record(on(drawn_from), chance or Dice(Keystream(seed)))
+        transcript = record(on(drawn_from), sampler or SecureSampler(Keystream(seed)))
         try:
             traces: list[Trace] = [replay(on(table), transcript) for table in pair.tables]
             findings.append(_judge(traces, outcomes[-1], person))
@@ -138,7 +140,7 @@ def _judge(traces: list[Trace], outcome: Outcome, person: bool) -> Finding:
     ledger = outcome.ledger
     in_rho = set()
     if outcome.plan.accounting == "zcdp":
-        in_rho = {step.purpose for step in traces[0] if ledger.pot_of(step.purpose) == "rho"}
+        in_rho = {step.purpose for step in traces[0] if ledger.budget_of(step.purpose) == "rho"}
     found = compare(traces[0], traces[1], in_rho)
     finding = RULES[outcome.plan.accounting](found, outcome, person)
     if finding.complaint or person:  # a person's rows may lie in many regions
@@ -157,18 +159,18 @@ def check_books(outcome: Outcome) -> str | None:
         What is wrong, or None.
     """
     ledger, budget = outcome.ledger, outcome.plan.budget
-    for name in ledger.pots:
+    for name in ledger.budgets:
         if (ledger.left(name, outcome.published) != 0).any():
             return f"a published path did not spend all of its {name}"
         if (ledger.left(name, ledger.accounts) < 0).any():
             return f"a path spent more {name} than was granted"
-    granted = ledger.pots["epsilon"].total
-    if "rho" in ledger.pots:
-        granted += epsilon_of_rho(ledger.pots["rho"].total, budget.row_delta)
+    granted = ledger.budgets["epsilon"].total
+    if "rho" in ledger.budgets:
+        granted += epsilon_of_rho(ledger.budgets["rho"].total, budget.row_delta)
         if granted > budget.row_epsilon:
-            return "the pots hold more than the budget"
+            return "the budgets hold more than the budget"
     elif granted != budget.row_epsilon:
-        return "the pot does not hold the budget"
+        return "the budget does not hold the budget"
     book = ledger.book(outcome.published, outcome.sharing)
     covers = isinstance(outcome.partition, GridPartition | TreePartition)
     if covers and sum(path["leaves"] for path in book["paths"]) != outcome.partition.cells:

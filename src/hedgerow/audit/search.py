@@ -24,12 +24,12 @@ from hedgerow.audit.neighbours import Pair, Pick, pair_of, picker, random_pair
 from hedgerow.audit.replay import DivergedError, record, replay
 from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema
-from hedgerow.table import Baskets
+from hedgerow.table import Transactions
 
 __all__ = ["CANDIDATES", "log_ratios", "search_pair", "worth"]
 
@@ -57,14 +57,14 @@ def log_ratios(
     """
     releases: list[Any] = []
 
-    def on(table: Any) -> Callable[[Chance], object]:
-        return lambda chance: releases.append(run(table, method, budget, chance))
+    def on(table: Any) -> Callable[[Sampler], object]:
+        return lambda sampler: releases.append(run(table, method, budget, sampler))
 
     found: tuple[list[float], list[float]] = ([], [])
-    dice = Dice(Keystream(seed))
+    sampler = SecureSampler(Keystream(seed))
     for _ in range(number):
         for side, drawn_from in enumerate(pair.tables):
-            transcript = record(on(drawn_from), dice)
+            transcript = record(on(drawn_from), sampler)
             try:
                 one, other = (replay(on(table), transcript) for table in pair.tables)
                 same = published(releases[-1]) == published(releases[-2])
@@ -186,7 +186,7 @@ def _changed(pair: Pair, pick: Pick) -> Pair:
 def _rows(pair: Pair) -> list[tuple[int, ...]]:
     """The records of the smaller table."""
     table = pair.without
-    if isinstance(table, Baskets):
+    if isinstance(table, Transactions):
         ends = zip(table.start[:-1].tolist(), table.start[1:].tolist(), strict=True)
         return [tuple(table.codes[first:stop].tolist()) for first, stop in ends]
     return [tuple(row) for row in table.codes.tolist()]

@@ -1,6 +1,6 @@
 """The most telling transcript: of every draw, an outcome that one more record makes likelier.
 
-Chance rarely lets all draws of a run lean the same way, so random transcripts show a loss that is
+Sampler rarely lets all draws of a run lean the same way, so random transcripts show a loss that is
 spread over many draws only in part. A guarantee without a delta holds for every transcript that is
 possible, however unlikely, so the audit may as well take one that adds all losses up.
 """
@@ -12,8 +12,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.privacy.chance import Cells, Dice, Rates
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import Cells, Rates, SecureSampler
 from hedgerow.privacy.selection import Candidates, Choices
 
 __all__ = ["Telling"]
@@ -35,10 +35,10 @@ class Telling:
 
     def __init__(self, rows: int = 1) -> None:
         self._rows = rows
-        self._dice = Dice(Keystream(seed=0))  # for words, which cannot be replayed anyway
+        self._dice = SecureSampler(Keystream(seed=0))  # for words, which cannot be replayed anyway
 
     def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
-        """See `Chance.select`: the best."""
+        """See `Sampler.select`: the best."""
         chosen = []
         for first, stop in zip(candidates.start[:-1], candidates.start[1:], strict=True):
             run = first + int(candidates.score[first:stop].argmax())
@@ -47,11 +47,11 @@ class Telling:
         return Choices(part, cut)
 
     def laplace(self, exact: Ints, rates: Rates) -> Ints:
-        """See `Chance.laplace`."""
+        """See `Sampler.laplace`."""
         return exact + self._rows
 
     def coin(self, bounds: Ints) -> Ints:
-        """See `Chance.coin`: the last."""
+        """See `Sampler.coin`: the last."""
         return np.maximum(bounds - 1, 0)
 
     def sparse(
@@ -63,7 +63,7 @@ class Telling:
         threshold: int,
         purpose: str = "",
     ) -> tuple[Ints, Ints]:
-        """See `Chance.sparse`."""
+        """See `Sampler.sparse`."""
         order = np.argsort(cells)
         return cells[order], np.maximum(counts[order] + self._rows, threshold)
 
@@ -76,21 +76,21 @@ class Telling:
         threshold: int,
         purpose: str = "",
     ) -> Ints:
-        """See `Chance.mark`: every cell that holds records."""
+        """See `Sampler.mark`: every cell that holds records."""
         return np.sort(cells)
 
     def nonempty(
         self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
     ) -> tuple[Cells, Ints]:
-        """See `Chance.nonempty`."""
+        """See `Sampler.nonempty`."""
         return cells, np.maximum(counts + self._rows, threshold)
 
     def keep(
         self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
     ) -> tuple[Cells, Ints]:
-        """See `Chance.keep`: everybody who can be listed."""
+        """See `Sampler.keep`: everybody who can be listed."""
         return cells[counts >= least], counts[counts >= least]
 
     def words(self, number: int) -> NDArray[np.uint64]:
-        """See `Chance.words`."""
+        """See `Sampler.words`."""
         return self._dice.words(number)

@@ -16,11 +16,11 @@ import numpy as np
 from hedgerow.audit.distinguish import Draw, Trial
 from hedgerow.audit.neighbours import Pair, deep_pairs, pair_of
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.publisher import Outcome, Publisher
 from hedgerow.schema import Schema
-from hedgerow.table import Baskets
+from hedgerow.table import Transactions
 
 __all__ = [
     "PERSONAL",
@@ -195,7 +195,7 @@ def facts(outcome: Outcome) -> str:
 def metadata(draw: Draw) -> Trial:
     """T11: nothing beside the noisy counts depends on how many records there are."""
     pair = pair_of("", _schema(_TWO), [(0, 0)] * 4, (0, 0))
-    usual = facts(draw(pair.without, Dice(Keystream(seed=0))))
+    usual = facts(draw(pair.without, SecureSampler(Keystream(seed=0))))
     events = {"the other facts are as usual": lambda outcome: facts(outcome) == usual}
     return _trial("T11", "metadata hold no number of records", pair, events)
 
@@ -304,7 +304,7 @@ def presence(pair: Pair) -> Trial:
     def more_sets(outcome: Outcome) -> bool:
         return bool(outcome.measurements[-1].values.sum() >= len(pair.without.start))
 
-    if isinstance(pair.without, Baskets):
+    if isinstance(pair.without, Transactions):
         more = more_sets
     return _trial("P", f"is somebody there? ({pair.words})", pair, {"one more is counted": more})
 

@@ -45,8 +45,8 @@ from hedgerow.audit.telling import Telling
 from hedgerow.audit.trials import presence, whole_person
 from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget, Number
-from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.schema import Schema
@@ -209,8 +209,8 @@ def _replay(
             strongest = max(strongest, finding.loss)
             if finding.complaint and not wrong:
                 wrong = f"{finding.complaint} ({pair.words})"
-        dice = Dice(Keystream(setting.seed + number))
-        misbooked = misbooked or check_books(run(pair.with_it, mode, setting.budget, dice))
+        sampler = SecureSampler(Keystream(setting.seed + number))
+        misbooked = misbooked or check_books(run(pair.with_it, mode, setting.budget, sampler))
         booked += 1
     where = f"on {schema.name}" if schema else "on made-up schemas"
     line, words = partial(setting.line, describe(mode)), f"likelihood ratios {where}"
@@ -325,8 +325,8 @@ def _learn(
     yield setting.line(describe(mode), "learned", found.bound, 4 * found.runs, ok, words)
 
 
-def _run(method: Publisher, budget: Budget, table: Any, chance: Chance) -> Outcome:
-    return run_on(table, method, budget, chance)
+def _run(method: Publisher, budget: Budget, table: Any, sampler: Sampler) -> Outcome:
+    return run_on(table, method, budget, sampler)
 
 
 def _rules(
@@ -359,9 +359,9 @@ def _deep(setting: _Setting, mode: Publisher, share: Fraction) -> Iterator[Line]
     for number, pair in enumerate(deep_pairs(setting.budget.row_epsilon * share)):
         if setting.out_of_time():
             break
-        for chance in (Telling(), None):
+        for sampler in (Telling(), None):
             seed = setting.seed + number
-            for finding in replay_pair(mode, pair, setting.budget, seed, chance=chance):
+            for finding in replay_pair(mode, pair, setting.budget, seed, sampler=sampler):
                 tried += 1
                 strongest = max(strongest, finding.loss)
                 wrong = wrong or (finding.complaint and f"{finding.complaint} ({pair.words})")
@@ -391,9 +391,9 @@ def _files(
             plan = mode.plan(made, epsilon, delta)
             if plan.accounting == "zcdp":
                 continue  # what one row loses is replayed above; a person's loss follows from it
-            for chance in (Telling(MOST_APART), None):
+            for sampler in (Telling(MOST_APART), None):
                 found = replay_pair(
-                    mode, pair, plan.budget, setting.seed + number, chance=chance, person=True
+                    mode, pair, plan.budget, setting.seed + number, sampler=sampler, person=True
                 )
                 for finding in found:
                     strongest = max(strongest, finding.loss)

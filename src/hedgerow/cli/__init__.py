@@ -15,7 +15,7 @@ import typer
 
 from hedgerow.cli.audit import audit
 from hedgerow.cli.check import check
-from hedgerow.cli.display.terminal import Door, House, example
+from hedgerow.cli.display.terminal import Command, CommandGroup, example
 from hedgerow.cli.evaluate import evaluate
 from hedgerow.cli.init import init
 from hedgerow.cli.ledger import ledger
@@ -33,7 +33,7 @@ __all__ = ["COMMANDS", "app", "main"]
 
 app = typer.Typer(
     name="hedgerow",
-    cls=House,
+    cls=CommandGroup,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,  # plain help: quick, the same everywhere, and it can be read aloud
@@ -72,7 +72,7 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     reproduce: ["hedgerow reproduce --list", "hedgerow reproduce diffgen-fig3a --quick"],
 }
 for _function, _lines in COMMANDS.items():
-    app.command(cls=Door, epilog=example(*_lines))(_function)
+    app.command(cls=Command, epilog=example(*_lines))(_function)
 
 
 def _print_version(wanted: bool) -> None:

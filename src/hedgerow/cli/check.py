@@ -62,12 +62,12 @@ def check(
     for warning in known.warnings:
         warn(warning, as_json)
     if data is not None:
-        from hedgerow.table import check_rows, read_baskets, refuse_mixing
+        from hedgerow.table import check_rows, read_transactions, refuse_mixing
 
         source = source_of(data, table, query, row_wise)
         refuse_mixing(source)
         with progress("Checking the data") as bar, data_warnings(as_json):
-            look: Any = check_rows if known.items is None else read_baskets
+            look: Any = check_rows if known.items is None else read_transactions
             look(
                 source,
                 known,

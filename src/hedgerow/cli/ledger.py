@@ -14,7 +14,7 @@ from hedgerow.cli.options import AsJson
 from hedgerow.errors import ReleaseError, UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.privacy.account_book import AccountBook
+    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 
 
 def ledger(
@@ -102,7 +102,7 @@ def ledger(
     budget ledger to every `hedgerow publish`, and it refuses what goes beyond it. A run that was
     killed while it drew stays booked.
     """
-    from hedgerow.privacy.account_book import AccountBook
+    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 
     asked = {
         "--open": name, "--raise": raised, "--add": add, "--same-people": same or None,
@@ -116,7 +116,7 @@ def ledger(
         [option for option, value in asked.items() if value is not None],
         [option for option, value in given.items() if value is not None],
     )
-    book = AccountBook(file)
+    book = BudgetLedger(file)
     if action == "--open":
         _open(book, str(name), epsilon, delta, as_json)
     elif action == "--raise":
@@ -180,9 +180,9 @@ def _action(asked: list[str], given: list[str]) -> str | None:
 
 
 def _open(
-    book: AccountBook, name: str, epsilon: str | None, delta: str | None, as_json: bool
+    book: BudgetLedger, name: str, epsilon: str | None, delta: str | None, as_json: bool
 ) -> None:
-    from hedgerow.privacy.book_rules import similar
+    from hedgerow.privacy.budget_ledger.rules import similar
 
     account = book.open(name, str(epsilon), "0" if delta is None else delta)
     others = [one for one in book.accounts() if one.name != account.name]
@@ -196,15 +196,15 @@ def _open(
 
 
 def _add(
-    book: AccountBook,
+    book: BudgetLedger,
     place: Path,
     dataset: str | None,
     recipient: str | None,
     purpose: str | None,
     as_json: bool,
 ) -> None:
-    from hedgerow.privacy.account_book import Notes, unit_of
     from hedgerow.privacy.budget import Budget
+    from hedgerow.privacy.budget_ledger.ledger import Notes, unit_of
     from hedgerow.release.files import read_manifest
     from hedgerow.release.manifest import check_guarantee, schema_of
     from hedgerow.verification import verify

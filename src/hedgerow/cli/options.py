@@ -135,10 +135,10 @@ DistributionName = Annotated[
         "--distribution", help="diffmulti: more specialisations where more people are, or not."
     ),
 ]
-WithDetail = Annotated[
+WithMarginals = Annotated[
     bool,
     typer.Option(
-        "--detail",
+        "--marginals",
         help="diffmulti: also count attributes and pairs of them, for better rows and counts.",
     ),
 ]
@@ -147,7 +147,7 @@ PairsNumber = Annotated[
     typer.Option(
         "--pairs",
         metavar="K",
-        help="How many pairs of --detail there are; by default a rule decides.",
+        help="How many pairs of --marginals there are; by default a rule decides.",
     ),
 ]
 MaxCells = Annotated[
@@ -325,8 +325,8 @@ def method_of(name: Method | None, schema: Schema, **given: Any) -> Publisher:
                 f"{option} is not a setting of {name.value}.",
                 hint=f"Leave {option} out{_or_another(key, schema)}.",
             )
-    if chosen.get("pairs") and not chosen.get("detail"):
-        raise UsageError("--pairs is a part of --detail.", hint="Add --detail.")
+    if chosen.get("pairs") and not chosen.get("marginals"):
+        raise UsageError("--pairs is a part of --marginals.", hint="Add --marginals.")
     method: Publisher = kind(**chosen | _typed(assigned))
     return method
 

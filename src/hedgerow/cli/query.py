@@ -53,7 +53,7 @@ def query(
     """Ask a release how many records meet some conditions, or hold some items.
 
     Each answer is an estimate and an interval, with its two parts told apart: the noise that
-    protects people, and regions that the conditions cut through. With detail the estimate comes
+    protects people, and regions that the conditions cut through. With marginals the estimate comes
     from a model, and the interval from the regions alone. Items that begin with a dash go
     behind two dashes: hedgerow query shop/ -- -3. Needs no private data and costs no further
     budget.
@@ -136,7 +136,7 @@ def _ask(
     from hedgerow.schema.query import query_lines
 
     if release.schema.items is not None:
-        from hedgerow.cli.display.baskets import read_items, text_of
+        from hedgerow.cli.display.transactions import read_items, text_of
 
         lines = texts + [text for _, text in (query_lines(file) if file is not None else [])]
         sets = [read_items(line, release.schema.items) for line in lines]
@@ -172,8 +172,8 @@ def _facts(
         }
         for text, row in zip(texts, rows, strict=True)
     ]
-    # With detail, estimates are a model's, and all other numbers are of the regions alone.
-    return {"level": level, "detail": detailed, "answers": answers, "out": out}
+    # With marginals, estimates are a model's, and all other numbers are of the regions alone.
+    return {"level": level, "marginals": detailed, "answers": answers, "out": out}
 
 
 def _tell(texts: list[str], columns: dict[str, list[float]], level: float) -> None:
@@ -238,7 +238,7 @@ def _show_rows(
 def _show_detailed(
     texts: list[str], columns: dict[str, list[float]], level: float, counted: str
 ) -> None:
-    """Answers of a release with detail: a model's estimate, and the interval of the regions.
+    """Answers of a release with marginals: a model's estimate, and the interval of the regions.
 
     How far noise and cut regions move the estimate of the regions says nothing of the model's, so
     neither is told.

@@ -30,7 +30,7 @@ def sample(
     Records of items are written one a line (.dat), as lists (.parquet) or with a row for each
     item (.csv). Rows are made from the release alone, cost no further budget and describe nobody.
     """
-    from hedgerow.cli.display.baskets import fimi_writer
+    from hedgerow.cli.display.transactions import fimi_writer
     from hedgerow.cli.files import refuse_existing, refuse_inside, table_writer, whole_file
     from hedgerow.release import Release
 

@@ -43,7 +43,7 @@ def show(
     Needs no private data. Counts are the published, noisy ones.
     """
     from hedgerow.cli.display import words
-    from hedgerow.release import BasketRelease, Release, RowsRelease
+    from hedgerow.release import Release, RowsRelease, TransactionsRelease
     from hedgerow.report.regions import largest
 
     if plot is not None:
@@ -54,10 +54,10 @@ def show(
         refuse_inside(plot, release, "--plot")
         refuse_existing(plot, overwrite, "--plot")
     opened = Release.load(release)
-    if isinstance(opened, BasketRelease):
-        from hedgerow.cli.display.baskets import show_baskets
+    if isinstance(opened, TransactionsRelease):
+        from hedgerow.cli.display.transactions import show_transactions
 
-        show_baskets(opened, top, tree, plot, overwrite, as_json)
+        show_transactions(opened, top, tree, plot, overwrite, as_json)
         return
     if isinstance(opened, RowsRelease):
         from hedgerow.cli.display.rows import show_rows

@@ -70,9 +70,9 @@ def settings_of(
     for one, combination in product(methods, product(*choices.values())):
         here = dict(zip(choices, combination, strict=True))
         settings = method_of(one, schema, **alike | _typed(here, alike))
-        words = [f"{name} {value}" for name, value in here.items() if name != "detail"]
-        detail = ["detail"] if getattr(settings, "detail", False) else []
-        found.append((", ".join([settings.name, *detail, *words]), settings))
+        words = [f"{name} {value}" for name, value in here.items() if name != "marginals"]
+        marginals = ["marginals"] if getattr(settings, "marginals", False) else []
+        found.append((", ".join([settings.name, *marginals, *words]), settings))
     return found
 
 
@@ -104,10 +104,11 @@ def _typed(here: dict[str, str], alike: dict[str, Any]) -> dict[str, Any]:
         kind: Any = int if name in _WHOLE else float
         if name in _WORDS:
             typed[name] = text
-        elif name == "detail":
+        elif name == "marginals":
             if text not in _YES_OR_NO:
                 raise UsageError(
-                    f"--try detail: {text!r} is neither yes nor no.", hint="Write detail=yes,no."
+                    f"--try marginals: {text!r} is neither yes nor no.",
+                    hint="Write marginals=yes,no.",
                 )
             typed[name] = _YES_OR_NO[text]
         elif name in _WHOLE + _NUMBERS:

@@ -30,7 +30,7 @@ from hedgerow.table import (
     WeightColumns,
     collect,
     frame_kind,
-    read_baskets,
+    read_transactions,
 )
 
 __all__ = ["ENGINES", "Counting", "open_engine", "read_bytes"]
@@ -184,7 +184,7 @@ def _item_engine(
     if counting.engine is None:
         streamed = not _small(source, counting.bytes)
     if not streamed:
-        read = read_baskets(
+        read = read_transactions(
             source,
             schema,
             delimiter=delimiter,

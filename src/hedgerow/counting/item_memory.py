@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from hedgerow.counting.item_engine import Expansion, Masks
 from hedgerow.counting.sealed import Sealed
-from hedgerow.table import Baskets
-from hedgerow.table.basket_kernels import truncate
+from hedgerow.table import Transactions
+from hedgerow.table.transaction_kernels import truncate
 
 __all__ = [
     "MemoryItems",
@@ -28,13 +28,13 @@ class MemoryItems:
     """Counts transactions that fit in memory.
 
     Args:
-        baskets: The private transactions; they are read, not changed.
+        transactions: The private transactions; they are read, not changed.
     """
 
-    def __init__(self, baskets: Baskets) -> None:
-        assert baskets.schema.items is not None
-        self.items = baskets.schema.items.size
-        self._start, self._codes = baskets.start, baskets.codes
+    def __init__(self, transactions: Transactions) -> None:
+        assert transactions.schema.items is not None
+        self.items = transactions.schema.items.size
+        self._start, self._codes = transactions.start, transactions.codes
         records = len(self._start) - 1
         self._order = np.arange(records)
         self._begin = np.zeros(1, dtype=np.int64)

@@ -66,8 +66,9 @@ class Answers:
         high: The upper ends.
         noise: Half the width of the interval that noise alone asks for, around the estimate.
         spread_low: How much further down the truth may lie because regions are cut by the query.
-        spread_high: How much further up. With detail the estimate comes from a model, and `noise`
-            is that of the regions' own: the interval holds, and its parts are a rough guide.
+        spread_high: How much further up. With marginals the estimate comes from a model, and
+            `noise` is that of the regions' own: the interval holds, and its parts are a rough
+            guide.
         level: The probability that an interval holds the truth, at least.
     """
 

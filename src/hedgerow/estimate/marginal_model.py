@@ -1,4 +1,4 @@
-"""What detail says about records: a forest of pairs over single attributes, after shrinking noise.
+"""What marginals say about records: a forest of pairs of attributes, after shrinking noise.
 
 Single attributes are made to agree with the totals of the regions and with the pairs (weighted by
 the inverse of the noise). Where a noisy pair differs from independence by no more than its noise
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.estimate.rounding import project
-from hedgerow.measured.marginals import Detail, edges_of
+from hedgerow.measured.marginals import Marginals, edges_of
 
 __all__ = ["Forest", "fit_forest", "shrunk", "spread"]
 
@@ -83,21 +83,21 @@ class Forest:
         return groups
 
 
-def fit_forest(detail: Detail, totals: Floats) -> Forest:
+def fit_forest(marginals: Marginals, totals: Floats) -> Forest:
     """Fits a forest to noisy tables.
 
     Args:
-        detail: The tables.
+        marginals: The tables.
         totals: How many records there are of each class, by the regions.
     """
     total = max(1.0, float(totals.sum()))
-    if not detail.by_class:
+    if not marginals.by_class:
         totals = totals.sum(keepdims=True)
     shares, codes, part, group = [], [], [], []
     groups: list[Floats] = []
-    for place, attribute in enumerate(detail.schema.attributes):
+    for place, attribute in enumerate(marginals.schema.attributes):
         edges = edges_of(attribute)
-        table = detail.single[place].astype(np.float64)
+        table = marginals.single[place].astype(np.float64)
         known = np.stack(
             [
                 project(table[:, k], np.ones(len(table)), float(most))
@@ -107,26 +107,26 @@ def fit_forest(detail: Detail, totals: Floats) -> Forest:
         )
         which = np.repeat(np.arange(len(table)), np.diff(edges))
         mass = known.sum(axis=1) + _LEAST
-        inside = _inside(detail, place, mass, which)
-        cut = detail.pairs.edges[place]
+        inside = _inside(marginals, place, mass, which)
+        cut = marginals.pairs.edges[place]
         shares.append(known)
         part.append(which)
         codes.append(inside * (total / inside.sum()))
         group.append(np.repeat(np.arange(len(cut) - 1), np.diff(cut)))
         groups.append(np.bincount(group[-1], codes[-1]).astype(np.float64))
-    agreed = _agreed(detail, groups, part, group, total)
+    agreed = _agreed(marginals, groups, part, group, total)
     codes = [
         code * (new / old)[which]
         for code, new, old, which in zip(codes, agreed, groups, group, strict=True)
     ]
     pair = {
-        (one, other): _shrunk_pair(table, agreed[one], agreed[other], detail.noise["pair"])
-        for (one, other), table in detail.pair.items()
+        (one, other): _shrunk_pair(table, agreed[one], agreed[other], marginals.noise["two_way"])
+        for (one, other), table in marginals.pair.items()
     }
-    by_class = tuple(shares) if detail.by_class and len(totals) > 1 else None
+    by_class = tuple(shares) if marginals.by_class and len(totals) > 1 else None
     return Forest(
         tuple(codes), tuple(part), tuple(group), tuple(agreed), pair, by_class,
-        detail.noise["single"],
+        marginals.noise["one_way"],
     )  # fmt: skip
 
 
@@ -157,14 +157,14 @@ def spread(weight: Floats, number: int, random: Random) -> Ints:
     return random.permutation(found)
 
 
-def _inside(detail: Detail, place: int, mass: Floats, part: Ints) -> Floats:
+def _inside(marginals: Marginals, place: int, mass: Floats, part: Ints) -> Floats:
     """How the records of each part lie on its codes: evenly, but for codes that stand out."""
     evenly = (mass / np.bincount(part))[part]
-    if place not in detail.fine:
+    if place not in marginals.fine:
         return evenly
-    counts = detail.fine[place].astype(np.float64)
+    counts = marginals.fine[place].astype(np.float64)
     # of so many codes, noise alone takes about one half over this; the rate is sqrt(2) / deviation
-    high = detail.noise["fine"] / np.sqrt(2) * np.log(len(counts))
+    high = marginals.noise["fine"] / np.sqrt(2) * np.log(len(counts))
     counts = np.where(counts < high, 0.0, counts)
     seen = np.bincount(part, counts)
     scale = np.minimum(1.0, mass / np.maximum(seen, 1e-9))
@@ -173,22 +173,22 @@ def _inside(detail: Detail, place: int, mass: Floats, part: Ints) -> Floats:
 
 
 def _agreed(
-    detail: Detail, groups: list[Floats], part: list[Ints], group: list[Ints], total: float
+    marginals: Marginals, groups: list[Floats], part: list[Ints], group: list[Ints], total: float
 ) -> list[Floats]:
     """The records of each group, by its own table and by the pairs that it is in."""
-    classes = detail.single[0].shape[1]
+    classes = marginals.single[0].shape[1]
     sums, weights = [], []
     for place, mass in enumerate(groups):
         # a group is made of parts, and each of them of classes
         pieces = np.array(
             [len(np.unique(part[place][group[place] == g])) for g in range(len(mass))]
         )
-        weight = 1 / (detail.noise["single"] ** 2 * classes * np.maximum(1, pieces))
+        weight = 1 / (marginals.noise["one_way"] ** 2 * classes * np.maximum(1, pieces))
         sums.append(mass * weight)
         weights.append(weight)
-    for (one, other), table in detail.pair.items():
+    for (one, other), table in marginals.pair.items():
         for place, axis in ((one, 1), (other, 0)):
-            weight = 1 / (detail.noise["pair"] ** 2 * table.shape[axis])
+            weight = 1 / (marginals.noise["two_way"] ** 2 * table.shape[axis])
             sums[place] = sums[place] + table.sum(axis=axis) * weight
             weights[place] = weights[place] + weight
     found = []

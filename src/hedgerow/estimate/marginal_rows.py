@@ -1,4 +1,4 @@
-"""Rows of a release with detail: drawn from the forest, then weighed to agree with the regions.
+"""Rows of a release with marginals: drawn from the forest, then weighed to agree with the regions.
 
 The forest knows where records lie, and the regions know how many of each class they hold. Rows are
 drawn from the forest, every row with one weight for each class. In turns, weights are scaled so

@@ -35,8 +35,8 @@ def draw_rows(
 ) -> pa.Table:
     """Rows with the schema's columns, the class last, in random order.
 
-    Within its region a value is uniform over the codes, or lies where the detail of a release says
-    that records do. Integers and dates are then uniform
+    Within its region a value is uniform over the codes, or lies where the marginals of a release
+    says that records do. Integers and dates are then uniform
     within their grid cell; decimals are grid points, no finer than the schema's step. The "other"
     code of a numeric attribute becomes null.
 
@@ -47,7 +47,7 @@ def draw_rows(
         counts: Their counts, shape [regions, classes].
         n: How many rows to draw; without it, as many as the release counts.
         seed: For the same rows again.
-        model: Where records lie and what regions hold, if the release has detail.
+        model: Where records lie and what regions hold, if the release has marginals.
 
     Raises:
         UsageError: If n or the seed is no whole number from 0, the release counts nobody to draw

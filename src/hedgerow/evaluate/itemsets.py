@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hedgerow.table import Baskets
+from hedgerow.table import Transactions
 
 __all__ = [
     "NOT_PRIVATE",
@@ -46,23 +46,23 @@ def random_itemsets(items: int, longest: int, number: int, seed: int) -> list[It
     ]
 
 
-def exact_supports(baskets: Baskets, itemsets: Sequence[Itemset]) -> Ints:
+def exact_supports(transactions: Transactions, itemsets: Sequence[Itemset]) -> Ints:
     """How many records hold all items of each itemset.
 
     Args:
-        baskets: The raw transactions.
+        transactions: The raw transactions.
         itemsets: Item codes.
     """
-    index = _Index(baskets)
+    index = _Index(transactions)
     return np.asarray([index.support(itemset) for itemset in itemsets], dtype=np.int64)
 
 
-def top_itemsets(baskets: Baskets, number: int) -> list[tuple[Itemset, int]]:
+def top_itemsets(transactions: Transactions, number: int) -> list[tuple[Itemset, int]]:
     """The itemsets with the largest supports, ties in canonical order.
 
     Levelwise: an itemset can only be among them if all its parts are.
     """
-    index = _Index(baskets)
+    index = _Index(transactions)
     found: list[tuple[int, Itemset]] = []
     order = np.argsort(-index.supports, kind="stable")
     # with all that tie with the last of them: a set of such items may come before a single one
@@ -114,14 +114,14 @@ def top_utility(
 class _Index:
     """For each item, the records that hold it as bits; made when first asked for."""
 
-    def __init__(self, baskets: Baskets) -> None:
-        assert baskets.schema.items is not None
-        records = len(baskets.start) - 1
-        self.supports = np.bincount(baskets.codes, minlength=baskets.schema.items.size)
+    def __init__(self, transactions: Transactions) -> None:
+        assert transactions.schema.items is not None
+        records = len(transactions.start) - 1
+        self.supports = np.bincount(transactions.codes, minlength=transactions.schema.items.size)
         self._records = records
         self._words = -(-records // 64)
-        order = np.argsort(baskets.codes, kind="stable")
-        owner = np.repeat(np.arange(records), np.diff(baskets.start))
+        order = np.argsort(transactions.codes, kind="stable")
+        owner = np.repeat(np.arange(records), np.diff(transactions.start))
         self._held = owner[order]
         self._first = np.concatenate([[0], np.cumsum(self.supports)])
         self._known: dict[int, Bits] = {}

@@ -17,11 +17,11 @@ from hedgerow.evaluate.itemsets import (
     top_utility,
 )
 from hedgerow.evaluate.workload import exact_counts, random_conjunctions
-from hedgerow.release import BasketRelease, Release
+from hedgerow.release import Release, TransactionsRelease
 from hedgerow.release.histogram import item_spread, spreads
 from hedgerow.schema import Numeric, Schema
 from hedgerow.schema.query import Query
-from hedgerow.table import Baskets, Table, read
+from hedgerow.table import Table, Transactions, read
 
 __all__ = [
     "Accuracy",
@@ -180,10 +180,10 @@ def marginals(table: Table, release: Any) -> tuple[Marginal, ...]:
     return tuple(found)
 
 
-def item_marginal(baskets: Baskets, release: BasketRelease) -> Marginal:
+def item_marginal(transactions: Transactions, release: TransactionsRelease) -> Marginal:
     """How the items of all records are shared out, raw against released. NOT PRIVATE."""
     spread = item_spread(release)
-    raw = np.bincount(baskets.codes, minlength=len(spread.labels)).astype(np.float64)
+    raw = np.bincount(transactions.codes, minlength=len(spread.labels)).astype(np.float64)
     return _marginal(spread.name, spread.labels, raw, spread.shares)
 
 
@@ -212,21 +212,23 @@ def count_errors(table: Table, release: Any, number: int, seed: int) -> CountErr
     return _errors(sizes, truth, release.count(queries), table.codes.shape[0])
 
 
-def itemset_errors(baskets: Baskets, release: BasketRelease, number: int, seed: int) -> CountErrors:
+def itemset_errors(
+    transactions: Transactions, release: TransactionsRelease, number: int, seed: int
+) -> CountErrors:
     """Random itemsets of one to four items. NOT PRIVATE.
 
     Args:
-        baskets: The raw transactions.
+        transactions: The raw transactions.
         release: A release of them.
         number: How many, shared out about evenly over their sizes.
         seed: Which ones.
     """
     sets = random_itemsets(release.items.size, MOST_CONDITIONS, number, seed)
     sizes = np.asarray([len(one) for one in sets])
-    truth = exact_supports(baskets, sets).astype(np.float64)
+    truth = exact_supports(transactions, sets).astype(np.float64)
     names = release.items.labels
     answers = release.count([[names[code] for code in one] for one in sets])
-    return _errors(sizes, truth, answers, len(baskets.start) - 1)
+    return _errors(sizes, truth, answers, len(transactions.start) - 1)
 
 
 def _errors(sizes: Ints, truth: Floats, answers: Answers, records: int) -> CountErrors:
@@ -247,16 +249,16 @@ def _errors(sizes: Ints, truth: Floats, answers: Answers, records: int) -> Count
 
 
 def top_errors(
-    baskets: Baskets, release: BasketRelease, numbers: tuple[int, ...]
+    transactions: Transactions, release: TransactionsRelease, numbers: tuple[int, ...]
 ) -> tuple[TopItemsets, ...]:
     """The most frequent itemsets of both. NOT PRIVATE.
 
     Args:
-        baskets: The raw transactions.
+        transactions: The raw transactions.
         release: A release of them.
         numbers: How many itemsets to look at, for each line.
     """
-    exact = top_itemsets(baskets, max(numbers))
+    exact = top_itemsets(transactions, max(numbers))
     listed = release.frequent(max(numbers), kind="arrow")
     codes = {label: code for code, label in enumerate(release.items.labels)}
     told = [

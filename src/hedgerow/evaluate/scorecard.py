@@ -24,10 +24,10 @@ from hedgerow.evaluate.personal import personal_table
 from hedgerow.evaluate.workload import NOT_PRIVATE
 from hedgerow.optimise.exact import LARGEST
 from hedgerow.publish.supermodular import Supermodular
-from hedgerow.release import BasketRelease, Release, RowsRelease
+from hedgerow.release import Release, RowsRelease, TransactionsRelease
 from hedgerow.schema.query import Query
 from hedgerow.settings import check_arguments
-from hedgerow.table import Table, read, read_baskets, read_public
+from hedgerow.table import Table, read, read_public, read_transactions
 
 __all__ = ["Distortion", "Judgement", "Personal", "judge"]
 
@@ -114,7 +114,7 @@ class Judgement:
 
 def judge(
     raw: Any,
-    release: str | Path | Release | BasketRelease | RowsRelease,
+    release: str | Path | Release | TransactionsRelease | RowsRelease,
     *,
     queries: int = QUERIES,
     seed: int = 0,
@@ -161,7 +161,7 @@ def judge(
         raise UsageError(
             "only a release by supermodular has a side table", hint="Leave the side table out."
         )
-    look = read if opened.schema.items is None else read_baskets
+    look = read if opened.schema.items is None else read_transactions
     try:
         found: Any = look(
             raw, opened.schema, delimiter=delimiter, line_breaks=line_breaks, progress=progress
@@ -175,22 +175,24 @@ def judge(
             hint=f"{hint}It is read by the schema of the release, {opened.schema.name!r}: is "
             "this the data that it was made from?",
         ) from None
-    if isinstance(opened, BasketRelease):
-        return _judge_baskets(found, opened, queries, seed)
+    if isinstance(opened, TransactionsRelease):
+        return _judge_transactions(found, opened, queries, seed)
     return _judge_table(found, opened, queries, seed, side)
 
 
-def _judge_baskets(baskets: Any, release: BasketRelease, queries: int, seed: int) -> Judgement:
-    records = len(baskets.start) - 1
+def _judge_transactions(
+    transactions: Any, release: TransactionsRelease, queries: int, seed: int
+) -> Judgement:
+    records = len(transactions.start) - 1
     _refuse_empty(records)
     return Judgement(
         release.schema.name,
         release.method,
         records,
         _may_be(release.count([[]], level=_CERTAIN), records),
-        (comparisons.item_marginal(baskets, release),),
-        comparisons.itemset_errors(baskets, release, queries, seed),
-        itemsets=comparisons.top_errors(baskets, release, TOP),
+        (comparisons.item_marginal(transactions, release),),
+        comparisons.itemset_errors(transactions, release, queries, seed),
+        itemsets=comparisons.top_errors(transactions, release, TOP),
     )
 
 

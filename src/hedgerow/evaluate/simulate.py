@@ -15,7 +15,7 @@ import numpy as np
 
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.classify import mean_and_error
-from hedgerow.evaluate.trials import MadeUp, Public, Result
+from hedgerow.evaluate.trials import Public, Result, Simulated
 from hedgerow.privacy.budget import Number, read_number
 from hedgerow.publish.publisher import Publisher
 from hedgerow.publish.supermodular import Supermodular
@@ -178,9 +178,9 @@ def simulate(
     """
     check_arguments(simulate, locals())
     _check(schema, methods, epsilons, delta, rows, runs)
-    source: MadeUp | Public
+    source: Simulated | Public
     if public is None:
-        source = MadeUp(schema, rows or 10_000, dependence)
+        source = Simulated(schema, rows or 10_000, dependence)
     else:
         source = Public(schema, public, rows)
     found: dict[tuple[int, int], list[Result]] = {}

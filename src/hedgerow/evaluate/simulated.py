@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from hedgerow.errors import UsageError
 from hedgerow.estimate.synthesize import values_of
 from hedgerow.schema import Attribute, Items, Numeric, Schema
-from hedgerow.table import Baskets, Table
+from hedgerow.table import Table, Transactions
 
-__all__ = ["KINDS", "HiddenKinds", "as_frame", "made_up_baskets"]
+__all__ = ["KINDS", "HiddenKinds", "as_frame", "simulated_transactions"]
 
 KINDS = 6
 _OTHER = 0.02  # how often a number is missing, where the schema has a place for that
@@ -109,7 +109,9 @@ class HiddenKinds:
         return float(100 * np.mean(guess == table.codes[:, -1]))
 
 
-def made_up_baskets(schema: Schema, records: int, dependence: float, seed: int) -> Baskets:
+def simulated_transactions(
+    schema: Schema, records: int, dependence: float, seed: int
+) -> Transactions:
     """Makes up transactions, by the same model.
 
     A record has one item or more, five on average before repeated ones are dropped.
@@ -123,8 +125,8 @@ def made_up_baskets(schema: Schema, records: int, dependence: float, seed: int) 
     Example:
         >>> schema = Schema.from_dict({
         ...     "name": "shop", "unit": "row", "items": {"universe": ["milk", "tea"]}})
-        >>> baskets = made_up_baskets(schema, 3, 0.5, seed=1)
-        >>> len(baskets.start)
+        >>> transactions = simulated_transactions(schema, 3, 0.5, seed=1)
+        >>> len(transactions.start)
         4
     """
     check_dependence(dependence)
@@ -146,7 +148,7 @@ def made_up_baskets(schema: Schema, records: int, dependence: float, seed: int) 
     pairs = np.unique(owner * size + code)  # a set holds an item once
     owner, code = np.divmod(pairs, size)
     start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=records))])
-    return Baskets(schema, start.astype(np.int64), code.astype(np.int32))
+    return Transactions(schema, start.astype(np.int64), code.astype(np.int32))
 
 
 def as_frame(table: Table) -> pa.Table:

@@ -20,20 +20,20 @@ from hedgerow.evaluate.itemsets import (
     top_itemsets,
     top_utility,
 )
-from hedgerow.evaluate.simulated import HiddenKinds, as_frame, made_up_baskets
+from hedgerow.evaluate.simulated import HiddenKinds, as_frame, simulated_transactions
 from hedgerow.evaluate.workload import exact_counts, random_conjunctions
 from hedgerow.privacy.budget import Number
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Publisher
 from hedgerow.publish.supermodular import RowsOutcome
 from hedgerow.release import Release, RowsRelease
-from hedgerow.release.transactions import BasketRelease
+from hedgerow.release.transactions import TransactionsRelease
 from hedgerow.schema import Schema
-from hedgerow.table import Baskets, Table, read, read_baskets
+from hedgerow.table import Table, Transactions, read, read_transactions
 
-__all__ = ["BasketTrial", "MadeUp", "Public", "Result", "TableTrial"]
+__all__ = ["TransactionsTrial", "Simulated", "Public", "Result", "TableTrial"]
 
 QUERIES = 300
 TOP = 20
@@ -80,7 +80,7 @@ class TableTrial:
         """Publishes the table and compares."""
         schema = self.table.schema
         budget = method.plan(schema, epsilon, delta).budget
-        done: Any = run(self.table, method, budget, Dice(Keystream(seed)))
+        done: Any = run(self.table, method, budget, SecureSampler(Keystream(seed)))
         words = {"epsilon": str(budget.epsilon), "private": False}
         if isinstance(done, RowsOutcome):
             book = {"suppression": done.plan.rule}
@@ -105,37 +105,37 @@ class TableTrial:
         return {"median_error": float(np.median(off)), "mean_error": float(off.mean())}
 
 
-class BasketTrial:
+class TransactionsTrial:
     """Transactions to publish, and sets of items with their true supports."""
 
     blind = floor = ceiling = None
 
-    def __init__(self, baskets: Baskets, seed: int) -> None:
-        assert baskets.schema.items is not None
-        items = baskets.schema.items
-        self.baskets, self.labels = baskets, items.labels
+    def __init__(self, transactions: Transactions, seed: int) -> None:
+        assert transactions.schema.items is not None
+        items = transactions.schema.items
+        self.transactions, self.labels = transactions, items.labels
         # of rare items hardly any set is in a record, and answering 0 would always be right
-        supports = np.bincount(baskets.codes, minlength=items.size)
+        supports = np.bincount(transactions.codes, minlength=items.size)
         known = np.argsort(-supports, kind="stable")[:FREQUENT].tolist()
         drawn = random_itemsets(len(known), LONGEST, QUERIES, seed)
         self.sets = [tuple(sorted(known[place] for place in one)) for one in drawn]
-        self.truth = exact_supports(baskets, self.sets)
-        self.top = top_itemsets(baskets, TOP)
+        self.truth = exact_supports(transactions, self.sets)
+        self.top = top_itemsets(transactions, TOP)
 
     def run(self, method: Publisher, epsilon: Number, delta: Number, seed: int) -> Result:
         """Publishes the transactions and compares."""
-        schema = self.baskets.schema
+        schema = self.transactions.schema
         assert schema.items is not None
         budget = method.plan(schema, epsilon, delta).budget
-        done = run(self.baskets, method, budget, Dice(Keystream(seed)))
+        done = run(self.transactions, method, budget, SecureSampler(Keystream(seed)))
         words = {"epsilon": str(budget.epsilon), "private": False}
         partition: Any = done.partition
-        release = BasketRelease(
+        release = TransactionsRelease(
             schema, method.name, method.settings(), words, {}, partition, done.measurements
         )
         asked = [[self.labels[code] for code in one] for one in self.sets]
         told = np.asarray(release.count(asked).estimate, dtype=np.float64)
-        off = relative_errors(self.truth, told, len(self.baskets.start) - 1)
+        off = relative_errors(self.truth, told, len(self.transactions.start) - 1)
         listed = release.frequent(TOP, kind="arrow").to_pydict()
         pairs = [
             (tuple(sorted(schema.items.code_of(label) for label in one)), float(support))
@@ -149,17 +149,17 @@ class BasketTrial:
         return Result(None, None, partition.cells, values)
 
 
-class MadeUp:
+class Simulated:
     """Data made up anew for each run."""
 
     def __init__(self, schema: Schema, rows: int, dependence: float) -> None:
         self.schema, self.rows, self.dependence = schema, rows, dependence
 
-    def trial(self, seed: int) -> TableTrial | BasketTrial:
+    def trial(self, seed: int) -> TableTrial | TransactionsTrial:
         """Another population, and people from it."""
         if self.schema.items is not None:
-            baskets = made_up_baskets(self.schema, self.rows, self.dependence, seed)
-            return BasketTrial(baskets, seed)
+            transactions = simulated_transactions(self.schema, self.rows, self.dependence, seed)
+            return TransactionsTrial(transactions, seed)
         people = HiddenKinds.of(self.schema, self.dependence, seed)
         table = people.draw(self.rows, seed + 1)
         if self.schema.target is None:
@@ -178,7 +178,7 @@ class Public:
             self.data = read(source, schema)
             there = self.data.codes.shape[0]
         else:
-            self.data = read_baskets(source, schema)
+            self.data = read_transactions(source, schema)
             there = len(self.data.start) - 1
         # a third is kept back where there are classes to tell
         most = there - there // 3 if schema.target is not None else there
@@ -186,12 +186,12 @@ class Public:
             raise DataError("The public table has no rows.", hint="Name another one.")
         self.rows = min(rows or most, most)
 
-    def trial(self, seed: int) -> TableTrial | BasketTrial:
+    def trial(self, seed: int) -> TableTrial | TransactionsTrial:
         """Other rows of the table."""
         random = np.random.default_rng(seed)
         if self.schema.items is not None:
             chosen = np.sort(random.permutation(len(self.data.start) - 1)[: self.rows])
-            return BasketTrial(_some(self.data, chosen), seed)
+            return TransactionsTrial(_some(self.data, chosen), seed)
         order = random.permutation(self.data.codes.shape[0])
         table = Table(self.schema, self.data.codes[order[: self.rows]])
         if self.schema.target is None:
@@ -200,8 +200,8 @@ class Public:
         return TableTrial(table, Table(self.schema, self.data.codes[rest]), None, seed)
 
 
-def _some(baskets: Baskets, chosen: NDArray[np.int64]) -> Baskets:
-    size = np.diff(baskets.start)[chosen]
+def _some(transactions: Transactions, chosen: NDArray[np.int64]) -> Transactions:
+    size = np.diff(transactions.start)[chosen]
     start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
-    place = np.repeat(baskets.start[chosen] - start[:-1], size) + np.arange(start[-1])
-    return Baskets(baskets.schema, start, baskets.codes[place])
+    place = np.repeat(transactions.start[chosen] - start[:-1], size) + np.arange(start[-1])
+    return Transactions(transactions.schema, start, transactions.codes[place])

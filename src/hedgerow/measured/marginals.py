@@ -1,6 +1,6 @@
-"""Detail beside the regions: which tables of attributes there are, and their cells. All public.
+"""Marginals beside the regions: which tables of attributes there are, and their cells. All public.
 
-Regions tell little about where records lie inside them. A release with detail also holds noisy
+Regions tell little about where records lie inside them. A release with marginals also holds noisy
 tables of the whole data: every attribute by class in a few parts (`single`), numbers code by code
 (`fine`), and some pairs of attributes that were chosen as the most dependent (`pair`). Parts follow
 from the schema, groups of parts from the noisy numbers, so nothing else needs to be stored; a cell
@@ -19,12 +19,20 @@ from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Attribute, Categorical, Schema
 from hedgerow.store.validation import broken
 
-__all__ = ["DETAIL", "Detail", "Pairs", "edges_of", "fine_attributes", "group_edges", "pair_number"]
+__all__ = [
+    "MARGINALS",
+    "Marginals",
+    "Pairs",
+    "edges_of",
+    "fine_attributes",
+    "group_edges",
+    "pair_number",
+]
 
 Ints = NDArray[np.int64]
 
-DETAIL = ("single", "fine", "pair")
-"""The names of the measurements of detail."""
+MARGINALS = ("one_way", "fine", "two_way")
+"""The names of the measurements of marginals."""
 
 PARTS = 16  # of a numeric attribute
 MOST_VALUES, MANY_PARTS = 64, 32  # a categorical attribute with more values is cut like a number
@@ -136,8 +144,8 @@ class Pairs:
 
 
 @dataclass(frozen=True, eq=False)
-class Detail:
-    """The noisy tables of a release with detail.
+class Marginals:
+    """The noisy tables of a release with marginals.
 
     Args:
         schema: The public schema.
@@ -161,8 +169,8 @@ class Detail:
         return bool(self.single[0].shape[1] == max(1, len(self.schema.classes)))
 
     @staticmethod
-    def of(schema: Schema, measurements: Sequence[Measurement]) -> Detail | None:
-        """Sorts the cells of a release into tables, if it has detail.
+    def of(schema: Schema, measurements: Sequence[Measurement]) -> Marginals | None:
+        """Sorts the cells of a release into tables, if it has marginals.
 
         Raises:
             ReleaseError: If they are not the cells that the schema gives.
@@ -173,13 +181,13 @@ class Detail:
             return None
         for measurement in cells:
             listed = measurement.threshold is not None or measurement.klass is not None
-            apart = measurement.by_class and measurement.name != "single"
+            apart = measurement.by_class and measurement.name != "one_way"
             if listed or apart or not len(measurement.where) or len(named) < len(cells):
-                raise broken(_FILE, "the tables of detail are not described as they should be")
-        if "single" not in named or not named.keys() <= set(DETAIL):
-            raise broken(_FILE, "detail is there without tables of single attributes")
+                raise broken(_FILE, "the tables of marginals are not described as they should be")
+        if "one_way" not in named or not named.keys() <= set(MARGINALS):
+            raise broken(_FILE, "marginals is there without tables of single attributes")
         sizes = [len(edges_of(attribute)) - 1 for attribute in schema.attributes]
-        whole = named["single"]
+        whole = named["one_way"]
         if not np.array_equal(whole.where, np.arange(sum(sizes))):
             raise broken(_FILE, "the tables of single attributes are not those of the schema")
         single = tuple(np.split(whole.values, np.cumsum(sizes)[:-1]))
@@ -191,12 +199,12 @@ class Detail:
             if not len(ends) or not np.array_equal(codes.where, np.arange(ends[-1])):
                 raise broken(_FILE, "the codes that were counted are not those of the schema")
             fine = dict(zip(places, np.split(codes.values[:, 0], ends[:-1]), strict=True))
-        if "pair" in named and len(single) > MOST_RELATED:
+        if "two_way" in named and len(single) > MOST_RELATED:
             raise broken(_FILE, "pairs were counted of more attributes than are related")
         pairs = Pairs.of(schema, single)
-        pair = _pair_tables(pairs, named["pair"]) if "pair" in named else {}
+        pair = _pair_tables(pairs, named["two_way"]) if "two_way" in named else {}
         noise = {name: float(np.sqrt(m.variance[0])) for name, m in named.items()}
-        return Detail(schema, single, fine, pairs, pair, noise)
+        return Marginals(schema, single, fine, pairs, pair, noise)
 
 
 def _pair_tables(pairs: Pairs, measurement: Measurement) -> dict[tuple[int, int], Ints]:

@@ -29,7 +29,7 @@ class Measurement:
         name: What was counted: "rows" (the whole table), "allocate" (totals of nodes of a tree),
             "leaf" (the classes of a region), and so on.
         at: Whether `where` numbers nodes of a tree, regions, items of a universe, sizes, or cells
-            of the tables of detail (`hedgerow.measured.marginals`).
+            of the tables of marginals (`hedgerow.measured.marginals`).
         where: The places counted, shape [k].
         values: The noisy counts, which may be negative: shape [k, classes] if by class (one
             column if the schema has no class), else [k, 1].
@@ -38,8 +38,8 @@ class Measurement:
         unit: The epsilon of one unit.
         threshold: For a sparse release: whatever is not listed had a noisy count below this.
         klass: For a list of single cells: the class of each, shape [k]; `values` is then [k, 1].
-        reach: In how many of the numbers one record may be counted; each of them has the noise
-            that a part 1/reach of the charge buys, and `units` is that part.
+        max_contribution: In how many of the numbers one record may be counted; each of them has
+            the noise that a part 1/max_contribution of the charge buys, and `units` is that part.
 
     Example:
         >>> total = Measurement("rows", "node", np.array([0]), np.array([[41]]), False,
@@ -57,7 +57,7 @@ class Measurement:
     unit: Fraction
     threshold: int | None = None
     klass: NDArray[np.int64] | None = None
-    reach: int = 1
+    max_contribution: int = 1
 
     def __post_init__(self) -> None:
         """Holds the shapes to what they mean; a breach is our own bug."""
@@ -77,7 +77,7 @@ class Measurement:
         """Whether both hold the same numbers about the same places."""
         if not isinstance(other, Measurement):
             return NotImplemented
-        plain = ("name", "at", "by_class", "unit", "threshold", "reach")
+        plain = ("name", "at", "by_class", "unit", "threshold", "max_contribution")
         if any(getattr(self, field) != getattr(other, field) for field in plain):
             return False
         if (self.klass is None) != (other.klass is None):

@@ -18,7 +18,7 @@ __all__ = [
     "LARGEST_TERM",
     "Budget",
     "Number",
-    "Pot",
+    "UnitBudget",
     "epsilon_of_rho",
     "rate_below",
     "read_number",
@@ -39,11 +39,11 @@ _ROOT_BITS = 24
 
 
 @dataclass(frozen=True)
-class Pot:
+class UnitBudget:
     """One currency: so many units of so much epsilon (or rho) each.
 
     Example:
-        >>> Pot("epsilon", Fraction(1, 200), 100).total
+        >>> UnitBudget("epsilon", Fraction(1, 200), 100).total
         Fraction(1, 2)
     """
 
@@ -53,7 +53,7 @@ class Pot:
 
     @property
     def total(self) -> Fraction:
-        """What the pot holds."""
+        """What the budget holds."""
         return self.unit * self.units
 
 

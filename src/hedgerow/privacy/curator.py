@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from hedgerow.counting.sealed import Sealed, claim_key
 from hedgerow.privacy.budget import rate_below, root_below
-from hedgerow.privacy.chance import Cells, Chance, Rates
 from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.ledger import Ledger
+from hedgerow.privacy.sampler import Cells, Rates, Sampler
 from hedgerow.privacy.selection import Candidates, Choices
 
 __all__ = ["Curator"]
@@ -33,12 +33,12 @@ class Curator:
 
     Args:
         ledger: Where everything is booked.
-        chance: Where outcomes come from.
+        sampler: Where outcomes come from.
     """
 
-    def __init__(self, ledger: Ledger, chance: Chance) -> None:
+    def __init__(self, ledger: Ledger, sampler: Sampler) -> None:
         self.ledger = ledger
-        self._chance = chance
+        self._chance = sampler
 
     def select(
         self,
@@ -47,7 +47,7 @@ class Curator:
         accounts: Ints,
         candidates: Sealed[Candidates],
         *,
-        span: int,
+        score_range: int,
         flip: bool,
     ) -> Choices:
         """Chooses one candidate for each account by its score.
@@ -57,16 +57,17 @@ class Curator:
             depth: The depth of the accounts' nodes.
             accounts: One account for each node of the candidates.
             candidates: Sealed scores.
-            span: How far apart the changes of two scores can be when one record is added: the
-                mechanism with rate r costs r * span (pure), or (r * span)^2 / 8 (zCDP).
+            score_range: How far apart the changes of two scores can be when one record is added:
+                the mechanism with rate r costs r * score_range (pure), or (r * score_range)^2 / 8
+                (zCDP).
             flip: Whether permute-and-flip may be used; it has the same pure cost.
         """
         units = self.ledger.charge(purpose, depth, accounts)
-        pure = self.ledger.pot_of(purpose) == "epsilon"
+        pure = self.ledger.budget_of(purpose) == "epsilon"
 
         def rate(unit: int) -> Fraction:
             amount = self.ledger.amount(purpose, unit)
-            return rate_below((amount if pure else root_below(8 * amount)) / span)
+            return rate_below((amount if pure else root_below(8 * amount)) / score_range)
 
         rates = Rates.of(units, rate, purpose, lambda unit: self.ledger.amount(purpose, unit))
         return self._chance.select(candidates.open(_KEY), rates, flip and pure)
@@ -78,17 +79,18 @@ class Curator:
         accounts: Ints,
         exact: Sealed[Ints],
         units: Ints | None = None,
-        reach: int = 1,
+        max_contribution: int = 1,
     ) -> tuple[Ints, Ints]:
         """Noisy counts, unclipped, with the units of each account's charge.
 
-        Row i of `exact` belongs to account i, and a record is counted, as one, in at most `reach`
-        numbers of it. `units` is for purposes whose price is not fixed (see `Ledger.charge`).
+        Row i of `exact` belongs to account i, and a record is counted, as one, in at most
+        `max_contribution` numbers of it. `units` is for purposes whose price is not fixed (see
+        `Ledger.charge`).
         """
         units = self.ledger.charge(purpose, depth, accounts, units)
         rates = Rates.of(
             units,
-            lambda unit: self.noise_rate(purpose, unit, reach),
+            lambda unit: self.noise_rate(purpose, unit, max_contribution),
             purpose,
             lambda unit: self.ledger.amount(purpose, unit),
         )
@@ -207,11 +209,12 @@ class Curator:
         charged = self.ledger.charge(purpose, depth, np.full(1, account, dtype=np.int64), given)
         return int(charged[0])
 
-    def noise_rate(self, purpose: str, units: int, reach: int = 1) -> Fraction:
+    def noise_rate(self, purpose: str, units: int, max_contribution: int = 1) -> Fraction:
         """The rate of the discrete Laplace noise that so many units buy.
 
-        Noise of rate e is e-DP and e^2/2-zCDP, and a record that is counted in `reach` numbers
-        pays for each: so epsilon allows epsilon / reach, and rho sqrt(2 rho / reach), rounded down.
+        Noise of rate e is e-DP and e^2/2-zCDP, and a record that is counted in `max_contribution`
+        numbers pays for each: so epsilon allows epsilon / max_contribution, and rho sqrt(2 rho /
+        max_contribution), rounded down.
         """
-        amount = rate_below(self.ledger.amount(purpose, units) / reach)
-        return amount if self.ledger.pot_of(purpose) == "epsilon" else root_below(2 * amount)
+        amount = rate_below(self.ledger.amount(purpose, units) / max_contribution)
+        return amount if self.ledger.budget_of(purpose) == "epsilon" else root_below(2 * amount)

@@ -18,27 +18,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import LeakError
-from hedgerow.privacy.budget import Pot
+from hedgerow.privacy.budget import UnitBudget
 
-__all__ = ["Ledger", "Line"]
+__all__ = ["Ledger", "Allowance"]
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Line:
-    """One line of a plan: what a purpose may take from a pot.
+class Allowance:
+    """One line of a plan: what a purpose may take from a budget.
 
     Args:
         purpose: What is bought, such as "select".
-        pot: The name of the pot that pays.
+        budget: The name of the budget that pays.
         units: The units of one use by depth of the node (the last one holds below), or None for
-            a purpose that takes whatever its path has left in that pot, or a part of it.
+            a purpose that takes whatever its path has left in that budget, or a part of it.
         uses: The most uses on one path.
     """
 
     purpose: str
-    pot: str
+    budget: str
     units: tuple[int, ...] | None
     uses: int
 
@@ -51,22 +51,23 @@ class Ledger:
     """Accounts in whole units; a charge that the plan did not grant is our bug, and raises.
 
     Example:
-        >>> ledger = Ledger([Pot("epsilon", Fraction(1, 10), 10)])
-        >>> ledger.grant([Line("select", "epsilon", (4,), 1), Line("leaf", "epsilon", None, 1)])
+        >>> ledger = Ledger([UnitBudget("epsilon", Fraction(1, 10), 10)])
+        >>> select = Allowance("select", "epsilon", (4,), 1)
+        >>> ledger.allow([select, Allowance("leaf", "epsilon", None, 1)])
         >>> root = np.array([0])
         >>> ledger.charge("select", 0, root), ledger.charge("leaf", 0, root)
         (array([4]), array([6]))
     """
 
-    def __init__(self, pots: Iterable[Pot]) -> None:
-        self.pots: dict[str, Pot] = {pot.name: pot for pot in pots}
-        self._lines: dict[str, Line] = {}
+    def __init__(self, budgets: Iterable[UnitBudget]) -> None:
+        self.budgets: dict[str, UnitBudget] = {budget.name: budget for budget in budgets}
+        self._lines: dict[str, Allowance] = {}
         self._spent: dict[str, Ints] = {}
         self._uses: dict[str, Ints] = {}
         self._accounts = 1
         self._entries: dict[tuple[str, int, int], int] = {}
 
-    def grant(self, lines: Iterable[Line]) -> None:
+    def allow(self, lines: Iterable[Allowance]) -> None:
         """Lets the plan's purposes be charged. A purpose is granted once."""
         for line in lines:
             if line.purpose in self._lines:
@@ -92,13 +93,13 @@ class Ledger:
         """All accounts that were opened."""
         return np.arange(self._accounts)
 
-    def left(self, pot: str, accounts: Ints) -> Ints:
-        """What each account's path may still take from a pot, in units."""
+    def left(self, budget: str, accounts: Ints) -> Ints:
+        """What each account's path may still take from a budget, in units."""
         spent = np.zeros(len(accounts), dtype=np.int64)
         for line in self._lines.values():
-            if line.pot == pot:
+            if line.budget == budget:
                 spent += self._spent[line.purpose][accounts]
-        return self.pots[pot].units - spent
+        return self.budgets[budget].units - spent
 
     def charge(self, purpose: str, depth: int, accounts: Ints, units: Ints | None = None) -> Ints:
         """Books one use for each account, before anything is drawn, and returns its units.
@@ -119,7 +120,7 @@ class Ledger:
         line = self._lines.get(purpose)
         if line is None:
             raise LeakError(f"the plan grants nothing for {purpose}")
-        left = self.left(line.pot, accounts)
+        left = self.left(line.budget, accounts)
         fixed = line.at(depth)
         if units is None:
             units = left if fixed is None else np.full(len(accounts), fixed, dtype=np.int64)
@@ -143,15 +144,15 @@ class Ledger:
 
     def amount(self, purpose: str, units: int) -> Fraction:
         """Units of a purpose as epsilon or rho."""
-        return self.pots[self._lines[purpose].pot].unit * units
+        return self.budgets[self._lines[purpose].budget].unit * units
 
-    def grants(self, purpose: str) -> bool:
+    def allows(self, purpose: str) -> bool:
         """Whether the plan knows a purpose."""
         return purpose in self._lines
 
-    def pot_of(self, purpose: str) -> str:
-        """The name of the pot that pays for a purpose."""
-        return self._lines[purpose].pot
+    def budget_of(self, purpose: str) -> str:
+        """The name of the budget that pays for a purpose."""
+        return self._lines[purpose].budget
 
     def book(self, published: Ints, leaves: int) -> dict[str, Any]:
         """The whole ledger in public words, for the manifest.
@@ -164,13 +165,14 @@ class Ledger:
         spending = np.stack([self._spent[purpose][published] for purpose in purposes], axis=1)
         profiles, numbers = np.unique(spending, axis=0, return_counts=True)
         return {
-            "pots": {
-                pot.name: {"unit": str(pot.unit), "units": pot.units} for pot in self.pots.values()
+            "budgets": {
+                budget.name: {"unit": str(budget.unit), "units": budget.units}
+                for budget in self.budgets.values()
             },
             "entries": [
                 {
                     "purpose": purpose,
-                    "pot": self._lines[purpose].pot,
+                    "budget": self._lines[purpose].budget,
                     "depth": depth,
                     "units": units,
                     "nodes": nodes,
@@ -184,8 +186,8 @@ class Ledger:
         }
 
     def _profile(self, purposes: Sequence[str], profile: Ints) -> dict[str, dict[str, int]]:
-        spent: dict[str, dict[str, int]] = {pot: {} for pot in self.pots}
+        spent: dict[str, dict[str, int]] = {budget: {} for budget in self.budgets}
         for purpose, units in zip(purposes, profile, strict=True):
             if units:
-                spent[self._lines[purpose].pot][purpose] = int(units)
+                spent[self._lines[purpose].budget][purpose] = int(units)
         return spent

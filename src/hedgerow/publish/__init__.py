@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgerow.release import Release, RowsRelease
-    from hedgerow.release.transactions import BasketRelease
+    from hedgerow.release.transactions import TransactionsRelease
 
 
-class _CallableRoom(ModuleType):
+class _CallablePackage(ModuleType):
     """This package as a module that can be called.
 
     Scripts write `hedgerow.publish(...)`, and this package is `hedgerow.publish`: Python binds a
@@ -23,7 +23,7 @@ class _CallableRoom(ModuleType):
     the same name would be lost. Calling the package therefore calls the function.
     """
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Release | BasketRelease | RowsRelease:
+    def __call__(self, *args: Any, **kwargs: Any) -> Release | TransactionsRelease | RowsRelease:
         from hedgerow.publish.api import publish
 
         return publish(*args, **kwargs)
@@ -35,4 +35,4 @@ class _CallableRoom(ModuleType):
         return inspect.signature(publish)
 
 
-sys.modules[__name__].__class__ = _CallableRoom
+sys.modules[__name__].__class__ = _CallablePackage

@@ -20,9 +20,9 @@ from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY
 from hedgerow.errors import LedgerWarning, UsageError
-from hedgerow.privacy.account_book import Booking, Notes
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
-from hedgerow.privacy.chance import Chance, Dice
+from hedgerow.privacy.budget_ledger.ledger import Booking, Notes
+from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.payment import drawing, payment
@@ -32,10 +32,10 @@ from hedgerow.publish.room import room_for
 from hedgerow.publish.supermodular import RowsOutcome, SideRows, Supermodular
 from hedgerow.release import Release, RowsRelease
 from hedgerow.release.target import Target
-from hedgerow.release.transactions import BasketRelease
+from hedgerow.release.transactions import TransactionsRelease
 from hedgerow.schema import Schema
 from hedgerow.settings import check_arguments
-from hedgerow.table import Baskets, Database, Table, refuse_mixing, refuse_same_source
+from hedgerow.table import Database, Table, Transactions, refuse_mixing, refuse_same_source
 
 __all__ = ["publish", "run"]
 
@@ -63,7 +63,7 @@ def publish(
     purpose: str | None = None,
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
-) -> Release | BasketRelease | RowsRelease:
+) -> Release | TransactionsRelease | RowsRelease:
     """Publishes a table under differential privacy.
 
     The whole input is read and checked before anything is drawn. With a ledger, the release is
@@ -89,7 +89,7 @@ def publish(
         scheduler: The address of a Dask scheduler.
         progress: Called now and then with the share of the work that is done.
         stage: Called now and then with a few words about what is being done.
-        ledger: The file that adds up what all releases of a data set cost (see `AccountBook`).
+        ledger: The file that adds up what all releases of a data set cost (see `BudgetLedger`).
         dataset: The data set's name in the ledger; without it, the schema's.
         allow_empty: Whether an input without any record is published; it is refused by default,
             as a likely mistake.
@@ -152,7 +152,7 @@ def publish(
             ) as (rows, kind),
             drawing(pay, seed) as (stream, booking),
         ):
-            outcome = run(rows, method, plan.budget, Dice(stream), pace.growing, schema)
+            outcome = run(rows, method, plan.budget, SecureSampler(stream), pace.growing, schema)
             pace.growing(1.0)
             guarantee = _guarantee(schema, outcome, private=stream.secure)
             if isinstance(source, Database) and source.query is not None:
@@ -176,7 +176,7 @@ def _kept(
     return closing(Target.take(out, overwrite, room_for(method, schema, plan)))
 
 
-def _save(release: Release | BasketRelease | RowsRelease, target: Target) -> None:
+def _save(release: Release | TransactionsRelease | RowsRelease, target: Target) -> None:
     try:
         release.save(target)
     except BaseException:
@@ -205,12 +205,12 @@ def _release(
     guarantee: dict[str, Any],
     kind: str,
     booking: Booking | None,
-) -> Release | BasketRelease | RowsRelease:
+) -> Release | TransactionsRelease | RowsRelease:
     """The outcome of a run as a release."""
     if isinstance(outcome, RowsOutcome):
         return _rows_release(schema, method, outcome, guarantee, kind, booking)
-    make: Any = Release if schema.items is None else BasketRelease
-    release: Release | BasketRelease = make(
+    make: Any = Release if schema.items is None else TransactionsRelease
+    release: Release | TransactionsRelease = make(
         schema=schema,
         method=method.name,
         settings=method.settings() | {"chosen": method.chosen(schema, outcome)},
@@ -225,10 +225,10 @@ def _release(
 
 
 def run(
-    data: Table | Baskets | Engine | ItemEngine,
+    data: Table | Transactions | Engine | ItemEngine,
     method: Publisher,
     budget: Budget,
-    chance: Chance,
+    sampler: Sampler,
     progress: Progress = no_progress,
     schema: Schema | None = None,
 ) -> Outcome:
@@ -238,16 +238,16 @@ def run(
         data: Data in memory, or an engine on it (then the schema has to be given too).
         method: The method.
         budget: What one person may lose.
-        chance: Where outcomes come from.
+        sampler: Where outcomes come from.
         progress: Told how far the run is.
         schema: The public schema, unless the data knows it.
     """
-    if isinstance(data, Table | Baskets):
+    if isinstance(data, Table | Transactions):
         schema = data.schema
-        engine = MemoryItems(data) if isinstance(data, Baskets) else MemoryEngine(data)
-        return method.run(engine, schema, budget, chance, progress)
+        engine = MemoryItems(data) if isinstance(data, Transactions) else MemoryEngine(data)
+        return method.run(engine, schema, budget, sampler, progress)
     assert schema is not None
-    return method.run(data, schema, budget, chance, progress)
+    return method.run(data, schema, budget, sampler, progress)
 
 
 class _Pace:
@@ -322,7 +322,7 @@ def _rows_release(
 def _guarantee(schema: Schema, outcome: Any, *, private: bool) -> dict[str, Any]:
     rows = isinstance(outcome, RowsOutcome)
     budget: Budget = outcome.plan.budget
-    accounting = "suppression" if rows else outcome.plan.purse.accounting
+    accounting = "suppression" if rows else outcome.plan.budgets.accounting
     unit, neighbours = _unit(schema)
     return {
         "epsilon": str(budget.epsilon),
@@ -354,13 +354,13 @@ def _unit(schema: Schema) -> tuple[str, str]:
 def _ledger(outcome: Outcome) -> dict[str, Any]:
     budget = outcome.plan.budget
     book = {
-        "accounting": outcome.plan.purse.accounting,
+        "accounting": outcome.plan.budgets.accounting,
         "person_rows": budget.rows,
         **outcome.ledger.book(outcome.published, outcome.sharing),
     }
     if book["accounting"] == "zcdp":
-        rho = outcome.ledger.pots["rho"].total
-        spare = budget.row_epsilon - outcome.ledger.pots["epsilon"].total
+        rho = outcome.ledger.budgets["rho"].total
+        spare = budget.row_epsilon - outcome.ledger.budgets["epsilon"].total
         converted = epsilon_of_rho(rho, budget.row_delta)
         assert converted <= spare
         book["conversion"] = {

@@ -38,7 +38,7 @@ from hedgerow.counting.engine import Engine
 from hedgerow.errors import UsageError
 from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.ledger import Line
+from hedgerow.privacy.ledger import Allowance
 from hedgerow.publish.diffgen import grid_growth, grow_cuts
 from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import (
@@ -104,14 +104,14 @@ class CDiffGen(TablePublisher):
                 "max_cells times the number of classes is more than can be counted node by node.",
                 hint=f"Take at most {MOST_COUNTS // max(1, len(schema.classes))}.",
             )
-        purse, grants, size = grid_growth(
+        budgets, allowances, size = grid_growth(
             schema, budget, self.schedule, self.specialisations, rows, GROWTH_UNITS, PAPER_STEP
         )
         if size:
-            grants.append(Line("count", "epsilon", None, size + 1))
-            if purse.growth == "rho":
-                grants.append(Line("spare", "rho", None, 1))
-        return Plan(self.name, self.schedule, budget, purse, tuple(grants), size, size)
+            allowances.append(Allowance("count", "epsilon", None, size + 1))
+            if budgets.growth == "rho":
+                allowances.append(Allowance("spare", "rho", None, 1))
+        return Plan(self.name, self.schedule, budget, budgets, tuple(allowances), size, size)
 
     def publish(self, job: Job) -> Outcome:
         """See `TablePublisher.publish`."""
@@ -120,7 +120,7 @@ class CDiffGen(TablePublisher):
         cuts = grow_cuts(job, self.schedule, self.max_cells)
         tree = tree_of_cuts(engine.domain, cuts.steps)
         job.progress(0.5, "counting regions")
-        if ledger.grants("spare") and ledger.left("rho", _ROOT)[0]:
+        if ledger.allows("spare") and ledger.left("rho", _ROOT)[0]:
             drawn = (_ROOT, *curator.laplace("spare", 0, _ROOT, engine.class_counts(_ROOT)))
             job.found.append(measured(curator, "spare", "node", [drawn], by_class=True))
         # count

@@ -14,7 +14,7 @@ the number of records; so with A attributes one record moves the sums by at most
 total. The rounds see all records, so their charges add up: T charges of epsilon / T.
 
 Centroids and the release of the labelled table are two releases about the same people. Each tells
-its own epsilon, and what one person loses is the sum: give both the same ledger over releases.
+its own epsilon, and what one person loses is the sum: give both the same budget ledger.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.nearest import feature_sizes, labelled, nearest
 from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget, Number
-from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.ledger import Ledger, Line
+from hedgerow.privacy.ledger import Allowance, Ledger
+from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.publish.payment import drawing, payment
-from hedgerow.publish.planning.plan import levels, open_purse
+from hedgerow.publish.planning.plan import divide_budget, levels
 from hedgerow.publish.publisher import refuse_unready
 from hedgerow.schema import Numeric, Schema
 from hedgerow.settings import check_arguments, check_fields
@@ -117,7 +117,7 @@ def find_centroids(
         epsilon: What finding them may cost one person.
         rounds: How often sums are asked for: once for all records, then by cluster.
         seed: For tests alone: makes the run repeatable and the result NOT private.
-        ledger: The file that adds up what all releases of a data set cost (see `AccountBook`).
+        ledger: The file that adds up what all releases of a data set cost (see `BudgetLedger`).
         dataset: The data set's name in the ledger; without it, the schema's.
         allow_empty: Whether an input without any record is in order.
 
@@ -137,19 +137,19 @@ def find_centroids(
     pay = payment(ledger, dataset, schema, "centroids", budget, seed)
     table = read(source, schema, allow_empty=allow_empty)
     with drawing(pay, seed) as (stream, _):
-        found = run(table, clusters, rounds, budget, Dice(stream))
+        found = run(table, clusters, rounds, budget, SecureSampler(stream))
     return replace(found, private=stream.secure)
 
 
-def run(table: Table, clusters: int, rounds: int, budget: Budget, chance: Chance) -> Centroids:
+def run(table: Table, clusters: int, rounds: int, budget: Budget, sampler: Sampler) -> Centroids:
     """The same on a table in memory; audits call this with a chance of their own."""
     schema = table.schema
-    purse = open_purse(budget, UNITS, 0)
-    ledger = Ledger(purse.pots)
-    ledger.grant([Line("centroid", "epsilon", levels(UNITS, rounds), rounds)])
-    curator = Curator(ledger, chance)
+    budgets = divide_budget(budget, UNITS, 0)
+    ledger = Ledger(budgets.parts)
+    ledger.allow([Allowance("centroid", "epsilon", levels(UNITS, rounds), rounds)])
+    curator = Curator(ledger, sampler)
     with_label = cluster_schema(schema, clusters)
-    reach = (len(schema.attributes) + 1) * SCALE
+    max_contribution = (len(schema.attributes) + 1) * SCALE
     points = np.zeros((1, sum(feature_sizes(schema))))  # the first round finds the mean of all
     for step in range(rounds):
         if step == 1:
@@ -159,10 +159,14 @@ def run(table: Table, clusters: int, rounds: int, budget: Budget, chance: Chance
         everything = np.ones(whole.shape, dtype=np.bool_)
         ((_, found),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
         exact = found.map(_sums(schema, len(points), clusters))
-        noisy, units = curator.laplace("centroid", step, _ROOT, exact, reach=reach)
+        noisy, units = curator.laplace(
+            "centroid", step, _ROOT, exact, max_contribution=max_contribution
+        )
         sums = noisy.reshape(len(points), -1).astype(np.float64)
         # a cluster that noise alone could have filled stays where it was
-        held = sums[:, 0] >= 5 / float(curator.noise_rate("centroid", int(units[0]), reach))
+        held = sums[:, 0] >= 5 / float(
+            curator.noise_rate("centroid", int(units[0]), max_contribution)
+        )
         means = np.clip(sums[:, 1:] / np.maximum(sums[:, :1], 1), 0, 1)
         points = np.where(held[:, None], means, points)
     return Centroids(schema, points, str(Fraction(budget.epsilon)), ledger.book(_ROOT, 1))

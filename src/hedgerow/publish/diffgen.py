@@ -40,8 +40,8 @@ from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import MOST_CELLS, GridPartition
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.ledger import Line
-from hedgerow.publish.planning.plan import Plan, Purse, leaf_lines, levels, open_purse
+from hedgerow.privacy.ledger import Allowance
+from hedgerow.publish.planning.plan import Budgets, Plan, divide_budget, leaf_allowances, levels
 from hedgerow.publish.planning.rules import grid_size
 from hedgerow.publish.publisher import (
     Job,
@@ -102,12 +102,12 @@ class DiffGen(TablePublisher):
                 "max_cells times the number of classes is more than can be numbered.",
                 hint=f"Take at most {MOST_CELLS // max(1, len(schema.classes))}.",
             )
-        purse, grants, size = grid_growth(
+        budgets, allowances, size = grid_growth(
             schema, budget, self.schedule, self.specialisations, rows, GROWTH_UNITS, 1
         )
         if size:
-            grants.extend(leaf_lines(purse))
-        return Plan(self.name, self.schedule, budget, purse, tuple(grants), size, size)
+            allowances.extend(leaf_allowances(budgets))
+        return Plan(self.name, self.schedule, budget, budgets, tuple(allowances), size, size)
 
     def publish(self, job: Job) -> Outcome:
         """See `TablePublisher.publish`."""
@@ -124,7 +124,7 @@ def count_cells(engine: Engine, curator: Curator, partition: GridPartition) -> l
     classes = engine.domain.classes
     number = partition.cells * classes
     exact = engine.cell_counts(partition.edges)
-    purposes = ["leaf", "spare"] if curator.ledger.grants("spare") else ["leaf"]
+    purposes = ["leaf", "spare"] if curator.ledger.allows("spare") else ["leaf"]
     if number <= DENSE_CELLS:
 
         def dense(cells: tuple[Ints, Ints]) -> Ints:
@@ -141,7 +141,7 @@ def count_cells(engine: Engine, curator: Curator, partition: GridPartition) -> l
                 [(every, *curator.laplace(purpose, 0, accounts, counts))], by_class=True,
             )
             for purpose in purposes
-            if curator.ledger.left(curator.ledger.pot_of(purpose), _ROOT)[0]
+            if curator.ledger.left(curator.ledger.budget_of(purpose), _ROOT)[0]
         ]  # fmt: skip
     left = int(curator.ledger.left("epsilon", _ROOT)[0])
     rate = curator.noise_rate("leaf", left)
@@ -170,8 +170,8 @@ def grid_growth(
     rows: int | None,
     growth_units: int,
     step_units: int,
-) -> tuple[Purse, list[Line], int | None]:
-    """The purse and the grants for growing by cuts, and the number of steps if it is known.
+) -> tuple[Budgets, list[Allowance], int | None]:
+    """The budgets and the allowances for growing by cuts, and the number of steps if it is known.
 
     Args:
         schema: The public schema.
@@ -187,15 +187,19 @@ def grid_growth(
         numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
         uses = {"cut": numeric + size - 1 if numeric else 0, "select": size}
         growth = step_units * sum(uses.values())
-        purse = open_purse(budget, 2 * growth, growth)
-        return purse, [Line(k, purse.growth, (step_units,), n) for k, n in uses.items()], size
-    purse = open_purse(budget, UNITS, growth_units)
-    grants = [Line("rows", "epsilon", (ROWS_UNITS,), 1)]
+        budgets = divide_budget(budget, 2 * growth, growth)
+        return (
+            budgets,
+            [Allowance(k, budgets.growth, (step_units,), n) for k, n in uses.items()],
+            size,
+        )
+    budgets = divide_budget(budget, UNITS, growth_units)
+    allowances = [Allowance("rows", "epsilon", (ROWS_UNITS,), 1)]
     if rows is not None:
         size = grid_size(budget.row_epsilon, rows, size, len(schema.classes))
     if size:
-        grants.append(Line("select", purse.growth, levels(growth_units, size), size))
-    return purse, grants, size
+        allowances.append(Allowance("select", budgets.growth, levels(growth_units, size), size))
+    return budgets, allowances, size
 
 
 def grow_cuts(job: Job, schedule: str, max_cells: int) -> Cuts:
@@ -207,7 +211,7 @@ def grow_cuts(job: Job, schedule: str, max_cells: int) -> Cuts:
     everything = np.ones(whole.shape, dtype=np.bool_)
     ((_, marginals),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
     cuts = Cuts(engine.domain, max_cells)
-    span = 2 * score.sensitivity if paper else score.span_apart
+    score_range = 2 * score.sensitivity if paper else score.score_range_apart
     for step in range(job.specialisations):
         if not cuts.open_values().any():
             break
@@ -216,11 +220,15 @@ def grow_cuts(job: Job, schedule: str, max_cells: int) -> Cuts:
             for values in cuts.without_split_point():
                 scored = marginals.map(cuts.split_points(values, score))
                 accounts = np.zeros(len(values), dtype=np.int64)
-                drawn = curator.select("cut", step, accounts, scored, span=span, flip=False)
+                drawn = curator.select(
+                    "cut", step, accounts, scored, score_range=score_range, flip=False
+                )
                 cuts.split_point[values] = drawn.cut
         # select
         scored = marginals.map(cuts.candidates(score, joint=not paper))
-        choice = curator.select("select", step, _ROOT, scored, span=span, flip=not paper)
+        choice = curator.select(
+            "select", step, _ROOT, scored, score_range=score_range, flip=not paper
+        )
         # specialise
         cuts.specialise(int(choice.part[0]), int(choice.cut[0]))
     return cuts

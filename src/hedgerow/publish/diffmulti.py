@@ -16,9 +16,9 @@ Spent on each path from the root to a leaf (path composition, see `privacy.ledge
 | allocate: sizes of the children           | discrete Laplace | 1 of 2 N     | 7% over g levels  |
 | leaf: class counts                        | discrete Laplace | what is left | what is left      |
 
-With `detail`, 40% (30% where there are few records) goes to `publish.detail` first, on every path,
-and the shares above are of the rest. N = numeric + 3 g - 2 is the most steps on a path of at most g
-specialisations. With a delta,
+With `marginals`, 40% (30% where there are few records) goes to `publish.marginals` first, on every
+path, and the shares above are of the rest. N = numeric + 3 g - 2 is the most steps on a path of at
+most g specialisations. With a delta,
 select, cut and allocate are paid in zCDP, and what a leaf has left of it buys a second count.
 
 Departures from the paper (M.. as in docs/algorithms/diffmulti.md): empty children get noise like
@@ -39,10 +39,10 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.ledger import Line
+from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.selection import Choices
-from hedgerow.publish.detail import buy_detail, share_detail
-from hedgerow.publish.planning.plan import Plan, leaf_lines, levels, open_purse
+from hedgerow.publish.marginals import measure_marginals, share_marginals
+from hedgerow.publish.planning.plan import Plan, divide_budget, leaf_allowances, levels
 from hedgerow.publish.planning.rules import PAPER_NUMERIC_HEIGHT, tree_size
 from hedgerow.publish.publisher import (
     Job,
@@ -78,9 +78,9 @@ class DiffMulti(TablePublisher):
         depth: The most specialisations on one path; by default by a public rule ("paper": the
             heights of all taxonomies, with 7 for a numeric attribute).
         distribution: "fair" by noisy sizes, or "even", which costs nothing.
-        detail: Whether attributes and pairs of them are counted too, by a share of the budget: for
-            rows and range counts that are much better than regions alone can give ("tuned").
-        pairs: With detail, how many pairs of attributes; by default by a public rule.
+        marginals: Whether attributes and pairs of them are counted too, by a share of the budget:
+            for rows and range counts that are much better than regions alone can give ("tuned").
+        pairs: With marginals, how many pairs of attributes; by default by a public rule.
 
     Example:
         >>> DiffMulti(score="max").specialisations is None
@@ -92,7 +92,7 @@ class DiffMulti(TablePublisher):
     specialisations: int | None = None
     depth: int | None = None
     distribution: Literal["fair", "even"] = "fair"
-    detail: bool = False
+    marginals: bool = False
     pairs: int | None = None
 
     name: ClassVar[str] = "diffmulti"
@@ -104,11 +104,11 @@ class DiffMulti(TablePublisher):
         check_common(self.score, self.specialisations, scores, MOST_SPECIALISATIONS)
         check_count("depth", self.depth, MOST_DEPTH)
         check_count("pairs", self.pairs, MOST_PAIRS)
-        if self.pairs and not self.detail:
-            raise UsageError("pairs are a part of detail.", hint="Ask for detail, too.")
-        if self.detail and self.schedule == "paper":
+        if self.pairs and not self.marginals:
+            raise UsageError("pairs are a part of marginals.", hint="Ask for marginals, too.")
+        if self.marginals and self.schedule == "paper":
             raise UsageError(
-                "detail is no part of the published schedule.", hint="Take the schedule tuned."
+                "marginals is no part of the published schedule.", hint="Take the schedule tuned."
             )
 
     def scoring(self, schema: Schema) -> Score:
@@ -130,39 +130,56 @@ class DiffMulti(TablePublisher):
         uses = {"cut": numeric + depth - 1 if numeric else 0, "select": depth}
         uses["allocate"] = depth - 1 if self.distribution == "fair" else 0
         steps = sum(uses.values())
-        purse = open_purse(budget, 2 * steps, steps)
-        grants = [Line(purpose, purse.growth, (1,), most) for purpose, most in uses.items()]
+        budgets = divide_budget(budget, 2 * steps, steps)
+        allowances = [
+            Allowance(purpose, budgets.growth, (1,), most) for purpose, most in uses.items()
+        ]
         size = self.specialisations or 1000
-        return Plan(self.name, "paper", budget, purse, (*grants, *leaf_lines(purse)), size, depth)
+        return Plan(
+            self.name,
+            "paper",
+            budget,
+            budgets,
+            (*allowances, *leaf_allowances(budgets)),
+            size,
+            depth,
+        )
 
     def _tuned(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
-        # with a delta the pots are set before the rows are known, so growth takes the least share
-        rest = UNITS * 3 // 5 if self.detail else UNITS
-        purse = open_purse(budget, UNITS, GROWTH_UNITS * rest // UNITS)
-        grants = [Line("rows", "epsilon", (ROWS_UNITS,), 1)]
+        # with a delta the budgets are set before the rows are known, so growth takes the least
+        # share
+        rest = UNITS * 3 // 5 if self.marginals else UNITS
+        budgets = divide_budget(budget, UNITS, GROWTH_UNITS * rest // UNITS)
+        allowances = [Allowance("rows", "epsilon", (ROWS_UNITS,), 1)]
         size, depth = self.specialisations, self.depth
         if rows is not None or (size and depth):
-            if self.detail:
-                detail = share_detail(schema, budget.row_epsilon, rows or 0, UNITS, self.pairs)
-                grants.extend(detail.lines())
-                rest = UNITS - detail.units
+            if self.marginals:
+                marginals = share_marginals(
+                    schema, budget.row_epsilon, rows or 0, UNITS, self.pairs
+                )
+                allowances.extend(marginals.lines())
+                rest = UNITS - marginals.units
             worth = budget.row_epsilon * rest / UNITS
             size, depth = tree_size(worth, rows or 0, size, depth, len(schema.classes))
-            growth = min(GROWTH_UNITS * rest // UNITS, purse.growth_units)
+            growth = min(GROWTH_UNITS * rest // UNITS, budgets.growth_units)
             share = growth * ALLOCATE_UNITS // GROWTH_UNITS if self.distribution == "fair" else 0
-            grants.append(Line("select", purse.growth, levels(growth - share, depth), depth))
-            grants.append(Line("allocate", purse.growth, levels(share, depth - 1), depth - 1))
-            grants.extend(leaf_lines(purse))
-        return Plan(self.name, "tuned", budget, purse, tuple(grants), size, depth)
+            allowances.append(
+                Allowance("select", budgets.growth, levels(growth - share, depth), depth)
+            )
+            allowances.append(
+                Allowance("allocate", budgets.growth, levels(share, depth - 1), depth - 1)
+            )
+            allowances.extend(leaf_allowances(budgets))
+        return Plan(self.name, "tuned", budget, budgets, tuple(allowances), size, depth)
 
     def publish(self, job: Job) -> Outcome:
         """See `TablePublisher.publish`."""
         engine, curator = job.engine, job.curator
-        if self.detail:
+        if self.marginals:
             job.progress(0, "counting attributes and pairs of them")
             budget, rows = job.plan.budget, max(0, int(job.found[0].values[0, 0]))
-            share = share_detail(job.schema, budget.row_epsilon, rows, UNITS, self.pairs)
-            job.found.extend(buy_detail(curator, engine, job.schema, share))
+            share = share_marginals(job.schema, budget.row_epsilon, rows, UNITS, self.pairs)
+            job.found.extend(measure_marginals(curator, engine, job.schema, share))
         tree = GrowingTree(engine.domain)
         nodes = np.zeros(1, dtype=np.int64)
         quota = np.full(1, job.specialisations, dtype=np.int64)
@@ -224,7 +241,7 @@ class DiffMulti(TablePublisher):
         """Chooses what each node is specialised on; the scores see that node's records alone."""
         paper = self.schedule == "paper"
         engine, score = job.engine, job.score
-        span = 2 * score.sensitivity if paper else score.span
+        score_range = 2 * score.sensitivity if paper else score.score_range
         cuts = cuts.copy()
 
         def draw(purpose: str, at: Ints, ask: NDArray[np.int32]) -> Choices:
@@ -233,7 +250,9 @@ class DiffMulti(TablePublisher):
                 here = at[batch]
                 region = (tree.lo[here], tree.hi[here], tree.taxon[here], ask[batch])
                 scored = sealed.map(candidates(engine.domain, *region, score, apart=False))
-                drawn = job.curator.select(purpose, depth, here, scored, span=span, flip=not paper)
+                drawn = job.curator.select(
+                    purpose, depth, here, scored, score_range=score_range, flip=not paper
+                )
                 parts.append(drawn.part)
                 points.append(drawn.cut)
             return Choices(np.concatenate(parts), np.concatenate(points))

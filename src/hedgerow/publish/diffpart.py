@@ -48,11 +48,11 @@ from hedgerow.errors import UsageError
 from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets
 from hedgerow.measured.measurements import Measurement, Place
 from hedgerow.privacy.budget import Budget, Number
-from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.ledger import Ledger, Line
-from hedgerow.publish.planning.basket_rules import REST_EDGES, core_size, item_cap, size_edges
-from hedgerow.publish.planning.plan import Plan, open_purse
+from hedgerow.privacy.ledger import Allowance, Ledger
+from hedgerow.privacy.sampler import Sampler
+from hedgerow.publish.planning.itemset_rules import REST_EDGES, core_size, item_cap, size_edges
+from hedgerow.publish.planning.plan import Plan, divide_budget
 from hedgerow.publish.publisher import (
     Outcome,
     Progress,
@@ -138,9 +138,9 @@ class DiffPart(Publisher):
 
     def _plan(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
         items, kind = _items(schema), self.kind(schema)
-        purse = open_purse(budget, UNITS, UNITS // 2)
-        rest = Line("leaf", "epsilon", None, 1)
-        grants = []
+        budgets = divide_budget(budget, UNITS, UNITS // 2)
+        rest = Allowance("leaf", "epsilon", None, 1)
+        allowances = []
         if kind == "paper":
             tests = int(ItemTree.of(items).inner[0])
             if tests > UNITS // 2:
@@ -148,18 +148,20 @@ class DiffPart(Publisher):
                     "the tree over the items has too many inner nodes for the paper's schedule.",
                     hint="Use a larger fan-out, or the tuned schedule.",
                 )
-            grants.append(Line("test", "epsilon", None, tests))
+            allowances.append(Allowance("test", "epsilon", None, tests))
         else:
-            grants.append(Line("size", "epsilon", (SIZE_UNITS,), 1))
+            allowances.append(Allowance("size", "epsilon", (SIZE_UNITS,), 1))
             whole = kind == "core" and self._core(items, budget, rows) == items.size
             if not whole:
-                grants.append(Line("support", "epsilon", (SUPPORT_UNITS[kind],), 1))
+                allowances.append(Allowance("support", "epsilon", (SUPPORT_UNITS[kind],), 1))
             if kind == "tree":
-                grants.append(Line("gate", "epsilon", (GATE_UNITS,), 1))
+                allowances.append(Allowance("gate", "epsilon", (GATE_UNITS,), 1))
             else:
-                rest = Line("cell", "epsilon", None, 1)
-        grants.append(rest)
-        return Plan(self.name, self.schedule, budget, purse, tuple(grants), None, None, grows=False)
+                rest = Allowance("cell", "epsilon", None, 1)
+        allowances.append(rest)
+        return Plan(
+            self.name, self.schedule, budget, budgets, tuple(allowances), None, None, grows=False
+        )
 
     def _core(self, items: Items, budget: Budget, rows: int | None) -> int:
         """The size of the core; without a number of rows, as if there were very many."""
@@ -180,7 +182,7 @@ class DiffPart(Publisher):
         engine: ItemEngine,
         schema: Schema,
         budget: Budget,
-        chance: Chance,
+        sampler: Sampler,
         progress: Progress = no_progress,
     ) -> Outcome:
         """See `Publisher.run`."""
@@ -188,21 +190,21 @@ class DiffPart(Publisher):
         budget = Budget(budget.epsilon)
         kind = self.kind(schema)
         plan = self._plan(schema, budget, 0)
-        curator = Curator(Ledger(plan.purse.pots), chance)
+        curator = Curator(Ledger(plan.budgets.parts), sampler)
         if kind == "paper":
-            curator.ledger.grant(plan.grants)
+            curator.ledger.allow(plan.allowances)
             return self._paper(engine, items, plan, curator, progress)
-        curator.ledger.grant(plan.grants[:1])
+        curator.ledger.allow(plan.allowances[:1])
         # size
         edges = size_edges(items.max_items or items.size)
         sizes = _counted(curator, "size", "size", edges, engine.sizes(edges))
         rows = max(0, int(sizes.values.sum()))
         plan = self._plan(schema, budget, rows)
-        curator.ledger.grant(plan.grants[1:])
+        curator.ledger.allow(plan.allowances[1:])
         found = [sizes]
         progress(0.2)
         # support
-        if curator.ledger.grants("support"):
+        if curator.ledger.allows("support"):
             cap = self._cap(items, plan, sizes)
             everything = np.arange(items.size)
             exact = engine.supports(cap)
@@ -217,7 +219,7 @@ class DiffPart(Publisher):
         most = items.max_items or items.size
         if self.cap is not None:
             return min(self.cap, most)
-        (share,) = (line.units for line in plan.grants if line.purpose == "support")
+        (share,) = (line.units for line in plan.allowances if line.purpose == "support")
         assert share is not None
         epsilon = float(plan.budget.epsilon * share[0] / UNITS)
         return item_cap(sizes.where, sizes.values[:, 0], most, items.size, epsilon)
@@ -274,7 +276,7 @@ class DiffPart(Publisher):
         self, engine: ItemEngine, items: Items, plan: Plan, curator: Curator, progress: Progress
     ) -> Outcome:
         """Algorithm 1: one half of epsilon guides the growth, the rest is for the leaves."""
-        ledger, unit = curator.ledger, plan.purse.pots[0].unit
+        ledger, unit = curator.ledger, plan.budgets.parts[0].unit
         cuts = GrowingCuts(ItemTree.of(items))
         account = [0]  # of each partition
         leaves: list[tuple[int, int, int]] = []  # partitions, their noisy counts and the price
@@ -327,7 +329,7 @@ class DiffPart(Publisher):
         found: dict[str, Any] = {"variant": self.kind(schema)}
         for measurement in outcome.measurements:
             if measurement.name == "support":
-                found["cap"] = measurement.reach
+                found["cap"] = measurement.max_contribution
         if isinstance(outcome.partition, CoreCells):
             found["core"] = len(outcome.partition.core)
         return found
@@ -348,13 +350,20 @@ def _whole(bar: float) -> int:
 
 
 def _counted(
-    curator: Curator, purpose: str, at: Place, where: Ints, exact: Sealed[Ints], reach: int = 1
+    curator: Curator,
+    purpose: str,
+    at: Place,
+    where: Ints,
+    exact: Sealed[Ints],
+    max_contribution: int = 1,
 ) -> Measurement:
     """Noisy counts of disjoint places, or of items, under one charge to everybody."""
     row = exact.map(lambda counts: counts[None, :])
-    noisy, units = curator.laplace(purpose, 0, _ROOT, row, reach=reach)
+    noisy, units = curator.laplace(purpose, 0, _ROOT, row, max_contribution=max_contribution)
     price = np.full(len(where), units[0], dtype=np.int64)
-    return measured(curator, purpose, at, [(where, noisy[0][:, None], price)], reach=reach)
+    return measured(
+        curator, purpose, at, [(where, noisy[0][:, None], price)], max_contribution=max_contribution
+    )
 
 
 def _expanded(

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from hedgerow.errors import LedgerWarning, UsageError
-from hedgerow.privacy.account_book import AccountBook, Booking, Notes, unit_of
 from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.budget_ledger.ledger import Booking, BudgetLedger, Notes, unit_of
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.schema import Schema
 
@@ -50,7 +50,7 @@ def payment(
             "a seeded run is not private, so there is nothing to book.",
             hint="Leave out the seed for a release, or the ledger for a test.",
         )
-    book = AccountBook(ledger)
+    book = BudgetLedger(ledger)
     unit = unit_of(schema)
     name = schema.name if dataset is None else dataset
     book.check(name, budget, method=method, unit=unit, notes=notes)

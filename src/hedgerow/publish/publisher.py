@@ -16,9 +16,9 @@ from hedgerow.measured.itemsets import Itemsets
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition
 from hedgerow.privacy.budget import Budget, Number
-from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
+from hedgerow.privacy.sampler import Sampler
 from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.steps.measure import buy_rows
 from hedgerow.publish.steps.scores import SCORES, Score
@@ -140,7 +140,7 @@ class Publisher(ABC):
         engine: Any,
         schema: Schema,
         budget: Budget,
-        chance: Chance,
+        sampler: Sampler,
         progress: Progress = no_progress,
     ) -> Outcome:
         """Spends by the plan.
@@ -149,7 +149,7 @@ class Publisher(ABC):
             engine: The private data, as this method counts it.
             schema: The public schema.
             budget: What one person may lose.
-            chance: Where outcomes come from.
+            sampler: Where outcomes come from.
             progress: Called now and then with the share of the work that is done.
         """
 
@@ -189,7 +189,7 @@ class TablePublisher(Publisher):
         if len(schema.attributes) > MOST_ATTRIBUTES:
             raise UsageError(f"A schema may have at most {MOST_ATTRIBUTES} predictors.")
         for most in (self.plan_for(schema, budget, 0), self.plan_for(schema, budget, MOST_ROWS)):
-            most.check_rates(2 * max(score.sensitivity, score.span_apart))
+            most.check_rates(2 * max(score.sensitivity, score.score_range_apart))
         return self.plan_for(schema, budget, rows)
 
     def scoring(self, schema: Schema) -> Score:
@@ -209,7 +209,7 @@ class TablePublisher(Publisher):
         engine: Engine,
         schema: Schema,
         budget: Budget,
-        chance: Chance,
+        sampler: Sampler,
         progress: Progress = no_progress,
     ) -> Outcome:
         """Opens the ledger, buys what the rules want to know, and publishes.
@@ -221,20 +221,20 @@ class TablePublisher(Publisher):
             engine: The private data.
             schema: The public schema.
             budget: What one person may lose.
-            chance: Where outcomes come from.
+            sampler: Where outcomes come from.
             progress: Called now and then with the share of the work that is done.
         """
         plan = self.plan_for(schema, budget, 0)
-        ledger = Ledger(plan.purse.pots)
-        curator = Curator(ledger, chance)
+        ledger = Ledger(plan.budgets.parts)
+        curator = Curator(ledger, sampler)
         found = []
         if self.schedule == "paper":
-            ledger.grant(plan.grants)
+            ledger.allow(plan.allowances)
         else:
-            ledger.grant(plan.grants[:1])
+            ledger.allow(plan.allowances[:1])
             found.append(buy_rows(curator, engine))
             plan = self.plan_for(schema, budget, max(0, int(found[0].values[0, 0])))
-            ledger.grant(plan.grants[1:])
+            ledger.allow(plan.allowances[1:])
         score = self.scoring(schema)
         return self.publish(Job(schema, engine, plan, curator, score, found, progress))
 

@@ -18,7 +18,7 @@ __all__ = ["LEAST", "MOST", "most_bytes", "room_for"]
 
 LEAST, MOST = 1 << 26, 1 << 30
 
-_FIXED = 1 << 22  # what does not grow with the regions: heads of files, the ledger's grants
+_FIXED = 1 << 22  # what does not grow with the regions: heads of files, the ledger's allowances
 _NUMBER = 100  # bytes of one noisy number with its place, or of one charge
 _NUMERIC_LABEL = 100
 
@@ -56,7 +56,7 @@ def most_bytes(method: Publisher, schema: Schema, plan: Plan) -> int | None:
 
 
 def _most_regions(method: Publisher, schema: Schema, plan: Plan) -> int | None:
-    if plan.specialisations is None or not plan.grows or getattr(method, "detail", False):
+    if plan.specialisations is None or not plan.grows or getattr(method, "marginals", False):
         return None
     parts = [2] + [
         max(attribute.taxonomy.parents.count(node) for node in {*attribute.taxonomy.parents})

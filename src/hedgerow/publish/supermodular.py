@@ -47,9 +47,9 @@ from hedgerow.optimise.model import Aim, Rule, Utility, Worth, check_number
 from hedgerow.optimise.side import Side
 from hedgerow.optimise.solve import check_possible, solve
 from hedgerow.privacy.budget import LARGEST_TERM, Budget, Number, read_number
-from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
+from hedgerow.privacy.sampler import Sampler
 from hedgerow.privacy.suppression import least_group, least_threshold, sampling_allowed
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.planning.rows_plan import RowsPlan
@@ -299,7 +299,7 @@ class Supermodular(Publisher):
             score = DiffMulti().scoring(schema)
             for guess in (0, MOST_ROWS):  # refused before any of it is spent
                 most = DiffMulti().plan_for(schema, made, guess)
-                most.check_rates(2 * max(score.sensitivity, score.span_apart))
+                most.check_rates(2 * max(score.sensitivity, score.score_range_apart))
         return plan
 
     def picture(self, schema: Schema) -> dict[str, Any]:
@@ -314,20 +314,20 @@ class Supermodular(Publisher):
         engine: MemoryEngine,
         schema: Schema,
         budget: Budget,
-        chance: Chance,
+        sampler: Sampler,
         progress: Progress = no_progress,
     ) -> RowsOutcome:
         """See `Publisher.run`."""
         plan = self.plan_for(schema, budget)
         forest, worth = self.terms(schema)
         aim = self.aim()
-        ledger = Ledger([plan.pot])
-        ledger.grant(plan.grants)
-        curator = Curator(ledger, chance)
+        ledger = Ledger([plan.unit_budget])
+        ledger.allow(plan.allowances)
+        curator = Curator(ledger, sampler)
         # the side table
         if self.side is None:
             ledger.charge("side", 0, _ROOT)
-            codes = made_side(engine, schema, plan.side_budget(), chance)
+            codes = made_side(engine, schema, plan.side_budget(), sampler)
             side = Side.of(forest, codes)
         else:
             side = Side.of(forest, self.side_rows(schema))
@@ -345,7 +345,7 @@ class Supermodular(Publisher):
             where = (forest, side, worth, aim)
             if self.sharpness is not None:
                 found = draw_nodes(
-                    *where, self.sharpness, leaves, factor, records.counts, chance.words
+                    *where, self.sharpness, leaves, factor, records.counts, sampler.words
                 )
             else:
                 best = solve(*where, leaves, factor, thorough=self.thorough)
@@ -398,13 +398,15 @@ class Supermodular(Publisher):
         return [(names.index(name), columns.values()) for name in self.weight_columns]
 
 
-def made_side(engine: MemoryEngine, schema: Schema, budget: Budget, chance: Chance) -> NDArray[Any]:
+def made_side(
+    engine: MemoryEngine, schema: Schema, budget: Budget, sampler: Sampler
+) -> NDArray[Any]:
     """Synthetic rows of a DiffMulti release of the table; the budget was charged by the caller.
 
     All that is drawn at random after the release is drawn with a fixed seed, so that the rows are
     a function of the transcript.
     """
-    outcome = DiffMulti().run(engine, schema, budget, chance)
+    outcome = DiffMulti().run(engine, schema, budget, sampler)
     assert isinstance(outcome.partition, TreePartition)
     classes = max(1, len(schema.classes))
     found = estimate_cells(outcome.partition, outcome.measurements, classes)

@@ -3,6 +3,6 @@
 from hedgerow.release.files import check_target, read_manifest
 from hedgerow.release.rows import RowsRelease
 from hedgerow.release.table import Release
-from hedgerow.release.transactions import BasketRelease
+from hedgerow.release.transactions import TransactionsRelease
 
-__all__ = ["BasketRelease", "Release", "RowsRelease", "check_target", "read_manifest"]
+__all__ = ["TransactionsRelease", "Release", "RowsRelease", "check_target", "read_manifest"]

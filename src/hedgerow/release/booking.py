@@ -1,4 +1,4 @@
-"""What a release knows of the ledger over releases that it was booked in."""
+"""What a release knows of the budget ledger that it was booked in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Booking", "note_saved"]
 
 
 class Booking(Protocol):
-    """The entry that a release has in a ledger over releases, which is kept elsewhere."""
+    """The entry that a release has in a budget ledger, which is kept elsewhere."""
 
     def mark_published(self, place: str | os.PathLike[str]) -> None:
         """Notes that the release was saved."""

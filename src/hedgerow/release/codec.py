@@ -56,7 +56,7 @@ KINDS: dict[str, type] = {
 # infinite, whatever a stranger wrote.
 _LARGEST_COUNT, _LARGEST_SUM = 1 << 53, 1 << 60
 _LEAST_RATE, _LARGEST_RATE = Fraction(1, 10**20), 10**6
-_LARGEST_REACH = 10**9
+_LARGEST_CONTRIBUTION = 10**9
 
 
 def partition_kind(partition: Partition | Itemsets) -> str:
@@ -143,7 +143,11 @@ def measurement_heads(measurements: Sequence[Measurement]) -> list[dict[str, Any
             "unit": str(measurement.unit),
             "threshold": measurement.threshold,
         }
-        | ({} if measurement.reach == 1 else {"reach": measurement.reach})
+        | (
+            {}
+            if measurement.max_contribution == 1
+            else {"max_contribution": measurement.max_contribution}
+        )
         for measurement in measurements
     ]
 
@@ -232,7 +236,7 @@ def _measurement(
     try:
         name, at, unit = head["name"], head["at"], exact(head["unit"])
         by_class, listed, threshold = head["by_class"], head["listed"], head["threshold"]
-        reach = head.get("reach", 1)
+        max_contribution = head.get("max_contribution", 1)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise broken("manifest.json", "a measurement is not described as it should be") from None
     if at not in PLACES or not isinstance(name, str):
@@ -243,8 +247,14 @@ def _measurement(
         whole = isinstance(threshold, int) and not isinstance(threshold, bool)
         if not whole or abs(threshold) > _LARGEST_COUNT:
             raise broken("manifest.json", "the threshold of a measurement is no whole number")
-    if not isinstance(reach, int) or isinstance(reach, bool) or not 1 <= reach <= _LARGEST_REACH:
-        raise broken("manifest.json", "the reach of a measurement is no whole number above 0")
+    if (
+        not isinstance(max_contribution, int)
+        or isinstance(max_contribution, bool)
+        or not 1 <= max_contribution <= _LARGEST_CONTRIBUTION
+    ):
+        raise broken(
+            "manifest.json", "the max_contribution of a measurement is no whole number above 0"
+        )
     width = max(1, len(schema.classes)) if by_class and not listed else 1
     known = bool(by_class) and schema.target is not None
     expected = np.tile(np.arange(width), len(value) // width) if known and not listed else None
@@ -268,5 +278,5 @@ def _measurement(
         unit,
         threshold,
         np.maximum(klass, 0) if listed else None,
-        reach,
+        max_contribution,
     )

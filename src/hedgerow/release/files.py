@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from hedgerow.errors import ReleaseError
 from hedgerow.estimate.merge import is_censored
 from hedgerow.measured.itemsets import Itemsets
-from hedgerow.measured.marginals import Detail
+from hedgerow.measured.marginals import Marginals
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition
 from hedgerow.release.codec import (
@@ -49,7 +49,7 @@ from hedgerow.store.validation import broken
 
 if TYPE_CHECKING:
     from hedgerow.release.table import Release
-    from hedgerow.release.transactions import BasketRelease
+    from hedgerow.release.transactions import TransactionsRelease
     from hedgerow.schema import Schema
 
 __all__ = [
@@ -94,7 +94,7 @@ def other_files(path: str | Path, manifest: dict[str, Any]) -> list[str]:
 
 
 def write(
-    release: Release | BasketRelease, path: str | os.PathLike[str], overwrite: bool = False
+    release: Release | TransactionsRelease, path: str | os.PathLike[str], overwrite: bool = False
 ) -> None:
     """Writes a release to a folder, whole or not at all.
 
@@ -156,7 +156,7 @@ def _fill(
     _flush_folder(folder)
 
 
-def _contents(release: Release | BasketRelease) -> Iterator[tuple[str, Any]]:
+def _contents(release: Release | TransactionsRelease) -> Iterator[tuple[str, Any]]:
     schema, partition = release.schema, release.partition
     yield PARTITION, partition_table(schema, partition)
     yield MEASUREMENTS, measurements_table(schema, release.measurements)
@@ -277,7 +277,7 @@ def _check_places(
     if schema.items is not None:
         places |= {"item": schema.items.size, "size": schema.items.size + 1}
     if schema.items is None:
-        Detail.of(schema, measurements)
+        Marginals.of(schema, measurements)
     for measurement in measurements:
         if measurement.at == "cell" and schema.items is None:
             continue  # the line above looked at them

@@ -69,7 +69,7 @@ def _table_files(release: Any) -> Iterator[tuple[str, Content]]:
     yield TABLE, csv_blocks(generalized_table(*listed))
 
 
-def _basket_files(release: Any) -> Iterator[tuple[str, Content]]:
+def _transaction_files(release: Any) -> Iterator[tuple[str, Content]]:
     listed = list_itemsets(release.schema.items, release.partition, release.measurements)
     yield ITEMSETS, listed.table()
     yield ITEMSETS_TEXT, text_blocks(listed)
@@ -81,7 +81,7 @@ def _check_table(schema: Schema, partition: Any) -> None:
     check_against(schema, partition)
 
 
-def _check_baskets(schema: Schema, partition: Any) -> None:
+def _check_transactions(schema: Schema, partition: Any) -> None:
     if schema.items is None:
         raise broken(PARTITION, "the schema describes a table, and these regions transactions")
     partition.check(schema.items)
@@ -94,19 +94,19 @@ _TABLES = Format(
     _check_table,
     check_names,
 )
-_BASKETS = Format(
+_TRANSACTIONS = Format(
     (ITEMSETS, ITEMSETS_TEXT),
-    "hedgerow.release.transactions:BasketRelease",
-    _basket_files,
-    _check_baskets,
+    "hedgerow.release.transactions:TransactionsRelease",
+    _transaction_files,
+    _check_transactions,
     lambda schema: None,
 )
 
 FORMATS: dict[str, Format] = {
     "tree": _TABLES,
     "grid": _TABLES,
-    "core": _BASKETS,
-    "cuts": _BASKETS,
+    "core": _TRANSACTIONS,
+    "cuts": _TRANSACTIONS,
 }
 
 ROWS_FILES = ("cells.parquet", TABLE)

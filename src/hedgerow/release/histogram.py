@@ -12,7 +12,7 @@ from hedgerow.schema import Attribute, Categorical
 from hedgerow.schema.query import Query
 
 if TYPE_CHECKING:
-    from hedgerow.release.transactions import BasketRelease
+    from hedgerow.release.transactions import TransactionsRelease
 
 __all__ = ["BINS", "Spread", "bins", "columns_of", "item_spread", "spread_of", "spreads"]
 
@@ -118,7 +118,7 @@ def spreads(release: Any) -> tuple[Spread, ...]:
     return tuple(found)
 
 
-def item_spread(release: BasketRelease) -> Spread:
+def item_spread(release: TransactionsRelease) -> Spread:
     """How many records hold each item."""
     labels = tuple(release.items.labels)
     answers = release.count([[label] for label in labels])

@@ -16,7 +16,7 @@ from hedgerow.store.validation import broken
 
 if TYPE_CHECKING:
     from hedgerow.release.table import Release
-    from hedgerow.release.transactions import BasketRelease
+    from hedgerow.release.transactions import TransactionsRelease
 
 __all__ = [
     "FORMAT",
@@ -60,7 +60,7 @@ def package_version() -> str:
         return "unknown"
 
 
-def make_manifest(release: Release | BasketRelease, files: dict[str, str]) -> dict[str, Any]:
+def make_manifest(release: Release | TransactionsRelease, files: dict[str, str]) -> dict[str, Any]:
     """The manifest of a release of regions.
 
     Args:

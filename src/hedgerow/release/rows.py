@@ -61,7 +61,7 @@ class RowsRelease:
             which is exact: the one exact number that a release may hold.
         frontier: What other settings would have meant, computed on the side table.
         frame_kind: The kind of frame that answers come in unless another is asked for.
-        booking: Its entry in a ledger over releases, if it was just published with one.
+        booking: Its entry in a budget ledger, if it was just published with one.
 
     Example:
         >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {

@@ -23,7 +23,7 @@ from hedgerow.estimate.marginal_rows import Held, Weighed, most_rows, weigh, wei
 from hedgerow.estimate.merge import is_censored
 from hedgerow.estimate.synthesize import draw_rows, labels_of
 from hedgerow.measured.generalized import generalized_table
-from hedgerow.measured.marginals import Detail
+from hedgerow.measured.marginals import Marginals
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition
 from hedgerow.release.booking import Booking, note_saved
@@ -54,7 +54,7 @@ class Release:
         measurements: The noisy counts.
         frame_kind: The kind of frame that answers come in unless another is asked for: "arrow",
             "pandas" or "polars".
-        booking: Its entry in a ledger over releases, if it was just published with one.
+        booking: Its entry in a budget ledger, if it was just published with one.
 
     Example:
         >>> from fractions import Fraction
@@ -130,18 +130,18 @@ class Release:
 
     @cached_property
     def forest(self) -> Forest | None:
-        """Where records lie, if the release has detail (`hedgerow.measured.marginals`)."""
-        detail = Detail.of(self.schema, self.measurements)
-        if detail is None or is_censored(self.measurements) or not self.counts.any():
+        """Where records lie, if the release has marginals (`hedgerow.measured.marginals`)."""
+        marginals = Marginals.of(self.schema, self.measurements)
+        if marginals is None or is_censored(self.measurements) or not self.counts.any():
             return None
-        return fit_forest(detail, self.counts.sum(axis=0).astype(np.float64))
+        return fit_forest(marginals, self.counts.sum(axis=0).astype(np.float64))
 
     def synthesize(
         self, n: int | None = None, seed: int | None = None, kind: str | None = None
     ) -> Any:
         """Rows like those of the table, in random order.
 
-        They are drawn evenly inside the regions; with detail, where it says that records lie.
+        They are drawn evenly inside the regions; with marginals, where it says that records lie.
 
         Args:
             n: How many; without it, as many as the release counts.
@@ -287,8 +287,8 @@ class Release:
         """Reads a release; no private data is needed.
 
         Returns:
-            A `Release`, a `BasketRelease` if transactions were published, or a `RowsRelease` if
-            every record was generalised by itself.
+            A `Release`, a `TransactionsRelease` if transactions were published, or a `RowsRelease`
+            if every record was generalised by itself.
 
         Raises:
             ReleaseError: If a file is missing, changed or damaged, or of a later format.

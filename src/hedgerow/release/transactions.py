@@ -1,4 +1,4 @@
-"""`BasketRelease`: published transactions, and what can be made of them without private data."""
+"""`TransactionsRelease`: published transactions, and what can be made of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hedgerow.estimate.answers import Answers, check_level
 from hedgerow.estimate.itemsets.answers import answer_sets, read_sets
 from hedgerow.estimate.itemsets.frequent import frequent_sets
 from hedgerow.estimate.itemsets.listing import list_itemsets
-from hedgerow.estimate.itemsets.model import BasketModel, model_of
+from hedgerow.estimate.itemsets.model import ItemsetModel, model_of
 from hedgerow.estimate.itemsets.rows import rows_table
 from hedgerow.estimate.synthesize import check_whole
 from hedgerow.measured.itemsets import Itemsets
@@ -26,11 +26,11 @@ from hedgerow.release.files import write
 from hedgerow.schema import Items, Schema
 from hedgerow.store.frames import as_kind
 
-__all__ = ["BasketRelease"]
+__all__ = ["TransactionsRelease"]
 
 
 @dataclass(frozen=True, repr=False)
-class BasketRelease:
+class TransactionsRelease:
     """Noisy counts of itemsets, with the guarantee they were made under.
 
     Args:
@@ -42,7 +42,7 @@ class BasketRelease:
         partition: The public regions.
         measurements: The noisy counts.
         frame_kind: The kind of frame that answers come in unless another is asked for.
-        booking: Its entry in a ledger over releases, if it was just published with one.
+        booking: Its entry in a budget ledger, if it was just published with one.
 
     Example:
         >>> from fractions import Fraction
@@ -52,10 +52,10 @@ class BasketRelease:
         >>> counted = Measurement("cell", "region", np.arange(4),
         ...                       np.array([[1], [60], [31], [9]]), False,
         ...                       np.ones(4, np.int64), Fraction(1))
-        >>> release = BasketRelease(schema, "diffpart", {}, {"epsilon": "1"}, {},
+        >>> release = TransactionsRelease(schema, "diffpart", {}, {"epsilon": "1"}, {},
         ...                         CoreCells(np.array([0, 1]), np.array([0])), (counted,))
         >>> release
-        BasketRelease('diffpart', schema='shop', epsilon=1, regions=4)
+        TransactionsRelease('diffpart', schema='shop', epsilon=1, regions=4)
         >>> release.itemsets().to_pydict()
         {'count': [60, 31, 9], 'items': [['milk'], ['tea'], ['milk', 'tea']]}
         >>> release.count(["milk", "tea"]).low.tolist(), release.count("milk").high.tolist()
@@ -77,7 +77,7 @@ class BasketRelease:
     def __repr__(self) -> str:
         """The method, the schema and the guarantee on one line."""
         return (
-            f"BasketRelease({self.method!r}, schema={self.schema.name!r}, "
+            f"TransactionsRelease({self.method!r}, schema={self.schema.name!r}, "
             f"epsilon={self.guarantee.get('epsilon')}, regions={self.partition.cells})"
         )
 
@@ -92,7 +92,7 @@ class BasketRelease:
         return self.schema.items
 
     @cached_property
-    def model(self) -> BasketModel:
+    def model(self) -> ItemsetModel:
         """What the measurements say about all itemsets; made when it is first needed."""
         return model_of(self.items, self.partition, self.measurements)
 

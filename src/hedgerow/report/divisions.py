@@ -10,7 +10,7 @@ import numpy as np
 from hedgerow.errors import HedgerowError
 from hedgerow.measured import GridPartition
 from hedgerow.measured.itemsets import CoreCells
-from hedgerow.release import BasketRelease, Release, RowsRelease
+from hedgerow.release import Release, RowsRelease, TransactionsRelease
 from hedgerow.report import words
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
 from hedgerow.report.regions import largest
@@ -25,8 +25,8 @@ _CLASSES = 4
 
 def division(release: Any) -> Safe:
     """How people were divided, and the largest parts."""
-    if isinstance(release, BasketRelease):
-        return _baskets(release)
+    if isinstance(release, TransactionsRelease):
+        return _transactions(release)
     if isinstance(release, RowsRelease):
         return _rows(release)
     return _regions(release)
@@ -64,12 +64,12 @@ def _regions(release: Release) -> Safe:
     caption = f"The {len(shown)} largest regions, with noisy counts"
     parts = [picture, tag("h3", "The largest regions"), table(caption, heads, rows, numbers, True)]
     left = words.left_out(release)
-    return join([_detail(release), *parts, tag("p", left, class_="note") if left else None])
+    return join([_marginals(release), *parts, tag("p", left, class_="note") if left else None])
 
 
-def _detail(release: Release) -> Safe | None:
+def _marginals(release: Release) -> Safe | None:
     """What was counted beside the regions."""
-    tables = words.detail(release)
+    tables = words.marginals(release)
     if tables is None:
         return None
     names = [attribute.name for attribute in release.schema.attributes]
@@ -154,7 +154,7 @@ def _frontier(frontier: dict[str, Any]) -> Safe | None:
     )
 
 
-def _baskets(release: BasketRelease) -> Safe:
+def _transactions(release: TransactionsRelease) -> Safe:
     partition, items = release.partition, release.items
     if isinstance(partition, CoreCells):
         named = ", ".join(items.labels[code] for code in partition.core.tolist())
@@ -172,7 +172,7 @@ def _baskets(release: BasketRelease) -> Safe:
     return join([tag("p", how), _frequent(release)])
 
 
-def _frequent(release: BasketRelease) -> Safe | None:
+def _frequent(release: TransactionsRelease) -> Safe | None:
     try:
         found = release.frequent(_TOP, kind="arrow").to_pylist()
     except HedgerowError:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.measured.conversion import exact
-from hedgerow.release import BasketRelease, Release, RowsRelease
+from hedgerow.release import Release, RowsRelease, TransactionsRelease
 from hedgerow.report import words
 from hedgerow.report.divisions import division, whole
 from hedgerow.report.html import Safe, join, table, tag
@@ -50,7 +50,7 @@ _LIMITS = (
 
 
 def page(
-    source: str | Path | Release | BasketRelease | RowsRelease,
+    source: str | Path | Release | TransactionsRelease | RowsRelease,
     against: Judgement | None = None,
     verdict: Verdict | None = None,
 ) -> str:
@@ -166,7 +166,7 @@ def _top(release: Any, doubted: str | None, against: Judgement | None) -> Safe:
 
 
 def _published(release: Any) -> str:
-    found, tables = words.regions(release), words.detail(release)
+    found, tables = words.regions(release), words.marginals(release)
     if tables is None:
         return found
     found += f", counts of {words.many(len(tables.single), 'attribute')}"
@@ -174,7 +174,7 @@ def _published(release: Any) -> str:
 
 
 def _people(release: Any) -> str:
-    everybody: Any = [[]] if isinstance(release, BasketRelease) else [Query(())]
+    everybody: Any = [[]] if isinstance(release, TransactionsRelease) else [Query(())]
     return whole(float(release.count(everybody).estimate[0]))
 
 
@@ -182,7 +182,7 @@ def _sections(
     release: Any, verdict: Verdict, against: Judgement | None
 ) -> list[tuple[str, str, Safe]]:
     raw = None if against is None else [one.raw for one in against.marginals]
-    baskets = isinstance(release, BasketRelease)
+    transactions = isinstance(release, TransactionsRelease)
     doubted = doubt(release, verdict)
     found: list[tuple[str, str, Safe | None]] = [
         ("short", "In short", _short(release, doubted, against)),
@@ -195,7 +195,7 @@ def _sections(
         ),
     ]
     if against is None:
-        title = "How often items occur" if baskets else "How values are spread"
+        title = "How often items occur" if transactions else "How values are spread"
         found.append(("values", title, values(release, None)))
         found.append(("questions", "What can be asked", questions(release)))
     else:
@@ -301,7 +301,7 @@ def _small(release: Any) -> tuple[str, str]:
             "inside a row nothing is known about where people are."
         )
     empty = "A region with a small count may be empty in truth, and inside a region "
-    tables = words.detail(release)
+    tables = words.marginals(release)
     if tables is None:
         return noise, f"{empty}nothing is known about where people are."
     known = "the regions and the pairs" if tables.pair else "the regions"

@@ -184,7 +184,7 @@ def shares(ledger: dict[str, Any], named: Callable[[str], str] = _plain) -> list
         ReleaseError: If the ledger, which may come from anybody, cannot be read.
 
     Example:
-        >>> shares({"pots": {"epsilon": {"unit": "1/4", "units": 4}}, "paths": [
+        >>> shares({"budgets": {"epsilon": {"unit": "1/4", "units": 4}}, "paths": [
         ...     {"leaves": 3, "spent": {"epsilon": {"leaf": 3, "select": 1}}}]})
         [('choosing how to divide people', 0.25), ('the counts that are published', 0.75)]
     """
@@ -193,13 +193,13 @@ def shares(ledger: dict[str, Any], named: Callable[[str], str] = _plain) -> list
         weights = [int(path["leaves"]) for path in ledger["paths"]]
         if not any(weights):  # a release may list nothing at all, and was paid for all the same
             weights = [1] * len(weights)
-        for pot, entry in ledger["pots"].items():
+        for budget, entry in ledger["budgets"].items():
             unit, units = exact(entry["unit"]), int(entry["units"])
             worth = float(unit)
-            if pot != "epsilon":
+            if budget != "epsilon":
                 worth = float(exact(ledger["conversion"]["epsilon"])) / max(1, units)
             for path, weight in zip(ledger["paths"], weights, strict=True):
-                for purpose, used in path["spent"].get(pot, {}).items():
+                for purpose, used in path["spent"].get(budget, {}).items():
                     amount = int(used) * worth * weight / sum(weights)
                     spent[purpose] = spent.get(purpose, 0.0) + amount
         total = sum(spent.values())
@@ -223,7 +223,7 @@ def budget(release: Any, sound: bool) -> Safe | None:
         release: The release.
         sound: Whether its books add up; if not, they need not even be readable.
     """
-    detailed, classes = words.detail(release) is not None, bool(release.schema.classes)
+    detailed, classes = words.marginals(release) is not None, bool(release.schema.classes)
     named = partial(_plain, detailed=detailed, classes=classes)
     try:
         parts = shares(release.ledger, named)

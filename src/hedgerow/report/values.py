@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.measured import GridPartition, TreePartition
-from hedgerow.release import BasketRelease, Release, RowsRelease
+from hedgerow.release import Release, RowsRelease, TransactionsRelease
 from hedgerow.release.histogram import Spread, columns_of, item_spread, spreads
 from hedgerow.report.divisions import whole
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
@@ -34,9 +34,9 @@ def values(release: Any, raw: Sequence[Sequence[float]] | None) -> Safe:
         release: The release.
         raw: For each attribute the raw shares of the same values, if they are to be shown.
     """
-    told = (item_spread(release),) if isinstance(release, BasketRelease) else spreads(release)
+    told = (item_spread(release),) if isinstance(release, TransactionsRelease) else spreads(release)
     columns: Sequence[Any] = (
-        [None] if isinstance(release, BasketRelease) else columns_of(release.schema)
+        [None] if isinstance(release, TransactionsRelease) else columns_of(release.schema)
     )
     cards = []
     for place, (spread, column) in enumerate(zip(told, columns, strict=True)):
@@ -48,7 +48,7 @@ def values(release: Any, raw: Sequence[Sequence[float]] | None) -> Safe:
     even = None
     if _detailed(release):
         even = tag("p", f"Under “In numbers”, {_WIDE}.")
-    elif not isinstance(release, BasketRelease):
+    elif not isinstance(release, TransactionsRelease):
         even = tag(
             "p",
             "Inside a region people are taken to be spread evenly, so values that no region tells "
@@ -163,7 +163,7 @@ def _short(label: str) -> str:
 
 def questions(release: Any) -> Safe | None:
     """Some questions that the release answers, so that a reader sees how sure answers are."""
-    if isinstance(release, BasketRelease):
+    if isinstance(release, TransactionsRelease):
         return None  # its itemsets are such questions
     asked = _examples(release)
     vocabulary = Vocabulary(release.schema)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.errors import ReleaseError
 
 if TYPE_CHECKING:
-    from hedgerow.measured.marginals import Detail
-    from hedgerow.release import BasketRelease, Release, RowsRelease
+    from hedgerow.measured.marginals import Marginals
+    from hedgerow.release import Release, RowsRelease, TransactionsRelease
 
 __all__ = [
     "caution",
     "decimal",
-    "detail",
+    "marginals",
     "guarantee",
     "left_out",
     "many",
@@ -38,10 +38,10 @@ _PURPOSES = {
     "cut": "choosing where to cut numbers",
     "grow": "growing the tree",
     "allocate": "sharing out specialisations",
-    "single": "counts of every attribute",
+    "one_way": "counts of every attribute",
     "fine": "counts of every code of a number",
     "relate": "choosing pairs of attributes",
-    "pair": "counts of these pairs",
+    "two_way": "counts of these pairs",
     "leaf": "the counts that are published",
     "count": "the counts of every node",
     "counts": "the counts that are published",
@@ -84,7 +84,7 @@ def strength(epsilon: Fraction | None, delta: Fraction | None) -> str:
     return words + (f", delta = {decimal(delta)}" if delta else "")
 
 
-def guarantee(release: Release | BasketRelease | RowsRelease) -> list[str]:
+def guarantee(release: Release | TransactionsRelease | RowsRelease) -> list[str]:
     """What is promised, as sentences."""
     promise = release.guarantee
     if not promise.get("private", True):
@@ -143,7 +143,7 @@ def caution(epsilon: Fraction) -> str | None:
     )
 
 
-def left_out(release: Release | BasketRelease | RowsRelease) -> str | None:
+def left_out(release: Release | TransactionsRelease | RowsRelease) -> str | None:
     """What a release that leaves small cells out should say about it."""
     rule = release.ledger.get("suppression")
     if rule is not None:
@@ -184,16 +184,16 @@ def many(number: int, word: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}{of}{rest}"
 
 
-def detail(release: Any) -> Detail | None:
+def marginals(release: Any) -> Marginals | None:
     """The tables of attributes and pairs that were counted beside regions, if there are any."""
-    from hedgerow.measured.marginals import Detail
+    from hedgerow.measured.marginals import Marginals
 
     if release.schema.items is not None:
         return None
-    return Detail.of(release.schema, getattr(release, "measurements", ()))
+    return Marginals.of(release.schema, getattr(release, "measurements", ()))
 
 
-def regions(release: Release | BasketRelease | RowsRelease) -> str:
+def regions(release: Release | TransactionsRelease | RowsRelease) -> str:
     """How many regions a release has.
 
     They are sets of items, or partitions of them, if it holds transactions.
@@ -207,7 +207,7 @@ def regions(release: Release | BasketRelease | RowsRelease) -> str:
     return many(release.partition.cells, "set of items" if kind == "core" else "partition")
 
 
-def _who(release: Release | BasketRelease | RowsRelease) -> str:
+def _who(release: Release | TransactionsRelease | RowsRelease) -> str:
     if release.schema.items is not None:
         column = release.schema.items.person
         if column is None:
@@ -222,7 +222,7 @@ def _who(release: Release | BasketRelease | RowsRelease) -> str:
 def spending(
     ledger: dict[str, Any], named: Callable[[str], str] = purpose_words
 ) -> list[tuple[str, str, str]]:
-    """What was spent on what: purpose, pot, and from how little to how much on any path.
+    """What was spent on what: purpose, budget, and from how little to how much on any path.
 
     Args:
         ledger: The books of a release.
@@ -243,17 +243,17 @@ def spending(
 def _spending(ledger: dict[str, Any], named: Callable[[str], str]) -> list[tuple[str, str, str]]:
     from hedgerow.measured.conversion import exact
 
-    units = {pot: exact(entry["unit"]) for pot, entry in ledger["pots"].items()}
+    units = {budget: exact(entry["unit"]) for budget, entry in ledger["budgets"].items()}
     rows: list[tuple[str, str, str]] = []
-    for pot, unit in units.items():
-        paths = [path["spent"].get(pot, {}) for path in ledger["paths"]]
+    for budget, unit in units.items():
+        paths = [path["spent"].get(budget, {}) for path in ledger["paths"]]
         purposes = dict.fromkeys(name for path in paths for name in path)
         for purpose in sorted(purposes, key=_order):
             spent = [exact(path.get(purpose, 0)) * unit for path in paths]
             least, most = decimal(min(spent)), decimal(max(spent))
             if max(spent) > 0:
                 amount = least if least == most else f"{least} to {most}"
-                rows.append((named(purpose), pot, amount))
+                rows.append((named(purpose), budget, amount))
     return rows
 
 

@@ -13,7 +13,7 @@ def main() -> None:
     """Parses the command line and writes the files."""
     parser = argparse.ArgumentParser(
         prog="python -m hedgerow.sample",
-        description="Write a made-up table about people and made-up baskets, with their schemas.",
+        description="Write a simulated table of people and simulated transactions, with schemas.",
     )
     parser.add_argument("folder", type=Path, help="where to write; made if it is not there")
     parser.add_argument("--rows", type=int, default=8000, help="how many people (default 8000)")

@@ -1,4 +1,4 @@
-"""The embedded sample of transactions: baskets of a village shop that does not exist."""
+"""The embedded sample of transactions: transactions of a village shop that does not exist."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
-__all__ = ["baskets", "shop_schema"]
+__all__ = ["transactions", "shop_schema"]
 
 # What people come for, how often, and what they then take.
 _ERRANDS = (
@@ -22,7 +22,7 @@ _ERRANDS = (
 
 
 def shop_schema() -> Schema:
-    """The schema of the baskets.
+    """The schema of the transactions.
 
     Example:
         >>> shop_schema().items.size
@@ -34,15 +34,15 @@ def shop_schema() -> Schema:
         return Schema.load(folder / "baskets.yaml")
 
 
-def baskets(records: int = 20_000, seed: int = 1) -> list[list[str]]:
+def transactions(records: int = 20_000, seed: int = 1) -> list[list[str]]:
     """Makes up what people bought; some came for two things at once.
 
     Args:
         records: How many people.
-        seed: The same seed gives the same baskets.
+        seed: The same seed gives the same transactions.
 
     Example:
-        >>> baskets(2)[0]
+        >>> transactions(2)[0]
         ['bread', 'butter', 'eggs', 'potatoes', 'leeks', 'onions']
     """
     import numpy as np

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import UsageError
-from hedgerow.sample.shop import baskets
+from hedgerow.sample.shop import transactions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,7 +112,7 @@ def write(folder: str | Path, rows: int = 8000, seed: int = 1, *, overwrite: boo
 
     Args:
         folder: Made if it is not there.
-        rows: How many people; two and a half times as many baskets.
+        rows: How many people; two and a half times as many transactions.
         seed: The same seed gives the same people.
         overwrite: Whether to replace files that are there already.
 
@@ -137,7 +137,7 @@ def write(folder: str | Path, rows: int = 8000, seed: int = 1, *, overwrite: boo
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes((resources.files("hedgerow.sample") / "data" / name).read_bytes())
     csv.write_csv(people(rows, seed), folder / "people.csv")
-    lines = (" ".join(items) + "\n" for items in baskets(rows * 5 // 2, seed))
+    lines = (" ".join(items) + "\n" for items in transactions(rows * 5 // 2, seed))
     (folder / "baskets.dat").write_text("".join(lines), encoding="utf-8")
 
 

@@ -1,6 +1,5 @@
-"""Private data as integer codes: readers, encoders with their error reports, `Table`, `Baskets`."""
+"""Private data as integer codes: readers, encoders, error reports, `Table`, `Transactions`."""
 
-from hedgerow.table.baskets import Baskets, read_baskets, read_records
 from hedgerow.table.database import Database, refuse_mixing
 from hedgerow.table.drafting.draft import draft_schema
 from hedgerow.table.frames import FrameKind, frame_kind, to_frame
@@ -15,10 +14,11 @@ from hedgerow.table.table import (
     read,
     read_public,
 )
+from hedgerow.table.transactions import Transactions, read_records, read_transactions
 from hedgerow.table.weights import WeightColumns, read_weight_file
 
 __all__ = [
-    "Baskets",
+    "Transactions",
     "CodeMatrix",
     "Database",
     "FrameKind",
@@ -31,7 +31,7 @@ __all__ = [
     "encode_rows",
     "frame_kind",
     "read",
-    "read_baskets",
+    "read_transactions",
     "read_records",
     "read_public",
     "read_weight_file",

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import UsageError
 from hedgerow.schema.items import Items
-from hedgerow.table.basket_kernels import (
+from hedgerow.table.encode import listed, plain_array, text_of
+from hedgerow.table.transaction_kernels import (
     FOREIGN,
     NOTHING,
     find_items,
@@ -21,7 +22,6 @@ from hedgerow.table.basket_kernels import (
     settle,
     split_items,
 )
-from hedgerow.table.encode import listed, plain_array, text_of
 
 __all__ = ["Lookup"]
 

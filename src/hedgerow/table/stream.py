@@ -188,8 +188,8 @@ def check_schema(schema: Schema) -> None:
     if schema.items is not None:
         raise UsageError(
             "the schema describes transactions by their items, not a table by its attributes",
-            hint="Read it with hedgerow.table.read_baskets, or give a schema with `attributes:`. "
-            "Methods for tables do not publish transactions.",
+            hint="Read it with hedgerow.table.read_transactions, or give a schema with "
+            "`attributes:`. Methods for tables do not publish transactions.",
         )
 
 

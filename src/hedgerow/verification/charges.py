@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.measured.marginals import DETAIL
+from hedgerow.measured.marginals import MARGINALS
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import TreePartition
 from hedgerow.release.table import Release
@@ -31,7 +31,7 @@ __all__ = ["ELSEWHERE", "Profile", "accounted", "measured", "profile", "stated"]
 Ints = NDArray[np.int64]
 Profile = tuple[tuple[str, str, int], ...]
 
-_NAMES = ("rows", "allocate", "leaf", "spare", "count", *DETAIL)
+_NAMES = ("rows", "allocate", "leaf", "spare", "count", *MARGINALS)
 ELSEWHERE = "what the paths are said to have spent is not what the entries and the regions show"
 
 
@@ -99,11 +99,11 @@ def _named(release: Release) -> dict[str, Measurement]:
 
 
 def _check_places(release: Release, measurement: Measurement) -> None:
-    if (measurement.at == "cell") != (measurement.name in DETAIL):
+    if (measurement.at == "cell") != (measurement.name in MARGINALS):
         raise Failed("a number speaks of a place that its kind does not have")
     if measurement.at == "cell":
         return
-    if measurement.reach != 1:
+    if measurement.max_contribution != 1:
         raise Failed(f"{measurement.name} counts a record more than once")
     tree = release.partition if isinstance(release.partition, TreePartition) else None
     places = 1 if tree is None else len(tree.parent)
@@ -218,10 +218,10 @@ def _cut_draws(tree: TreePartition, schema: Schema) -> Ints:
 
 def _left(tree: TreePartition, booked: dict[str, Book], charged: dict[str, _Charges]) -> Ints:
     """What the path to each node leaves for spare counts."""
-    pot = booked["spare"].pot
+    budget = booked["spare"].budget
     left = np.full(len(tree.parent), booked["spare"].granted, np.int64)
     for purpose, book in booked.items():
-        if purpose == "spare" or book.pot != pot:
+        if purpose == "spare" or book.budget != budget:
             continue
         left -= _down(tree, charged[purpose]) if purpose in charged else _everyone(book)
     return left
@@ -252,7 +252,7 @@ def _profiles(
     everyone = {
         purpose: _everyone(book) for purpose, book in booked.items() if purpose not in charged
     }
-    names = [(booked[purpose].pot, purpose) for purpose in (*everyone, *charged)]
+    names = [(booked[purpose].budget, purpose) for purpose in (*everyone, *charged)]
     tree = release.partition
     if not isinstance(tree, TreePartition) or not charged:
         return Counter({profile(names, list(everyone.values())): tree.cells})
@@ -271,8 +271,8 @@ def stated(ledger: dict[str, Any]) -> Counter[Profile]:
     found: Counter[Profile] = Counter()
     for path in ledger["paths"]:
         spent = {
-            (pot, purpose): whole(units)
-            for pot, purposes in path["spent"].items()
+            (budget, purpose): whole(units)
+            for budget, purposes in path["spent"].items()
             for purpose, units in purposes.items()
         }
         found[profile(list(spent), list(spent.values()))] += whole(path["leaves"], 1)
@@ -280,5 +280,5 @@ def stated(ledger: dict[str, Any]) -> Counter[Profile]:
 
 
 def profile(names: list[tuple[str, str]], units: list[int]) -> Profile:
-    """What a path spent, by pot and purpose, in one order."""
+    """What a path spent, by budget and purpose, in one order."""
     return tuple(sorted((*name, spent) for name, spent in zip(names, units, strict=True) if spent))

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from hedgerow.measured.itemsets import CoreCells, CutTree
 from hedgerow.measured.measurements import Measurement
-from hedgerow.release.transactions import BasketRelease
+from hedgerow.release.transactions import TransactionsRelease
 from hedgerow.schema.item_tree import ItemTree
 from hedgerow.verification.charges import ELSEWHERE, Profile, profile, stated
-from hedgerow.verification.prices import Book, Failed, afford, books, pots, whole
+from hedgerow.verification.prices import Book, Failed, afford, books, budgets, whole
 
 __all__ = ["accounted", "measured", "published"]
 
@@ -41,19 +41,19 @@ SHARES = {
 """Percent of the budget that DiffPart's tuned schedule gives to finding the regions."""
 
 
-def published(release: BasketRelease) -> int:
+def published(release: TransactionsRelease) -> int:
     """How many regions the ledger accounts for."""
     if _listed(release):
         return len(_named(release)["leaf"].where)
     return release.partition.cells
 
 
-def _listed(release: BasketRelease) -> bool:
+def _listed(release: TransactionsRelease) -> bool:
     """Whether only the leaves that reached a threshold are there."""
     return isinstance(release.partition, CutTree) and release.settings.get("schedule") == "paper"
 
 
-def measured(release: BasketRelease) -> str:
+def measured(release: TransactionsRelease) -> str:
     """Every region was counted, and every count has the noise that its charge buys."""
     named, booked = _named(release), books(release.ledger)
     for name, measurement in named.items():
@@ -71,7 +71,7 @@ def measured(release: BasketRelease) -> str:
     return "every region was counted, at the price that was booked for it"
 
 
-def accounted(release: BasketRelease) -> str:
+def accounted(release: TransactionsRelease) -> str:
     """The paths of the ledger are those that the entries and the regions show."""
     named, booked = _named(release), books(release.ledger)
     found: Counter[Profile] = Counter()
@@ -89,7 +89,7 @@ def accounted(release: BasketRelease) -> str:
             raise Failed("other purposes were booked than this method pays for")
         if release.method == "diffpart":
             _check_shares(release, booked)
-        names = [(book.pot, purpose) for purpose, book in booked.items()]
+        names = [(book.budget, purpose) for purpose, book in booked.items()]
         units = [book.once() for book in booked.values()]
         found[profile(names, units)] = release.partition.cells
     if found != stated(release.ledger):
@@ -97,7 +97,7 @@ def accounted(release: BasketRelease) -> str:
     return "what every record spent follows from the entries and the regions"
 
 
-def _named(release: BasketRelease) -> dict[str, Measurement]:
+def _named(release: TransactionsRelease) -> dict[str, Measurement]:
     """The measurements by name, of which no other and none twice may be there."""
     counts = "cell" if isinstance(release.partition, CoreCells) else "leaf"
     known = {counts} if _listed(release) else {counts, "size", "support"}
@@ -113,7 +113,7 @@ def _named(release: BasketRelease) -> dict[str, Measurement]:
     return found
 
 
-def _check_places(release: BasketRelease, measurement: Measurement) -> None:
+def _check_places(release: TransactionsRelease, measurement: Measurement) -> None:
     name, where = measurement.name, measurement.where
     if measurement.at != _PLACES[name]:
         raise Failed(f"{name} speaks of other places than it should")
@@ -130,14 +130,14 @@ def _check_places(release: BasketRelease, measurement: Measurement) -> None:
         fits = np.array_equal(where, np.arange(places[measurement.at]))
     if not fits:
         raise Failed(f"{name} was not counted once in every place")
-    if measurement.reach != 1 and name != "support":
+    if measurement.max_contribution != 1 and name != "support":
         raise Failed(f"{name} counts disjoint places, in one of which a record lies")
     said = name != "support" or release.method != "diffpart"
-    if not said and measurement.reach != whole(release.settings["chosen"]["cap"], 1):
+    if not said and measurement.max_contribution != whole(release.settings["chosen"]["cap"], 1):
         raise Failed("a record counts for another number of supports than the settings say")
 
 
-def _check_shares(release: BasketRelease, booked: dict[str, Book]) -> None:
+def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None:
     """What finding the regions cost is known in advance, and so is what it is spent on."""
     partition = release.partition
     if isinstance(partition, CutTree):
@@ -160,17 +160,17 @@ def _check_shares(release: BasketRelease, booked: dict[str, Book]) -> None:
 
 def _priced(measurement: Measurement, book: Book) -> None:
     """One charge pays for all numbers that a record may count for."""
-    if measurement.reach == 1:
+    if measurement.max_contribution == 1:
         afford(measurement, book, np.full(len(measurement.where), book.once(), np.int64))
         return
-    if book.pot != "epsilon":
-        raise Failed(f"{measurement.name} is not paid from the pot of epsilon")
+    if book.budget != "epsilon":
+        raise Failed(f"{measurement.name} is not paid from the budget of epsilon")
     rate = int(measurement.units.max()) * measurement.unit
-    if rate * measurement.reach > book.once() * book.unit:
+    if rate * measurement.max_contribution > book.once() * book.unit:
         raise Failed(f"{measurement.name} was counted at a price that was not booked for it")
 
 
-def _check_leaves(release: BasketRelease, measurement: Measurement, book: Book) -> None:
+def _check_leaves(release: TransactionsRelease, measurement: Measurement, book: Book) -> None:
     """Listed leaves are known item by item, paid with all that was left, and above their bar."""
     partition = release.partition
     assert isinstance(partition, CutTree)
@@ -206,9 +206,9 @@ class _Spending:
     counts: Ints
 
     @staticmethod
-    def of(release: BasketRelease, partition: CutTree) -> _Spending:
+    def of(release: TransactionsRelease, partition: CutTree) -> _Spending:
         """Walks down from all records."""
-        _, granted = pots(release.ledger).get("epsilon", (Fraction(1), 0))
+        _, granted = budgets(release.ledger).get("epsilon", (Fraction(1), 0))
         tree = ItemTree.of(release.items)
         size = partition.cells
         inner = np.zeros(size, np.int64)

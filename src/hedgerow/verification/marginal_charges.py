@@ -1,8 +1,8 @@
-"""Whether the detail of a release was paid for: a part of `verify`."""
+"""Whether the marginals of a release was paid for: a part of `verify`."""
 
 from __future__ import annotations
 
-from hedgerow.measured.marginals import Detail, fine_attributes
+from hedgerow.measured.marginals import Marginals, fine_attributes
 from hedgerow.measured.measurements import Measurement
 from hedgerow.release.table import Release
 from hedgerow.verification.prices import Book, Failed
@@ -11,22 +11,22 @@ __all__ = ["check_detail"]
 
 
 def check_detail(release: Release, named: dict[str, Measurement], booked: dict[str, Book]) -> None:
-    """Sees that every table of detail has the noise that its charge buys.
+    """Sees that every table of marginals has the noise that its charge buys.
 
     A record is counted once in each table, so the noise is that of the charge divided by their
     number. Pairs were chosen one by one, each choice was paid for, and no pair closes a ring.
     """
-    detail = Detail.of(release.schema, release.measurements)
-    tables = {} if detail is None else {
-        "single": len(release.schema.attributes),
-        "fine": len(fine_attributes(release.schema)) if detail.fine else 0,
-        "pair": len(detail.pair),
+    marginals = Marginals.of(release.schema, release.measurements)
+    tables = {} if marginals is None else {
+        "one_way": len(release.schema.attributes),
+        "fine": len(fine_attributes(release.schema)) if marginals.fine else 0,
+        "two_way": len(marginals.pair),
     }  # fmt: skip
     for name, number in tables.items():
         if not number:
             continue
         measurement, book = named[name], booked[name]
-        if book.pot != "epsilon" or measurement.reach != number:
+        if book.budget != "epsilon" or measurement.max_contribution != number:
             raise Failed(f"{name} was counted in other tables than it was paid for")
         if len(set(measurement.units.tolist())) != 1:
             raise Failed(f"the cells of {name} were not counted alike")
@@ -34,10 +34,10 @@ def check_detail(release: Release, named: dict[str, Measurement], booked: dict[s
         if rate * number > book.once() * book.unit:
             raise Failed(f"{name} was counted at a price that was not booked for it")
     chosen = sum(booked["relate"].entries.values()) if "relate" in booked else 0
-    if chosen != tables.get("pair", 0):
+    if chosen != tables.get("two_way", 0):
         raise Failed("other pairs were counted than the choices that were paid for")
-    if detail is not None:
-        _check_forest(list(detail.pair), len(release.schema.attributes))
+    if marginals is not None:
+        _check_forest(list(marginals.pair), len(release.schema.attributes))
 
 
 def _check_forest(pairs: list[tuple[int, int]], attributes: int) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hedgerow.measured.conversion import exact
 from hedgerow.measured.measurements import Measurement
 
-__all__ = ["Book", "Failed", "afford", "books", "pots", "prices", "whole"]
+__all__ = ["Book", "Failed", "afford", "books", "budgets", "prices", "whole"]
 
 Ints = NDArray[np.int64]
 
@@ -34,10 +34,11 @@ def whole(number: Any, least: int = 0) -> int:
     return number
 
 
-def pots(ledger: dict[str, Any]) -> dict[str, tuple[Fraction, int]]:
-    """The pots of a ledger: what a unit is worth, and how many units there are."""
+def budgets(ledger: dict[str, Any]) -> dict[str, tuple[Fraction, int]]:
+    """The budgets of a ledger: what a unit is worth, and how many units there are."""
     found = {
-        name: (exact(pot["unit"]), whole(pot["units"])) for name, pot in ledger["pots"].items()
+        name: (exact(budget["unit"]), whole(budget["units"]))
+        for name, budget in ledger["budgets"].items()
     }
     allowed = {"epsilon"} if ledger["accounting"] == "pure" else {"epsilon", "rho"}
     if ledger["accounting"] not in ("pure", "zcdp") or not found or not found.keys() <= allowed:
@@ -55,9 +56,9 @@ class Book:
 
     Args:
         purpose: What was bought.
-        pot: Who paid: "epsilon" or "rho".
-        unit: What one unit of the pot is worth.
-        granted: The units that the pot holds.
+        budget: Who paid: "epsilon" or "rho".
+        unit: What one unit of the budget is worth.
+        granted: The units that the budget holds.
         entries: How many charges there were of so many units at a depth, by (depth, units).
 
     Example:
@@ -66,7 +67,7 @@ class Book:
     """
 
     purpose: str
-    pot: str
+    budget: str
     unit: Fraction
     granted: int
     entries: dict[tuple[int, int], int]
@@ -113,19 +114,19 @@ class Book:
 
 def books(ledger: dict[str, Any]) -> dict[str, Book]:
     """The entries of a ledger by purpose."""
-    known = pots(ledger)
+    known = budgets(ledger)
     found: dict[str, Book] = {}
     for entry in ledger["entries"]:
-        purpose, pot = entry["purpose"], entry["pot"]
+        purpose, budget = entry["purpose"], entry["budget"]
         if not isinstance(purpose, str):
             raise ValueError
-        book = found.setdefault(purpose, Book(purpose, pot, *known[pot], {}))
+        book = found.setdefault(purpose, Book(purpose, budget, *known[budget], {}))
         key = whole(entry["depth"]), whole(entry["units"])
         nodes = whole(entry["nodes"], 1)
-        if book.pot != pot:
-            raise Failed(f"{purpose} is paid from two pots")
+        if book.budget != budget:
+            raise Failed(f"{purpose} is paid from two budgets")
         if key[1] > book.granted:
-            raise Failed(f"a charge for {purpose} is larger than the pot that it is paid from")
+            raise Failed(f"a charge for {purpose} is larger than the budget that it is paid from")
         if key[1]:
             book.entries[key] = book.entries.get(key, 0) + nodes
         if len(found) > _MOST_PURPOSES:
@@ -135,8 +136,8 @@ def books(ledger: dict[str, Any]) -> dict[str, Book]:
 
 def prices(measurement: Measurement, book: Book) -> Ints:
     """What each place of a measurement cost, in units of epsilon, by the rate of its noise."""
-    if book.pot != "epsilon":
-        raise Failed(f"{measurement.name} is not paid from the pot of epsilon")
+    if book.budget != "epsilon":
+        raise Failed(f"{measurement.name} is not paid from the budget of epsilon")
     distinct, index = np.unique(measurement.units, return_inverse=True)
     _few(len(distinct), book)
     ratio = measurement.unit / book.unit
@@ -165,7 +166,7 @@ def afford(measurement: Measurement, book: Book, units: Ints) -> None:
     _few(pairs.shape[1], book)
     for rate_units, price in pairs.T.tolist():
         rate, paid = rate_units * measurement.unit, price * book.unit
-        if (rate != paid) if book.pot == "epsilon" else (rate * rate > 2 * paid):
+        if (rate != paid) if book.budget == "epsilon" else (rate * rate > 2 * paid):
             raise Failed(f"{measurement.name} was counted at a price that was not booked for it")
 
 

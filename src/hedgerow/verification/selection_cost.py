@@ -140,7 +140,7 @@ def _check_cut(book: Book | None, steps: _Steps) -> None:
         raise Failed("nothing was booked for cut, without which no number is specialised")
     first = [number for (depth, _), number in book.entries.items() if depth == 0]
     later = Book(
-        book.purpose, book.pot, book.unit, book.granted,
+        book.purpose, book.budget, book.unit, book.granted,
         {key: number for key, number in book.entries.items() if key[0]},
     )  # fmt: skip
     least = steps.numbers - steps.pairs - 1  # none is drawn after the last step

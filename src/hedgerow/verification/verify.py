@@ -32,11 +32,10 @@ from hedgerow.release.formats import FORMATS
 from hedgerow.release.manifest import package_version, schema_of
 from hedgerow.release.rows import RowsRelease
 from hedgerow.release.table import Release
-from hedgerow.release.transactions import BasketRelease
+from hedgerow.release.transactions import TransactionsRelease
 from hedgerow.schema import Schema
-from hedgerow.verification import charges
-from hedgerow.verification import itemset_charges as basket_charges
-from hedgerow.verification.prices import Failed, pots, whole
+from hedgerow.verification import charges, itemset_charges
+from hedgerow.verification.prices import Failed, budgets, whole
 from hedgerow.verification.rows import check_rows
 
 __all__ = ["Check", "Verdict", "verify"]
@@ -54,7 +53,7 @@ _SHAPES: dict[str, Any] = {
     "cdiffgen": TreePartition,
     "diffpart": CoreCells | CutTree,
 }
-_BOOKS: dict[str, Any] = {"core": basket_charges, "cuts": basket_charges}  # else `charges`
+_BOOKS: dict[str, Any] = {"core": itemset_charges, "cuts": itemset_charges}  # else `charges`
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ class Verdict:
     unchecked: tuple[str, ...] = _UNCHECKED
 
 
-def verify(source: str | Path | Release | BasketRelease | RowsRelease) -> Verdict:
+def verify(source: str | Path | Release | TransactionsRelease | RowsRelease) -> Verdict:
     """Recomputes the spent budget and checks that a release is whole and in order.
 
     Args:
@@ -109,7 +108,7 @@ def verify(source: str | Path | Release | BasketRelease | RowsRelease) -> Verdic
     if isinstance(source, RowsRelease):
         return _verify_rows(source, None, checks, check)
     release: Any = None
-    if isinstance(source, Release | BasketRelease):
+    if isinstance(source, Release | TransactionsRelease):
         release, guarantee, ledger = source, source.guarantee, source.ledger
         kind, settings = partition_kind(source.partition), source.settings
     else:
@@ -144,7 +143,7 @@ def verify(source: str | Path | Release | BasketRelease | RowsRelease) -> Verdic
         check("accounts", lambda: books.accounted(opened))
         check("order", lambda: _order(opened))
         if (
-            not isinstance(source, Release | BasketRelease)
+            not isinstance(source, Release | TransactionsRelease)
             and manifest["package_version"] == package_version()
         ):
             check("counts", lambda: _counts(opened, source, manifest))
@@ -199,44 +198,46 @@ def _private(guarantee: dict[str, Any]) -> str:
 
 
 def _entries(ledger: dict[str, Any], some: bool) -> str:
-    known = pots(ledger)
+    known = budgets(ledger)
     booked = set()
     for entry in ledger["entries"]:
-        if entry["pot"] not in known:
-            raise Failed(f"an entry for {entry['purpose']} is paid from a pot that does not exist")
+        if entry["budget"] not in known:
+            raise Failed(
+                f"an entry for {entry['purpose']} is paid from a budget that does not exist"
+            )
         whole(entry["depth"])
         whole(entry["nodes"], 1)
         if whole(entry["units"]):
-            booked.add((entry["pot"], entry["purpose"]))
+            booked.add((entry["budget"], entry["purpose"]))
     spent = {
-        (pot, purpose)
+        (budget, purpose)
         for path in ledger["paths"]
-        for pot, purposes in path["spent"].items()
+        for budget, purposes in path["spent"].items()
         for purpose, units in purposes.items()
         if units
     }
     if not spent <= booked or (spent != booked and not some):
         raise Failed("what the paths spent on and what was booked are different things")
-    return "every entry is paid from a pot, and every spending on a path is booked"
+    return "every entry is paid from a budget, and every spending on a path is booked"
 
 
 def _paths(ledger: dict[str, Any], some: bool) -> str:
-    known = pots(ledger)
+    known = budgets(ledger)
     if not ledger["paths"] and not some:
         raise Failed("the ledger names no path, so nothing accounts for what is published")
     for path in ledger["paths"]:
         whole(path["leaves"], 1)
         if not path["spent"].keys() <= known.keys():
-            raise Failed("a path spends from a pot that does not exist")
-        for pot, (_, granted) in known.items():
-            if sum(whole(units) for units in path["spent"].get(pot, {}).values()) != granted:
-                raise Failed(f"a path does not spend exactly what was granted in {pot}")
+            raise Failed("a path spends from a budget that does not exist")
+        for budget, (_, granted) in known.items():
+            if sum(whole(units) for units in path["spent"].get(budget, {}).values()) != granted:
+                raise Failed(f"a path does not spend exactly what was granted in {budget}")
     return "every path to what is published spends exactly what was granted"
 
 
 def _spending(ledger: dict[str, Any], spent: list[Fraction]) -> str:
-    """What one person can lose, by the pots: appended to `spent` as epsilon and delta."""
-    known = pots(ledger)
+    """What one person can lose, by the budgets: appended to `spent` as epsilon and delta."""
+    known = budgets(ledger)
     rows = whole(ledger["person_rows"], 1)
     if rows > _MOST_ROWS_PER_PERSON:
         raise Failed("the cap on rows per person is too large to mean anything")
@@ -287,7 +288,7 @@ def _guarantee(
     return f"stated are {words}, no less than what was recomputed"
 
 
-def _protection(release: Release | BasketRelease | RowsRelease) -> str:
+def _protection(release: Release | TransactionsRelease | RowsRelease) -> str:
     person = release.schema.person
     rows = 1 if person is None else person.max_rows
     if release.ledger["person_rows"] != rows:
@@ -322,29 +323,29 @@ def _unit(schema: Schema) -> tuple[str, str]:
     return f"one person, with at most {person.max_rows} rows", "add or remove one person"
 
 
-def _regions(release: Release | BasketRelease) -> str:
+def _regions(release: Release | TransactionsRelease) -> str:
     # Whoever writes a method of their own may give it regions of any shape.
     if not isinstance(release.partition, _SHAPES.get(release.method, object)):
         raise Failed("what was published has not the shape that the method gives")
     # a release in memory was not checked when it was read
-    if isinstance(release, BasketRelease):
+    if isinstance(release, TransactionsRelease):
         release.partition.check(release.items)
-        published = basket_charges.published(release)
+        published = itemset_charges.published(release)
     else:
         release.partition.check(tuple(attribute.size for attribute in release.schema.attributes))
         published = release.partition.cells
     leaves = sum(whole(path["leaves"]) for path in release.ledger["paths"])
     if leaves != published:
-        what = "sets" if isinstance(release, BasketRelease) else "regions"
+        what = "sets" if isinstance(release, TransactionsRelease) else "regions"
         raise Failed(f"the ledger accounts for another number of {what} than there are")
     if published < release.partition.cells:
         return "the sets follow from the tree over the items; the ledger accounts for those listed"
-    if isinstance(release, BasketRelease):
+    if isinstance(release, TransactionsRelease):
         return "the sets of items cover all records, and the ledger accounts for each"
     return "the regions cover the whole domain once, and the ledger accounts for each"
 
 
-def _order(release: Release | BasketRelease) -> str:
+def _order(release: Release | TransactionsRelease) -> str:
     for measurement in release.measurements:
         keys = (
             [measurement.where]
@@ -362,7 +363,9 @@ def _order(release: Release | BasketRelease) -> str:
     return "everything stands in canonical order"
 
 
-def _counts(release: Release | BasketRelease, path: str | Path, manifest: dict[str, Any]) -> str:
+def _counts(
+    release: Release | TransactionsRelease, path: str | Path, manifest: dict[str, Any]
+) -> str:
     for name, content in FORMATS[manifest["partition"]].derived(release):
         if isinstance(content, pa.Table):
             same = content.equals(read_table(path, name, manifest, like=content))

@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 
 from hedgerow.evaluate.itemsets import exact_supports, random_itemsets, top_itemsets, top_utility
 from hedgerow.schema import Schema
-from hedgerow.table import Baskets
+from hedgerow.table import Transactions
 
 ITEMS = 6
 
 
-def baskets(records: list[list[int]]) -> Baskets:
+def transactions(records: list[list[int]]) -> Transactions:
     schema = Schema.from_dict(
         {"name": "some", "unit": "row", "items": {"universe": {"range": [1, ITEMS]}}}
     )
     start = np.concatenate([[0], np.cumsum([len(r) for r in records])]).astype(np.int64)
-    return Baskets(schema, start, np.asarray([c for r in records for c in r], dtype=np.int32))
+    return Transactions(schema, start, np.asarray([c for r in records for c in r], dtype=np.int32))
 
 
 one = st.lists(st.integers(0, ITEMS - 1), min_size=1, max_size=ITEMS, unique=True).map(sorted)
@@ -34,7 +34,7 @@ def test_counts_and_top_itemsets_are_those_of_a_plain_count(data, number):
         for itemset in itertools.combinations(range(ITEMS), size)
     ]
     plain = {itemset: sum(set(itemset) <= set(r) for r in data) for itemset in every}
-    held = baskets(data)
+    held = transactions(data)
     assert exact_supports(held, [*every, ()]).tolist() == [*plain.values(), len(data)]
     best = sorted((-support, itemset) for itemset, support in plain.items() if support)[:number]
     assert top_itemsets(held, number) == [(itemset, -support) for support, itemset in best]

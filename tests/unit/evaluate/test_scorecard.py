@@ -17,7 +17,7 @@ from hedgerow.evaluate.scorecard import NO_MODELS, judge
 from hedgerow.measured import GridPartition, Measurement
 from hedgerow.measured.itemsets import CoreCells
 from hedgerow.release import Release
-from hedgerow.sample.shop import baskets, shop_schema
+from hedgerow.sample.shop import shop_schema, transactions
 from hedgerow.schema import Person
 
 SCHEMA = hr.Schema.from_dict(
@@ -138,7 +138,7 @@ def test_transactions() -> None:
     )
     parts: Any = CoreCells(np.array([0, 1]), np.array([0]))
     promise: dict[str, Any] = {"epsilon": "1", "delta": "0", "private": True}
-    release = hr.BasketRelease(schema, "diffpart", {}, promise, {}, parts, (counted,))
+    release = hr.TransactionsRelease(schema, "diffpart", {}, promise, {}, parts, (counted,))
     found = judge(raw, release, queries=40)
     assert found.matches and found.classification is None and found.distortion is None
     assert found.marginals[0].raw == pytest.approx([70 / 110, 40 / 110])
@@ -150,7 +150,7 @@ def test_transactions() -> None:
 
 def test_transactions_of_the_sample() -> None:
     schema = shop_schema()
-    raw = pa.table({"items": baskets(2000, seed=3)})
+    raw = pa.table({"items": transactions(2000, seed=3)})
     found = judge(raw, hr.publish(raw, schema, epsilon=2, seed=1), queries=40)
     assert 0 < found.marginals[0].total_variation < 0.5
     assert [t.number for t in found.itemsets] == [10, 50, 100]

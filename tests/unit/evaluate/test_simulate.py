@@ -38,7 +38,7 @@ def test_the_same_seed_gives_the_same_figures() -> None:
 
 
 def test_more_budget_and_more_people_give_smaller_errors() -> None:
-    # Supports are noise and little else: 20 times the budget is told from chance easily.
+    # Supports are noise and little else: 20 times the budget is told from sampler easily.
     few, many = simulate(
         shop_schema(), [("diffpart", hr.DiffPart())], ["0.05", "1"], rows=2000, runs=3
     ).points

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import UsageError
-from hedgerow.evaluate.simulated import HiddenKinds, as_frame, made_up_baskets
+from hedgerow.evaluate.simulated import HiddenKinds, as_frame, simulated_transactions
 from hedgerow.schema import Schema
 from hedgerow.table import read
 
@@ -56,8 +56,8 @@ def test_a_dependence_that_cannot_be_meant(dependence: float) -> None:
 def test_baskets_are_sets_within_the_cap() -> None:
     items = {"universe": {"range": [1, 50]}, "max_items": 4}
     schema = Schema.from_dict({"name": "clicks", "unit": "row", "items": items})
-    baskets = made_up_baskets(schema, 400, 0.5, seed=3)
-    sizes = np.diff(baskets.start)
+    transactions = simulated_transactions(schema, 400, 0.5, seed=3)
+    sizes = np.diff(transactions.start)
     assert len(sizes) == 400 and sizes.min() >= 1 and sizes.max() <= 4
-    inside = np.diff(baskets.codes)[np.diff(np.repeat(np.arange(400), sizes)) == 0]
-    assert (inside > 0).all() and baskets.codes.max() < 50
+    inside = np.diff(transactions.codes)[np.diff(np.repeat(np.arange(400), sizes)) == 0]
+    assert (inside > 0).all() and transactions.codes.max() < 50

@@ -1,4 +1,4 @@
-"""Detail of a release: its cells, what is made of them, and what a stranger may put there."""
+"""Marginals of a release: its cells, what is made of them, and what a stranger may put there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import hedgerow as hr
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.marginal_model import fit_forest, shrunk, spread
 from hedgerow.estimate.marginal_rows import most_rows
-from hedgerow.measured.marginals import Detail, edges_of, fine_attributes, group_edges
+from hedgerow.measured.marginals import Marginals, edges_of, fine_attributes, group_edges
 from hedgerow.schema import Schema
 from hedgerow.verification import verify
 
@@ -50,7 +50,7 @@ def rows(number=20_000, seed=0):
 
 @pytest.fixture(scope="module")
 def release():
-    made = hr.publish(rows(), SCHEMA, hr.DiffMulti(detail=True), 1, seed=3)
+    made = hr.publish(rows(), SCHEMA, hr.DiffMulti(marginals=True), 1, seed=3)
     return replace(made, guarantee=made.guarantee | {"private": True})
 
 
@@ -138,7 +138,7 @@ def test_weights_agree_with_the_regions(release):
 def test_nobody_and_almost_nobody_can_be_published_with_detail():
     for number in (0, 1, 5):
         release = hr.publish(
-            rows(number), SCHEMA, hr.DiffMulti(detail=True, pairs=3), 1, seed=1, allow_empty=True
+            rows(number), SCHEMA, hr.DiffMulti(marginals=True, pairs=3), 1, seed=1, allow_empty=True
         )
         drawn = release.synthesize(seed=1)
         assert len(drawn) == release.counts.sum()
@@ -151,7 +151,7 @@ def test_a_table_without_class_has_detail_too():
     rng = np.random.default_rng(1)
     bits = rng.random(9000) < 0.3
     release = hr.publish(
-        pa.table({"a": bits, "b": bits}), schema, hr.DiffMulti(detail=True), 1, seed=1
+        pa.table({"a": bits, "b": bits}), schema, hr.DiffMulti(marginals=True), 1, seed=1
     )
     made = release.synthesize(seed=1)
     assert np.mean(made["a"].to_numpy(False) == made["b"].to_numpy(False)) > 0.95
@@ -165,19 +165,19 @@ def test_the_file_keeps_detail(release, tmp_path):
 
 
 STRANGE = {
-    "a cell is missing": ("single", {"where": lambda m: m.where + 1}),
+    "a cell is missing": ("one_way", {"where": lambda m: m.where + 1}),
     "a code is missing": ("fine", {"where": lambda m: m.where[::-1].copy()}),
-    "half a pair": ("pair", {
+    "half a pair": ("two_way", {
         "where": lambda m: m.where[1:], "values": lambda m: m.values[1:],
         "units": lambda m: m.units[1:]}),
-    "a pair that does not exist": ("pair", {"where": lambda m: m.where + 10**6}),
-    "no pair at all": ("pair", {
+    "a pair that does not exist": ("two_way", {"where": lambda m: m.where + 10**6}),
+    "no pair at all": ("two_way", {
         "where": lambda m: m.where[:0], "values": lambda m: m.values[:0],
         "units": lambda m: m.units[:0]}),
-    "a pair twice": ("pair", {
+    "a pair twice": ("two_way", {
         key: lambda m, key=key: np.concatenate([getattr(m, key)] * 2)
         for key in ("where", "values", "units")}),
-    "a threshold": ("single", {"threshold": lambda m: 3}),
+    "a threshold": ("one_way", {"threshold": lambda m: 3}),
     "codes by class": ("fine", {"by_class": lambda m: True}),
 }  # fmt: skip
 
@@ -186,17 +186,17 @@ STRANGE = {
 def test_cells_that_the_schema_does_not_have_are_refused(release, case):
     name, changes = STRANGE[case]
     with pytest.raises(ReleaseError):
-        Detail.of(SCHEMA, changed(release, name, **changes).measurements)
+        Marginals.of(SCHEMA, changed(release, name, **changes).measurements)
 
 
 def test_a_measurement_that_is_there_twice_is_refused(release):
     with pytest.raises(ReleaseError):
-        Detail.of(SCHEMA, (*release.measurements, release.measurements[1]))
+        Marginals.of(SCHEMA, (*release.measurements, release.measurements[1]))
 
 
 def test_regions_that_the_forest_misses_have_rows_all_the_same():
     for seed in range(12):
-        made = hr.publish(rows(300), SCHEMA, hr.DiffMulti(detail=True), "0.02", seed=seed)
+        made = hr.publish(rows(300), SCHEMA, hr.DiffMulti(marginals=True), "0.02", seed=seed)
         if not made.counts.any():
             continue
         weighed = made._weighed
@@ -210,12 +210,12 @@ def test_many_classes_and_attributes_take_bounded_room():
 
 
 FORGED = {
-    "less noise than was paid for": ("single", {"units": lambda m: m.units * 2}),
+    "less noise than was paid for": ("one_way", {"units": lambda m: m.units * 2}),
     "codes with less noise": ("fine", {"units": lambda m: m.units * 2}),
-    "pairs with less noise": ("pair", {"units": lambda m: m.units * 2}),
-    "one cell with less noise": ("single", {
+    "pairs with less noise": ("two_way", {"units": lambda m: m.units * 2}),
+    "one cell with less noise": ("one_way", {
         "units": lambda m: np.where(m.where == 3, 2 * m.units, m.units)}),
-    "another number of tables": ("single", {"reach": lambda m: 1}),
+    "another number of tables": ("one_way", {"max_contribution": lambda m: 1}),
 }  # fmt: skip
 
 
@@ -228,8 +228,8 @@ def test_what_was_not_paid_for_is_caught(release):
 
 
 def test_settings_that_cannot_be_meant_are_refused():
-    for settings in ({"pairs": 2}, {"detail": True, "schedule": "paper"},
-                     {"detail": True, "pairs": 0}):  # fmt: skip
+    for settings in ({"pairs": 2}, {"marginals": True, "schedule": "paper"},
+                     {"marginals": True, "pairs": 0}):  # fmt: skip
         with pytest.raises(UsageError):
             hr.DiffMulti(**settings)
 
@@ -250,8 +250,8 @@ def test_spreading_rounds_no_further_than_one():
 
 
 def test_the_forest_has_the_totals_of_the_regions(release):
-    detail = Detail.of(SCHEMA, release.measurements)
-    forest = fit_forest(detail, release.counts.sum(axis=0).astype(float))
+    marginals = Marginals.of(SCHEMA, release.measurements)
+    forest = fit_forest(marginals, release.counts.sum(axis=0).astype(float))
     for codes, groups in zip(forest.codes, forest.groups, strict=True):
         assert codes.min() >= 0
         assert abs(codes.sum() - release.counts.sum()) < 1

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hedgerow.privacy import book_file
+from hedgerow.privacy.budget_ledger import file as book_file
 
 ALARM = 1e-7
 """The probability that a right sampler fails one check; seeds are fixed, so it fails never or

@@ -17,7 +17,7 @@ from hedgerow.privacy.budget import (
     LARGEST_TERM,
     Budget,
     Number,
-    Pot,
+    UnitBudget,
     epsilon_of_rho,
     rate_below,
     rho_of_epsilon,
@@ -102,7 +102,7 @@ def test_deltas_of_rows_add_up_to_no_more_than_a_persons(epsilon: Fraction, rows
 
 
 def test_a_pot_holds_its_units() -> None:
-    assert Pot("rho", Fraction(1, 7), 3).total == Fraction(3, 7)
+    assert UnitBudget("rho", Fraction(1, 7), 3).total == Fraction(3, 7)
 
 
 # --- zCDP ----------------------------------------------------------------------------------

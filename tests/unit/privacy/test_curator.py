@@ -10,11 +10,11 @@ import pytest
 
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import LeakError
-from hedgerow.privacy.budget import Pot
-from hedgerow.privacy.chance import Rates
+from hedgerow.privacy.budget import UnitBudget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.gate import Gate
-from hedgerow.privacy.ledger import Ledger, Line
+from hedgerow.privacy.ledger import Allowance, Ledger
+from hedgerow.privacy.sampler import Rates
 from hedgerow.privacy.selection import Candidates, Choices
 
 ROOT = np.array([0])
@@ -33,7 +33,9 @@ class Watcher:
 
     def _look(self, rates: tuple[Fraction, ...]) -> None:
         self.rates = rates
-        self.left = {pot: int(self.ledger.left(pot, ROOT)[0]) for pot in self.ledger.pots}
+        self.left = {
+            budget: int(self.ledger.left(budget, ROOT)[0]) for budget in self.ledger.budgets
+        }
 
     def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
         self._look(rates.values)
@@ -62,13 +64,15 @@ class Watcher:
 
 
 def curator() -> tuple[Curator, Watcher]:
-    ledger = Ledger([Pot("epsilon", Fraction(1, 10), 10), Pot("rho", Fraction(1, 50), 10)])
-    ledger.grant(
+    ledger = Ledger(
+        [UnitBudget("epsilon", Fraction(1, 10), 10), UnitBudget("rho", Fraction(1, 50), 10)]
+    )
+    ledger.allow(
         [
-            Line("pure", "epsilon", (3,), 1),
-            Line("zcdp", "rho", (4,), 1),
-            Line("leaf", "epsilon", None, 1),
-            Line("spare", "rho", None, 1),
+            Allowance("pure", "epsilon", (3,), 1),
+            Allowance("zcdp", "rho", (4,), 1),
+            Allowance("leaf", "epsilon", None, 1),
+            Allowance("spare", "rho", None, 1),
         ]
     )
     watcher = Watcher()
@@ -78,7 +82,7 @@ def curator() -> tuple[Curator, Watcher]:
 
 def test_a_pure_selection_has_the_rate_that_its_charge_buys() -> None:
     made, watcher = curator()
-    made.select("pure", 0, ROOT, SCORED, span=4, flip=True)
+    made.select("pure", 0, ROOT, SCORED, score_range=4, flip=True)
     assert watcher.rates == (Fraction(3, 10) / 4,)
     assert watcher.flip is True
     assert watcher.left["epsilon"] == 7  # booked before anything was drawn
@@ -86,7 +90,7 @@ def test_a_pure_selection_has_the_rate_that_its_charge_buys() -> None:
 
 def test_a_zcdp_selection_is_rounded_down_and_never_flips() -> None:
     made, watcher = curator()
-    made.select("zcdp", 0, ROOT, SCORED, span=4, flip=True)
+    made.select("zcdp", 0, ROOT, SCORED, score_range=4, flip=True)
     (rate,) = watcher.rates
     assert (rate * 4) ** 2 / 8 <= Fraction(4, 50)
     assert float(rate) == pytest.approx((8 * 4 / 50) ** 0.5 / 4, rel=1e-6)
@@ -120,7 +124,7 @@ def test_a_refused_charge_draws_nothing(purpose: str) -> None:
 
     for attempt in (
         lambda: made.laplace(purpose, 0, ROOT, Sealed(np.array([[5]]))),
-        lambda: made.select(purpose, 0, ROOT, SCORED, span=1, flip=False),
+        lambda: made.select(purpose, 0, ROOT, SCORED, score_range=1, flip=False),
         lambda: made.sparse(purpose, Sealed((ROOT, ONE)), 9, 2),
         lambda: made.mark(purpose, Sealed((ROOT, ONE)), 9, 2, 0, 0, 1),
         lambda: made.nonempty(purpose, Sealed((ROOT, ONE)), gathered, 2),
@@ -184,17 +188,17 @@ def test_what_crashed_is_spent() -> None:
 
     watcher.select = crash  # type: ignore[method-assign]
     with pytest.raises(MemoryError):
-        made.select("pure", 0, ROOT, SCORED, span=1, flip=False)
+        made.select("pure", 0, ROOT, SCORED, score_range=1, flip=False)
     assert made.ledger.left("epsilon", ROOT).tolist() == [7]
 
 
 def test_awkward_fractions_are_rounded_down_to_what_samplers_hold() -> None:
     unit = Fraction(123457, 10**11)
-    ledger = Ledger([Pot("epsilon", unit, 100_000)])
-    ledger.grant([Line("select", "epsilon", (4847,), 1)])
+    ledger = Ledger([UnitBudget("epsilon", unit, 100_000)])
+    ledger.allow([Allowance("select", "epsilon", (4847,), 1)])
     watcher = Watcher()
     watcher.ledger = ledger
-    Curator(ledger, watcher).select("select", 0, ROOT, SCORED, span=131_074, flip=True)
+    Curator(ledger, watcher).select("select", 0, ROOT, SCORED, score_range=131_074, flip=True)
     wanted = unit * 4847 / 131_074
     (rate,) = watcher.rates
     Rates((rate,), ROOT).terms()

@@ -11,17 +11,17 @@ import pytest
 
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import LeakError
-from hedgerow.privacy.budget import Pot
-from hedgerow.privacy.chance import Dice
+from hedgerow.privacy.budget import UnitBudget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.ledger import Ledger, Line
+from hedgerow.privacy.ledger import Allowance, Ledger
+from hedgerow.privacy.sampler import SecureSampler
 
 DEPTHS = 10
 
 
-class Watched(Dice):
+class Watched(SecureSampler):
     """Notes what a gate hands to the mechanism."""
 
     def __init__(self) -> None:
@@ -43,15 +43,15 @@ class Watched(Dice):
 
 def handed_over(epsilon: Fraction, bits: int, counts: list[int]) -> Watched:
     """What the mechanism gets on every level of a path on which all counts stay the same."""
-    ledger = Ledger((Pot("epsilon", epsilon, 1),))
-    ledger.grant([Line("gate", "epsilon", (1,), 1)])
-    chance = Watched()
-    curator = Curator(ledger, chance)
+    ledger = Ledger((UnitBudget("epsilon", epsilon, 1),))
+    ledger.allow([Allowance("gate", "epsilon", (1,), 1)])
+    sampler = Watched()
+    curator = Curator(ledger, sampler)
     gate = curator.open_gate("gate", bits)
     cells = Sealed((np.arange(len(counts)), np.asarray(counts)))
     for depth in range(DEPTHS):
         curator.pass_gate("gate", gate, cells, 2 * len(counts), depth)
-    return chance
+    return sampler
 
 
 def by_the_book(epsilon: float, bits: int) -> tuple[float, int]:
@@ -107,8 +107,8 @@ def test_no_path_costs_more_than_was_paid(bits: int) -> None:
 
 
 def test_a_gate_is_passed_downwards_once_it_is_paid() -> None:
-    ledger = Ledger((Pot("epsilon", Fraction(1), 1),))
-    ledger.grant([Line("gate", "epsilon", (1,), 1)])
+    ledger = Ledger((UnitBudget("epsilon", Fraction(1), 1),))
+    ledger.allow([Allowance("gate", "epsilon", (1,), 1)])
     curator = Curator(ledger, Watched())
     nobody = Sealed((np.zeros(0, np.int64), np.zeros(0, np.int64)))
     with pytest.raises(LeakError):

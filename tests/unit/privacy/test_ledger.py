@@ -10,31 +10,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.errors import LeakError
-from hedgerow.privacy.budget import Pot
-from hedgerow.privacy.ledger import Ledger, Line
+from hedgerow.privacy.budget import UnitBudget
+from hedgerow.privacy.ledger import Allowance, Ledger
 
 ROOT = np.array([0])
 
 
-def ledger(*lines: Line, units: int = 10) -> Ledger:
-    made = Ledger([Pot("epsilon", Fraction(1, 10), units), Pot("rho", Fraction(1, 100), 4)])
-    made.grant(lines)
+def ledger(*lines: Allowance, units: int = 10) -> Ledger:
+    made = Ledger(
+        [UnitBudget("epsilon", Fraction(1, 10), units), UnitBudget("rho", Fraction(1, 100), 4)]
+    )
+    made.allow(lines)
     return made
 
 
 def test_what_was_not_granted_is_refused() -> None:
     with pytest.raises(LeakError, match="grants nothing for peek"):
-        ledger(Line("select", "epsilon", (1,), 1)).charge("peek", 0, ROOT)
+        ledger(Allowance("select", "epsilon", (1,), 1)).charge("peek", 0, ROOT)
 
 
 def test_a_purpose_is_granted_once() -> None:
-    made = ledger(Line("select", "epsilon", (1,), 1))
+    made = ledger(Allowance("select", "epsilon", (1,), 1))
     with pytest.raises(LeakError, match="granted already"):
-        made.grant([Line("select", "epsilon", (9,), 9)])
+        made.allow([Allowance("select", "epsilon", (9,), 9)])
 
 
 def test_no_more_uses_than_granted() -> None:
-    made = ledger(Line("select", "epsilon", (1,), 2))
+    made = ledger(Allowance("select", "epsilon", (1,), 2))
     made.charge("select", 0, ROOT)
     made.charge("select", 1, ROOT)
     with pytest.raises(LeakError, match="more than the plan granted"):
@@ -43,7 +45,7 @@ def test_no_more_uses_than_granted() -> None:
 
 
 def test_no_more_units_than_the_pot_holds() -> None:
-    made = ledger(Line("select", "epsilon", (6,), 9))
+    made = ledger(Allowance("select", "epsilon", (6,), 9))
     made.charge("select", 0, ROOT)
     with pytest.raises(LeakError, match="more than the plan granted"):
         made.charge("select", 1, ROOT)
@@ -52,16 +54,16 @@ def test_no_more_units_than_the_pot_holds() -> None:
 
 def test_a_line_without_uses_grants_nothing() -> None:
     with pytest.raises(LeakError):
-        ledger(Line("allocate", "epsilon", (0,), 0)).charge("allocate", 0, ROOT)
+        ledger(Allowance("allocate", "epsilon", (0,), 0)).charge("allocate", 0, ROOT)
 
 
 def test_units_follow_the_depth_and_the_last_holds_below() -> None:
-    made = ledger(Line("select", "epsilon", (1, 3), 9))
+    made = ledger(Allowance("select", "epsilon", (1, 3), 9))
     assert [made.charge("select", depth, ROOT).tolist() for depth in (0, 1, 5)] == [[1], [3], [3]]
 
 
 def test_siblings_are_parallel_and_inherit_their_parents_spending() -> None:
-    made = ledger(Line("select", "epsilon", (3,), 3), Line("leaf", "epsilon", None, 1))
+    made = ledger(Allowance("select", "epsilon", (3,), 3), Allowance("leaf", "epsilon", None, 1))
     made.charge("select", 0, ROOT)
     made.open(np.array([0, 0]))
     made.charge("select", 1, np.array([1]))
@@ -73,7 +75,7 @@ def test_siblings_are_parallel_and_inherit_their_parents_spending() -> None:
 
 
 def test_uses_are_inherited_too() -> None:
-    made = ledger(Line("select", "epsilon", (1,), 1))
+    made = ledger(Allowance("select", "epsilon", (1,), 1))
     made.charge("select", 0, ROOT)
     made.open(np.array([0]))
     with pytest.raises(LeakError):
@@ -81,15 +83,15 @@ def test_uses_are_inherited_too() -> None:
 
 
 def test_regions_that_share_an_account_are_charged_once() -> None:
-    made = ledger(Line("leaf", "epsilon", None, 1))
+    made = ledger(Allowance("leaf", "epsilon", None, 1))
     assert made.charge("leaf", 0, np.zeros(5, dtype=np.int64)).tolist() == [10] * 5
     assert made.left("epsilon", ROOT).tolist() == [0]
     (entry,) = made.book(ROOT, 5)["entries"]
-    assert entry == {"purpose": "leaf", "pot": "epsilon", "depth": 0, "units": 10, "nodes": 1}
+    assert entry == {"purpose": "leaf", "budget": "epsilon", "depth": 0, "units": 10, "nodes": 1}
 
 
 def test_one_account_that_cannot_pay_stops_the_whole_charge() -> None:
-    made = ledger(Line("select", "epsilon", (6,), 9))
+    made = ledger(Allowance("select", "epsilon", (6,), 9))
     made.open(np.array([0, 0]))
     made.charge("select", 0, np.array([1]))
     with pytest.raises(LeakError):
@@ -98,19 +100,19 @@ def test_one_account_that_cannot_pay_stops_the_whole_charge() -> None:
 
 
 def test_pots_are_apart() -> None:
-    made = ledger(Line("select", "rho", (1,), 9), Line("leaf", "epsilon", None, 1))
+    made = ledger(Allowance("select", "rho", (1,), 9), Allowance("leaf", "epsilon", None, 1))
     made.charge("select", 0, ROOT)
     assert made.left("rho", ROOT).tolist() == [3]
     assert made.left("epsilon", ROOT).tolist() == [10]
     assert made.amount("select", 3) == Fraction(3, 100)
     assert made.amount("leaf", 3) == Fraction(3, 10)
-    assert (made.pot_of("select"), made.pot_of("leaf")) == ("rho", "epsilon")
-    assert made.grants("leaf")
-    assert not made.grants("spare")
+    assert (made.budget_of("select"), made.budget_of("leaf")) == ("rho", "epsilon")
+    assert made.allows("leaf")
+    assert not made.allows("spare")
 
 
 def test_the_book_tells_every_charge_and_every_path() -> None:
-    made = ledger(Line("select", "rho", (1,), 2), Line("leaf", "epsilon", None, 1))
+    made = ledger(Allowance("select", "rho", (1,), 2), Allowance("leaf", "epsilon", None, 1))
     made.charge("select", 0, ROOT)
     made.open(np.array([0, 0, 0]))
     made.charge("select", 1, np.array([1]))
@@ -119,7 +121,7 @@ def test_the_book_tells_every_charge_and_every_path() -> None:
     made.charge("leaf", 1, leaves[:2])
     made.charge("leaf", 2, leaves[2:])
     book = made.book(leaves, 1)
-    assert book["pots"]["rho"] == {"unit": "1/100", "units": 4}
+    assert book["budgets"]["rho"] == {"unit": "1/100", "units": 4}
     assert [(e["purpose"], e["depth"], e["units"], e["nodes"]) for e in book["entries"]] == [
         ("leaf", 1, 10, 2), ("leaf", 2, 10, 2), ("select", 0, 1, 1), ("select", 1, 1, 1),
     ]  # fmt: skip
@@ -135,8 +137,8 @@ def test_the_book_tells_every_charge_and_every_path() -> None:
 @settings(derandomize=True)
 def test_no_path_ever_spends_more_than_the_pot(steps: list[tuple[int, int]], units: int) -> None:
     """Random trees and charges: whatever was not refused adds up along every path."""
-    made = Ledger([Pot("epsilon", Fraction(1, 7), units)])
-    made.grant([Line(f"p{cost}", "epsilon", (cost,), 3) for cost in (1, 2, 3)])
+    made = Ledger([UnitBudget("epsilon", Fraction(1, 7), units)])
+    made.allow([Allowance(f"p{cost}", "epsilon", (cost,), 3) for cost in (1, 2, 3)])
     parents, own = [-1], [0]
     for where, cost in steps:
         account = where % len(parents)
@@ -156,8 +158,8 @@ def test_no_path_ever_spends_more_than_the_pot(steps: list[tuple[int, int]], uni
 
 
 def test_a_price_of_ones_own_is_refused_where_the_plan_has_one_or_where_it_is_none():
-    ledger = Ledger([Pot("epsilon", Fraction(1, 10), 10)])
-    ledger.grant([Line("select", "epsilon", (4,), 9), Line("count", "epsilon", None, 9)])
+    ledger = Ledger([UnitBudget("epsilon", Fraction(1, 10), 10)])
+    ledger.allow([Allowance("select", "epsilon", (4,), 9), Allowance("count", "epsilon", None, 9)])
     root = np.zeros(1, dtype=np.int64)
     for purpose, units in (("count", -5), ("count", 0), ("select", 4), ("count", 11)):
         with pytest.raises(LeakError):

@@ -1,4 +1,4 @@
-"""`hedgerow.publish` with a ledger over releases: booked before anything is drawn."""
+"""`hedgerow.publish` with a budget ledger: booked before anything is drawn."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from hedgerow.errors import (
     SchemaError,
     UsageError,
 )
-from hedgerow.privacy import account_book
-from hedgerow.privacy.account_book import AccountBook
 from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.budget_ledger import ledger as budget_ledger
+from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.schema import Items, Schema
 
@@ -35,24 +35,24 @@ ROWS = pa.table({"age": [18, 40, 61, 62], "ill": ["no", "no", "yes", "yes"]})
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> AccountBook:
-    found = AccountBook(tmp_path / "b.ledger")
+def book(tmp_path: Path) -> BudgetLedger:
+    found = BudgetLedger(tmp_path / "b.ledger")
     found.open("survey", epsilon=2, delta="1e-6")
     return found
 
 
-def publish(book: AccountBook, rows: Any = ROWS, **more: Any) -> hedgerow.Release:
+def publish(book: BudgetLedger, rows: Any = ROWS, **more: Any) -> hedgerow.Release:
     return hedgerow.publish(rows, SCHEMA, **{"epsilon": 1, "ledger": book.path} | more)
 
 
-def states(book: AccountBook) -> list[str]:
+def states(book: BudgetLedger) -> list[str]:
     return [entry.state for account in book.accounts() for entry in account.entries]
 
 
 @pytest.mark.parametrize("method", [hedgerow.DiffMulti, hedgerow.DiffGen, hedgerow.CDiffGen])
 @pytest.mark.parametrize("delta", [0, "1e-7"])
 def test_booked_before_drawn_and_published_once_saved(
-    book: AccountBook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: Any, delta: object
+    book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: Any, delta: object
 ) -> None:
     seen = []
     refill = Keystream.refill
@@ -79,7 +79,7 @@ def test_booked_before_drawn_and_published_once_saved(
     assert b"b.ledger" not in (tmp_path / "r" / "manifest.json").read_bytes()
 
 
-def test_publishing_again_spends_again_until_nothing_is_left(book: AccountBook) -> None:
+def test_publishing_again_spends_again_until_nothing_is_left(book: BudgetLedger) -> None:
     publish(book)
     publish(book)
     with pytest.raises(BudgetError, match="epsilon 0 left of 2"):
@@ -87,7 +87,7 @@ def test_publishing_again_spends_again_until_nothing_is_left(book: AccountBook) 
     assert states(book) == ["drawn", "drawn"]
 
 
-def test_a_run_that_cannot_be_paid_for_opens_no_data(book: AccountBook, tmp_path: Path) -> None:
+def test_a_run_that_cannot_be_paid_for_opens_no_data(book: BudgetLedger, tmp_path: Path) -> None:
     with pytest.raises(BudgetError):
         publish(book, tmp_path / "none.csv", epsilon=3)
     with pytest.raises(BudgetError, match="no data set"):
@@ -97,7 +97,7 @@ def test_a_run_that_cannot_be_paid_for_opens_no_data(book: AccountBook, tmp_path
 
 
 def test_what_was_booked_while_data_was_read_is_seen(
-    book: AccountBook, monkeypatch: pytest.MonkeyPatch
+    book: BudgetLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from hedgerow.counting import choose
 
@@ -112,14 +112,14 @@ def test_what_was_booked_while_data_was_read_is_seen(
     assert states(book) == ["drawn"]
 
 
-def test_data_that_breaks_a_rule_costs_nothing(book: AccountBook) -> None:
+def test_data_that_breaks_a_rule_costs_nothing(book: BudgetLedger) -> None:
     with pytest.raises(DataError):
         publish(book, pa.table({"age": [18, None], "ill": ["no", "no"]}))
     assert states(book) == []
 
 
 def test_a_failure_before_the_first_draw_is_given_back(
-    book: AccountBook, monkeypatch: pytest.MonkeyPatch
+    book: BudgetLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def burst(*_: Any) -> None:
         raise MemoryError
@@ -133,7 +133,7 @@ def test_a_failure_before_the_first_draw_is_given_back(
 
 @pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
 def test_a_failure_after_the_first_draw_stays_spent(
-    book: AccountBook, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+    book: BudgetLedger, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
     refill = Keystream.refill
 
@@ -147,7 +147,7 @@ def test_a_failure_after_the_first_draw_stays_spent(
     assert states(book) == ["booked"] and book.accounts()[0].left[0] == 1
 
 
-def test_a_book_that_cannot_note_the_saving(book: AccountBook, tmp_path: Path) -> None:
+def test_a_book_that_cannot_note_the_saving(book: BudgetLedger, tmp_path: Path) -> None:
     release = publish(book)
     book.path.unlink()
     with pytest.warns(LedgerWarning, match="counts as spent all the same"):
@@ -156,7 +156,7 @@ def test_a_book_that_cannot_note_the_saving(book: AccountBook, tmp_path: Path) -
 
 
 def test_a_run_that_could_not_save_does_not_pay_for_another(
-    book: AccountBook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may have failed because of what it drew, so it is spent, whoever writes there next."""
 
@@ -175,7 +175,7 @@ def test_a_run_that_could_not_save_does_not_pay_for_another(
 
 
 def test_a_run_that_was_stopped_when_it_had_saved_is_noted_later(
-    book: AccountBook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -189,7 +189,7 @@ def test_a_run_that_was_stopped_when_it_had_saved_is_noted_later(
     assert states(book) == ["published"] and book.accounts()[0].left[0] == 1
 
 
-def test_seeded_runs_are_not_booked(book: AccountBook) -> None:
+def test_seeded_runs_are_not_booked(book: BudgetLedger) -> None:
     with pytest.raises(UsageError, match="not private"):
         publish(book, seed=1)
     assert states(book) == []
@@ -200,7 +200,7 @@ def test_a_data_set_without_a_ledger() -> None:
         hedgerow.publish(ROWS, SCHEMA, dataset="survey")
 
 
-def test_people_are_booked_as_people(book: AccountBook) -> None:
+def test_people_are_booked_as_people(book: BudgetLedger) -> None:
     people = Schema.from_dict(SCHEMA.to_dict() | {"unit": "person", "attributes": {
         "who": {"role": "person", "max_rows": 2}, **SCHEMA.to_dict()["attributes"]}})  # fmt: skip
     rows = ROWS.append_column("who", pa.array(["a", "a", "b", "c"]))
@@ -214,10 +214,10 @@ def test_people_are_booked_as_people(book: AccountBook) -> None:
 def test_the_book_holds_nothing_of_the_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(account_book, "_now", lambda: "2026-01-01T00:00:00+00:00")
+    monkeypatch.setattr(budget_ledger, "_now", lambda: "2026-01-01T00:00:00+00:00")
     contents = []
     for name, rows in (("a", ROWS), ("b", ROWS.slice(0, 1))):
-        book = AccountBook(tmp_path / name)
+        book = BudgetLedger(tmp_path / name)
         book.open("survey", epsilon=2)
         release = publish(book, rows)
         contents.append(book.path.read_bytes())
@@ -232,7 +232,7 @@ def test_the_book_holds_nothing_of_the_data(
 
 @pytest.mark.parametrize("kind", ["table", "transactions"])
 def test_a_schema_that_states_no_unit_is_refused_before_data_is_opened(
-    book: AccountBook, kind: str
+    book: BudgetLedger, kind: str
 ) -> None:
     schema = replace(SCHEMA, unit=None)
     if kind == "transactions":

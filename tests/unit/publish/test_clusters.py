@@ -13,8 +13,8 @@ import pytest
 import hedgerow
 from hedgerow.counting.nearest import nearest
 from hedgerow.errors import BudgetError, DataError, LedgerWarning, SchemaError, UsageError
-from hedgerow.privacy.account_book import AccountBook
 from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.clusters import (
     Centroids,
@@ -64,7 +64,7 @@ def test_centroids_find_the_crowds():
     assert young[1] > 0.9 and old[3] > 0.9
     assert centroids.epsilon == "2" and not centroids.private
     spent = centroids.ledger["paths"][0]["spent"]["epsilon"]["centroid"]
-    assert spent == centroids.ledger["pots"]["epsilon"]["units"]
+    assert spent == centroids.ledger["budgets"]["epsilon"]["units"]
 
 
 def test_without_categories_clusters_begin_on_the_diagonal():
@@ -121,19 +121,19 @@ def test_what_cannot_be_meant_is_refused():
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> AccountBook:
-    found = AccountBook(tmp_path / "b.ledger")
+def book(tmp_path: Path) -> BudgetLedger:
+    found = BudgetLedger(tmp_path / "b.ledger")
     found.open("small", epsilon=1)
     return found
 
 
-def entries(book: AccountBook) -> list[tuple[str, str, str]]:
+def entries(book: BudgetLedger) -> list[tuple[str, str, str]]:
     (account,) = book.accounts()
     return [(entry.method, str(entry.epsilon), entry.state) for entry in account.entries]
 
 
 def test_centroids_are_booked_before_they_are_drawn(
-    book: AccountBook, monkeypatch: pytest.MonkeyPatch
+    book: BudgetLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
     refill = Keystream.refill
@@ -154,7 +154,7 @@ def test_centroids_are_booked_before_they_are_drawn(
     assert str(account.left[0]) == "1/4"
 
 
-def test_centroids_beyond_the_total_are_refused(book: AccountBook) -> None:
+def test_centroids_beyond_the_total_are_refused(book: BudgetLedger) -> None:
     find_centroids(crowds(), SCHEMA, 2, "0.8", ledger=book.path)
     with pytest.raises(BudgetError, match="left"):
         find_centroids("no such file.csv", SCHEMA, 2, "0.3", ledger=book.path)
@@ -168,7 +168,7 @@ def test_centroids_beyond_the_total_are_refused(book: AccountBook) -> None:
 
 
 def test_a_failed_search_is_spent_once_it_has_drawn(
-    book: AccountBook, monkeypatch: pytest.MonkeyPatch
+    book: BudgetLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = crowds().set_column(0, "age", pa.array(["?"] * 1000))
     with pytest.raises(DataError):

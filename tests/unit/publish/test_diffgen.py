@@ -12,9 +12,9 @@ import pytest
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.measured.partition import GridPartition
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish import diffgen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.publisher import Outcome
@@ -50,7 +50,7 @@ def table(rows: int = 500, seed: int = 8) -> Table:
 
 
 def run(method: DiffGen, data: Table, budget: Budget = ENDLESS, seed: int = 3) -> Outcome:
-    return method.run(MemoryEngine(data), data.schema, budget, Dice(Keystream(seed=seed)))
+    return method.run(MemoryEngine(data), data.schema, budget, SecureSampler(Keystream(seed=seed)))
 
 
 def parts_of(value: Value) -> dict[int, list[Value]]:
@@ -165,8 +165,8 @@ def test_too_many_cells_are_listed_above_a_threshold(
     assert key.max() < outcome.partition.cells * 2
     book = outcome.ledger.book(outcome.published, outcome.sharing)
     for path in book["paths"]:
-        for name, pot in outcome.ledger.pots.items():
-            assert sum(path["spent"][name].values()) == pot.units
+        for name, budget in outcome.ledger.budgets.items():
+            assert sum(path["spent"][name].values()) == budget.units
     # with no noise to speak of, the list is that of all cells that hold records
     exact = next(m for m in run(DiffGen(specialisations=10), data).measurements if m.name == "leaf")
     assert exact.values.sum() == 500
@@ -193,12 +193,12 @@ def test_candidates_of_different_regions_pay_for_it(
     spans = set()
     honest = Curator.select
 
-    def select(self: Curator, *given: Any, span: int, flip: bool) -> Any:
-        spans.add(span)
-        return honest(self, *given, span=span, flip=flip)
+    def select(self: Curator, *given: Any, score_range: int, flip: bool) -> Any:
+        spans.add(score_range)
+        return honest(self, *given, score_range=score_range, flip=flip)
 
     monkeypatch.setattr(Curator, "select", select)
     method = DiffGen(score=score, schedule=schedule, specialisations=3)
     run(method, table(), Budget(Fraction(1)))
     known = SCORES[score]
-    assert spans == {known.span_apart if schedule == "tuned" else 2 * known.sensitivity}
+    assert spans == {known.score_range_apart if schedule == "tuned" else 2 * known.sensitivity}

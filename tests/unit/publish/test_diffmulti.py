@@ -11,8 +11,8 @@ import pytest
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.measured.partition import TreePartition
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.publisher import Outcome
 from hedgerow.schema import Categorical, Numeric, Schema
@@ -46,7 +46,7 @@ def table(rows: int = 400, seed: int = 5) -> Table:
 
 
 def run(method: DiffMulti, data: Table, budget: Budget = ENDLESS, seed: int = 3) -> Outcome:
-    return method.run(MemoryEngine(data), data.schema, budget, Dice(Keystream(seed=seed)))
+    return method.run(MemoryEngine(data), data.schema, budget, SecureSampler(Keystream(seed=seed)))
 
 
 def score_of(name: str, rows: np.ndarray, a: int, parts: list[tuple[int, int]]) -> Fraction:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from hedgerow.errors import LedgerWarning, ReleaseError
-from hedgerow.privacy import booking as booking_module
-from hedgerow.privacy.account_book import AccountBook, Booking
 from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.budget_ledger import booking as booking_module
+from hedgerow.privacy.budget_ledger.ledger import Booking, BudgetLedger
 from hedgerow.publish.payment import drawing, payment
 from hedgerow.schema import Schema
 
@@ -19,22 +19,22 @@ SCHEMA = Schema.from_dict(
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> AccountBook:
-    found = AccountBook(tmp_path / "b.ledger")
+def book(tmp_path: Path) -> BudgetLedger:
+    found = BudgetLedger(tmp_path / "b.ledger")
     found.open("clinic", epsilon=1)
     return found
 
 
-def pay(book: AccountBook):
+def pay(book: BudgetLedger):
     return payment(book.path, None, SCHEMA, "m", Budget.of(1), None)
 
 
-def entry(book: AccountBook) -> tuple[str, str | None]:
+def entry(book: BudgetLedger) -> tuple[str, str | None]:
     (found,) = book.accounts()[0].entries
     return found.state, found.ended
 
 
-def test_an_outcome_is_handed_over_after_the_ledger_knows(book: AccountBook) -> None:
+def test_an_outcome_is_handed_over_after_the_ledger_knows(book: BudgetLedger) -> None:
     with drawing(pay(book), None) as (stream, _):
         assert entry(book)[0] == "reserved"
         stream.bits(1)
@@ -59,7 +59,7 @@ def test_how_a_run_ended_is_noted_without_its_words(book, error, ended) -> None:
 
 
 def test_an_interrupt_just_after_it_was_booked_and_before_a_word_was_used(
-    book: AccountBook, monkeypatch: pytest.MonkeyPatch
+    book: BudgetLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin = Booking.begin_drawing
 
@@ -75,7 +75,7 @@ def test_an_interrupt_just_after_it_was_booked_and_before_a_word_was_used(
 
 
 def test_an_outcome_that_the_ledger_does_not_hear_of_is_shown_to_nobody(
-    book: AccountBook, monkeypatch: pytest.MonkeyPatch
+    book: BudgetLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise ReleaseError("the disk is full")

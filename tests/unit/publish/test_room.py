@@ -64,7 +64,7 @@ def test_a_release_is_never_larger_than_its_bound(tmp_path: Path, method: Any, d
     [
         hedgerow.DiffMulti(),
         hedgerow.DiffGen(),
-        hedgerow.DiffMulti(specialisations=5, depth=2, detail=True),
+        hedgerow.DiffMulti(specialisations=5, depth=2, marginals=True),
     ],
 )
 def test_where_a_plan_says_nothing_a_stated_minimum_is_set_aside(method: Any) -> None:

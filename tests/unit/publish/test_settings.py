@@ -16,7 +16,7 @@ from hedgerow.schema import Schema
 DEFAULTS: dict[Any, dict[str, Any]] = {
     hr.DiffMulti: {
         "score": None, "schedule": "tuned", "specialisations": None, "depth": None,
-        "distribution": "fair", "detail": False, "pairs": None,
+        "distribution": "fair", "marginals": False, "pairs": None,
     },
     hr.DiffGen: {
         "score": None, "schedule": "tuned", "specialisations": None, "max_cells": 1_000_000,
@@ -69,9 +69,9 @@ def test_limits(method: Any, setting: str, most: int) -> None:
 
 
 def test_pairs_are_limited_too() -> None:
-    assert hr.DiffMulti(detail=True, pairs=1000).pairs == 1000
+    assert hr.DiffMulti(marginals=True, pairs=1000).pairs == 1000
     with pytest.raises(UsageError, match="pairs"):
-        hr.DiffMulti(detail=True, pairs=1001)
+        hr.DiffMulti(marginals=True, pairs=1001)
 
 
 @pytest.mark.parametrize("setting", ["c1", "c2"])

@@ -43,9 +43,9 @@ def release(mode="noisy", counts=(40, 31, 20)) -> RowsRelease:
         },
         {
             "accounting": "suppression", "person_rows": 1, "suppression": rule,
-            "pots": {"epsilon": {"unit": "1/100", "units": 100}},
+            "budgets": {"epsilon": {"unit": "1/100", "units": 100}},
             "entries": [
-                {"purpose": "cells", "pot": "epsilon", "depth": 0, "units": 100, "nodes": 1}
+                {"purpose": "cells", "budget": "epsilon", "depth": 0, "units": 100, "nodes": 1}
             ],
             "paths": [{"leaves": 3, "spent": {"epsilon": {"cells": 100}}}],
         },
@@ -199,7 +199,7 @@ def test_verify_does_not_hang(change):
 
 def test_verify_does_not_hang_where_epsilon_hardly_pays():
     def change(parts):
-        parts["ledger"]["pots"]["epsilon"]["unit"] = "1/99999900"
+        parts["ledger"]["budgets"]["epsilon"]["unit"] = "1/99999900"
         parts["ledger"]["suppression"] = {"share": "1/1000000", "least": 5000}
 
     with not_for_ever():
@@ -212,7 +212,7 @@ def test_the_side_table_has_the_share_that_the_settings_say(mode, booked, ok):
     def change(parts):
         parts["settings"] |= {"side": "made", "side_share": 30}
         ledger = parts["ledger"]
-        ledger["pots"]["epsilon"]["unit"] = f"1/{100 - booked}"
+        ledger["budgets"]["epsilon"]["unit"] = f"1/{100 - booked}"
         ledger["entries"][0]["units"] = 100 - booked
         ledger["entries"].append(ledger["entries"][0] | {"purpose": "side", "units": booked})
         ledger["paths"][0]["spent"]["epsilon"] = {"cells": 100 - booked, "side": booked}

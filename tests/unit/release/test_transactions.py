@@ -23,10 +23,9 @@ from hedgerow.estimate.itemsets.answers import read_sets
 from hedgerow.measured.itemsets import CoreCells
 from hedgerow.publish import diffpart
 from hedgerow.publish.diffpart import DiffPart
-from hedgerow.release import BasketRelease, Release
+from hedgerow.release import Release, TransactionsRelease
 from hedgerow.schema import Schema
-from hedgerow.verification import itemset_charges as basket_charges
-from hedgerow.verification import verify
+from hedgerow.verification import itemset_charges, verify
 
 METHODS = {
     "whole": DiffPart(),
@@ -56,16 +55,16 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", params=METHODS)
-def release(request: pytest.FixtureRequest, files: Path) -> BasketRelease:
+def release(request: pytest.FixtureRequest, files: Path) -> TransactionsRelease:
     found = hr.publish(files, shop_of(8), method=METHODS[request.param], epsilon=1, seed=4)
     # as if it had not been seeded, so that `verify` has nothing to say about that
     return replace(found, guarantee=found.guarantee | {"private": True})
 
 
-def test_a_release_survives_its_folder(release: BasketRelease, tmp_path: Path) -> None:
+def test_a_release_survives_its_folder(release: TransactionsRelease, tmp_path: Path) -> None:
     release.save(tmp_path / "out")
     loaded = Release.load(tmp_path / "out")
-    assert isinstance(loaded, BasketRelease) and loaded == release
+    assert isinstance(loaded, TransactionsRelease) and loaded == release
     assert loaded.itemsets().equals(release.itemsets())
     verdict = verify(tmp_path / "out")
     assert verdict.ok, [check for check in verdict.checks if not check.ok]
@@ -77,7 +76,9 @@ def test_a_release_survives_its_folder(release: BasketRelease, tmp_path: Path) -
     assert again == {path.name: path.read_bytes() for path in (tmp_path / "other").iterdir()}
 
 
-def test_the_listed_itemsets_are_the_noisy_numbers(release: BasketRelease, tmp_path: Path) -> None:
+def test_the_listed_itemsets_are_the_noisy_numbers(
+    release: TransactionsRelease, tmp_path: Path
+) -> None:
     listed = release.itemsets().to_pydict()
     drawn = release.measurements[-1].values[:, 0].tolist()
     assert listed["count"] == sorted(listed["count"], reverse=True)
@@ -90,7 +91,7 @@ def test_the_listed_itemsets_are_the_noisy_numbers(release: BasketRelease, tmp_p
     assert [line[skip:] for line in lines] == listed["items"]
 
 
-def test_answers_are_near_the_truth(release: BasketRelease, files: Path) -> None:
+def test_answers_are_near_the_truth(release: TransactionsRelease, files: Path) -> None:
     """Intervals at 1 - 1e-6; the whole test fails with probability 4e-5 at most if they hold."""
     held = [set(line.split()) for line in files.read_text().splitlines()]
     sets = [one for k in range(3) for one in combinations(map(str, range(1, 9)), k)]
@@ -100,7 +101,7 @@ def test_answers_are_near_the_truth(release: BasketRelease, files: Path) -> None
         assert low <= exact <= high and low <= estimate <= high
 
 
-def test_frequent_itemsets_are_the_best_of_all(release: BasketRelease) -> None:
+def test_frequent_itemsets_are_the_best_of_all(release: TransactionsRelease) -> None:
     found = release.frequent(12).to_pydict()
     best = release.count(found["items"])
     assert (best.low <= found["estimate"]).all() and found["low"] == best.low.tolist()
@@ -117,7 +118,7 @@ def test_frequent_itemsets_are_the_best_of_all(release: BasketRelease) -> None:
     assert found["estimate"] == pytest.approx([-count for count, _, _ in order])
 
 
-def test_made_up_records_follow_the_release(release: BasketRelease) -> None:
+def test_made_up_records_follow_the_release(release: TransactionsRelease) -> None:
     rows = release.synthesize(4000, seed=2).column(0).to_pylist()
     assert len(rows) == 4000 and release.synthesize(4000, seed=2).column(0).to_pylist() == rows
     assert all(row and sorted(set(row)) == row for row in rows)
@@ -131,7 +132,7 @@ def test_made_up_records_follow_the_release(release: BasketRelease) -> None:
     assert abs(release.synthesize(seed=1).num_rows - total) <= 0.05 * total
 
 
-def test_frames_of_every_kind(release: BasketRelease) -> None:
+def test_frames_of_every_kind(release: TransactionsRelease) -> None:
     for kind in ("arrow", "pandas", "polars"):
         for frame in (release.itemsets(kind), release.frequent(3, kind=kind)):
             assert type(frame).__module__.split(".")[0] in (kind, "pyarrow")
@@ -139,7 +140,7 @@ def test_frames_of_every_kind(release: BasketRelease) -> None:
         release.itemsets("excel")
 
 
-def test_what_cannot_be_meant_is_refused(release: BasketRelease) -> None:
+def test_what_cannot_be_meant_is_refused(release: TransactionsRelease) -> None:
     for k in (0, -1, True, 2.5, 10**9):
         with pytest.raises(UsageError, match="number of itemsets"):
             release.frequent(k)  # type: ignore[arg-type]
@@ -159,7 +160,7 @@ def test_what_cannot_be_meant_is_refused(release: BasketRelease) -> None:
         release.synthesize(10**12)
 
 
-def test_itemsets_in_many_forms(release: BasketRelease) -> None:
+def test_itemsets_in_many_forms(release: TransactionsRelease) -> None:
     items = release.items
     for asked in ([4, 1], ("1", "4"), {1, 4}, np.array([1, 4, 4]), pa.array([1, 4]).to_pylist()):
         assert [one.tolist() for one in read_sets(asked, items)] == [[0, 3]]
@@ -194,7 +195,7 @@ def test_labels_that_would_be_misread_are_quoted(hand: SimpleNamespace, tmp_path
     )
     cells = hand.counted("cell", "region", [0] + [99] * 15, unit=Fraction(1))
     core = CoreCells(np.arange(4), np.array([0]))
-    found = BasketRelease(schema, "diffpart", {}, {}, {}, core, (cells,))
+    found = TransactionsRelease(schema, "diffpart", {}, {}, {}, core, (cells,))
     found.save(tmp_path / "out")
     last = (tmp_path / "out" / "itemsets.txt").read_text().splitlines()[-1].split("\t")
     assert last == ["99", "a b", '"#c"', 'd"', "e,f"]
@@ -228,7 +229,7 @@ def far_places(_: Any, __: Any, numbers: pa.Table) -> dict[str, pa.Table]:
 
 
 def bad_reach(manifest: dict[str, Any], _: Any, __: Any) -> None:
-    manifest["measurements"][0]["reach"] = -1
+    manifest["measurements"][0]["max_contribution"] = -1
 
 
 def table_shape(manifest: dict[str, Any], _: Any, __: Any) -> None:
@@ -241,7 +242,7 @@ def no_shape(manifest: dict[str, Any], _: Any, __: Any) -> None:
 
 @pytest.mark.parametrize("edit", [moved_parent, far_places, bad_reach, table_shape, no_shape])
 def test_strange_files_are_refused(
-    release: BasketRelease, tmp_path: Path, edit: Callable[..., Any]
+    release: TransactionsRelease, tmp_path: Path, edit: Callable[..., Any]
 ) -> None:
     release.save(tmp_path / "out")
     change(tmp_path / "out", edit)
@@ -249,11 +250,11 @@ def test_strange_files_are_refused(
         Release.load(tmp_path / "out")
 
 
-def fails(release: BasketRelease, **changes: Any) -> set[str]:
+def fails(release: TransactionsRelease, **changes: Any) -> set[str]:
     return {check.name for check in verify(replace(release, **changes)).checks if not check.ok}
 
 
-def test_less_noise_than_was_paid_for_is_found(release: BasketRelease) -> None:
+def test_less_noise_than_was_paid_for_is_found(release: TransactionsRelease) -> None:
     for place, measurement in enumerate(release.measurements):
         finer = replace(measurement, unit=measurement.unit * 2)
         changed = list(release.measurements)
@@ -261,16 +262,16 @@ def test_less_noise_than_was_paid_for_is_found(release: BasketRelease) -> None:
         assert "measurements" in fails(release, measurements=tuple(changed))
 
 
-def test_a_smaller_reach_or_a_second_use_is_found(release: BasketRelease) -> None:
+def test_a_smaller_reach_or_a_second_use_is_found(release: TransactionsRelease) -> None:
     for place, measurement in enumerate(release.measurements):
         changed = list(release.measurements)
-        changed[place] = replace(measurement, reach=measurement.reach + 5)
+        changed[place] = replace(measurement, max_contribution=measurement.max_contribution + 5)
         assert "measurements" in fails(release, measurements=tuple(changed))
         twice = (*release.measurements, measurement)
         assert "measurements" in fails(release, measurements=twice)
 
 
-def test_charges_that_are_left_out_or_moved_are_found(release: BasketRelease) -> None:
+def test_charges_that_are_left_out_or_moved_are_found(release: TransactionsRelease) -> None:
     entries = release.ledger["entries"]
     for place, entry in enumerate(entries):
         fewer = [*entries[:place], *entries[place + 1 :]]
@@ -280,7 +281,7 @@ def test_charges_that_are_left_out_or_moved_are_found(release: BasketRelease) ->
         assert fails(release, ledger=release.ledger | {"entries": cheap})
 
 
-def test_paths_that_say_otherwise_are_found(release: BasketRelease) -> None:
+def test_paths_that_say_otherwise_are_found(release: TransactionsRelease) -> None:
     paths = release.ledger["paths"]
     assert fails(release, ledger=release.ledger | {"paths": paths[1:]})
     more = [paths[0] | {"leaves": paths[0]["leaves"] + 1}, *paths[1:]]
@@ -298,14 +299,14 @@ def test_a_paper_release_without_a_leaf_passes(limit: int, seed: int, tmp_path: 
     assert fails(found) == set()
 
 
-def forged(release: BasketRelease, *purposes: str) -> BasketRelease:
+def forged(release: TransactionsRelease, *purposes: str) -> TransactionsRelease:
     """The release as if these purposes had never been paid for: a smaller budget, added up."""
     ledger = json.loads(json.dumps(release.ledger))
     ledger["entries"] = [e for e in ledger["entries"] if e["purpose"] not in purposes]
     for path in ledger["paths"]:
         for purpose in purposes:
             path["spent"]["epsilon"].pop(purpose)
-    ledger["pots"]["epsilon"]["units"] = sum(ledger["paths"][0]["spent"]["epsilon"].values())
+    ledger["budgets"]["epsilon"]["units"] = sum(ledger["paths"][0]["spent"]["epsilon"].values())
     kept = tuple(m for m in release.measurements if m.name not in purposes)
     return replace(release, ledger=ledger, measurements=kept)
 
@@ -328,9 +329,9 @@ def test_the_reach_of_supports_is_that_of_the_settings(files: Path) -> None:
         found = replace(found, guarantee=found.guarantee | {"private": True})
         (place,) = (i for i, m in enumerate(found.measurements) if m.name == "support")
         support = found.measurements[place]
-        assert support.reach > 1
+        assert support.max_contribution > 1
         changed = [*found.measurements]
-        changed[place] = replace(support, reach=support.reach - 1)
+        changed[place] = replace(support, max_contribution=support.max_contribution - 1)
         assert fails(found, measurements=tuple(changed)) == {"measurements"}
 
 
@@ -338,12 +339,12 @@ def test_shares_are_those_of_the_method() -> None:
     for kind in ("core", "tree"):
         shares = {"size": diffpart.SIZE_UNITS, "support": diffpart.SUPPORT_UNITS[kind]}
         shares |= {"gate": diffpart.GATE_UNITS} if kind == "tree" else {}
-        held = basket_charges.SHARES[kind]
+        held = itemset_charges.SHARES[kind]
         assert {key: percent * diffpart.UNITS // 100 for key, percent in held.items()} == shares
-    assert basket_charges.SHARES["whole"] == {"size": basket_charges.SHARES["core"]["size"]}
+    assert itemset_charges.SHARES["whole"] == {"size": itemset_charges.SHARES["core"]["size"]}
 
 
-def test_another_share_is_found(release: BasketRelease) -> None:
+def test_another_share_is_found(release: TransactionsRelease) -> None:
     """What is taken from one purpose is given to the counts, whose noise is then just right."""
     if release.settings["schedule"] == "paper":
         return

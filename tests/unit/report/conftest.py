@@ -41,7 +41,7 @@ def releases(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
         "tree": hr.publish(*shop, hr.DiffPart(variant="tree"), epsilon=1),
         "paper": hr.publish(*shop, hr.DiffPart(schedule="paper"), epsilon=1),
         "seeded": hr.publish(*people, hr.DiffMulti(), epsilon=6, seed=1),
-        "detail": hr.publish(*people, hr.DiffMulti(detail=True), epsilon=6),
+        "marginals": hr.publish(*people, hr.DiffMulti(marginals=True), epsilon=6),
         "unclassed": hr.publish(raw / "ages.csv", ages, hr.DiffMulti(), epsilon=8),
     }
     for name, release in made.items():

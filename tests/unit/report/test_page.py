@@ -25,7 +25,7 @@ from hedgerow.report.tree import upper_tree
 
 KINDS = (
     "diffmulti", "diffgen", "cdiffgen", "noisy", "sampled", "core", "tree", "paper", "seeded",
-    "detail", "unclassed",
+    "marginals", "unclassed",
 )  # fmt: skip
 VOID = {"meta", "br", "hr", "rect", "line"}
 ALLOWED = {
@@ -222,7 +222,7 @@ def test_the_release_of_another_table_is_told(
 def test_detail_is_told_and_not_contradicted(
     releases: dict[str, Path], judged: Callable[[str], Judgement]
 ) -> None:
-    release = hr.Release.load(releases["detail"])
+    release = hr.Release.load(releases["marginals"])
     names = [attribute.name for attribute in release.schema.attributes]
     assert release.forest is not None and release.forest.pair
     number = len(release.forest.pair)
@@ -241,7 +241,7 @@ def test_detail_is_told_and_not_contradicted(
     assert "the counts that are published" not in section(text, "budget")
     for key in ("values", "questions"):
         assert "far wider than the likely error" in section(text, key)
-    against = page(release, judged("detail"))
+    against = page(release, judged("marginals"))
     assert "far wider than the likely error" in section(against, "values")
     plain = page(releases["diffmulti"])
     assert "nothing is known about where people are" in section(plain, "limits")
@@ -263,7 +263,7 @@ def test_a_weak_promise_is_called_weak(releases: dict[str, Path]) -> None:
         text = page(folder)
         promised = section(text, "promise")
         assert "docs/" not in text
-        weak = kind in ("detail", "unclassed")
+        weak = kind in ("marginals", "unclassed")
         assert ("almost nothing" in promised) == (not weak and kind != "seeded")
         assert ("bounded, but weakly" in promised) == weak
         assert "100%" not in promised and ("over 99%" in promised) == weak
@@ -282,7 +282,7 @@ def test_strange_signs_are_explained_where_they_are_seen(releases: dict[str, Pat
 def test_how_coarse_it_is(releases: dict[str, Path], judged: Callable[[str], Judgement]) -> None:
     for kind, what in (("diffmulti", "regions"), ("noisy", "rows")):
         text = page(releases[kind], judged(kind))
-        assert f"How coarse the {what} are</h2>" in text and "Detail" not in text
+        assert f"How coarse the {what} are</h2>" in text and "Marginals" not in text
     assert "in the same region as a typical record" in page(
         releases["diffmulti"], judged("diffmulti")
     )
@@ -312,12 +312,14 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, p
     items = hr.Schema.from_dict(
         {"name": HOSTILE[1], "unit": "row", "items": {"universe": list(HOSTILE)}}
     )
-    baskets = pa.table({"x": [draw.choice(HOSTILE, 3, replace=False).tolist() for _ in range(900)]})
+    transactions = pa.table(
+        {"x": [draw.choice(HOSTILE, 3, replace=False).tolist() for _ in range(900)]}
+    )
     made = {
         "tree": (hr.publish(people, table, hr.DiffMulti(), epsilon=8), people),
         "grid": (hr.publish(people, table, hr.DiffGen(specialisations=2), epsilon=8), people),
         "rows": (hr.publish(people, table, hr.Supermodular(), epsilon=8, delta="1e-3"), people),
-        "items": (hr.publish(baskets, items, epsilon=8), baskets),
+        "items": (hr.publish(transactions, items, epsilon=8), transactions),
     }
     for name, (release, _) in made.items():
         release.save(folder / name)

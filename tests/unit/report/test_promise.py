@@ -8,7 +8,7 @@ from hedgerow.errors import ReleaseError
 from hedgerow.report.promise import _percent, after, shares
 
 LEDGER: dict[str, Any] = {
-    "pots": {
+    "budgets": {
         "epsilon": {"unit": "1/100", "units": 60},
         "rho": {"unit": "1/1000", "units": 40},
     },
@@ -30,7 +30,7 @@ def test_what_was_paid_in_rho_counts_as_the_epsilon_it_was_converted_to() -> Non
 
 def test_a_release_that_lists_nothing_was_paid_for() -> None:
     paths = [{"leaves": 0, "spent": {"epsilon": {"cells": 70, "side": 30}}}]
-    found = shares({"pots": {"epsilon": {"unit": "1/50", "units": 100}}, "paths": paths})
+    found = shares({"budgets": {"epsilon": {"unit": "1/50", "units": 100}}, "paths": paths})
     assert dict(found)["the rows that are published"] == pytest.approx(0.7)
 
 
@@ -38,11 +38,11 @@ def test_a_release_that_lists_nothing_was_paid_for() -> None:
     "broken",
     [
         {},
-        {"pots": {}, "paths": []},
+        {"budgets": {}, "paths": []},
         LEDGER | {"paths": [{"leaves": 1, "spent": {"epsilon": {"leaf": -5, "rows": 6}}}]},
         LEDGER | {"conversion": {}},
         LEDGER | {"paths": 7},
-        {"pots": {"epsilon": {"unit": "<b>", "units": 1}}, "paths": []},
+        {"budgets": {"epsilon": {"unit": "<b>", "units": 1}}, "paths": []},
     ],
 )
 def test_a_ledger_of_anybody_is_refused_in_words(broken: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from hedgerow.counting.engine import Engine
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streaming.streamed import StreamedEngine
 from hedgerow.schema import Items, Schema
-from hedgerow.table import read, read_baskets
+from hedgerow.table import read, read_transactions
 from hedgerow.table.person import cap_rows, person_ids, row_hash
 from hedgerow.table.stream import RowStream
 
@@ -184,8 +184,8 @@ def test_one_person_in_two_types_is_one_person(tmp_path: Path, first: Any, secon
 @pytest.mark.parametrize("first, second", PAIRS)
 def test_one_person_in_two_types_has_one_record(tmp_path: Path, first: Any, second: Any) -> None:
     shop = Schema(name="shop", items=Items(range(1, 9), person="who", item="age"), unit="person")
-    baskets = read_baskets(in_two_files(tmp_path, first, second), shop)
-    assert baskets.start.tolist() == [0, 2] and baskets.codes.tolist() == [2, 4]
+    transactions = read_transactions(in_two_files(tmp_path, first, second), shop)
+    assert transactions.start.tolist() == [0, 2] and transactions.codes.tolist() == [2, 4]
 
 
 @pytest.mark.parametrize(

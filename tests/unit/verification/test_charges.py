@@ -21,8 +21,8 @@ from hedgerow.verification.prices import Failed
 
 METHODS = {
     "diffmulti": DiffMulti(),
-    "diffmulti, detail": DiffMulti(detail=True),
-    "diffmulti, pairs": DiffMulti(detail=True, pairs=2),
+    "diffmulti, detail": DiffMulti(marginals=True),
+    "diffmulti, pairs": DiffMulti(marginals=True, pairs=2),
     "diffmulti, deep": DiffMulti(specialisations=40, depth=6),
     "diffmulti, even": DiffMulti(specialisations=40, depth=6, distribution="even"),
     "diffmulti, shallow": DiffMulti(specialisations=5, depth=1),
@@ -249,8 +249,10 @@ def without(release, *purposes):
         for spent in path["spent"].values():
             for purpose in purposes:
                 spent.pop(purpose, None)
-    for pot in list(ledger["pots"]):
-        ledger["pots"][pot]["units"] = sum(ledger["paths"][0]["spent"].get(pot, {}).values())
+    for budget in list(ledger["budgets"]):
+        ledger["budgets"][budget]["units"] = sum(
+            ledger["paths"][0]["spent"].get(budget, {}).values()
+        )
     kept = tuple(m for m in release.measurements if m.name not in purposes)
     return replace(release, ledger=ledger, measurements=kept)
 
@@ -297,7 +299,7 @@ def test_fewer_choices_than_the_regions_show_are_caught(name):
                 del fewer["entries"][place]
             for path in fewer["paths"]:
                 path["spent"]["epsilon"][purpose] -= entry["units"]
-            fewer["pots"]["epsilon"]["units"] -= entry["units"]
+            fewer["budgets"]["epsilon"]["units"] -= entry["units"]
             if purpose == "select" or not entry["depth"]:
                 assert "accounts" in failing(replace(honest, ledger=fewer))
             moved = json.loads(json.dumps(honest.ledger))
@@ -344,13 +346,13 @@ def test_spending_that_was_moved_between_paths_is_caught(grown):
 @pytest.mark.parametrize(
     "tamper",
     [
-        lambda m: m["pots"]["epsilon"].update(units=2**70),
+        lambda m: m["budgets"]["epsilon"].update(units=2**70),
         lambda m: m["entries"][0].update(purpose=["rows"]),
         lambda m: m["entries"][0].update(purpose=7),
-        lambda m: m["entries"][0].update(pot={}),
+        lambda m: m["entries"][0].update(budget={}),
         lambda m: m["entries"][0].update(depth=0.5),
         lambda m: m["entries"][0].update(nodes="1"),
-        lambda m: m["entries"].append(m["entries"][0] | {"pot": "rho"}),
+        lambda m: m["entries"].append(m["entries"][0] | {"budget": "rho"}),
         lambda m: m["entries"].extend(
             m["entries"][0] | {"purpose": f"gift {number}"} for number in range(10**4)
         ),

@@ -81,18 +81,18 @@ def ledger_with(release, change):
         (lambda m: m["paths"].pop(), {"regions", "accounts"}),
         (lambda m: m["paths"].clear(), {"ledger", "paths", "regions", "accounts"}),
         (lambda m: m["paths"][0].update(leaves=2), {"regions", "accounts"}),
-        (lambda m: m["pots"]["epsilon"].update(units=11), {"paths", "guarantee"}),
+        (lambda m: m["budgets"]["epsilon"].update(units=11), {"paths", "guarantee"}),
         (
-            lambda m: m["pots"]["epsilon"].update(unit="1/9"),
+            lambda m: m["budgets"]["epsilon"].update(unit="1/9"),
             {"guarantee", "measurements", "accounts"},
         ),
         (lambda m: m["entries"].pop(0), {"ledger", "measurements", "accounts"}),
-        (lambda m: m["entries"][0].update(pot="gold"), {"ledger", "measurements", "accounts"}),
+        (lambda m: m["entries"][0].update(budget="gold"), {"ledger", "measurements", "accounts"}),
         (lambda m: m["entries"][0].update(units=-1), {"ledger", "measurements", "accounts"}),
         (lambda m: m.update(person_rows=2), {"guarantee", "unit of protection"}),
         (lambda m: m.update(accounting="magic"), None),
-        (lambda m: m.pop("pots"), None),
-        (lambda m: m["pots"]["epsilon"].update(unit="1e999999999"), None),
+        (lambda m: m.pop("budgets"), None),
+        (lambda m: m["budgets"]["epsilon"].update(unit="1e999999999"), None),
     ],
 )
 def test_a_ledger_that_was_tampered_with_is_caught(tree_release, change, names):
@@ -190,17 +190,17 @@ def test_the_manifest_lists_the_files_of_a_release(tree_release, tmp_path):
 
 
 def zcdp(release, rho="1/100", epsilon="1", delta="1/1000000", stated="2", rows=1):
-    """Moves the growth of a release to a rho pot."""
+    """Moves the growth of a release to a rho budget."""
     ledger = copy.deepcopy(release.ledger)
     ledger["accounting"] = "zcdp"
-    ledger["pots"] = {
+    ledger["budgets"] = {
         "epsilon": {"unit": "1/10", "units": 10},
         "rho": {"unit": str(Fraction(rho) / 5), "units": 5},
     }
     ledger["conversion"] = {"rho": rho, "epsilon": epsilon, "delta": delta}
     ledger["person_rows"] = rows
     ledger["entries"].append(
-        {"purpose": "select", "pot": "rho", "depth": 0, "units": 5, "nodes": 1}
+        {"purpose": "select", "budget": "rho", "depth": 0, "units": 5, "nodes": 1}
     )
     for path in ledger["paths"]:
         path["spent"]["rho"] = {"select": 5}

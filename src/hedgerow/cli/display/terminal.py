@@ -25,8 +25,8 @@ from hedgerow.errors import DataWarning, HedgerowError, LedgerWarning, UsageErro
 
 __all__ = [
     "Bar",
-    "Door",
-    "House",
+    "Command",
+    "CommandGroup",
     "data_warnings",
     "example",
     "note",
@@ -64,7 +64,7 @@ def _parsing(as_json: bool) -> Iterator[None]:
         raise typer.Exit(code) from None
 
 
-class House(TyperGroup):
+class CommandGroup(TyperGroup):
     """The command with all its commands."""
 
     def make_context(self, info_name: Any, args: list[str], *rest: Any, **more: Any) -> Any:
@@ -78,7 +78,7 @@ class House(TyperGroup):
             return super().resolve_command(ctx, args)
 
 
-class Door(TyperCommand):
+class Command(TyperCommand):
     """A command whose errors leave as a message and a stable exit code, never as a traceback."""
 
     def make_context(self, info_name: Any, args: list[str], *rest: Any, **more: Any) -> Any:

@@ -19,7 +19,7 @@ from hedgerow.report.words import (
 )
 
 if TYPE_CHECKING:
-    from hedgerow.release import BasketRelease, Release, RowsRelease
+    from hedgerow.release import Release, RowsRelease, TransactionsRelease
     from hedgerow.schema import Schema
 
 __all__ = [
@@ -40,19 +40,19 @@ __all__ = [
 ]
 
 
-def published(release: Release | BasketRelease | RowsRelease) -> str:
-    """How many regions a release has, by which method, and what detail counts."""
+def published(release: Release | TransactionsRelease | RowsRelease) -> str:
+    """How many regions a release has, by which method, and what marginals counts."""
     words = f"{regions(release)} by {release.method}"
-    detail = _detail(release)
-    if detail is None:
+    marginals = _marginals(release)
+    if marginals is None:
         return words
-    words += f", and counts of {many(detail['attributes'], 'attribute')}"
-    pairs = [" & ".join(pair) for pair in detail["pairs"]]
+    words += f", and counts of {many(marginals['attributes'], 'attribute')}"
+    pairs = [" & ".join(pair) for pair in marginals["pairs"]]
     return words + (f" and {many(len(pairs), 'pair')} ({', '.join(pairs)})" if pairs else "")
 
 
-def _detail(release: Release | BasketRelease | RowsRelease) -> dict[str, Any] | None:
-    """What a release with detail counts besides regions."""
+def _marginals(release: Release | TransactionsRelease | RowsRelease) -> dict[str, Any] | None:
+    """What a release with marginals counts besides regions."""
     forest = getattr(release, "forest", None)
     if forest is None:
         return None
@@ -62,8 +62,8 @@ def _detail(release: Release | BasketRelease | RowsRelease) -> dict[str, Any] | 
 
 
 def booked(facts: dict[str, Any]) -> str:
-    """What a ledger over releases says of a release, and what is left."""
-    from hedgerow.privacy.account_book import plain
+    """What a budget ledger says of a release, and what is left."""
+    from hedgerow.privacy.budget_ledger.ledger import plain
 
     left = plain(Fraction(facts["epsilon_left"]))
     return (
@@ -77,7 +77,7 @@ def on_path(schema: Schema) -> str:
     return "on any one path" if schema.person is None else "on any one path, per row"
 
 
-def facts(release: Release | BasketRelease | RowsRelease) -> dict[str, Any]:
+def facts(release: Release | TransactionsRelease | RowsRelease) -> dict[str, Any]:
     """The same for machines."""
     return {
         "method": release.method,
@@ -85,13 +85,13 @@ def facts(release: Release | BasketRelease | RowsRelease) -> dict[str, Any]:
         "schema": release.schema.name,
         "guarantee": release.guarantee,
         **(
-            {"regions": release.partition.cells, "detail": _detail(release)}
+            {"regions": release.partition.cells, "marginals": _marginals(release)}
             if hasattr(release, "partition")
             else {"rows": len(release.counts)}
         ),
         "spent_per": "person" if release.schema.person is None else "row",
         "spent": [
-            {"purpose": purpose, "pot": pot, "amount": amount}
-            for purpose, pot, amount in spending(release.ledger)
+            {"purpose": purpose, "budget": budget, "amount": amount}
+            for purpose, budget, amount in spending(release.ledger)
         ],
     }

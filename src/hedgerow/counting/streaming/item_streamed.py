@@ -26,7 +26,7 @@ from hedgerow.counting.streaming.scratch import Shelf, Spare, check_folder
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, Told, shared_out, silent
 from hedgerow.counting.threads import Crew, cores
 from hedgerow.schema import Schema
-from hedgerow.table import Baskets, read_records
+from hedgerow.table import Transactions, read_records
 
 __all__ = ["StreamedItems"]
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 class StreamedItems:
     """Counts transactions that lie in scratch files.
 
-    Use `read` or `of_baskets` to make one, and close it at the end.
+    Use `read` or `of_transactions` to make one, and close it at the end.
 
     Args:
         schema: The public schema.
@@ -103,10 +103,12 @@ class StreamedItems:
         return engine
 
     @staticmethod
-    def of_baskets(baskets: Baskets, memory: int | Memory = DEFAULT_MEMORY) -> StreamedItems:
+    def of_transactions(
+        transactions: Transactions, memory: int | Memory = DEFAULT_MEMORY
+    ) -> StreamedItems:
         """Takes transactions in memory, for comparisons."""
-        engine = StreamedItems(baskets.schema, memory)
-        engine._take(baskets.codes, np.diff(baskets.start))
+        engine = StreamedItems(transactions.schema, memory)
+        engine._take(transactions.codes, np.diff(transactions.start))
         engine._flush()
         return engine
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers
-from hedgerow.estimate.itemsets.model import BasketModel
+from hedgerow.estimate.itemsets.model import ItemsetModel
 from hedgerow.schema import Items
 
 __all__ = ["answer_sets", "read_sets"]
@@ -72,7 +72,7 @@ def _unreadable(thing: object) -> UsageError:
     )
 
 
-def answer_sets(model: BasketModel, sets: Sequence[Ints], level: float) -> Answers:
+def answer_sets(model: ItemsetModel, sets: Sequence[Ints], level: float) -> Answers:
     """Answers with intervals, in the order of the sets; estimates lie in their intervals."""
     low, high = model.bounds(sets, level)
     low = np.maximum(np.ceil(low - 1e-9), 0.0)

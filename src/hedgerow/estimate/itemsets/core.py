@@ -1,8 +1,8 @@
 """Answers from the cells of a core: which core items a record holds, and how many others.
 
 **Inside the core** a count is the sum of the cells that hold the items. It is taken twice: from the
-noisy cells, unbiased but noisy, and from the cells as the fit sees them (`basket_fit`), smooth but
-perhaps off. How far off the fit is, is measured by what both differ by beyond the noise, on all
+noisy cells, unbiased but noisy, and from the cells as the fit sees them (`itemsets.fit`), smooth
+but perhaps off. How far off the fit is, is measured by what both differ by beyond the noise, on all
 itemsets of as many items; that is the weight of the noisy sum.
 
 **Beyond the core** only the number of a record's other items is known, by bins, and the support of
@@ -248,7 +248,7 @@ class CoreModel:
     def _longer(self) -> tuple[float, float]:
         """The noisy number of records of which supports do not count all items, and its tails."""
         assert self.support is not None
-        cap = self.support.reach
+        cap = self.support.max_contribution
         if cap >= self.most:
             return 0.0, 0.0
         if self.size is None:

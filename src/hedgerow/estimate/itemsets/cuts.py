@@ -195,10 +195,10 @@ class CutModel:
         """The least of the upper bounds that the supports of the items give, one side each."""
         assert self.support is not None
         long, more = 0.0, 0.0
-        if self.support.reach < self.most:
+        if self.support.max_contribution < self.most:
             if self.size is None:
                 return math.inf
-            bins = np.append(self.size.where[1:] - 1, self.most) > self.support.reach
+            bins = np.append(self.size.where[1:] - 1, self.most) > self.support.max_contribution
             long = float(self.size.values[bins, 0].sum())
             more = float((2 / (self.size.units[bins] * float(self.size.unit)) ** 2).sum())
         rate = self.support.units[one] * float(self.support.unit)

@@ -1,4 +1,4 @@
-"""The loops of `basket_fit`. Loads numba.
+"""The loops of `itemsets.fit`. Loads numba.
 
 They run on one thread: the matrices are small, and the threads of a linear algebra library would
 wait for each other longer than they work.

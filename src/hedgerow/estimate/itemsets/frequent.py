@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import UsageError
 from hedgerow.estimate.itemsets.answers import answer_sets
-from hedgerow.estimate.itemsets.model import BasketModel
+from hedgerow.estimate.itemsets.model import ItemsetModel
 from hedgerow.schema import Items
 
 __all__ = ["MOST_FREQUENT", "frequent_sets"]
@@ -24,7 +24,7 @@ MOST_FREQUENT = 10_000
 
 
 def frequent_sets(
-    model: BasketModel, items: Items, k: int, share: float
+    model: ItemsetModel, items: Items, k: int, share: float
 ) -> tuple[list[Ints], Floats]:
     """The k sets with the largest estimates, the largest first, equal ones smaller sets first.
 

@@ -13,13 +13,13 @@ from hedgerow.measured.itemsets import CoreCells, Itemsets
 from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Items
 
-__all__ = ["BasketModel", "model_of"]
+__all__ = ["ItemsetModel", "model_of"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class BasketModel(Protocol):
+class ItemsetModel(Protocol):
     """Estimates, bounds and draws. A set is an increasing array of item codes."""
 
     def estimates(self, sets: Sequence[Ints]) -> Floats:
@@ -32,7 +32,9 @@ class BasketModel(Protocol):
         """Made-up records: where each begins, and the codes of their items, increasing."""
 
 
-def model_of(items: Items, partition: Itemsets, measurements: Sequence[Measurement]) -> BasketModel:
+def model_of(
+    items: Items, partition: Itemsets, measurements: Sequence[Measurement]
+) -> ItemsetModel:
     """The model for some regions.
 
     Raises:

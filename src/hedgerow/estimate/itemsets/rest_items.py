@@ -122,7 +122,7 @@ def truncation(model: CoreModel) -> float:
     noisy to be divided, the noisy sizes tell, as far as they stand out of their noise.
     """
     assert model.support is not None
-    cap, most = model.support.reach, model.most
+    cap, most = model.support.max_contribution, model.most
     if cap >= most:
         return 1.0
     core = model.partition.core

@@ -1,4 +1,4 @@
-"""What the private baselines share: one pot of pure epsilon, and a plan that sees no data."""
+"""What the private baselines share: one budget of pure epsilon, and a plan that sees no data."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 
 from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget, Number
-from hedgerow.privacy.chance import Chance
 from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.ledger import Ledger, Line
-from hedgerow.publish.planning.plan import Plan, open_purse
+from hedgerow.privacy.ledger import Allowance, Ledger
+from hedgerow.privacy.sampler import Sampler
+from hedgerow.publish.planning.plan import Plan, divide_budget
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.schema import Schema
 
@@ -27,7 +27,7 @@ class Baseline(Publisher):
     table: ClassVar[bool] = True  # or transactions
 
     @abstractmethod
-    def grants(self, schema: Schema) -> Iterable[Line]:
+    def allowances(self, schema: Schema) -> Iterable[Allowance]:
         """What may be spent on what, of `UNITS`."""
 
     @abstractmethod
@@ -45,33 +45,33 @@ class Baseline(Publisher):
         budget = Budget.of(epsilon, delta, cap)
         if budget.delta:
             raise UsageError("baselines promise pure epsilon.", hint="Leave delta out.")
-        return plan_of(self.name, budget, self.grants(schema))
+        return plan_of(self.name, budget, self.allowances(schema))
 
     def run(
         self,
         engine: Any,
         schema: Schema,
         budget: Budget,
-        chance: Chance,
+        sampler: Sampler,
         progress: Progress = no_progress,
     ) -> Outcome:
         """See `Publisher.run`."""
-        plan = plan_of(self.name, budget, self.grants(schema))
-        return self.publish(engine, schema, plan, Curator(ledger_of(plan), chance))
+        plan = plan_of(self.name, budget, self.allowances(schema))
+        return self.publish(engine, schema, plan, Curator(ledger_of(plan), sampler))
 
     def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
         """See `Publisher.chosen`."""
         return {}
 
 
-def plan_of(name: str, budget: Budget, grants: Iterable[Line]) -> Plan:
+def plan_of(name: str, budget: Budget, allowances: Iterable[Allowance]) -> Plan:
     """A plan of pure epsilon."""
-    purse = open_purse(budget, UNITS, 0)
-    return Plan(name, "paper", budget, purse, tuple(grants), None, None, grows=False)
+    budgets = divide_budget(budget, UNITS, 0)
+    return Plan(name, "paper", budget, budgets, tuple(allowances), None, None, grows=False)
 
 
 def ledger_of(plan: Plan) -> Ledger:
-    """A ledger with the plan's grants."""
-    ledger = Ledger(plan.purse.pots)
-    ledger.grant(plan.grants)
+    """A ledger with the plan's allowances."""
+    ledger = Ledger(plan.budgets.parts)
+    ledger.allow(plan.allowances)
     return ledger

@@ -21,7 +21,7 @@ from hedgerow.experiments.baselines.base import Baseline
 from hedgerow.measured.itemsets import MOST_CORE, CoreCells
 from hedgerow.measured.partition import MOST_CELLS, GridPartition
 from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.ledger import Line
+from hedgerow.privacy.ledger import Allowance
 from hedgerow.publish.diffgen import count_cells
 from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import Outcome
@@ -31,7 +31,7 @@ from hedgerow.schema import Categorical, Items, Schema
 __all__ = ["ContingencyTable", "ItemsetTable", "finest_edges"]
 
 _ROOT = np.zeros(1, dtype=np.int64)
-_ALL_OF_IT = Line("leaf", "epsilon", None, 1)
+_ALL_OF_IT = Allowance("leaf", "epsilon", None, 1)
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class ContingencyTable(Baseline):
 
     name: ClassVar[str] = "contingency"
 
-    def grants(self, schema: Schema) -> Iterable[Line]:
-        """See `Baseline.grants`."""
+    def allowances(self, schema: Schema) -> Iterable[Allowance]:
+        """See `Baseline.allowances`."""
         return [_ALL_OF_IT]
 
     def publish(self, engine: Engine, schema: Schema, plan: Plan, curator: Curator) -> Outcome:
@@ -107,15 +107,15 @@ class ItemsetTable(Baseline):
     name: ClassVar[str] = "itemsets"
     table: ClassVar[bool] = False
 
-    def grants(self, schema: Schema) -> Iterable[Line]:
-        """See `Baseline.grants`."""
+    def allowances(self, schema: Schema) -> Iterable[Allowance]:
+        """See `Baseline.allowances`."""
         items = _items(schema)
         if items.size > MOST_CORE:
             raise UsageError(
                 f"{items.size} items have too many sets to count them all.",
                 hint=f"Take a universe of at most {MOST_CORE} items.",
             )
-        return [Line("cell", "epsilon", None, 1)]
+        return [Allowance("cell", "epsilon", None, 1)]
 
     def publish(self, engine: ItemEngine, schema: Schema, plan: Plan, curator: Curator) -> Outcome:
         """See `Baseline.publish`."""

@@ -21,7 +21,7 @@ import numpy as np
 from hedgerow.counting.engine import Engine
 from hedgerow.experiments.baselines.base import UNITS, Baseline
 from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.ledger import Line
+from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.selection import Choices
 from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import Outcome
@@ -49,13 +49,13 @@ class DiffPC45(Baseline):
 
     name: ClassVar[str] = "diffp-c4.5"
 
-    def grants(self, schema: Schema) -> Iterable[Line]:
-        """See `Baseline.grants`."""
+    def allowances(self, schema: Schema) -> Iterable[Allowance]:
+        """See `Baseline.allowances`."""
         share = (UNITS // (2 * (self.depth + 1)),)
         return [
-            Line("allocate", "epsilon", share, self.depth),
-            Line("select", "epsilon", share, self.depth),
-            Line("leaf", "epsilon", None, 1),
+            Allowance("allocate", "epsilon", share, self.depth),
+            Allowance("select", "epsilon", share, self.depth),
+            Allowance("leaf", "epsilon", None, 1),
         ]
 
     def publish(self, engine: Engine, schema: Schema, plan: Plan, curator: Curator) -> Outcome:
@@ -85,7 +85,7 @@ class DiffPC45(Baseline):
                 region = (tree.lo[here], tree.hi[here], tree.taxon[here], ask[batch])
                 scored = sealed.map(candidates(engine.domain, *region, score, apart=False))
                 drawn = curator.select(
-                    "select", depth, here, scored, span=2 * score.sensitivity, flip=False
+                    "select", depth, here, scored, score_range=2 * score.sensitivity, flip=False
                 )
                 parts.append(drawn.part)
                 cuts.append(drawn.cut)

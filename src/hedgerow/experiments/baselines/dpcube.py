@@ -25,7 +25,7 @@ from hedgerow.errors import UsageError
 from hedgerow.experiments.baselines.base import UNITS, Baseline
 from hedgerow.measured.partition import TreePartition
 from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.ledger import Line
+from hedgerow.privacy.ledger import Allowance
 from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import Outcome
 from hedgerow.publish.steps.measure import measured
@@ -55,15 +55,18 @@ class DPCube(Baseline):
 
     name: ClassVar[str] = "dpcube"
 
-    def grants(self, schema: Schema) -> Iterable[Line]:
-        """See `Baseline.grants`."""
+    def allowances(self, schema: Schema) -> Iterable[Allowance]:
+        """See `Baseline.allowances`."""
         cells = math.prod(attribute.size for attribute in schema.attributes)
         if cells > MOST_CELLS:
             raise UsageError(
                 "dpcube counts every combination of values, and here there are too many.",
                 hint=f"Take attributes with at most {MOST_CELLS} combinations.",
             )
-        return [Line("cell", "epsilon", (UNITS // 2,), 1), Line("leaf", "epsilon", None, 1)]
+        return [
+            Allowance("cell", "epsilon", (UNITS // 2,), 1),
+            Allowance("leaf", "epsilon", None, 1),
+        ]
 
     def publish(self, engine: Engine, schema: Schema, plan: Plan, curator: Curator) -> Outcome:
         """See `Baseline.publish`."""

@@ -23,11 +23,11 @@ from hedgerow.estimate.synthesize import values_of
 from hedgerow.evaluate.features import as_table
 from hedgerow.experiments.baselines.base import ledger_of, plan_of
 from hedgerow.privacy.budget import Budget, Number
-from hedgerow.privacy.chance import Chance, Dice
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.ledger import Line
-from hedgerow.publish.detail import part_counts
+from hedgerow.privacy.ledger import Allowance
+from hedgerow.privacy.sampler import Sampler, SecureSampler
+from hedgerow.publish.marginals import part_counts
 from hedgerow.publish.publisher import Progress, no_progress
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.query import Query
@@ -63,19 +63,21 @@ class Marginals:
     ) -> ProductModel:
         """Publishes the marginals of a table."""
         table = as_table(source, schema)
-        return self.run(MemoryEngine(table), schema, Budget.of(epsilon, 0), Dice(Keystream(seed)))
+        return self.run(
+            MemoryEngine(table), schema, Budget.of(epsilon, 0), SecureSampler(Keystream(seed))
+        )
 
     def run(
         self,
         engine: Engine,
         schema: Schema,
         budget: Budget,
-        chance: Chance,
+        sampler: Sampler,
         progress: Progress = no_progress,
     ) -> ProductModel:
         """Spends all of epsilon on one draw; see `Publisher.run`."""
-        plan = plan_of(self.name, budget, [Line("marginal", "epsilon", None, 1)])
-        curator = Curator(ledger_of(plan), chance)
+        plan = plan_of(self.name, budget, [Allowance("marginal", "epsilon", None, 1)])
+        curator = Curator(ledger_of(plan), sampler)
         edges = [
             _edges(a.size, a.size if isinstance(a, Categorical) else self.bins)
             for a in schema.attributes
@@ -100,7 +102,9 @@ class Marginals:
             return np.concatenate([table.ravel() for table in tables])[None, :]
 
         # every record is counted once in each table
-        noisy, _ = curator.laplace("marginal", 0, _ROOT, found.map(flat), reach=len(shapes))
+        noisy, _ = curator.laplace(
+            "marginal", 0, _ROOT, found.map(flat), max_contribution=len(shapes)
+        )
         ends = np.cumsum([rows * columns for rows, columns in shapes])[:-1]
         parts = np.split(noisy[0].astype(np.float64), ends)
         tables = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hedgerow.counting.engine import Engine, Histograms
 from hedgerow.experiments.baselines.base import UNITS, Baseline
 from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.ledger import Line
+from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.selection import Candidates, Choices
 from hedgerow.publish.planning.plan import Plan, levels
 from hedgerow.publish.publisher import Outcome
@@ -34,7 +34,7 @@ __all__ = ["RPS"]
 
 Ints = NDArray[np.int64]
 
-SPAN = 2
+SCORE_RANGE = 2
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ class RPS(Baseline):
 
     name: ClassVar[str] = "rps"
 
-    def grants(self, schema: Schema) -> Iterable[Line]:
-        """See `Baseline.grants`."""
-        median = Line("select", "epsilon", levels(UNITS // 2, self.depth), self.depth)
-        return [median, Line("leaf", "epsilon", None, 1)]
+    def allowances(self, schema: Schema) -> Iterable[Allowance]:
+        """See `Baseline.allowances`."""
+        median = Allowance("select", "epsilon", levels(UNITS // 2, self.depth), self.depth)
+        return [median, Allowance("leaf", "epsilon", None, 1)]
 
     def publish(self, engine: Engine, schema: Schema, plan: Plan, curator: Curator) -> Outcome:
         """See `Baseline.publish`."""
@@ -79,7 +79,9 @@ class RPS(Baseline):
                 here, of = nodes[batch], attribute[batch]
                 rows = np.arange(len(here))
                 scored = sealed.map(_medians(tree.lo[here][rows, of], tree.hi[here][rows, of], of))
-                drawn = curator.select("select", depth, here, scored, span=SPAN, flip=True)
+                drawn = curator.select(
+                    "select", depth, here, scored, score_range=SCORE_RANGE, flip=True
+                )
                 cuts.append(drawn.cut)
             choices = Choices(attribute, np.concatenate(cuts))
             split, place = tree.specialise(nodes, choices, final=depth + 1 == self.depth)

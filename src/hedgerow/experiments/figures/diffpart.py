@@ -23,13 +23,13 @@ from hedgerow.experiments.baselines import ItemsetTable
 from hedgerow.experiments.figures.figure import Figure, Inputs, Point, Stated
 from hedgerow.measured.itemsets import CoreCells, CutTree
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run as run_method
 from hedgerow.publish.diffpart import DiffPart
-from hedgerow.release.transactions import BasketRelease
+from hedgerow.release.transactions import TransactionsRelease
 from hedgerow.schema import Schema
-from hedgerow.table import Baskets, read_baskets
+from hedgerow.table import Transactions, read_transactions
 
 __all__ = ["FIGURES", "TITLE"]
 
@@ -57,11 +57,11 @@ def _schema(fan_out: int) -> Schema:
     return Schema.from_dict({"name": "msnbc", "unit": "row", "items": items})
 
 
-def _baskets(inputs: Inputs, fan_out: int = 10, records: int | None = None) -> Baskets:
+def _transactions(inputs: Inputs, fan_out: int = 10, records: int | None = None) -> Transactions:
     """MSNBC, or so many records of it drawn at random."""
 
-    def make() -> Baskets:
-        whole = read_baskets(inputs.msnbc, _schema(fan_out))
+    def make() -> Transactions:
+        whole = read_transactions(inputs.msnbc, _schema(fan_out))
         if records is None:
             return whole
         number = len(whole.start) - 1
@@ -69,24 +69,26 @@ def _baskets(inputs: Inputs, fan_out: int = 10, records: int | None = None) -> B
         size = np.diff(whole.start)[kept]
         start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
         place = np.repeat(whole.start[kept] - start[:-1], size) + np.arange(start[-1])
-        return Baskets(whole.schema, start, whole.codes[place])
+        return Transactions(whole.schema, start, whole.codes[place])
 
-    found: Baskets = inputs.once(("msnbc", fan_out, records), make)
+    found: Transactions = inputs.once(("msnbc", fan_out, records), make)
     return found
 
 
-def _release(baskets: Baskets, method: Any, budget: str, seed: int) -> BasketRelease:
-    done = run_method(baskets, method, Budget.of(budget, 0), Dice(Keystream(seed)))
+def _release(
+    transactions: Transactions, method: Any, budget: str, seed: int
+) -> TransactionsRelease:
+    done = run_method(transactions, method, Budget.of(budget, 0), SecureSampler(Keystream(seed)))
     guarantee = {"epsilon": budget, "private": False}
     assert isinstance(done.partition, CoreCells | CutTree)
-    return BasketRelease(
-        baskets.schema, method.name, method.settings(), guarantee, {}, done.partition,
+    return TransactionsRelease(
+        transactions.schema, method.name, method.settings(), guarantee, {}, done.partition,
         done.measurements,
     )  # fmt: skip
 
 
 def _answers(
-    release: BasketRelease, itemsets: Sequence[tuple[int, ...]], name: str
+    release: TransactionsRelease, itemsets: Sequence[tuple[int, ...]], name: str
 ) -> NDArray[np.float64]:
     """What a release says.
 
@@ -126,22 +128,22 @@ def _error(
     method = METHODS[name]
 
     def run(inputs: Inputs, number: int) -> float:
-        baskets = _baskets(inputs, fan_out, records)
+        transactions = _transactions(inputs, fan_out, records)
 
         def ask() -> tuple[Any, Any]:
-            longest = int(np.diff(baskets.start).max())
+            longest = int(np.diff(transactions.start).max())
             queries = random_itemsets(17, max(1, longest * part // 5), QUERIES, part)
             distinct = sorted(set(queries))
-            return queries, dict(zip(distinct, exact_supports(baskets, distinct), strict=True))
+            return queries, dict(zip(distinct, exact_supports(transactions, distinct), strict=True))
 
         queries, truth = inputs.once(("queries", part, records), ask)
         key = ("release", method.name, method.schedule, budget, fan_out, records, number)
-        release = inputs.once(key, lambda: _release(baskets, method, budget, number))
+        release = inputs.once(key, lambda: _release(transactions, method, budget, number))
         distinct = list(truth)
         told = dict(zip(distinct, _answers(release, distinct, name), strict=True))
         exact = np.asarray([truth[query] for query in queries])
         estimated = np.asarray([told[query] for query in queries])
-        return float(relative_errors(exact, estimated, len(baskets.start) - 1).mean())
+        return float(relative_errors(exact, estimated, len(transactions.start) - 1).mean())
 
     return run
 
@@ -174,10 +176,10 @@ def _sizes(quick: bool) -> Sequence[Point]:
 
 def _seconds(records: int) -> Callable[[Inputs, int], float]:
     def run(inputs: Inputs, number: int) -> float:
-        baskets = _baskets(inputs, records=records)
+        transactions = _transactions(inputs, records=records)
         method = METHODS["DiffPart"]
-        inputs.once("warm", lambda: _release(_baskets(inputs, records=1000), method, "1", 0))
-        return cpu_seconds(lambda: _release(baskets, method, "1", number))[1]
+        inputs.once("warm", lambda: _release(_transactions(inputs, records=1000), method, "1", 0))
+        return cpu_seconds(lambda: _release(transactions, method, "1", number))[1]
 
     return run
 
@@ -189,10 +191,10 @@ def _runtime(quick: bool) -> Sequence[Point]:
 
 def _utility(method: Any, budget: str, number: int) -> Callable[[Inputs, int], float]:
     def run(inputs: Inputs, seed: int) -> float:
-        baskets = _baskets(inputs)
-        truth = inputs.once("top", lambda: top_itemsets(baskets, 100))
+        transactions = _transactions(inputs)
+        truth = inputs.once("top", lambda: top_itemsets(transactions, 100))
         key = ("release", method.name, method.schedule, budget, 10, None, seed)
-        release = inputs.once(key, lambda: _release(baskets, method, budget, seed))
+        release = inputs.once(key, lambda: _release(transactions, method, budget, seed))
         listed = release.frequent(number, kind="arrow").to_pydict()
         codes = release.items.code_of
         pairs = [

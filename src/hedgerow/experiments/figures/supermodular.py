@@ -33,8 +33,8 @@ from hedgerow.optimise.exact import lattice, search
 from hedgerow.optimise.model import Aim
 from hedgerow.optimise.threshold import approximate_threshold
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run as run_method
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.supermodular import RowsOutcome, Supermodular
@@ -197,7 +197,9 @@ def _groups(inputs: Inputs, epsilon: str, seed: int) -> tuple[Setting, Floats, F
         table, schema = table_of(inputs, EIGHT, seed)
         method = DiffGen(score="ncp", specialisations=12, max_cells=100_000)
         budget = Budget.of(epsilon)
-        return run_method(table, method, budget, Dice(Keystream(seed)), schema=schema).partition
+        return run_method(
+            table, method, budget, SecureSampler(Keystream(seed)), schema=schema
+        ).partition
 
     partition = inputs.once(("groups", epsilon, seed), make)
     here = setting_of(inputs, EIGHT, seed)
@@ -276,7 +278,7 @@ def _sampled_utility(mode: str, share: str) -> Callable[[Inputs, int], float]:
             risk=0.01, utility="depth", rule="harmonic", floor=FLOOR,
         )  # fmt: skip
         budget = Budget(Fraction(1), DELTA)
-        done: Any = run_method(table, method, budget, Dice(Keystream(seed)), schema=schema)
+        done: Any = run_method(table, method, budget, SecureSampler(Keystream(seed)), schema=schema)
         assert isinstance(done, RowsOutcome)
         utility = np.zeros(len(done.counts))
         for place, attribute in enumerate(schema.attributes):

@@ -10,27 +10,27 @@ from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import (
     LARGEST_TERM,
     Budget,
-    Pot,
+    UnitBudget,
     rate_below,
     rho_of_epsilon,
     root_below,
 )
-from hedgerow.privacy.ledger import Line
+from hedgerow.privacy.ledger import Allowance
 
-__all__ = ["Plan", "Purse", "leaf_lines", "levels", "open_purse"]
+__all__ = ["Plan", "Budgets", "leaf_allowances", "levels", "divide_budget"]
 
 _LEAST_RHO = Fraction(1, 1 << 60)  # its square root is still above 0 when it is rounded
 
 
 @dataclass(frozen=True)
-class Purse:
-    """The pots of a release, and which of them pays for growing the tree.
+class Budgets:
+    """The budgets of a release, and which of them pays for growing the tree.
 
-    With delta = 0 there is one pot of epsilon. With a delta, growing is paid from a pot of rho
-    (zCDP), and counts of leaves stay pure: (e1, delta) and e2 add up to (e1 + e2, delta).
+    With delta = 0 there is one budget of epsilon. With a delta, growing is paid from a budget of
+    rho (zCDP), and counts of leaves stay pure: (e1, delta) and e2 add up to (e1 + e2, delta).
     """
 
-    pots: tuple[Pot, ...]
+    parts: tuple[UnitBudget, ...]
     growth: Literal["epsilon", "rho"]
 
     @property
@@ -40,11 +40,11 @@ class Purse:
 
     @property
     def growth_units(self) -> int:
-        """The units of the pot that pays for growing."""
-        return next(pot.units for pot in self.pots if pot.name == self.growth)
+        """The units of the budget that pays for growing."""
+        return next(budget.units for budget in self.parts if budget.name == self.growth)
 
 
-def open_purse(budget: Budget, units: int, growth_units: int) -> Purse:
+def divide_budget(budget: Budget, units: int, growth_units: int) -> Budgets:
     """Cuts the budget of one row into equal units, of which growing may take so many.
 
     Args:
@@ -55,26 +55,26 @@ def open_purse(budget: Budget, units: int, growth_units: int) -> Purse:
     """
     unit = budget.row_epsilon / units
     if not budget.delta:
-        return Purse((Pot("epsilon", unit, units),), "epsilon")
+        return Budgets((UnitBudget("epsilon", unit, units),), "epsilon")
     rho = rho_of_epsilon(unit * growth_units, budget.row_delta)
     if rho / growth_units < _LEAST_RHO:
         raise UsageError(
             "epsilon is too small to be used with a delta.",
             hint="Leave delta out, or take a larger epsilon.",
         )
-    return Purse(
+    return Budgets(
         (
-            Pot("epsilon", unit, units - growth_units),
-            Pot("rho", rho / growth_units, growth_units),
+            UnitBudget("epsilon", unit, units - growth_units),
+            UnitBudget("rho", rho / growth_units, growth_units),
         ),
         "rho",
     )
 
 
-def leaf_lines(purse: Purse) -> tuple[Line, ...]:
-    """Leaves take whatever their paths have left, of each pot apart."""
-    leaf = Line("leaf", "epsilon", None, 1)
-    return (leaf,) if purse.growth == "epsilon" else (leaf, Line("spare", "rho", None, 1))
+def leaf_allowances(budgets: Budgets) -> tuple[Allowance, ...]:
+    """Leaves take whatever their paths have left, of each budget apart."""
+    leaf = Allowance("leaf", "epsilon", None, 1)
+    return (leaf,) if budgets.growth == "epsilon" else (leaf, Allowance("spare", "rho", None, 1))
 
 
 def levels(units: int, depth: int) -> tuple[int, ...]:
@@ -95,8 +95,8 @@ class Plan:
         method: The publisher's name.
         schedule: "tuned" or "paper".
         budget: What one person may lose.
-        purse: The pots.
-        grants: The lines that the ledger will allow.
+        budgets: The budgets.
+        allowances: The lines that the ledger will allow.
         specialisations: The number of specialisations, or None while it waits for the noisy
             number of rows.
         depth: The most specialisations on one path, or None likewise.
@@ -106,8 +106,8 @@ class Plan:
     method: str
     schedule: str
     budget: Budget
-    purse: Purse
-    grants: tuple[Line, ...]
+    budgets: Budgets
+    allowances: tuple[Allowance, ...]
     specialisations: int | None
     depth: int | None
     grows: bool = True
@@ -115,28 +115,31 @@ class Plan:
     @property
     def accounting(self) -> str:
         """How losses are added up."""
-        return self.purse.accounting
+        return self.budgets.accounting
 
-    def check_rates(self, span: int) -> None:
+    def check_rates(self, score_range: int) -> None:
         """Refuses a plan whose shares are too small to be drawn with, before any is spent.
 
         Args:
-            span: The largest span that a score may have.
+            score_range: The largest score_range that a score may have.
         """
-        pots: dict[str, Pot] = {pot.name: pot for pot in self.purse.pots}
+        budgets: dict[str, UnitBudget] = {budget.name: budget for budget in self.budgets.parts}
         if any(
-            pot.name == "epsilon" and pot.unit.denominator >= LARGEST_TERM for pot in pots.values()
+            budget.name == "epsilon" and budget.unit.denominator >= LARGEST_TERM
+            for budget in budgets.values()
         ):
             raise UsageError(
                 "epsilon cannot be divided so finely.",
                 hint="Take an epsilon with fewer digits, or fewer specialisations.",
             )
-        for line in self.grants:
+        for line in self.allowances:
             share = min((units for units in line.units or () if units), default=None)
             if share is None or not line.uses:
                 continue
-            amount = pots[line.pot].unit * share
-            if not rate_below((amount if line.pot == "epsilon" else root_below(amount)) / span):
+            amount = budgets[line.budget].unit * share
+            if not rate_below(
+                (amount if line.budget == "epsilon" else root_below(amount)) / score_range
+            ):
                 raise UsageError(
                     "epsilon is too small for so many specialisations.",
                     hint="Take a larger epsilon, or fewer specialisations.",
@@ -144,17 +147,17 @@ class Plan:
 
     def lines(self) -> list[tuple[str, str, str]]:
         """The plan in words: purpose, where, and what one use costs one row."""
-        pots: dict[str, Pot] = {pot.name: pot for pot in self.purse.pots}
+        budgets: dict[str, UnitBudget] = {budget.name: budget for budget in self.budgets.parts}
         words = []
-        for line in self.grants:
-            unit = pots[line.pot].unit
+        for line in self.allowances:
+            unit = budgets[line.budget].unit
             if line.units is None:
-                cost = f"whatever its path has left of {line.pot}"
+                cost = f"whatever its path has left of {line.budget}"
             elif len(set(line.units)) == 1:
-                cost = f"{line.pot} {_decimal(unit * line.units[0])}"
+                cost = f"{line.budget} {_decimal(unit * line.units[0])}"
             else:
                 costs = [unit * units for units in line.units]
-                cost = f"{line.pot} {_decimal(min(costs))} to {_decimal(max(costs))}"
+                cost = f"{line.budget} {_decimal(min(costs))} to {_decimal(max(costs))}"
             times = "once" if line.uses == 1 else f"at most {line.uses} times on a path"
             words.append((line.purpose, times, cost))
         if self.grows and (self.depth is None or self.specialisations is None):
@@ -163,7 +166,7 @@ class Plan:
         return words
 
     def _growth(self) -> str:
-        return f"a share that waits for the noisy number of rows, paid in {self.purse.growth}"
+        return f"a share that waits for the noisy number of rows, paid in {self.budgets.growth}"
 
     def to_dict(self) -> dict[str, Any]:
         """The plan for machines."""
@@ -173,20 +176,21 @@ class Plan:
             "epsilon": str(self.budget.epsilon),
             "delta": str(self.budget.delta),
             "rows_per_person": self.budget.rows,
-            "accounting": self.purse.accounting,
-            "pots": {
-                pot.name: {"unit": str(pot.unit), "units": pot.units} for pot in self.purse.pots
+            "accounting": self.budgets.accounting,
+            "budgets": {
+                budget.name: {"unit": str(budget.unit), "units": budget.units}
+                for budget in self.budgets.parts
             },
             "specialisations": self.specialisations,
             "depth": self.depth,
-            "grants": [
+            "allowances": [
                 {
                     "purpose": line.purpose,
-                    "pot": line.pot,
+                    "budget": line.budget,
                     "units": None if line.units is None else list(line.units),
                     "uses": line.uses,
                 }
-                for line in self.grants
+                for line in self.allowances
             ],
         }
 

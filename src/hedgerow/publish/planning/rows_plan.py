@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from hedgerow.privacy.budget import Budget, Pot
-from hedgerow.privacy.ledger import Line
-from hedgerow.publish.planning.plan import Plan, Purse
+from hedgerow.privacy.budget import Budget, UnitBudget
+from hedgerow.privacy.ledger import Allowance
+from hedgerow.publish.planning.plan import Budgets, Plan
 
 __all__ = ["RowsPlan"]
 
@@ -32,11 +32,13 @@ class RowsPlan(Plan):
     @staticmethod
     def of(method: str, mode: str, budget: Budget, side: int, rule: dict[str, Any]) -> RowsPlan:
         """The plan for a budget, cut into hundredths."""
-        pot = Pot("epsilon", budget.row_epsilon / _UNITS, _UNITS)
-        lines = (Line("side", "epsilon", (side,), 1),) if side else ()
-        grants = (*lines, Line("cells", "epsilon", (_UNITS - side,), 1))
-        purse = Purse((pot,), "epsilon")
-        return RowsPlan(method, "tuned", budget, purse, grants, None, None, False, mode, side, rule)
+        whole = UnitBudget("epsilon", budget.row_epsilon / _UNITS, _UNITS)
+        lines = (Allowance("side", "epsilon", (side,), 1),) if side else ()
+        allowances = (*lines, Allowance("cells", "epsilon", (_UNITS - side,), 1))
+        budgets = Budgets((whole,), "epsilon")
+        return RowsPlan(
+            method, "tuned", budget, budgets, allowances, None, None, False, mode, side, rule
+        )
 
     @property
     def accounting(self) -> str:
@@ -44,9 +46,9 @@ class RowsPlan(Plan):
         return "suppression"
 
     @property
-    def pot(self) -> Pot:
+    def unit_budget(self) -> UnitBudget:
         """The epsilon of one row, in percent."""
-        return self.purse.pots[0]
+        return self.budgets.parts[0]
 
     def side_budget(self) -> Budget:
         """What making a side table may cost a person."""

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from hedgerow.counting.engine import Engine
 from hedgerow.measured.measurements import Measurement, Place
-from hedgerow.privacy.chance import Rates
 from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.sampler import Rates
 
 __all__ = ["buy_rows", "class_totals", "count_leaves", "measured"]
 
@@ -26,9 +26,9 @@ def measured(
     drawn: Sequence[tuple[Ints, Ints, Ints]],
     *,
     by_class: bool = False,
-    reach: int = 1,
+    max_contribution: int = 1,
 ) -> Measurement:
-    """Describes noisy counts by the rate of their noise, whatever pot paid for it.
+    """Describes noisy counts by the rate of their noise, whatever budget paid for it.
 
     Args:
         curator: Who drew them.
@@ -36,16 +36,18 @@ def measured(
         at: What the places are numbers of.
         drawn: Places, noisy counts and units of the charges, draw by draw.
         by_class: Whether every class was counted apart.
-        reach: In how many of the numbers one record may be counted.
+        max_contribution: In how many of the numbers one record may be counted.
     """
     where, values, units = (np.concatenate(column) for column in zip(*drawn, strict=True))
     order = np.argsort(where)
     where, values, units = where[order], values[order], units[order]
-    rates = Rates.of(units, lambda unit: curator.noise_rate(purpose, unit, reach))
+    rates = Rates.of(units, lambda unit: curator.noise_rate(purpose, unit, max_contribution))
     common = math.lcm(*(rate.denominator for rate in rates.values))
     scaled = np.asarray([int(rate * common) for rate in rates.values], dtype=np.int64)[rates.which]
     unit = Fraction(1, common)
-    return Measurement(purpose, at, where, values, by_class, scaled, unit, reach=reach)
+    return Measurement(
+        purpose, at, where, values, by_class, scaled, unit, max_contribution=max_contribution
+    )
 
 
 def buy_rows(curator: Curator, engine: Engine) -> Measurement:
@@ -60,9 +62,9 @@ def count_leaves(curator: Curator, engine: Engine, depth: Ints, leaves: Ints) ->
     found = []
     regions = np.arange(len(leaves))
     for purpose in ("leaf", "spare"):
-        if not curator.ledger.grants(purpose):
+        if not curator.ledger.allows(purpose):
             continue
-        left = curator.ledger.left(curator.ledger.pot_of(purpose), leaves) > 0
+        left = curator.ledger.left(curator.ledger.budget_of(purpose), leaves) > 0
         drawn = []
         # level by level, so that the ledger tells depths apart
         for level in sorted(set(depth[leaves[left]].tolist())):

@@ -66,7 +66,7 @@ def draw_nodes(
         leaves: The leaf nodes of distinct records.
         factor: What each record multiplies its weights by.
         times: How many people have each record.
-        words: Where chance comes from: gives so many random words.
+        words: Where sampler comes from: gives so many random words.
         largest: Lattices up to this size are listed.
 
     Returns:
@@ -102,26 +102,26 @@ def sample_point(
     point = record.heights.copy()
     number = record.elements
     for _ in range(steps):
-        chance = uniforms(words, number + 3)
-        points, counts = record.chain(_chain_through(record, point, chance[3:]))
+        sampler = uniforms(words, number + 3)
+        points, counts = record.chain(_chain_through(record, point, sampler[3:]))
         log_weight = _log_law(
             aim, sharpness, record.utilities(points), record.sensitivities(points), counts
         ) - _log_chains(record.heights, points)
-        point = points[_pick(log_weight, chance[0])]
-        place = int(chance[1] * len(point))
+        point = points[_pick(log_weight, sampler[0])]
+        place = int(sampler[1] * len(point))
         points = np.repeat(point[None, :], record.heights[place] + 1, axis=0)
         points[:, place] = np.arange(len(points))
         counts = record.along(points)
         log_weight = _log_law(
             aim, sharpness, record.utilities(points), record.sensitivities(points), counts
         )
-        point = points[_pick(log_weight, chance[2])]
+        point = points[_pick(log_weight, sampler[2])]
     return point
 
 
-def _pick(log_weight: Floats, chance: float) -> int:
+def _pick(log_weight: Floats, sampler: float) -> int:
     weight = np.cumsum(np.exp(log_weight - log_weight.max()))
-    return min(int(np.searchsorted(weight, chance * weight[-1], "right")), len(weight) - 1)
+    return min(int(np.searchsorted(weight, sampler * weight[-1], "right")), len(weight) - 1)
 
 
 def uniforms(words: Words, number: int) -> Floats:

@@ -1,8 +1,8 @@
 """The scores by which a value is chosen for specialisation, each beside its sensitivity.
 
-Scores are integers (some in fixed point), so selection is exact. `span` is the largest difference
-between the changes of two candidates' scores when one record is added: a selection with rate r
-costs r * span. The proofs are in docs/algorithms/scores.md.
+Scores are integers (some in fixed point), so selection is exact. `score_range` is the largest
+difference between the changes of two candidates' scores when one record is added: a selection with
+rate r costs r * score_range. The proofs are in docs/algorithms/scores.md.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ class Score:
         name: What users call it.
         kind: What kernels call it.
         sensitivity: The most that one record changes one candidate's score.
-        span: The most by which the changes of two candidates of one region differ.
-        span_apart: The same for candidates of different regions, as DiffGen has them.
+        score_range: The most by which the changes of two candidates of one region differ.
+        score_range_apart: The same for candidates of different regions, as DiffGen has them.
         needs_class: Whether it says anything without a class.
     """
 
     name: str
     kind: int
     sensitivity: int
-    span: int
-    span_apart: int
+    score_range: int
+    score_range_apart: int
     needs_class: bool
 
 

@@ -20,11 +20,11 @@ from hedgerow.schema.lint import column_fault, label_fault
 from hedgerow.table.database import Database
 from hedgerow.table.drafting.draft_items import (
     NO_UNIT,
-    basket_separator,
+    item_separator,
     items_draft,
     items_of_lists,
     items_of_text,
-    looks_like_baskets,
+    looks_like_transactions,
 )
 from hedgerow.table.drafting.guess import Guess, guess_column
 from hedgerow.table.encode import is_list
@@ -108,7 +108,7 @@ def draft_schema(
     title = _key(_title(source))
     if is_path and delimiter is None and not line_breaks:
         path = Path(os.fsdecode(source))
-        if looks_like_baskets(path):
+        if looks_like_transactions(path):
             return items_draft(title, items_of_text(path), str(path))
     opened = open_source(
         source,
@@ -122,7 +122,7 @@ def draft_schema(
             for place, part in enumerate(parts):
                 part.append(batch.column(place))
     except DataError as error:
-        between = basket_separator(Path(os.fsdecode(source))) if is_path else None
+        between = item_separator(Path(os.fsdecode(source))) if is_path else None
         if between is None:
             raise
         raise DataError(

@@ -16,18 +16,18 @@ import pyarrow.compute as pc
 from hedgerow.errors import DataError
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY
 from hedgerow.schema.lint import label_fault, range_fault
-from hedgerow.table.baskets import is_text
 from hedgerow.table.encode import plain_array, text_of
 from hedgerow.table.readers import magic_of
 from hedgerow.table.text.faults import explain, open_binary
+from hedgerow.table.transactions import is_text
 
 __all__ = [
     "NO_UNIT",
-    "basket_separator",
+    "item_separator",
     "items_draft",
     "items_of_lists",
     "items_of_text",
-    "looks_like_baskets",
+    "looks_like_transactions",
 ]
 
 _HEAD = 1 << 16
@@ -59,7 +59,7 @@ _PREFACE = """\
 """
 
 
-def looks_like_baskets(path: Path) -> bool:
+def looks_like_transactions(path: Path) -> bool:
     """Whether a file seems to hold one record of items per line, rather than a table."""
     name = path.name.lower().removesuffix(".gz")
     try:
@@ -88,8 +88,8 @@ def looks_like_baskets(path: Path) -> bool:
     return several and not _DELIMITERS.search(words)
 
 
-def basket_separator(path: Path) -> str | None:
-    r"""What stands between the items of a text file whose lines seem to be baskets, if they do.
+def item_separator(path: Path) -> str | None:
+    r"""What separates the items of a text file whose lines seem to be transactions.
 
     Lines of a table have as many fields as it has columns, but for a mistake here and there; the
     numbers of items differ from line to line.
@@ -98,7 +98,7 @@ def basket_separator(path: Path) -> str | None:
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp()) / "shop.csv"
         >>> _ = path.write_text("bread;jam;tea\nmilk\ntea;milk\n")
-        >>> basket_separator(path)
+        >>> item_separator(path)
         ';'
     """
     gzipped = magic_of(path)[:2] == b"\x1f\x8b"

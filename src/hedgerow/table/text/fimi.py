@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.table.basket_kernels import find_lines
 from hedgerow.table.text.faults import LONGEST, encoding_error, explain, too_long
+from hedgerow.table.transaction_kernels import find_lines
 
 __all__ = ["Lines", "read_lines"]
 

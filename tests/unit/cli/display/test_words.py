@@ -15,7 +15,7 @@ def test_a_budget_is_never_understated(value: Fraction) -> None:
 
 def test_spending_tells_the_range_over_paths() -> None:
     ledger = {
-        "pots": {"epsilon": {"unit": "1/100", "units": 100}},
+        "budgets": {"epsilon": {"unit": "1/100", "units": 100}},
         "paths": [
             {"leaves": 2, "spent": {"epsilon": {"leaf": 60, "select": 40}}},
             {"leaves": 1, "spent": {"epsilon": {"leaf": 80, "select": 20, "rows": 0}}},

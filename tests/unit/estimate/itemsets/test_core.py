@@ -56,7 +56,9 @@ def model_of_records(
         hand.counted("cell", "region", exact["cell"], unit=unit),
         None
         if len(core) == size
-        else hand.counted("support", "item", exact["item"], unit=unit / reach, reach=reach),
+        else hand.counted(
+            "support", "item", exact["item"], unit=unit / reach, max_contribution=reach
+        ),
         hand.counted("size", "size", exact["size"], unit=unit, where=edges),
     )
 
@@ -163,7 +165,7 @@ def test_whatever_was_drawn_answers_are_finite(
     for core, rest, size in (([0], [0], 1), ([0, 1], [0], 2), ([1], [0, 1, 5], 7), ([], [0], 3)):
         cells = CoreCells(np.array(core, np.int64), np.array(rest))
         cell = hand.counted("cell", "region", [value] * cells.cells, unit=unit)
-        support = hand.counted("support", "item", [value] * size, unit=unit, reach=1)
+        support = hand.counted("support", "item", [value] * size, unit=unit, max_contribution=1)
         for given in (None, support):
             model = CoreModel(hand.shop(size).items, cells, cell, given, None)
             sets = [np.arange(k) for k in range(size + 1)]

@@ -112,10 +112,10 @@ def test_privbayes_waits_for_its_environment():
 @pytest.fixture
 def transactions(tmp_path):
     source = np.random.default_rng(1)
-    chance = 1 / np.arange(1, 18)
+    sampler = 1 / np.arange(1, 18)
     lines = []
     for _ in range(3000):
-        items = np.flatnonzero(source.random(17) < chance * 0.6) + 1
+        items = np.flatnonzero(source.random(17) < sampler * 0.6) + 1
         lines.append(" ".join(map(str, items if len(items) else [1])))
     path = tmp_path / "small.dat.gz"
     path.write_bytes(gzip.compress("\n".join(lines).encode()))

@@ -13,7 +13,7 @@ from hedgerow.privacy.budget import Budget, epsilon_of_rho
 from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
-from hedgerow.publish.planning.plan import Plan, levels, open_purse
+from hedgerow.publish.planning.plan import Plan, divide_budget, levels
 from hedgerow.publish.publisher import Publisher
 from hedgerow.publish.steps.scores import SCORES
 from hedgerow.publish.supermodular import Supermodular
@@ -52,11 +52,11 @@ METHODS: dict[str, Publisher] = {
 
 
 def costs(plan: Plan) -> dict[str, int]:
-    """The most that one path can be charged in each pot by lines of fixed price."""
-    total = {pot.name: 0 for pot in plan.purse.pots}
-    for line in plan.grants:
+    """The most that one path can be charged in each budget by lines of fixed price."""
+    total = {budget.name: 0 for budget in plan.budgets.parts}
+    for line in plan.allowances:
         if line.units is not None:
-            total[line.pot] += sum(line.at(depth) or 0 for depth in range(line.uses))
+            total[line.budget] += sum(line.at(depth) or 0 for depth in range(line.uses))
     return total
 
 
@@ -64,13 +64,13 @@ def costs(plan: Plan) -> dict[str, int]:
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
 def test_the_longest_path_leaves_something_for_its_leaf(name: str, delta: str) -> None:
     plan = METHODS[name].plan(schema(), "0.7", delta)
-    pots = {pot.name: pot for pot in plan.purse.pots}
-    for pot, units in costs(plan).items():
-        assert units <= pots[pot].units
-    assert costs(plan)["epsilon"] < pots["epsilon"].units
-    leaf = pots["epsilon"].unit * (pots["epsilon"].units - costs(plan)["epsilon"])
+    budgets = {budget.name: budget for budget in plan.budgets.parts}
+    for budget, units in costs(plan).items():
+        assert units <= budgets[budget].units
+    assert costs(plan)["epsilon"] < budgets["epsilon"].units
+    leaf = budgets["epsilon"].unit * (budgets["epsilon"].units - costs(plan)["epsilon"])
     assert leaf >= Fraction("0.7") / 4
-    assert {line.purpose for line in plan.grants} >= {"leaf", "select"}
+    assert {line.purpose for line in plan.allowances} >= {"leaf", "select"}
     if "paper" in name:  # the paper gives half of the budget to the leaves
         assert leaf == Fraction("0.7") / 2
 
@@ -82,30 +82,30 @@ def test_the_pots_hold_the_budget_of_one_row(name: str, rows: int, delta: str) -
     made = schema(who={"role": "person", "max_rows": rows}) if rows > 1 else schema()
     plan = METHODS[name].plan(made, "1/3", delta)
     assert plan.budget.rows == rows
-    pots = {pot.name: pot.total for pot in plan.purse.pots}
+    budgets = {budget.name: budget.total for budget in plan.budgets.parts}
     share = Fraction(1, 3) / rows
     if delta == "0":
-        assert pots == {"epsilon": share}
-        assert plan.purse.accounting == "pure"
+        assert budgets == {"epsilon": share}
+        assert plan.budgets.accounting == "pure"
     else:
-        assert pots["epsilon"] + epsilon_of_rho(pots["rho"], plan.budget.row_delta) <= share
-        assert float(epsilon_of_rho(pots["rho"], plan.budget.row_delta)) == pytest.approx(
-            float(share - pots["epsilon"]), rel=1e-6
+        assert budgets["epsilon"] + epsilon_of_rho(budgets["rho"], plan.budget.row_delta) <= share
+        assert float(epsilon_of_rho(budgets["rho"], plan.budget.row_delta)) == pytest.approx(
+            float(share - budgets["epsilon"]), rel=1e-6
         )
-        assert plan.purse.accounting == "zcdp"
+        assert plan.budgets.accounting == "zcdp"
 
 
 @pytest.mark.parametrize("make", [DiffMulti, DiffGen])
 def test_a_rule_waits_for_the_noisy_number_of_rows(make: Callable[[], Publisher]) -> None:
     waiting = make().plan(schema(), 1)
-    assert [line.purpose for line in waiting.grants] == ["rows"]
+    assert [line.purpose for line in waiting.allowances] == ["rows"]
     assert waiting.specialisations is None
     assert any("noisy number of rows" in cost for *_, cost in waiting.lines())
     guessed = make().plan(schema(), 1, rows=30_000)
     assert guessed.specialisations
     assert guessed.depth
-    assert guessed.grants[0] == waiting.grants[0]
-    assert guessed.purse == waiting.purse
+    assert guessed.allowances[0] == waiting.allowances[0]
+    assert guessed.budgets == waiting.budgets
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -113,7 +113,7 @@ def test_a_plan_can_be_told_to_people_and_machines(name: str) -> None:
     plan = METHODS[name].plan(schema(), "0.5", "1e-6")
     assert json.loads(json.dumps(plan.to_dict()))["epsilon"] == "1/2"
     assert all(all(words) for words in plan.lines())
-    assert len(plan.lines()) >= len(plan.grants)
+    assert len(plan.lines()) >= len(plan.allowances)
 
 
 @pytest.mark.parametrize(
@@ -156,10 +156,11 @@ def test_a_score_of_classes_needs_a_class(score: str) -> None:
 
 def test_a_delta_needs_an_epsilon_that_buys_something() -> None:
     with pytest.raises(UsageError, match="too small to be used with a delta"):
-        open_purse(Budget(Fraction(1, 10**6), Fraction(1, 10**9)), 100_000, 70_000)
-    assert open_purse(Budget(Fraction(1, 10**6)), 100_000, 70_000).growth == "epsilon"
+        divide_budget(Budget(Fraction(1, 10**6), Fraction(1, 10**9)), 100_000, 70_000)
+    assert divide_budget(Budget(Fraction(1, 10**6)), 100_000, 70_000).growth == "epsilon"
     assert (
-        open_purse(Budget(Fraction(1, 1000), Fraction(1, 10**9)), 100_000, 70_000).growth == "rho"
+        divide_budget(Budget(Fraction(1, 1000), Fraction(1, 10**9)), 100_000, 70_000).growth
+        == "rho"
     )
 
 
@@ -194,13 +195,13 @@ def test_a_tree_with_too_many_counts_is_refused():
 def test_rates_are_checked_for_every_span_that_is_paid(
     score: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Selections pay for twice a sensitivity, or for the span across regions; none pays more."""
+    """Selections pay for twice a sensitivity, or for the range across regions; none pays more."""
     spans = []
-    monkeypatch.setattr(Plan, "check_rates", lambda self, span: spans.append(span))
+    monkeypatch.setattr(Plan, "check_rates", lambda self, score_range: spans.append(score_range))
     known = SCORES[score]
     DiffGen(score=score).plan(schema(), 1)
-    assert spans == [2 * max(known.sensitivity, known.span_apart)] * 2
+    assert spans == [2 * max(known.sensitivity, known.score_range_apart)] * 2
     spans.clear()
     Supermodular().plan(schema(), 1, "1e-6")
     purity = SCORES["purity"]
-    assert spans == [2 * max(purity.sensitivity, purity.span_apart)] * 2
+    assert spans == [2 * max(purity.sensitivity, purity.score_range_apart)] * 2

@@ -23,16 +23,16 @@ def plan(side: int, mode: str = "noisy", rows: int = 3) -> RowsPlan:
 def test_a_side_table_is_pure_and_takes_its_share(side: int) -> None:
     made = plan(side)
     assert made.side_budget() == Budget(Fraction(3, 2) * side / 100, Fraction(0), 3)
-    assert [(line.purpose, line.units, line.uses) for line in made.grants] == [
+    assert [(line.purpose, line.units, line.uses) for line in made.allowances] == [
         ("side", (side,), 1), ("cells", (100 - side,), 1),
     ]  # fmt: skip
-    assert made.pot.total == BUDGET.row_epsilon
+    assert made.budget.total == BUDGET.row_epsilon
     assert made.accounting == "suppression"
     assert not made.grows
 
 
 def test_a_public_side_table_costs_nothing() -> None:
-    assert [(line.purpose, line.units) for line in plan(0).grants] == [("cells", (100,))]
+    assert [(line.purpose, line.units) for line in plan(0).allowances] == [("cells", (100,))]
 
 
 def test_words() -> None:

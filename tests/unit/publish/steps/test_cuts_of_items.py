@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Ledger
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.steps.cuts_of_items import GrowingCuts, Numbering
 from hedgerow.schema import Items, Schema
 from hedgerow.schema.item_tree import MOST_CHILDREN, ItemTree
@@ -14,7 +14,7 @@ from hedgerow.schema.taxonomy import Taxonomy
 
 
 def curator() -> Curator:
-    return Curator(Ledger([]), Dice(Keystream(seed=1)))
+    return Curator(Ledger([]), SecureSampler(Keystream(seed=1)))
 
 
 @pytest.mark.parametrize("leaf_bits", [0, 1, 2, 3])

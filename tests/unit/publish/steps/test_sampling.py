@@ -18,8 +18,8 @@ from hedgerow.optimise.hierarchy import Forest, generalised_attributes
 from hedgerow.optimise.model import Aim, Worth
 from hedgerow.optimise.record import Record
 from hedgerow.optimise.side import Side
-from hedgerow.privacy.chance import Dice
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.steps import sampling
 from hedgerow.schema import Schema
 
@@ -76,7 +76,7 @@ def numbered(nodes, numbers=None):
 @pytest.mark.parametrize("aim, sharpness", CASES)
 def test_listed_lattices_follow_the_law(aim, sharpness):
     where = (FOREST, SIDE, WORTH, aim, sharpness, LEAVES, FACTOR, np.array([DRAWS]))
-    nodes, numbers = sampling.draw_nodes(*where, Dice(Keystream(seed=1)).words)
+    nodes, numbers = sampling.draw_nodes(*where, SecureSampler(Keystream(seed=1)).words)
     assert numbers.sum() == DRAWS
     found, most = distance(numbered(nodes, numbers), target(aim, sharpness))
     assert found <= most
@@ -139,7 +139,7 @@ def test_moves_keep_the_law(aim, sharpness):
 
 def drawn(aim, sharpness, number):
     record = Record.of(FOREST, SIDE, WORTH, LEAVES[0], FACTOR[0])
-    words = Dice(Keystream(seed=2)).words
+    words = SecureSampler(Keystream(seed=2)).words
     ends = [sampling.sample_point(record, aim, sharpness, words, MOVES) for _ in range(number)]
     return np.ravel_multi_index(np.array(ends).T, record.heights + 1)
 
@@ -175,7 +175,7 @@ def test_a_sampler_that_weighs_chains_wrongly_is_caught(monkeypatch):
 
 def test_large_lattices_are_walked():
     where = (FOREST, SIDE, WORTH, Aim(risk=0.3), 2.0, LEAVES, FACTOR, np.array([5]))
-    nodes, numbers = sampling.draw_nodes(*where, Dice(Keystream(seed=3)).words, largest=1)
+    nodes, numbers = sampling.draw_nodes(*where, SecureSampler(Keystream(seed=3)).words, largest=1)
     assert numbers.sum() == 5
     law = target(Aim(risk=0.3), 2.0)
     assert (law[numbered(nodes)] > 0).all()
@@ -200,5 +200,5 @@ def test_the_law_is_what_the_settings_say():
 def test_nobody_is_drawn_for():
     nobody = (np.zeros((0, 3), np.int32), np.zeros((0, 3)), np.zeros(0, np.int64))
     where = (FOREST, SIDE, WORTH, Aim(risk=0.3), 1.0)
-    nodes, numbers = sampling.draw_nodes(*where, *nobody, Dice(Keystream(seed=1)).words)
+    nodes, numbers = sampling.draw_nodes(*where, *nobody, SecureSampler(Keystream(seed=1)).words)
     assert nodes.shape == (0, 3) and numbers.shape == (0,)

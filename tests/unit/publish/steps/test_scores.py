@@ -295,13 +295,13 @@ def test_sensitivity_and_span_hold_on_all_small_tables(setting: str) -> None:
         values = np.stack(list(scored(tables, domain, score).values()), axis=1)
         change = values[more] - values[less]
         assert abs(change).max() <= score.sensitivity
-        assert (change.max(axis=1) - change.min(axis=1)).max() <= score.span
+        assert (change.max(axis=1) - change.min(axis=1)).max() <= score.score_range
         if score.name == "max":
             assert change.min() == 0
-            assert change.max() == 1 == score.span  # monotone, and attained
+            assert change.max() == 1 == score.score_range  # monotone, and attained
         if score.name == "ncp":
             assert change.max() <= 0
-            assert score.span == score.sensitivity
+            assert score.score_range == score.sensitivity
         if score.name == "discernibility":
             assert abs(change).max() == score.sensitivity
         if score.name == "infogain" and len(attributes) == 1:
@@ -310,7 +310,7 @@ def test_sensitivity_and_span_hold_on_all_small_tables(setting: str) -> None:
         apart = np.stack(list(scored(tables, domain, score, apart=True).values()), axis=1)
         change = apart[more] - apart[less]
         assert abs(change).max() <= score.sensitivity
-        assert (change.max(axis=1) - change.min(axis=1)).max() <= score.span_apart
+        assert (change.max(axis=1) - change.min(axis=1)).max() <= score.score_range_apart
 
 
 def test_span_holds_between_regions() -> None:
@@ -337,7 +337,7 @@ def test_span_holds_between_regions() -> None:
         values = np.concatenate(columns, axis=1)
         change = values[more] - values[less]
         assert abs(change).max() <= score.sensitivity
-        assert (change.max(axis=1) - change.min(axis=1)).max() <= score.span_apart
+        assert (change.max(axis=1) - change.min(axis=1)).max() <= score.score_range_apart
         if score.name in ("max", "ncp"):
             assert change.min() >= 0 or change.max() <= 0
 
@@ -360,17 +360,17 @@ def test_spans_hold_on_large_tables(counts: list[tuple[int, int]], code: int, kl
         np.array([0, 3, 6]), np.array([0, 1, 2] * 2, np.int32), np.concatenate([one, other])
     )
     for score in SCORES.values():
-        for apart, span in ((False, score.span), (True, score.span_apart)):
+        for apart, score_range in ((False, score.score_range), (True, score.score_range_apart)):
             found = candidates(domain, lo, hi, taxon, ask, score, apart=apart)(both)
             less, more = np.repeat(found.score, found.count).reshape(2, 2)
             change = more - less
             assert abs(change).max() <= score.sensitivity
-            assert change.max() - change.min() <= span
+            assert change.max() - change.min() <= score_range
 
 
 def test_the_stated_bounds() -> None:
     """What the plans divide by. Raise these only with a proof, lower them likewise."""
-    stated = {s.name: (s.sensitivity, s.span, s.span_apart) for s in SCORES.values()}
+    stated = {s.name: (s.sensitivity, s.score_range, s.score_range_apart) for s in SCORES.values()}
     assert stated == {
         "max": (1, 1, 1),
         "ncp": (65536, 65536, 65536),

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import DataError
 from hedgerow.schema import Items, Schema
-from hedgerow.table import draft_schema, read_baskets
-from hedgerow.table.drafting.draft_items import NO_UNIT, looks_like_baskets
+from hedgerow.table import draft_schema, read_transactions
+from hedgerow.table.drafting.draft_items import NO_UNIT, looks_like_transactions
 
 
 def draft(source: Any, folder: Path) -> Items:
@@ -26,7 +26,7 @@ def draft(source: Any, folder: Path) -> Items:
     path.write_text(draft_schema(source).replace(NO_UNIT, "row"), encoding="utf-8")
     schema = Schema.load(path)
     assert schema.draft and schema.began_as_draft and schema.items is not None
-    read_baskets(source, schema)  # and its own data can be read by it
+    read_transactions(source, schema)  # and its own data can be read by it
     return schema.items
 
 
@@ -56,18 +56,18 @@ def test_files_with_a_record_per_line_are_recognised(
     tmp_path: Path, name: str, content: str, yes: bool
 ) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
-    assert looks_like_baskets(tmp_path / name) is yes
+    assert looks_like_transactions(tmp_path / name) is yes
     packed = tmp_path / f"{name}.gz"
     packed.write_bytes(gzip.compress(content.encode()))
-    assert looks_like_baskets(packed) is yes
+    assert looks_like_transactions(packed) is yes
 
 
 def test_a_head_that_ends_within_a_line(tmp_path: Path) -> None:
     path = tmp_path / "a.dat"
     path.write_text("-12 -34567\n" * 20_000)
-    assert looks_like_baskets(path)
+    assert looks_like_transactions(path)
     path.write_text("-12 " * 40_000)
-    assert looks_like_baskets(path)
+    assert looks_like_transactions(path)
 
 
 def test_numbers_become_a_range_if_they_are_dense(tmp_path: Path) -> None:
@@ -134,4 +134,4 @@ def test_a_draft_loads_whatever_the_items_are(
         warnings.simplefilter("ignore")
         path = tmp_path_factory.getbasetemp() / "draft.yaml"
         path.write_text(text.replace(NO_UNIT, "row"), encoding="utf-8")
-        read_baskets(source, Schema.load(path))
+        read_transactions(source, Schema.load(path))

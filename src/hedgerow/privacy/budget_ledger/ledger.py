@@ -1,0 +1,430 @@
+"""The budget ledger: what all releases of a data set cost together.
+
+The ledger of `privacy/ledger.py` keeps the paths of ONE release within its grant. This book keeps
+the releases of one data set within a total, over months and programs: the file that `--ledger`
+names. Releases compose in the basic way: epsilons add up and deltas add up, also when settings are
+chosen after earlier releases were seen (docs/privacy/ledger.md).
+
+An entry is made before anything is drawn and is never removed (see `booking`). It counts unless
+its run drew nothing, or a person gave it back with a recorded reason.
+"""
+
+from __future__ import annotations
+
+import getpass
+import glob
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hedgerow.disk import Hold
+from hedgerow.errors import HedgerowError, UsageError
+from hedgerow.privacy.budget import Budget, Number
+from hedgerow.privacy.budget_ledger import file as book_file
+from hedgerow.privacy.budget_ledger import rules as book_rules
+from hedgerow.privacy.budget_ledger.booking import Booking, Notes, as_text, mark_replaced
+from hedgerow.privacy.budget_ledger.records import Account, Change, Entry, plain, read_accounts
+from hedgerow.privacy.budget_ledger.rules import unit_of
+from hedgerow.settings import check_arguments
+
+__all__ = ["Account", "BudgetLedger", "Booking", "Change", "Entry", "Notes", "plain", "unit_of"]
+
+
+class BudgetLedger:
+    """The releases of data sets, in a file.
+
+    Args:
+        path: The file. Symbolic links are followed; it must have no second name (hard link).
+
+    Example:
+        >>> import tempfile
+        >>> book = BudgetLedger(Path(tempfile.mkdtemp()) / "clinic.ledger")
+        >>> book.open("clinic", epsilon=2).left
+        (Fraction(2, 1), Fraction(0, 1))
+        >>> booking = book.book("clinic", Budget.of("0.5"), method="diffmulti", unit="row")
+        >>> booking.left
+        (Fraction(3, 2), Fraction(0, 1))
+        >>> book.book("clinic", Budget.of("1.6"), method="diffmulti", unit="row")
+        Traceback (most recent call last):
+        ...
+        hedgerow.errors.BudgetError: the data set 'clinic' has epsilon 1.5 left of 2, and this ...
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        check_arguments(BudgetLedger.__init__, locals())
+        if not os.fspath(path):
+            raise UsageError("the ledger has no name.", hint="Name a file, such as clinic.ledger.")
+        self.path = Path(os.path.realpath(path))
+
+    def open(self, name: str, epsilon: Number, delta: Number = 0) -> Account:
+        """Opens an account for a data set; the file is made if there is none.
+
+        Args:
+            name: What the steward calls the data set.
+            epsilon: What all its releases may cost one person together.
+            delta: The same for delta; 0 if all releases are to be pure.
+
+        Raises:
+            UsageError: If the name or the total cannot be meant, or the account is open already.
+            ReleaseError: If the file cannot be used.
+        """
+        check_arguments(BudgetLedger.open, locals())
+        total = Budget.of(epsilon, delta)
+        shown, key = book_rules.name_of(name)
+        if not os.path.exists(self.path):
+            with suppress(FileExistsError):  # somebody else began it just now
+                book_file.create(self.path)
+        with book_file.transaction(self.path, writes=True) as file:
+            if key in read_accounts(self.path, file):
+                raise UsageError(
+                    f"the data set {shown!r} is in {self.path} already, with its total.",
+                    hint="Look at it with `hedgerow ledger FILE`. To raise its total, with a "
+                    f"record of it: hedgerow ledger FILE --raise {shown!r} --epsilon TOTAL "
+                    "--reason WHY.",
+                )
+            file.execute(
+                "INSERT INTO accounts VALUES (?, ?, ?, ?, ?)",
+                (key, shown, str(total.epsilon), str(total.delta), _now()),
+            )
+            return read_accounts(self.path, file)[key]
+
+    def accounts(self) -> tuple[Account, ...]:
+        """All data sets, in the order of their names."""
+        with book_file.transaction(self.path, writes=False) as file:
+            found = read_accounts(self.path, file)
+        if any(one.state == "reserved" for account in found.values() for one in account.entries):
+            with suppress(HedgerowError), book_file.transaction(self.path, writes=True) as file:
+                found = self._swept(file)
+        return tuple(account for _, account in sorted(found.items()))
+
+    def check(
+        self, dataset: str, budget: Budget, *, method: str, unit: str, notes: Notes | None = None
+    ) -> None:
+        """Makes an entry and takes it back: raises what `book` would raise.
+
+        Call it before data is read: a run that cannot be booked need not begin.
+        """
+        check_arguments(BudgetLedger.check, locals())
+        with book_file.transaction(self.path, writes=True, keep=False) as file:
+            self._enter(file, dataset, budget, method, unit, notes or Notes())
+
+    def book(
+        self, dataset: str, budget: Budget, *, method: str, unit: str, notes: Notes | None = None
+    ) -> Booking:
+        """Books a release. Call it before anything is drawn; draw nothing if it raises.
+
+        From then on it is spent, whatever becomes of it. A run that could still fail before it
+        draws is better reserved (`reserve`).
+
+        Args:
+            dataset: The name of the data set.
+            budget: What the release may cost one person.
+            method: The name of the method.
+            unit: Whom the release protects; losses of rows and of people do not add up.
+            notes: What else the book is to hold about it.
+
+        Raises:
+            BudgetError: If the data set has no account, or less left than that.
+            ReleaseError: If the file cannot be used.
+        """
+        booking = self.reserve(dataset, budget, method=method, unit=unit, notes=notes)
+        booking.begin_drawing()
+        return booking
+
+    def reserve(
+        self, dataset: str, budget: Budget, *, method: str, unit: str, notes: Notes | None = None
+    ) -> Booking:
+        """Sets budget aside for a run, as long as this process keeps what it gives.
+
+        The entry counts at once. It is withdrawn if the process ends, or forgets the booking,
+        before `Booking.begin_drawing`; draw nothing before that.
+
+        Args:
+            dataset: As for `book`.
+            budget: As for `book`.
+            method: As for `book`.
+            unit: As for `book`.
+            notes: As for `book`.
+        """
+        check_arguments(BudgetLedger.reserve, locals())
+        hold = None
+        try:
+            with book_file.transaction(self.path, writes=True) as file:
+                account, number, booked = self._enter(
+                    file, dataset, budget, method, unit, notes or Notes()
+                )
+                hold = Hold.take(self._alive(number))
+                if hold is None:
+                    raise book_file.damaged(
+                        self.path, "a run is going on that it knows nothing of, as an older copy"
+                    )
+                left = account.left[0] - budget.epsilon, account.left[1] - budget.delta
+            return Booking(
+                path=self.path,
+                dataset=account.name,
+                number=number,
+                booked=booked,
+                left=left,
+                hold=hold,
+            )
+        except OSError as error:
+            raise book_file.in_the_way(self.path, error) from None
+        except BaseException:
+            if hold is not None:
+                hold.close()
+            raise
+
+    def add(
+        self,
+        dataset: str,
+        budget: Budget,
+        *,
+        method: str,
+        unit: str,
+        place: str | Path,
+        notes: Notes | None = None,
+    ) -> Booking:
+        """Books a release that was made without this book, even beyond the total: it is spent.
+
+        The caller vouches for the budget: see that the release verifies first. A release whose run
+        was stopped when it had been saved and not yet noted is not booked again, but noted. One
+        that lies where another lay marks that one as replaced.
+
+        Raises:
+            UsageError: If the data set has this release already.
+            BudgetError: If the data set has no account.
+        """
+        check_arguments(BudgetLedger.add, locals())
+        words, digest = as_text(place), book_rules.digest_of(place)
+        noted = False
+        with book_file.transaction(self.path, writes=True) as file:
+            account = self._account(file, dataset)
+            paid = (*_pair(budget), method, unit)
+            found = book_rules.same_release(account, Path(place), digest, paid)
+            if found is not None:
+                noted = found.state == "drawn"
+                if not noted:
+                    book_rules.refuse_again(account, found, place)
+                number, booked = found.number, found.booked
+                file.execute(
+                    "UPDATE entries SET state = 'published', place = ?, digest = ? "
+                    "WHERE number = ?",
+                    (words, digest, number),
+                )
+            else:
+                _, number, booked = self._enter(
+                    file, dataset, budget, method, unit, notes or Notes(), (words, digest)
+                )
+            mark_replaced(file, number, words, digest)
+            left = self._account(file, dataset).left
+        return Booking(
+            path=self.path,
+            dataset=account.name,
+            number=number,
+            booked=booked,
+            left=left,
+            noted=noted,
+        )
+
+    def raise_total(
+        self,
+        dataset: str,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        *,
+        reason: str,
+    ) -> Account:
+        """Raises what all releases of a data set may cost together, and records who did, and why.
+
+        Args:
+            dataset: The name of the data set.
+            epsilon: The new total; as before if it is left out.
+            delta: The same for delta.
+            reason: Why the people in the data may be asked for more.
+
+        Raises:
+            UsageError: If that is no more than before.
+        """
+        check_arguments(BudgetLedger.raise_total, locals())
+        why = book_rules.check_text("reason", reason)
+        with book_file.transaction(self.path, writes=True) as file:
+            account = self._account(file, dataset)
+            before = (account.epsilon, account.delta)
+            after = _pair(
+                Budget.of(
+                    before[0] if epsilon is None else epsilon,
+                    before[1] if delta is None else delta,
+                )
+            )
+            if after == before or any(a < b for a, b in zip(after, before, strict=True)):
+                raise UsageError(
+                    f"the total of {account.name!r} is epsilon {plain(before[0])} and delta "
+                    f"{plain(before[1])}, and can only be raised.",
+                    hint="Give a larger epsilon, a larger delta, or both.",
+                )
+            self._record(file, dataset, "total", str(after[0]), str(after[1]), why)
+            return self._account(file, dataset)
+
+    def same_people(self, dataset: str, column: str, other: str, *, reason: str) -> Account:
+        """Notes that two person columns of a data set's tables identify the same people.
+
+        Releases per person by either column then add up. That is right if each person has one
+        identifier of each kind: leaving somebody out leaves out one value of each column.
+
+        Args:
+            dataset: The name of the data set.
+            column: A column that people are told apart by.
+            other: Another one, of another table.
+            reason: How that is known.
+        """
+        check_arguments(BudgetLedger.same_people, locals())
+        why = book_rules.check_text("reason", reason)
+        names = [book_rules.check_text("name of a column", text) for text in (column, other)]
+        units = [book_rules.PERSON + name for name in names]
+        with book_file.transaction(self.path, writes=True) as file:
+            if units[1] in self._account(file, dataset).same(units[0]):
+                raise UsageError(f"{names[0]!r} and {names[1]!r} are known as the same already.")
+            self._record(file, dataset, "same people", units[0], units[1], why)
+            return self._account(file, dataset)
+
+    def note(
+        self, number: int, *, recipient: str | None = None, purpose: str | None = None
+    ) -> Account:
+        """Notes for whom a release was made and what for, or corrects such a note.
+
+        Raises:
+            UsageError: If there is no such release, or nothing to note.
+        """
+        check_arguments(BudgetLedger.note, locals())
+        first, second = Notes(recipient=recipient, purpose=purpose).texts()
+        if first is None and second is None:
+            raise UsageError(
+                "there is nothing to note.", hint="Add --recipient WHO or --purpose WHAT."
+            )
+        with book_file.transaction(self.path, writes=True) as file:
+            account, _ = self._entry(file, number)
+            self._record(file, account.name, "note", first, second, "", number)
+            return self._account(file, account.name)
+
+    def give_back(self, number: int, *, reason: str) -> Account:
+        """Gives back the budget of a run that was stopped from outside; see docs/privacy/ledger.md.
+
+        Only a person can know that the run was stopped for a reason that has nothing to do with
+        the data or with what was drawn, and that nobody acts on what was seen of the run. The book
+        checks that its process is gone, that it did not fail by itself, and that its outcome was
+        never handed over.
+
+        Raises:
+            UsageError: If the entry may not be given back.
+        """
+        check_arguments(BudgetLedger.give_back, locals())
+        why = book_rules.check_text("reason", reason)
+        with book_file.transaction(self.path, writes=True) as file:
+            account, entry = self._entry(file, number)
+            book_rules.refuse_return(account, entry, Hold.is_held(self._alive(number)))
+            file.execute("UPDATE entries SET state = 'returned' WHERE number = ?", (number,))
+            self._record(file, account.name, "returned", None, None, why, number)
+            return self._account(file, account.name)
+
+    def _enter(
+        self,
+        file: Any,
+        dataset: str,
+        budget: Budget,
+        method: str,
+        unit: str,
+        notes: Notes,
+        saved: tuple[str, str | None] | None = None,
+    ) -> tuple[Account, int, str]:
+        """Makes an entry; the account before it, its number and its time."""
+        account = self._account(file, dataset)
+        book_rules.refuse_mixture(account, unit)
+        if saved is None:
+            book_rules.refuse_overdraft(account, budget)
+        texts, booked = notes.texts(), _now()
+        place = None if notes.place is None else as_text(notes.place)
+        state, (place, digest) = ("reserved", (place, None)) if saved is None else (
+            "published", saved)  # fmt: skip
+        number = file.execute(
+            "INSERT INTO entries (key, unit, method, epsilon, delta, booked, state, place, digest) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                book_rules.name_of(dataset)[1], unit, method, str(budget.epsilon),
+                str(budget.delta), booked, state, place, digest,
+            ),
+        ).lastrowid  # fmt: skip
+        assert number is not None
+        if texts != (None, None):
+            self._record(file, dataset, "note", *texts, "", number)
+        return account, number, booked
+
+    def _account(self, file: Any, dataset: str) -> Account:
+        """The account of a data set, dead runs swept."""
+        shown, key = book_rules.name_of(dataset)
+        accounts = self._swept(file)
+        if key not in accounts:
+            book_rules.refuse_unknown(self.path, shown, accounts.values())
+        return accounts[key]
+
+    def _entry(self, file: Any, number: int) -> tuple[Account, Entry]:
+        for account in self._swept(file).values():
+            for entry in account.entries:
+                if entry.number == number:
+                    return account, entry
+        raise UsageError(
+            f"{self.path} has no release {number}.", hint="Look with `hedgerow ledger FILE`."
+        )
+
+    def _swept(self, file: Any) -> dict[str, Account]:
+        """The whole book, once entries of runs that died before they drew were withdrawn."""
+        for path in self.path.parent.glob("." + glob.escape(self.path.name) + ".run-*"):
+            with suppress(OSError):
+                Hold.is_held(path)  # what nobody holds is removed
+        for (number,) in file.execute(
+            "SELECT number FROM entries WHERE state = 'reserved'"
+        ).fetchall():
+            if not self._alive(number).exists():
+                file.execute(
+                    "UPDATE entries SET state = 'withdrawn', ended = 'stopped before it drew' "
+                    "WHERE number = ?",
+                    (number,),
+                )
+        return read_accounts(self.path, file)
+
+    def _alive(self, number: int) -> Path:
+        """The lock file of the run that made an entry."""
+        return self.path.parent / f".{self.path.name}.run-{number}"
+
+    def _record(
+        self,
+        file: Any,
+        dataset: str,
+        kind: str,
+        first: str | None,
+        second: str | None,
+        reason: str,
+        entry: int | None = None,
+    ) -> None:
+        file.execute(
+            "INSERT INTO history (key, entry, kind, first, second, reason, who, moment) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (book_rules.name_of(dataset)[1], entry, kind, first, second, reason, _who(), _now()),
+        )
+
+
+def _pair(budget: Budget) -> tuple[Any, Any]:
+    return budget.epsilon, budget.delta
+
+
+def _who() -> str:
+    """The name of the person's account on this machine."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        return "unknown"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()

@@ -1,0 +1,265 @@
+"""Drawing: the mechanisms themselves, over a keystream.
+
+`Sampler` is what a curator draws from. `SecureSampler` really draws; the replay audit puts another
+one in its place that forces the outcomes of an earlier run and tells how likely they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.privacy import binomial, sampler_kernels
+from hedgerow.privacy.budget import LARGEST_TERM
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.selection import Candidates, Choices
+
+__all__ = ["Cells", "Sampler", "SecureSampler", "Rates", "flat"]
+
+Ints = NDArray[np.int64]
+
+Cells = NDArray[np.int32]  # one row for each: a node of every attribute
+
+_TRIALS = 4096  # of one cell between two looks at how much randomness is left
+
+MOST_FLIPS = 1024  # permute-and-flip lists its candidates; beyond this the exponential mechanism
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Exact fractions, one for each item: item i has `values[which[i]]`.
+
+    Example:
+        >>> Rates.of(np.array([7, 5, 7]), lambda units: Fraction(units, 10)).values
+        (Fraction(1, 2), Fraction(7, 10))
+    """
+
+    values: tuple[Fraction, ...]
+    which: Ints
+    purpose: str = ""  # what the draw is for; audits tell steps apart by it
+    prices: tuple[Fraction, ...] = ()  # what was charged for each value; audits hold it to that
+
+    @staticmethod
+    def of(
+        units: Ints,
+        rate: Callable[[int], Fraction],
+        purpose: str = "",
+        price: Callable[[int], Fraction] | None = None,
+    ) -> Rates:
+        """The rates that units of charge buy."""
+        if len(units) and (units == units[0]).all():  # as almost always
+            distinct, which = units[:1], np.zeros(len(units), dtype=np.int64)
+        else:
+            distinct, which = np.unique(units, return_inverse=True)
+        rates = tuple(rate(unit) for unit in distinct.tolist())
+        prices = tuple(price(unit) for unit in distinct.tolist()) if price else ()
+        return Rates(rates, which, purpose, prices)
+
+    def terms(self, repeat: int = 1) -> tuple[Ints, Ints]:
+        """Numerators and denominators for the samplers, each repeated for a row's columns."""
+        for value in self.values:
+            if not (0 < value.numerator < LARGEST_TERM and value.denominator < LARGEST_TERM):
+                raise OverflowError("a rate does not fit the samplers")
+        which = np.repeat(self.which, repeat)
+        a = np.asarray([value.numerator for value in self.values], dtype=np.int64)
+        b = np.asarray([value.denominator for value in self.values], dtype=np.int64)
+        return a[which], b[which]
+
+
+class Sampler(Protocol):
+    """A source of outcomes."""
+
+    def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
+        """Chooses one candidate for each node, with P proportional to weight * exp(rate * score).
+
+        Where `flip` allows it and weights are equal, it is chosen by permute-and-flip instead.
+        """
+
+    def laplace(self, exact: Ints, rates: Rates) -> Ints:
+        """Adds discrete Laplace noise, P[z] proportional to exp(-rate |z|), to each row."""
+
+    def coin(self, bounds: Ints) -> Ints:
+        """A uniform whole number below each bound; it looks at nothing, so it costs nothing."""
+
+    def sparse(
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
+    ) -> tuple[Ints, Ints]:
+        """The law of: noise on each of `number` cells, keep those at or above the threshold."""
+
+    def mark(
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
+    ) -> Ints:
+        """The cells that `sparse` would keep, without their values."""
+
+    def nonempty(
+        self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        """Noise on each of the cells; keeps those at or above the threshold, in their order."""
+
+    def keep(
+        self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        """Keeps each record with probability `share`; lists cells with `least` kept ones."""
+
+    def words(self, number: int) -> NDArray[np.uint64]:
+        """Random words for what becomes of a record under the seal, whatever its law."""
+
+
+def flat(candidates: Candidates) -> NDArray[np.bool_]:
+    """Where permute-and-flip may serve: few candidates, with equal base weights.
+
+    Both are public: they follow from a node's region.
+    """
+    first = candidates.start[:-1]
+    lightest = np.minimum.reduceat(candidates.weight, first)
+    heaviest = np.maximum.reduceat(candidates.weight, first)
+    number = np.add.reduceat(candidates.count, first)
+    return np.asarray((lightest == heaviest) & (number <= MOST_FLIPS), dtype=np.bool_)
+
+
+class SecureSampler:
+    """Exact draws from a keystream, always in the order in which they are asked for."""
+
+    def __init__(self, stream: Keystream) -> None:
+        self._stream = stream
+
+    def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
+        """See `Sampler.select`."""
+        nodes = len(candidates.start) - 1
+        run = np.zeros(nodes, dtype=np.int64)
+        offset = np.zeros(nodes, dtype=np.int64)
+        a, b = rates.terms()
+        c = candidates
+        scratch = np.empty(int(np.diff(c.start).max(initial=0)), dtype=np.int64)
+        mass = np.add.reduceat(c.weight * c.count, c.start[:-1])
+        if int(mass.max(initial=0)) << sampler_kernels.ENVELOPE >= 1 << 62:
+            raise OverflowError("so many candidates do not fit the samplers")
+        flips = flat(c) if flip else np.zeros(nodes, dtype=np.bool_)
+        # stretches of nodes that are served by the same mechanism
+        ends = np.append(np.flatnonzero(np.diff(flips)) + 1, nodes)
+        for first, stop in zip(np.append(0, ends[:-1]).tolist(), ends.tolist(), strict=True):
+            start = c.start[: stop + 1]
+            arrays: tuple[Ints, ...]
+            if flips[first]:
+                arrays = (start, c.score, c.count, a, b, run, offset)
+                self._pump(sampler_kernels.permute_and_flip, first, stop, *arrays)
+            else:
+                arrays = (start, c.score, c.weight, c.count, a, b, scratch, run, offset)
+                self._pump(sampler_kernels.select_exponential, first, stop, *arrays)
+        cut = np.where(c.first[run] < 0, -1, c.first[run] + offset)
+        return Choices(c.part[run], cut)
+
+    def laplace(self, exact: Ints, rates: Rates) -> Ints:
+        """See `Sampler.laplace`."""
+        noise = np.zeros(exact.size, dtype=np.int64)
+        a, b = rates.terms(exact.size // max(1, len(rates.which)))
+        self._pump(sampler_kernels.fill_laplace, 0, noise.size, a, b, noise)
+        return exact + noise.reshape(exact.shape)
+
+    def coin(self, bounds: Ints) -> Ints:
+        """See `Sampler.coin`."""
+        drawn = [self._stream.below(bound) if bound > 1 else 0 for bound in bounds.tolist()]
+        return np.asarray(drawn, dtype=np.int64)
+
+    def mark(
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
+    ) -> Ints:
+        """See `Sampler.mark`."""
+        return self.sparse(cells, counts, number, rate, threshold, purpose)[0]
+
+    def sparse(
+        self,
+        cells: Ints,
+        counts: Ints,
+        number: int,
+        rate: Fraction,
+        threshold: int,
+        purpose: str = "",
+    ) -> tuple[Ints, Ints]:
+        """See `Sampler.sparse`.
+
+        Marks of empty cells are independent, so their number is binomial and their places a
+        uniform subset; the tail of the noise has no memory, so a kept value is the threshold
+        plus a geometric one.
+        """
+        noisy = self.laplace(counts, Rates((rate,), np.zeros(len(counts), dtype=np.int64)))
+        kept = noisy >= threshold
+        spurious = binomial.sample_tail(self._stream, number - len(cells), rate, threshold)
+        taken = set(cells.tolist())
+        fresh: list[int] = []
+        while len(fresh) < spurious:
+            cell = self._stream.below(number)
+            if cell not in taken:
+                taken.add(cell)
+                fresh.append(cell)
+        value = np.zeros(spurious, dtype=np.int64)
+        a, b = Rates((rate,), np.zeros(spurious, dtype=np.int64)).terms()
+        self._pump(sampler_kernels.fill_geometric, 0, spurious, a, b, value)
+        cell_all = np.concatenate([cells[kept], np.asarray(fresh, dtype=np.int64)])
+        value_all = np.concatenate([noisy[kept], value + threshold])
+        order = np.argsort(cell_all)  # or the order would tell the empty cells apart
+        return cell_all[order], value_all[order]
+
+    def nonempty(
+        self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        """See `Sampler.nonempty`."""
+        noisy = self.laplace(counts, Rates((rate,), np.zeros(len(counts), dtype=np.int64)))
+        listed = noisy >= threshold
+        return cells[listed], noisy[listed]
+
+    def keep(
+        self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
+    ) -> tuple[Cells, Ints]:
+        """See `Sampler.keep`."""
+        parts = -(-counts // _TRIALS)
+        of = np.repeat(np.arange(len(counts)), parts)
+        trials = np.full(len(of), _TRIALS, dtype=np.int64)
+        last = np.cumsum(parts) - 1
+        trials[last] = counts - (parts - 1) * _TRIALS
+        a, b = Rates((share,), np.zeros(len(of), dtype=np.int64)).terms()
+        drawn = np.zeros(len(of), dtype=np.int64)
+        self._pump(sampler_kernels.fill_kept, 0, len(of), trials, a, b, drawn)
+        kept = np.zeros(len(counts), dtype=np.int64)
+        np.add.at(kept, of, drawn)
+        listed = kept >= least
+        return cells[listed], kept[listed]
+
+    def words(self, number: int) -> NDArray[np.uint64]:
+        """See `Sampler.words`."""
+        stream = self._stream
+        while len(stream.words) - int(stream.at[0]) < number:
+            stream.refill()
+        first = int(stream.at[0])
+        stream.at[0] += number
+        return stream.words[first : first + number].copy()
+
+    def _pump(self, kernel: Callable[..., int], item: int, items: int, *arrays: Ints) -> None:
+        """Runs a kernel over its items, refilling the stream as it runs dry."""
+        while item < items:
+            item = kernel(self._stream.words, self._stream.at, item, *arrays)
+            if item < items:
+                self._stream.refill()

@@ -1,0 +1,232 @@
+"""`Transactions`: private transactions as codes, and how they are read.
+
+What becomes of a record follows from its own items and the public schema alone, whatever its
+place in the file and whatever else is in it: so two files that differ in one record still differ
+in one record at most when they have been read.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import DataWarning, LeakError, UsageError
+from hedgerow.table.frames import FrameKind, frame_kind
+from hedgerow.table.readers import is_many, magic_of, open_source
+from hedgerow.table.source import no_records
+from hedgerow.table.text.faults import misnamed
+
+if TYPE_CHECKING:
+    from hedgerow.schema import Schema
+    from hedgerow.table.lookup import Lookup
+    from hedgerow.table.records import Records, Sink
+
+__all__ = ["Transactions", "is_text", "read_transactions", "read_records"]
+
+Progress = Callable[[float], None]
+
+
+class Transactions:
+    """Private transactions as codes. Only counting engines look inside.
+
+    It has no length and no truth value and cannot be looped over: code that tries is about to
+    leak and gets a `LeakError`.
+
+    Attributes:
+        schema: The public schema.
+        start: Where each record begins in `codes`, and where the last one ends.
+        codes: The items of all records; distinct and increasing within each record.
+        frame_kind: The kind of frame that results should come back as.
+    """
+
+    __slots__ = ("codes", "frame_kind", "schema", "start")
+
+    def __init__(
+        self,
+        schema: Schema,
+        start: NDArray[np.int64],
+        codes: NDArray[np.int32],
+        frame_kind: FrameKind = "arrow",
+    ) -> None:
+        """Takes codes as `read_transactions` makes them."""
+        self.schema = schema
+        self.start = start
+        self.codes = codes
+        self.frame_kind = frame_kind
+
+    def __repr__(self) -> str:
+        """The schema's name alone."""
+        return f"Transactions({self.schema.name!r})"
+
+    def _refuse(self) -> NoReturn:
+        raise LeakError("private transactions have no length, no records and no truth value")
+
+    def __len__(self) -> int:
+        """Refused: the number of records is private."""
+        self._refuse()
+
+    def __iter__(self) -> NoReturn:
+        """Refused: records are private."""
+        self._refuse()
+
+    def __bool__(self) -> bool:
+        """Refused: whether there are records is private."""
+        self._refuse()
+
+    def __reduce__(self) -> NoReturn:
+        """Refused: a pickle of private data would lie about somewhere."""
+        raise LeakError("private transactions are not pickled")
+
+
+def read_transactions(
+    source: Any,
+    schema: Schema,
+    *,
+    delimiter: str | None = None,
+    line_breaks: bool = False,
+    progress: Progress | None = None,
+    allow_empty: bool = True,
+) -> Transactions:
+    """Reads private transactions and encodes them against the schema.
+
+    Repeated items of a record count once. Items outside the universe are dropped or refused,
+    empty records are dropped or hold the public item `(empty)`, and a record of more than
+    `max_items` items keeps those that a fixed public hash of its own set of items ranks first.
+
+    Args:
+        source: The path of a text file with one record per line (also gzipped), of a CSV or
+            Parquet file, or an Arrow, pandas or Polars frame.
+        schema: The public schema; it says in which columns the items stand.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
+        progress: Called now and then with the share that has been read, from 0 to 1.
+        allow_empty: Whether an input without any record is in order.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from hedgerow.schema import Schema
+        >>> schema = Schema.from_dict({
+        ...     "name": "shop", "unit": "row", "items": {"universe": ["milk", "tea"]}})
+        >>> bought = pa.table({"bought": [["tea", "milk"], ["tea"]]})
+        >>> transactions = read_transactions(bought, schema)
+        >>> transactions, transactions.codes.tolist(), transactions.start.tolist()
+        (Transactions('shop'), [0, 1, 1], [0, 2, 3])
+    """
+    records = read_records(
+        source,
+        schema,
+        delimiter=delimiter,
+        line_breaks=line_breaks,
+        progress=progress,
+        allow_empty=allow_empty,
+    )
+    start, codes = records.finish()
+    return Transactions(schema, start, codes, frame_kind(source))
+
+
+def read_records(
+    source: Any,
+    schema: Schema,
+    *,
+    delimiter: str | None = None,
+    line_breaks: bool = False,
+    progress: Progress | None = None,
+    sink: Sink | None = None,
+    allow_empty: bool = True,
+) -> Records:
+    """Reads transactions as `read_transactions` does, and hands them on block by block.
+
+    Args:
+        source: Whatever `read_transactions` takes.
+        schema: The public schema.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
+        progress: Called now and then with the share that has been read, from 0 to 1.
+        sink: Takes the codes of records and the number of each one's codes; without it the result
+            keeps them.
+        allow_empty: Whether an input without any record is in order.
+    """
+    # These wait for numba, so they are loaded only when needed.
+    from hedgerow.table.frames import split_text
+    from hedgerow.table.lookup import Lookup
+    from hedgerow.table.transaction_columns import read_columns
+
+    items = schema.items
+    if items is None:
+        raise UsageError(
+            "the schema describes a table by its attributes, not transactions by their items",
+            hint="Read it with hedgerow.table.read, or give a schema with `items:`.",
+        )
+    lookup = Lookup(items)
+    if items.column is None and items.item is None and is_text(source):
+        records = _read_text(Path(os.fsdecode(source)), lookup, progress, sink)
+    else:
+        columns = [name for name in (items.column, items.person, items.item) if name is not None]
+        split = None if items.item is not None else split_text(items.separator)
+        opened = open_source(
+            source, known=columns, delimiter=delimiter, line_breaks=line_breaks, split=split
+        )
+        records = read_columns(opened, lookup, progress, sink)
+    if records.empty and not allow_empty:
+        raise no_records(records.what)
+    records.check()
+    for sentence in records.warnings():
+        warnings.warn(sentence, DataWarning, stacklevel=3)
+    if progress is not None:
+        progress(1.0)
+    return records
+
+
+def is_text(source: Any) -> bool:
+    """Whether the source is a text file, as opposed to Parquet or a frame.
+
+    The first bytes of a text file without a header belong to somebody's record, which must not
+    decide how the others are read. So its name decides, and content that contradicts it is refused.
+    """
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    if is_many(os.fsdecode(source)):
+        return False
+    path = Path(os.fsdecode(source))
+    magic = magic_of(path)
+    if path.suffix.lower() in (".parquet", ".pq") or magic in (b"PK\3\4", b"PK\5\6"):
+        return False
+    if magic == b"PAR1":  # an item may be called PAR1; Parquet also ends like that
+        with path.open("rb") as file:
+            file.seek(-4, os.SEEK_END)
+            if file.read() == b"PAR1":
+                raise misnamed(path, "a Parquet file", ".parquet")
+    gzipped, called = magic[:2] == b"\x1f\x8b", path.name.lower().endswith(".gz")
+    if gzipped != called:
+        raise misnamed(path, "a gzip file" if gzipped else "not a gzip file", ".gz")
+    return True
+
+
+def _read_text(path: Path, lookup: Lookup, progress: Progress | None, sink: Sink | None) -> Records:
+    """Reads a file with one record per line."""
+    from hedgerow.table.records import Records
+    from hedgerow.table.text.fimi import read_lines
+
+    if path.name.lower().endswith((".csv", ".csv.gz")) and lookup.items.separator == " ":
+        raise UsageError(
+            f"{path}: the schema does not say which column of a CSV file holds the items",
+            hint="Write `column: ...` below `items:`, or `person: ...` and `item: ...` if there "
+            "is one row for each item; for lines of items without column names write "
+            "`separator: ...`.",
+        )
+    lookup.check_separator()
+    gzipped = magic_of(path)[:2] == b"\x1f\x8b"
+    records = Records(lookup, str(path), lambda rows: [f"line {row + 1}" for row in rows], sink)
+    for lines in read_lines(path, gzipped=gzipped, progress=progress):
+        if lines.odd is not None:
+            records.note_odd(lines.odd)
+        records.add(*lookup.split_bytes(lines.data, lines.begin, lines.end))
+    return records

@@ -1,0 +1,200 @@
+"""The replay audit of transactions: every schedule and variant, on edge cases and at random."""
+
+from __future__ import annotations
+
+import math
+import os
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+from hedgerow.audit.methods import AUDITED
+from hedgerow.audit.replay import DivergedError, compare, record, replay
+from hedgerow.counting.item_memory import MemoryItems
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.gate import Gate
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
+from hedgerow.publish import diffpart
+from hedgerow.publish.api import run
+from hedgerow.publish.diffpart import DiffPart
+from hedgerow.schema import Schema
+from hedgerow.table import Transactions
+
+ROUNDING = 1e-9
+EXAMPLES = int(os.environ.get("HEDGEROW_EXAMPLES", "60"))
+
+METHODS = AUDITED["diffpart"].modes
+UNEVEN = {"L": {"M": ["a", "b"], "c": None}, "R": ["d", "e", "f"], "g": None}
+
+
+def schema(universe: dict | None = None, **rules) -> Schema:
+    universe = universe or {"universe": {"range": [1, 6]}, "fan_out": 2}
+    return Schema.from_dict({"name": "small", "unit": "row", "items": universe | rules})
+
+
+SCHEMAS = {
+    "binary": schema(),
+    "flat": schema({"universe": {"range": [1, 5]}, "fan_out": 10}),
+    "uneven": schema({"taxonomy": UNEVEN}),
+    "one item": schema({"universe": ["only"]}),
+    "two items": schema({"universe": ["one", "other"]}),
+}
+
+
+def transactions(made: Schema, records: list[list[int]]) -> Transactions:
+    start = np.concatenate([[0], np.cumsum([len(r) for r in records])]).astype(np.int64)
+    codes = np.asarray([code for r in records for code in sorted(set(r))], dtype=np.int32)
+    return Transactions(made, start, codes)
+
+
+def audit(method, made, records, extra, budget, number, engine=MemoryItems):
+    def on(data):
+        return lambda sampler: method.run(engine(data), made, budget, sampler)
+
+    without, with_it = transactions(made, records), transactions(made, [*records, extra])
+    for drawn_from in (without, with_it):
+        outcomes = record(on(drawn_from), SecureSampler(Keystream(seed=number)))
+        yield compare(replay(on(without), outcomes), replay(on(with_it), outcomes))
+
+
+def check(method, made, records, extra, epsilon, number):
+    for found in audit(method, made, records, extra, Budget.of(epsilon), number):
+        assert max(found.touched, default=0) <= 1, "a step that cannot see the record has changed"
+        assert abs(found.loss) <= float(Fraction(epsilon)) + ROUNDING
+
+
+def crowd(items: int, number: int, start: int = 0) -> list[list[int]]:
+    source = np.random.default_rng(start)
+    sizes = source.integers(1, items + 1, number)
+    return [sorted(source.choice(items, size, replace=False).tolist()) for size in sizes]
+
+
+@pytest.mark.parametrize("shape", SCHEMAS)
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_edge_cases(method, shape):
+    made = SCHEMAS[shape]
+    items = made.items.size
+    everything = list(range(items))
+    pairs = [
+        ([], everything),
+        ([], [0]),
+        ([[0]] * 9, [items - 1]),
+        ([[0]] * 9 + [everything] * 3, everything),
+        (crowd(items, 30), [items - 1]),
+        (crowd(items, 30), everything),
+        ([[0], [items - 1]] * 5, sorted({0, items - 1})),
+    ]
+    for number, (records, extra) in enumerate(pairs):
+        for epsilon in ("1", "6"):
+            check(method, made, records, extra, epsilon, number)
+
+
+@st.composite
+def neighbours(draw):
+    items = draw(st.integers(1, 7))
+    fan = draw(st.integers(2, 8))
+    made = schema({"universe": {"range": [1, items]}, "fan_out": fan})
+    one = st.lists(st.integers(0, items - 1), min_size=1, max_size=items, unique=True)
+    return made, draw(st.lists(one, max_size=12)), draw(one)
+
+
+@seed(30)
+@settings(max_examples=EXAMPLES, deadline=None, database=None,
+          suppress_health_check=list(HealthCheck))  # fmt: skip
+@given(neighbours(), st.sampled_from(METHODS), st.integers(0, 99))
+def test_random_universes(pair, method, number):
+    check(method, *pair, "3/2", number)
+
+
+@seed(31)
+@settings(max_examples=EXAMPLES, deadline=None, database=None,
+          suppress_health_check=list(HealthCheck))  # fmt: skip
+@given(neighbours(), st.sampled_from(METHODS), st.integers(0, 99))
+def test_chains_spend_exactly_the_grant(pair, method, number):
+    made, records, _ = pair
+    outcome = run(
+        transactions(made, records),
+        method,
+        Budget.of("1.25"),
+        SecureSampler(Keystream(seed=number)),
+    )
+    book = outcome.ledger.book(outcome.published, outcome.sharing)
+    for path in book["paths"]:
+        assert sum(path["spent"]["epsilon"].values()) == diffpart.UNITS
+    accounts = np.arange(outcome.ledger._accounts)
+    assert (outcome.ledger.left("epsilon", accounts) >= 0).all()
+
+
+# unsound that must be caught
+
+
+def worst(method, made, records, extra, epsilon, engine=MemoryItems, tries=60, enough=math.inf):
+    """The largest loss found; infinite if a transcript is impossible or the method diverges.
+
+    A loss beyond `enough` ends the search.
+    """
+    most = 0.0
+    for number in range(tries):
+        try:
+            for found in audit(method, made, records, extra, Budget.of(epsilon), number, engine):
+                most = max(most, abs(found.loss))
+        except (DivergedError, OverflowError):
+            return math.inf
+        if most > enough:
+            break
+    return most
+
+
+def test_testing_leaves_before_counting_them_is_caught(monkeypatch):
+    """P1: a leaf is tested with alpha and then counted with all that was never subtracted."""
+
+    class Twice(Curator):
+        def sparse(self, purpose, cells, number, threshold, depth=0, account=0, units=None):
+            rate = self.noise_rate(purpose, diffpart.UNITS // 3)
+            tested = cells.map(lambda pair: pair)
+            self._chance.mark(*tested._Sealed__content, number, rate, threshold, purpose)
+            return super().sparse(purpose, cells, number, threshold, depth, account, units)
+
+    method = DiffPart(schedule="paper", c1=0.01, c2=0.01)
+    made = SCHEMAS["flat"]
+    arguments = (method, made, [[0]] * 5, [1], "1")
+    assert worst(*arguments) <= 1 + ROUNDING
+    monkeypatch.setattr(diffpart, "Curator", Twice)
+    assert worst(*arguments, enough=1.05) > 1.05
+
+
+def test_a_gate_that_asks_no_more_of_deeper_levels_is_caught(monkeypatch):
+    """Without the step for each level, every decision on a path costs anew."""
+
+    class Flat(Curator):
+        def pass_gate(self, purpose, gate, cells, number, depth):
+            return super().pass_gate(purpose, gate, cells, number, 0)
+
+    made = schema({"universe": {"range": [1, 64]}, "fan_out": 2})
+    method = DiffPart(variant="tree", cap=1)
+    monkeypatch.setattr(diffpart, "SUPPORT_UNITS", {"core": 10, "tree": 10})
+    monkeypatch.setattr(diffpart, "SIZE_UNITS", 10)
+    monkeypatch.setattr(diffpart, "GATE_UNITS", 999_000)
+    step = Gate.of(Fraction(999, 1000) * 8, 3).step
+    records = [[63]] * (step - 1)
+    assert worst(method, made, records, [63], "8", tries=20) <= 8 + ROUNDING
+    monkeypatch.setattr(diffpart, "Curator", Flat)
+    assert worst(method, made, records, [63], "8", tries=200, enough=8.5) > 8.5
+
+
+def test_counting_more_items_than_paid_for_is_caught():
+    """A cap that the engine does not keep to."""
+
+    class Uncapped(MemoryItems):
+        def supports(self, cap):
+            return super().supports(self.items)
+
+    method = DiffPart(core=1, cap=1)
+    arguments = (method, SCHEMAS["binary"], [[0]] * 4, [0, 1, 2, 3, 4, 5], "1")
+    assert worst(*arguments, tries=20) <= 1 + ROUNDING
+    assert worst(*arguments, engine=Uncapped, tries=20, enough=1.5) > 1.5

@@ -1,0 +1,27 @@
+"""Every flaw that is known is caught, and the same attack finds nothing in the real code."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from unsound import Catch, pairs_of_attacks
+
+ATTACKS = pairs_of_attacks()
+
+
+@cache
+def on_sound_code(attack, runs) -> Catch:
+    """Several flaws may have the attack in common."""
+    return attack(runs)
+
+
+@pytest.mark.parametrize(
+    "flaw, sound, broken", ATTACKS, ids=[f"{f.name}, {f.audit}" for f, *_ in ATTACKS]
+)
+def test_the_flaw_is_caught_and_the_sound_twin_is_not(flaw, sound, broken):
+    found = on_sound_code(sound, flaw.runs)
+    assert not found.caught, found
+    with broken():
+        found = flaw.attack(flaw.runs)
+    assert found.caught, found
