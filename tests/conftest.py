@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import functools
 import importlib.util
+import multiprocessing
 import os
 import pwd
 import shutil
@@ -14,9 +16,10 @@ from typing import Any
 
 import hypothesis
 import pytest
+import typer.testing
 
 # How long an example takes says how busy the machine is, and nothing about the code.
-hypothesis.settings.register_profile("hedgerow")
+hypothesis.settings.register_profile("hedgerow", deadline=None)
 hypothesis.settings.load_profile("hedgerow")
 
 # Under nohup or in the background of a shell some signals are ignored, and every process that a
@@ -26,7 +29,38 @@ for _name in ("SIGINT", "SIGTERM", "SIGHUP"):
     if _number is not None and signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, lambda *_: None)
 
+# Typer builds every command anew for each call, and tests call them a thousand times.
+typer.testing._get_command = functools.cache(typer.testing._get_command)
+
 PASSWORD = "hedge and row"
+
+LOADED = [
+    "distributed", "pandas", "rich.console", "scipy.linalg", "numba.np.arraymath", "hedgerow.cli",
+    "hedgerow.counting.cluster", "hedgerow.publish.diffgen", "hedgerow.schema.model",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def processes() -> Any:
+    """Makes processes that have loaded the library: copies of one that did nothing else."""
+    server = "forkserver" in multiprocessing.get_all_start_methods()
+    context: Any = multiprocessing.get_context("forkserver" if server else "spawn")
+    if server:
+        context.set_forkserver_preload(LOADED)
+    return context
+
+
+@pytest.fixture(scope="session")
+def workers(processes: Any) -> Iterator[None]:
+    """Has Dask make its workers so; the command of `test_a_cluster` makes them as ever."""
+    dask, distributed = map(pytest.importorskip, ("dask", "distributed"))
+    method = processes.get_start_method()
+    settings = {"multiprocessing-method": method, "profile.enabled": False}
+    with dask.config.set({f"distributed.worker.{name}": to for name, to in settings.items()}):
+        distributed.utils.get_mp_context()  # which names what Dask itself would load
+        if method == "forkserver":
+            processes.set_forkserver_preload(LOADED)
+        yield
 
 
 def server_programs() -> Path | None:

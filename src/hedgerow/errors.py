@@ -82,7 +82,7 @@ class BudgetError(HedgerowError):
 
 
 class LedgerWarning(UserWarning):
-    """What became of an entry in a budget ledger, where a steward might think otherwise."""
+    """What became of a release, or of its entry in a ledger, where a steward might be mistaken."""
 
 
 class ReleaseError(HedgerowError):

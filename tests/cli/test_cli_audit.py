@@ -2,18 +2,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 
-from hedgerow.audit import AUDITED
+from hedgerow.audit import AUDITED, audit
 
 Hedge = Callable[..., Any]
-QUICK = ["--runs", 20, "--seconds", 60, "--seed", 1]
+QUICK = ["--runs", 20, "--seed", 1]
 
 
+@pytest.fixture
+def few_modes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two modes of every method, and short laws; tests/privacy attacks all of them at length."""
+    for name, entry in AUDITED.items():
+        few = replace(
+            entry, modes=entry.modes[:2], tiny=entry.tiny[:1], experiments=entry.experiments[:2]
+        )
+        monkeypatch.setitem(AUDITED, name, few)
+    monkeypatch.setitem(audit.__kwdefaults__, "most_paths", 100)
+
+
+@pytest.mark.usefixtures("few_modes")
 def test_an_audit_on_ones_own_schema(hedge: Hedge, survey: Path) -> None:
     done = hedge("audit", "--method", "diffgen", "--schema", survey / "schema.yaml", *QUICK)
     assert done.exit_code == 0, done.stdout + done.stderr
@@ -22,6 +35,16 @@ def test_an_audit_on_ones_own_schema(hedge: Hedge, survey: Path) -> None:
     assert "enumeration" not in done.stdout  # far too many kinds of people
 
 
+@pytest.mark.usefixtures("few_modes")
+def test_schemas_are_made_up_if_none_is_given(hedge: Hedge) -> None:
+    facts = json.loads(hedge("audit", "--method", "diffpart", *QUICK, "--json").stdout)
+    assert facts["ok"] and facts["schema"] is None and facts["left_out"] == 0
+    kinds = {line["audit"] for line in facts["audits"]}
+    experiments = kinds - {"replay", "ledger", "enumeration", "P", "learned", "rules", "files", "F"}
+    assert "deep replay" in experiments and len(experiments) >= 2
+
+
+@pytest.mark.usefixtures("few_modes")
 def test_a_tiny_schema_is_enumerated(hedge: Hedge, tmp_path: Path) -> None:
     (tmp_path / "tiny.yaml").write_text(
         "name: tiny\nunit: row\nattributes:\n  a: {type: categorical, values: [x, y]}\n"
@@ -36,6 +59,7 @@ def test_a_tiny_schema_is_enumerated(hedge: Hedge, tmp_path: Path) -> None:
         assert line["bound"] is None or 0 <= line["bound"] <= 1 + 1e-9
 
 
+@pytest.mark.usefixtures("few_modes")
 def test_a_broken_method_ends_with_1(hedge: Hedge, tmp_path: Path) -> None:
     from unsound import leaves_that_take_all
 
@@ -66,6 +90,7 @@ def test_time_runs_out(hedge: Hedge, survey: Path) -> None:
     assert "enumeration" in done.stderr and "P (" in done.stderr
 
 
+@pytest.mark.usefixtures("few_modes")
 def test_transactions(hedge: Hedge, tmp_path: Path) -> None:
     (tmp_path / "items.yaml").write_text("name: two\nunit: row\nitems:\n  universe: [s, t]\n")
     words = ["audit", "--schema", tmp_path / "items.yaml", *QUICK]

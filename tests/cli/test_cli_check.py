@@ -147,9 +147,13 @@ def test_the_unit_must_be_stated(hedge: Hedge, tmp_path: Path, text: str, severa
     ("text", "line", "message"),
     [
         (f"unit: person\n{TABLE}", 2, "no column tells people apart"),
-        (f"unit: row\n{TABLE}  who: {{role: person, max_rows: 2}}\n", 2, "a column tells people"),
+        (
+            f"unit: row\n{TABLE}  who: {{role: person, max_rows: 2}}\n",
+            2,
+            "give it `role: identifier`",
+        ),
         (f"unit: person\n{ITEMS}", 2, "no column tells people apart"),
-        ("unit: row\nitems: {universe: [tea], person: who, item: what}\n", 2, "a column tells"),
+        ("unit: row\nitems: {universe: [tea], person: who, item: what}\n", 2, "column 'who' tells"),
         (f"{TABLE}unit: household\n", 4, "unit is 'household'"),
         (f"unit: row or person?\n{TABLE}", 2, "unit is 'row or person?'"),
     ],

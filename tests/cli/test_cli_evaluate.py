@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -94,3 +96,13 @@ def test_without_scikit_learn(
     done = hedge("evaluate", survey / "people.csv", published, *FEW)
     assert done.exit_code == 0 and "hedgerow[evaluate]" in done.stderr
     assert "majority of each region" in done.stdout and "boosting" not in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX pipe")
+def test_a_reader_that_goes_away_is_not_told_of_files(survey: Path, published: Path) -> None:
+    words = [sys.executable, "-m", "hedgerow", "evaluate", survey / "people.csv", published]
+    read, write = os.pipe()
+    os.close(read)  # nobody will ever read
+    with os.fdopen(write, "w") as pipe:
+        done = subprocess.run(words, stdout=pipe, stderr=subprocess.PIPE, text=True)
+    assert "was written" not in done.stderr and "Traceback" not in done.stderr

@@ -22,7 +22,7 @@ def book(hedge: Hedge, tmp_path: Path) -> Path:
     path = tmp_path / "b.ledger"
     done = hedge("ledger", path, "--open", NAME, "--epsilon", "3/2", "--delta", "1e-6")
     assert done.exit_code == 0, done.stderr
-    assert "No release was booked yet" in done.stdout and "1.5" in done.stdout
+    assert "No release has been booked yet" in done.stdout and "1.5" in done.stdout
     return path
 
 
@@ -94,7 +94,10 @@ def test_the_data_set_can_be_named(hedge: Hedge, survey: Path, book: Path) -> No
 )
 def test_options_that_cannot_be_meant(hedge: Hedge, book: Path, words: list[str]) -> None:
     before = facts(hedge, book)
-    assert hedge("ledger", book, *words).exit_code == 2
+    done = hedge("ledger", book, *words)
+    assert done.exit_code == 2
+    if "needs" in done.stderr:
+        assert ": " in done.stderr.split("Add")[1]  # it says what to write there
     assert facts(hedge, book) == before
 
 
@@ -214,6 +217,20 @@ def test_a_run_that_is_stopped_while_it_draws_stays_booked(
     done = publish(hedge, survey, book, "--epsilon", 1)
     assert done.exit_code == 130 and "stays booked" in done.stderr
     assert facts(hedge, book)["datasets"][0]["releases"][0]["state"] == "booked"
+
+
+def test_a_run_that_is_stopped_after_it_wrote_says_so(
+    hedge: Hedge, survey: Path, book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hedgerow.release.table.note_saved", stop)
+    done = publish(hedge, survey, book, "--epsilon", 1)
+    assert done.exit_code == 130 and "was written before the run ended" in done.stderr
+    monkeypatch.setattr("hedgerow.release.files.make_manifest", stop)
+    done = publish(hedge, survey, book, "--epsilon", "1/4")
+    assert done.exit_code == 130 and "was not written" in done.stderr
 
 
 def test_what_was_not_drawn_is_withdrawn(

@@ -14,6 +14,7 @@ import pytest
 from hedgerow import Release
 
 Hedge = Callable[..., Any]
+Child = Callable[..., tuple[int, str, str]]
 
 
 def publish(hedge: Hedge, survey: Path, out: Path, *more: object) -> Any:
@@ -146,48 +147,45 @@ def test_an_interrupt_leaves_nothing_behind(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
-def test_ctrl_c_on_the_real_command(survey: Path, tmp_path: Path) -> None:
-    code = (
+def test_ctrl_c_on_the_real_command(child: Child, survey: Path, tmp_path: Path) -> None:
+    program = (
         "import os, signal, hedgerow.cli, hedgerow.publish.publisher as publisher\n"
         "publisher.TablePublisher.run = lambda *_: os.kill(os.getpid(), signal.SIGINT)\n"
         "hedgerow.cli.main()"
     )
-    command = [sys.executable, "-c", code, "publish", str(survey / "people.csv")]
-    command += ["--schema", str(survey / "schema.yaml"), "--out", str(tmp_path / "r")]
-    done = subprocess.run([*command, "--epsilon", "1"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Interrupted.\n")
+    found = child(program, *real_words(survey, tmp_path / "r"))
+    assert found == (130, "", "Interrupted.\n")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_is_drawn_on_a_pipe(survey: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "hedgerow", "publish", str(survey / "people.csv"), "--json"]
-    command += ["--schema", str(survey / "schema.yaml"), "--out", str(tmp_path / "r")]
-    done = subprocess.run([*command, "--epsilon", "1"], capture_output=True, text=True)
+    command = [sys.executable, "-m", "hedgerow", *real_words(survey, tmp_path / "r", "--json")]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert json.loads(done.stdout)["release"] == str(tmp_path / "r")
 
 
-def real(survey: Path, out: Path, *more: str, code: str = "") -> list[str]:
-    """The real command, as it is started from a shell, perhaps with something changed first."""
-    start = ["-c", f"{code}\nimport hedgerow.cli; hedgerow.cli.main()"]
+def real_words(survey: Path, out: Path, *more: str) -> list[str]:
+    """The words of a real command, as it is started from a shell."""
     return [
-        sys.executable, *start, "publish", str(survey / "people.csv"), "--schema",
-        str(survey / "schema.yaml"), "--out", str(out), "--epsilon", "1", *more,
+        "publish", str(survey / "people.csv"), "--schema", str(survey / "schema.yaml"),
+        "--out", str(out), "--epsilon", "1", *more,
     ]  # fmt: skip
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
 @pytest.mark.parametrize(("name", "number"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
 def test_a_signal_while_files_are_written(
-    survey: Path, tmp_path: Path, name: str, number: int
+    child: Child, survey: Path, tmp_path: Path, name: str, number: int
 ) -> None:
-    code = (
-        "import os, signal, hedgerow.release.files as files\n"
-        f"files.make_manifest = lambda *_: os.kill(os.getpid(), signal.{name})"
+    program = (
+        "import os, signal, hedgerow.cli, hedgerow.release.files as files\n"
+        f"files.make_manifest = lambda *_: os.kill(os.getpid(), signal.{name})\n"
+        "hedgerow.cli.main()"
     )
-    done = subprocess.run(real(survey, tmp_path / "r", code=code), capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (number, "", "Interrupted.\n")
+    found = child(program, *real_words(survey, tmp_path / "r"))
+    assert found == (number, "", "Interrupted.\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -213,24 +211,39 @@ def test_leftovers_of_a_killed_run_are_told(hedge: Hedge, survey: Path, tmp_path
     assert ".rr.new" not in done.stderr
 
 
-@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+NOBODY_LISTENS = {
+    "full": "os.dup2(os.open('/dev/full', os.O_WRONLY), 1)",
+    "closed": "read, write = os.pipe(); os.close(read); os.dup2(write, 1)",
+}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("listener", NOBODY_LISTENS)
 @pytest.mark.parametrize("form", ["", "--json"])
 def test_a_release_that_was_written_is_a_success_whoever_listens(
-    survey: Path, tmp_path: Path, form: str
+    child: Child, survey: Path, tmp_path: Path, form: str, listener: str
 ) -> None:
-    words = real(survey, tmp_path / "r", "--overwrite", *form.split())
-    if Path("/dev/full").exists():
-        with open("/dev/full", "w") as full:
-            done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True)
-        assert done.returncode == 0, done.stderr
-        assert "was written" in done.stderr and "Traceback" not in done.stderr
-    read, write = os.pipe()
-    os.close(read)  # nobody will ever read
-    with os.fdopen(write, "w") as pipe:
-        done = subprocess.run(words, stdout=pipe, stderr=subprocess.PIPE, text=True)
+    program = (
+        f"{NOBODY_LISTENS[listener]}\n"
+        "import hedgerow.cli\n"
+        "try:\n"
+        "    hedgerow.cli.main()\n"
+        "finally:\n"
+        "    sys.stdout.flush()\n"  # as Python does when it ends
+    )
+    code, _, told = child(program, *real_words(survey, tmp_path / "r", *form.split()))
+    assert code == 0, told
+    assert "was written" in told and "Traceback" not in told
+    Release.load(tmp_path / "r")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_the_real_command_on_a_full_disk(survey: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hedgerow", *real_words(survey, tmp_path / "r")]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 0, done.stderr
     assert "was written" in done.stderr and "Traceback" not in done.stderr
-    Release.load(tmp_path / "r")
 
 
 @pytest.mark.parametrize("out", ["", "."])

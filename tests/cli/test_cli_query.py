@@ -344,3 +344,8 @@ def test_json_tells_whether_there_is_detail(hedge: Hedge, detailed: Path, publis
         found = json.loads(hedge("query", release, "age > 40", "--json").stdout)
         assert found["marginals"] is told
         assert set(found["answers"][0]) == {"query", *NUMBERS}
+
+
+def test_or_comes_with_a_way_out(hedge: Hedge, published: Path) -> None:
+    done = hedge("query", published, "age in [30, 50] or smoker = yes")
+    assert done.exit_code == 2 and "There is no 'or'" in done.stderr

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -166,10 +165,10 @@ def test_no_table_is_opened_unless_one_is_named(
 
 
 _WATCHED = """
-import sys
 seen = []
 sys.addaudithook(lambda event, args: seen.append(str(args[0])) if event == "open" else None)
 from hedgerow.cli import app
+os.chdir(sys.argv.pop())
 try:
     app(sys.argv[1:])
 finally:
@@ -177,15 +176,14 @@ finally:
 """
 
 
-def test_no_file_beside_the_schema_is_opened(survey: Path, tmp_path: Path) -> None:
+def test_no_file_beside_the_schema_is_opened(
+    child: Callable[..., tuple[int, str, str]], survey: Path, tmp_path: Path
+) -> None:
     for name in ("schema.yaml", "people.csv", "baskets.dat"):
         shutil.copy(survey / name, tmp_path / name)
     shutil.copytree(survey / "taxonomies", tmp_path / "taxonomies")
-    done = subprocess.run(
-        [sys.executable, "-c", _WATCHED, "plan", "--schema", "schema.yaml", "--simulate",
-         *map(str, QUICK)],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    seen = [Path(line).name for line in done.stderr.splitlines()]
-    assert "schema.yaml" in seen
+    words = ["plan", "--schema", "schema.yaml", "--simulate", *QUICK]
+    code, _, told = child(_WATCHED, *words, tmp_path)
+    seen = [Path(line).name for line in told.splitlines()]
+    assert code == 0 and "schema.yaml" in seen
     assert "people.csv" not in seen and "baskets.dat" not in seen

@@ -96,18 +96,19 @@ def test_an_empty_input(hedge: Hedge, people: Path, tmp_path: Path) -> None:
 def test_a_cluster(people: Path, hedge: Hedge, tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     expected = table(hedge, people, tmp_path / "memory", people / "parts")
-    command = [
-        sys.executable,
-        "-m",
-        "hedgerow",
-        "publish",
-        str(people / "parts"),
-        "--engine",
-        "dask",
-    ]
-    command += ["--schema", str(people / "schema.yaml"), "--epsilon", "1", "--seed", "3"]
+    # on one core, for there is a worker for each
+    program = (
+        "import os, sys\n"
+        "if hasattr(os, 'sched_setaffinity'):\n"
+        "    os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
+        "from hedgerow.__main__ import main\n"
+        "if __name__ == '__main__': main()\n"
+    )
+    (tmp_path / "command.py").write_text(program, encoding="utf-8")
+    words = ["publish", people / "parts", "--engine", "dask", "--schema", people / "schema.yaml"]
+    words += ["--epsilon", 1, "--seed", 3, "--out", tmp_path / "dask"]
     done = subprocess.run(
-        [*command, "--out", str(tmp_path / "dask")], capture_output=True, text=True
+        [sys.executable, tmp_path / "command.py", *map(str, words)], capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "dask" / "table.csv").read_bytes() == expected
@@ -175,32 +176,29 @@ def test_no_scheduler(
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
 @pytest.mark.parametrize("when", ["seal", "split"])
 def test_nothing_is_left_in_the_scratch_folder(
-    people: Path, tmp_path: Path, name: str, when: str
+    child: Callable[..., tuple[int, str, str]], people: Path, tmp_path: Path, name: str, when: str
 ) -> None:
     """Rows lie on disk when the signal comes, and yet there is no file then or afterwards."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    code = (
-        "import os, signal, hedgerow.cli\n"
+    program = (
+        "import signal, hedgerow.cli\n"
         "from hedgerow.counting import chunks, streamed\n"
         "tiny = chunks.Memory(chunk=1000, rows=0, bounds=0, batch=3000)\n"
         "streamed.Memory.of = lambda *_: tiny\n"
         f"usual = chunks.Chunks.{when}\n"
         "def stop(self, *rest):\n"
         "    usual(self, *rest)\n"
-        "    assert self.bytes_on_disk and not os.listdir(os.environ['SCRATCH'])\n"
+        f"    assert self.bytes_on_disk and not os.listdir({str(scratch)!r})\n"
         f"    os.kill(os.getpid(), signal.{name})\n"
         f"chunks.Chunks.{when} = stop\n"
         "hedgerow.cli.main()"
     )
-    command = [sys.executable, "-c", code, "publish", str(people / "parts"), "--epsilon", "1"]
-    command += ["--schema", str(people / "schema.yaml"), "--out", str(tmp_path / "r")]
-    command += ["--engine", "streamed", "--scratch", str(scratch)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | {"SCRATCH": str(scratch)}
-    )
+    words = ["publish", people / "parts", "--schema", people / "schema.yaml", "--epsilon", 1]
+    words += ["--out", tmp_path / "r", "--engine", "streamed", "--scratch", scratch]
+    code, _, told = child(program, *words)
     number = int(getattr(signal, name))
-    assert done.returncode == (-number if name == "SIGKILL" else 128 + number), done.stderr
+    assert code == (-number if name == "SIGKILL" else 128 + number), told
     assert list(scratch.iterdir()) == [] and not (tmp_path / "r").exists()
 
 

@@ -165,7 +165,8 @@ def test_weights_from_a_file_and_a_column(hedge: Hedge, clinic: Path, tmp_path: 
     [
         (("--set", "kappa=1.5"), "kappa must be a whole number"),
         (("--set", "risk=little"), "risk must be a number"),
-        (("--set", "risk"), "is no assignment"),
+        (("--set", "risk"), "Write --set SETTING=VALUE"),
+        (("--weight-column", "minds"), "Write --weight-column ATTRIBUTE=COLUMN"),
         (("--set", "risk=1", "--set", "risk=2"), "twice"),
         (("--set", "speed=1"), "There is no setting"),
         (("--set", "weight_bounds=3"), "two numbers"),
@@ -174,7 +175,7 @@ def test_weights_from_a_file_and_a_column(hedge: Hedge, clinic: Path, tmp_path: 
         (("--score", "max"), "--score is not a setting of supermodular"),
         (("--schedule", "paper"), "--schedule is not a setting of supermodular"),
         (("--set", "mode=sampled", "--set", "keep=0.9"), "too small to keep"),
-        (("--weight-column", "age=job"), "left out"),
+        (("--weight-column", "age=job"), "Columns with the role: 'minds'"),
         (("--delta", "0"), "delta above 0"),
     ],
 )

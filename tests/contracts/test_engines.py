@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -27,12 +27,21 @@ TINY = Memory(chunk=40, rows=0, bounds=0, batch=1)  # all on disk, a few rows a 
 
 @cache
 def client() -> Any:
-    """A cluster inside this process, for as long as it lasts."""
+    """A cluster inside this process, until the last test of this file."""
     distributed = pytest.importorskip("distributed")
     return distributed.Client(
         processes=False, n_workers=3, threads_per_worker=2, memory_limit=0,
         dashboard_address="127.0.0.1:0", set_as_default=False,
     )  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def end_of_the_cluster(workers: None) -> Iterator[None]:
+    """Or it would go on, and take its share of the processor from all later tests."""
+    yield
+    if client.cache_info().currsize:
+        client().close()
+        client.cache_clear()
 
 
 def on_cluster(table: Table) -> Engine:
@@ -52,6 +61,22 @@ ENGINES: dict[str, Callable[[Table], Engine]] = {
     ),
     "dask": on_cluster,
 }
+
+OPEN: list[Any] = []
+
+
+def made(name: str, table: Table) -> Any:
+    """An engine that is closed when its test is over."""
+    OPEN.append(ENGINES[name](table))
+    return OPEN[-1]
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    yield
+    while OPEN:
+        getattr(OPEN.pop(), "close", bool)()
+
 
 TREES = [
     Taxonomy(("only",), (-1,)),
@@ -144,7 +169,7 @@ class Brute:
 def test_an_engine_equals_brute_force(name: str, data: st.DataObject) -> None:
     table = data.draw(tables())
     before = table.codes.copy()
-    engine, brute = ENGINES[name](table), Brute(table)
+    engine, brute = made(name, table), Brute(table)
     attributes = len(brute.attributes)
     nodes = [0]
     levels = data.draw(st.integers(1, 4))
@@ -211,7 +236,7 @@ def test_an_engine_equals_brute_force(name: str, data: st.DataObject) -> None:
 @settings(max_examples=40, deadline=None, derandomize=True)
 def test_cells_equal_brute_force(name: str, data: st.DataObject) -> None:
     table = data.draw(tables())
-    engine = ENGINES[name](table)
+    engine = made(name, table)
     edges = []
     for attribute in table.schema.attributes:
         inner = data.draw(st.sets(st.integers(1, max(1, attribute.size - 1)), max_size=3))
@@ -232,7 +257,7 @@ def test_cells_equal_brute_force(name: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("name", ENGINES)
 def test_answers_are_sealed(name: str) -> None:
     schema = Schema("one", (numeric("n", 3),), unit="row")
-    engine = ENGINES[name](Table(schema, np.zeros((2, 2), dtype=np.uint16)))
+    engine = made(name, Table(schema, np.zeros((2, 2), dtype=np.uint16)))
     lo, hi = np.zeros((1, 1), np.int32), np.full((1, 1), 3, np.int32)
     ((_, histogram),) = engine.histograms(np.array([0]), lo, hi, np.ones((1, 1), np.bool_))
     answers: list[Any] = [
@@ -265,7 +290,7 @@ def test_cells_are_counted_over_all_rows_whatever_was_split(name: str) -> None:
     rng = np.random.default_rng(8)
     schema = Schema("one", (numeric("n", 20), numeric("m", 5)), unit="row")
     codes = np.stack([rng.integers(0, 20, 90), rng.integers(0, 5, 90), np.zeros(90, np.int64)], 1)
-    engine = ENGINES[name](Table(schema, np.ascontiguousarray(codes.astype(np.uint16))))
+    engine = made(name, Table(schema, np.ascontiguousarray(codes.astype(np.uint16))))
     edges = (np.array([0, 7, 20], np.int32), np.array([0, 2, 5], np.int32))
     before = opened(engine.cell_counts(edges))
     engine.split(

@@ -298,8 +298,7 @@ def test_an_input_without_records_is_refused(
     assert booked(ledger) == 1
 
 
-def test_a_cluster_refuses_it_too(tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
+def test_a_cluster_refuses_it_too(workers: None, tmp_path: Path) -> None:
     source, schema = empty_sources(tmp_path)["folder"]
     with pytest.raises(DataError, match="no records in it"):
         hr.publish(source, schema, engine="dask")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,22 @@ def transactions(records: list[list[int]]) -> Transactions:
     return Transactions(schema, start, codes)
 
 
+OPEN: list[Any] = []
+
+
+def made(name: str, data: Transactions) -> Any:
+    """An engine that is closed when its test is over."""
+    OPEN.append(ENGINES[name](data))
+    return OPEN[-1]
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    yield
+    while OPEN:
+        getattr(OPEN.pop(), "close", bool)()
+
+
 def look(sealed: Any) -> Any:
     return sealed._Sealed__content
 
@@ -48,7 +65,7 @@ records = st.lists(one, max_size=25)
 @settings(max_examples=60, deadline=None)
 @given(records)
 def test_sizes_and_supports(name: str, data: list[list[int]]) -> None:
-    engine = ENGINES[name](transactions(data))
+    engine = made(name, transactions(data))
     edges = np.array([1, 2, 4])
     found = look(engine.sizes(edges)).tolist()
     assert found == [
@@ -70,11 +87,10 @@ def test_a_record_counts_for_the_same_items_whatever_else_is_there(
     name: str, data: list[list[int]], source: Any
 ) -> None:
     alone = sum(
-        (look(ENGINES[name](transactions([r])).supports(2)) for r in data),
-        np.zeros(ITEMS, np.int64),
+        (look(made(name, transactions([r])).supports(2)) for r in data), np.zeros(ITEMS, np.int64)
     )
     source.shuffle(data)
-    assert look(ENGINES[name](transactions(data)).supports(2)).tolist() == alone.tolist()
+    assert look(made(name, transactions(data)).supports(2)).tolist() == alone.tolist()
 
 
 @pytest.mark.parametrize("name", ENGINES)
@@ -82,7 +98,7 @@ def test_a_record_counts_for_the_same_items_whatever_else_is_there(
 @given(records, st.sets(st.integers(0, ITEMS - 1), max_size=4))
 def test_cells(name: str, data: list[list[int]], chosen: set[int]) -> None:
     core, rest = np.array(sorted(chosen), dtype=np.int64), np.array([0, 1, 3])
-    found = look(ENGINES[name](transactions(data)).cells(core, rest))
+    found = look(made(name, transactions(data)).cells(core, rest))
     expected = Counter()
     for r in data:
         mask = sum(1 << bit for bit, code in enumerate(core.tolist()) if code in r)
@@ -96,7 +112,7 @@ def test_cells(name: str, data: list[list[int]], chosen: set[int]) -> None:
 @given(records, st.data())
 def test_expansions(name: str, data: list[list[int]], draw: Any) -> None:
     """Two levels: stretches of three items, then single items; some sub-partitions are kept."""
-    engine = ENGINES[name](transactions(data))
+    engine = made(name, transactions(data))
     held = {0: list(data)}
     level, stretch = [0], [(0, 3, 6, 9), (3, 4, 5, 6)]
     for edges in stretch:

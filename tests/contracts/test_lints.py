@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,7 @@ def seal_breakers(tree: ast.AST) -> list[int]:
     return found
 
 
+@cache
 def parsed(path: Path) -> ast.AST:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -306,3 +308,13 @@ def test_publishers_do_not_look_at_the_table() -> None:
 def test_the_lints_can_fail(text: str, lint: object) -> None:
     assert callable(lint)
     assert lint(ast.parse(text))
+
+
+SLOW = SOURCE.parents[1] / "tests" / "slow.txt"
+
+
+@pytest.mark.parametrize("line", SLOW.read_text(encoding="utf-8").split())
+def test_what_is_named_as_slow_is_there(line: str) -> None:
+    file, _, name = line.partition("::")
+    text = (SLOW.parents[1] / file).read_text(encoding="utf-8")
+    assert not name or f"def {name}(" in text

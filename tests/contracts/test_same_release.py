@@ -56,7 +56,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def scheduler() -> Iterator[str]:
+def scheduler(workers: None) -> Iterator[str]:
     """A cluster of two processes."""
     with local_cluster() as started:
         yield started.scheduler_address
@@ -87,6 +87,7 @@ def test_every_engine_gives_the_same_bytes(
     assert expected == saved(people, tmp_path / "tiny", engine="streamed", **settings)
 
 
+@pytest.mark.usefixtures("workers")
 @pytest.mark.skipif(os.name == "nt", reason="kills a process")
 @pytest.mark.parametrize("method", ["diffmulti", "diffgen"])
 def test_a_lost_worker_changes_nothing(

@@ -20,6 +20,7 @@ from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
+from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
@@ -32,13 +33,18 @@ SLOW = (
 EVERY = [(entry, mode) for entry in AUDITED.values() for mode in entry.tiny]
 TINY = [(entry, mode) for entry, mode in EVERY if mode not in SLOW and not entry.needs_delta]
 SUPPRESSING = [(entry, mode) for entry, mode in EVERY if entry.needs_delta]
-FAST = (
-    "2 values",
-    "2 values and a class",
-    "2 items",
-    "a 4x2 grid",
-    "3 items",
-)  # `make audit` takes all
+FAST = ("2 values", "2 values and a class", "2 items", "a 4x2 grid")
+GRID = "a 4x2 grid"
+# more than 600 outcomes, or those of another line: left to `make audit`, which takes all tables
+LARGE = [
+    (DiffMulti(specialisations=2, depth=2), GRID, "1e-6"),
+    (DiffMulti(specialisations=2, depth=2, distribution="even"), "2 values and a class", "1e-6"),
+    (DiffMulti(schedule="paper", specialisations=2, depth=2), GRID, "1e-6"),
+    (DiffMulti(marginals=True, specialisations=1, depth=1), "2 values and a class", "1e-6"),
+    (DiffGen(schedule="paper", specialisations=2), GRID, "1e-6"),
+    *((CDiffGen(specialisations=2), GRID, delta) for delta in (0, "1e-6")),
+    *((CDiffGen(schedule="paper", specialisations=2), GRID, delta) for delta in (0, "1e-6")),
+]
 CLASSES = TINY_TABLES["2 values and a class"]
 
 
@@ -48,11 +54,10 @@ def test_whole_laws_of_neighbours(entry, method, delta):
     budget = Budget.of(1, delta)
     compared = 0
     for name in entry.tiny_schemas.keys() & set(FAST):
-        pair = tiny_pairs(entry.tiny_schemas[name])[-1]
-        try:
-            one, other = (law_of(method, table, budget, most_paths=900) for table in pair.tables)
-        except TooManyPathsError:
+        if (method, name, delta) in LARGE:
             continue
+        pair = tiny_pairs(entry.tiny_schemas[name])[-1]
+        one, other = (law_of(method, table, budget, most_paths=900) for table in pair.tables)
         compared += 1
         for found in (one, other):
             assert math.isclose(sum(found.values()), 1, abs_tol=1e-9)

@@ -12,6 +12,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -70,16 +71,31 @@ def releases() -> dict[str, Release]:
     }
 
 
-@pytest.fixture
-def folder(releases: dict[str, Release], tmp_path: Path) -> Path:
-    releases["tree"].save(tmp_path / "r")
-    return tmp_path / "r"
+@pytest.fixture(scope="module")
+def saved(
+    releases: dict[str, Release], shops: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Every release in a folder of its own; whoever harms one takes a copy."""
+    root = tmp_path_factory.mktemp("saved")
+    for name, release in (releases | shops).items():
+        release.save(root / name)
+        assert verify(root / name).ok
+    return root
 
 
 @pytest.fixture
-def grid(releases: dict[str, Release], tmp_path: Path) -> Path:
-    releases["grid"].save(tmp_path / "r")
-    return tmp_path / "r"
+def folder(saved: Path, tmp_path: Path) -> Path:
+    return copied(saved / "tree", tmp_path / "r")
+
+
+@pytest.fixture
+def grid(saved: Path, tmp_path: Path) -> Path:
+    return copied(saved / "grid", tmp_path / "r")
+
+
+def copied(release: Path, to: Path) -> Path:
+    shutil.copytree(release, to)
+    return to
 
 
 def edit(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
@@ -469,17 +485,14 @@ def test_the_footer_is_read_as_the_writer_meant_it() -> None:
 
 
 @pytest.mark.parametrize("flip", range(0, 3000, 7))
-def test_a_damaged_footer_never_ends_the_program(
-    releases: dict[str, Release], tmp_path: Path, flip: int
-) -> None:
+def test_a_damaged_footer_never_ends_the_program(folder: Path, flip: int) -> None:
     """Some of these end a program that asks Arrow for the metadata of columns."""
-    releases["tree"].save(tmp_path / "r")
-    content = bytearray((tmp_path / "r" / "partition.parquet").read_bytes())
+    content = bytearray((folder / "partition.parquet").read_bytes())
     size = int.from_bytes(content[-8:-4], "little")
     content[len(content) - 9 - flip % size] ^= 1 << flip % 8
-    rewrite(tmp_path / "r", "partition.parquet", bytes(content))
+    rewrite(folder, "partition.parquet", bytes(content))
     with contextlib.suppress(ReleaseError):
-        Release.load(tmp_path / "r")
+        Release.load(folder)
 
 
 def extension(name: str, storage: pa.Array) -> pa.Table:
@@ -536,9 +549,9 @@ def test_any_kind_of_column(folder: Path, name: str, column: str, odd: str) -> N
 @pytest.mark.parametrize("value", [2**63 - 1, -(2**63), 2**53 + 1, 2**53, 2**50, -(2**50)])
 @pytest.mark.parametrize("everywhere", [False, True])
 def test_counts_that_overflow(
-    releases: dict[str, Release], tmp_path: Path, kind: str, value: int, everywhere: bool
+    saved: Path, tmp_path: Path, kind: str, value: int, everywhere: bool
 ) -> None:
-    releases[kind].save(tmp_path / "r")
+    copied(saved / kind, tmp_path / "r")
     values = pq.read_table(tmp_path / "r" / "measurements.parquet")["value"].to_pylist()
     values[-1:] = [value]
     if everywhere:
@@ -604,10 +617,9 @@ SHAPES = {"core": ("part", "number"), "cuts": ("partition", "parent", "split", "
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize(("kind", "column"), [(k, c) for k, names in SHAPES.items() for c in names])
 def test_any_kind_of_column_in_transactions(
-    shops: dict[str, Any], tmp_path: Path, kind: str, column: str, odd: str
+    saved: Path, tmp_path: Path, kind: str, column: str, odd: str
 ) -> None:
-    shops[kind].save(tmp_path / "r")
-    assert verify(tmp_path / "r").ok
+    copied(saved / kind, tmp_path / "r")
     rows = pq.read_table(tmp_path / "r" / NAMES[1]).num_rows
     with_column(tmp_path / "r", NAMES[1], column, ODD[odd](rows))
     with pytest.raises(ReleaseError):
@@ -616,10 +628,9 @@ def test_any_kind_of_column_in_transactions(
 
 
 @pytest.mark.parametrize("kind", SHAPES)
-def test_a_long_item_is_not_repeated(shops: dict[str, Any], tmp_path: Path, kind: str) -> None:
+def test_a_long_item_is_not_repeated(saved: Path, tmp_path: Path, kind: str) -> None:
     """The list of itemsets is read by `verify` alone, and held to what it should be."""
-    folder = tmp_path / "r"
-    shops[kind].save(folder)
+    folder = copied(saved / kind, tmp_path / "r")
     items = pq.read_table(folder / "itemsets.parquet")["items"].to_pylist()
     longer = [["x" * 100_000 for _ in one] for one in items]
     with_column(folder, "itemsets.parquet", "items", pa.array(longer, pa.list_(pa.string())))
@@ -627,11 +638,9 @@ def test_a_long_item_is_not_repeated(shops: dict[str, Any], tmp_path: Path, kind
 
 
 @pytest.mark.parametrize("kind", SHAPES)
-def test_links_are_not_followed_in_transactions(
-    shops: dict[str, Any], tmp_path: Path, kind: str
-) -> None:
+def test_links_are_not_followed_in_transactions(saved: Path, tmp_path: Path, kind: str) -> None:
     for name in ("itemsets.parquet", "itemsets.txt", "partition.parquet"):
-        shops[kind].save(tmp_path / name)
+        copied(saved / kind, tmp_path / name)
         (tmp_path / name / name).rename(tmp_path / "twin")
         (tmp_path / name / name).symlink_to(tmp_path / "twin")
         with pytest.raises(ReleaseError, match="link"):

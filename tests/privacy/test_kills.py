@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +20,54 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 AUDITS = Path(__file__).parents[2] / "audits"
 
 
-def audit(*words: str, twin: str = "") -> tuple[int, dict[str, Any]]:
+# Every audit runs in a fork of one process that has loaded the program and not yet used it.
+SERVER = f"""
+import json, os, sys, traceback
+sys.path.insert(0, {str(AUDITS)!r})
+import kills
+kills.prepare()
+for line in sys.stdin:
+    words, twin, report = json.loads(line)
+    pid = os.fork()
+    if not pid:
+        code = 99
+        try:
+            os.dup2(os.open(report, os.O_CREAT | os.O_WRONLY), 1)
+            exec(twin, {{'__name__': 'twin'}})
+            code = kills.main(words)
+            sys.stdout.flush()
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+"""
+Audit = Callable[..., tuple[int, dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def audit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Audit]:
     """Runs the audit in a process of its own, perhaps on a broken twin of the program."""
-    start = f"import sys; sys.path.insert(0, {str(AUDITS)!r})\n{twin}\n"
-    start += "import kills; sys.exit(kills.main(sys.argv[1:]))"
-    done = subprocess.run(
-        [sys.executable, "-c", start, "--json", *words], capture_output=True, text=True
-    )
-    assert done.returncode in (0, 1), done.stderr
-    report: dict[str, Any] = json.loads(done.stdout)
-    return done.returncode, report
+    folder = tmp_path_factory.mktemp("audits")
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", SERVER], **pipes) as server:
+        assert server.stdin is not None and server.stdout is not None
+
+        def run(*words: str, twin: str = "") -> tuple[int, dict[str, Any]]:
+            report = folder / f"{len(list(folder.iterdir()))}.json"
+            print(
+                json.dumps([["--json", *words], twin, str(report)]), file=server.stdin, flush=True
+            )
+            code = int(server.stdout.readline())
+            assert code in (0, 1)
+            return code, json.loads(report.read_text(encoding="utf-8"))
+
+        yield run
+        server.stdin.close()
 
 
-def test_kills_at_every_operation_and_by_the_clock() -> None:
+def test_kills_at_every_operation_and_by_the_clock(audit: Audit) -> None:
     code, report = audit("--sweep", "--number", "8", "--races", "0")
     assert (code, report["wrong"]) == (0, [])
     assert report["kills before an operation"] > 30
@@ -49,7 +85,7 @@ def test_kills_at_every_operation_and_by_the_clock() -> None:
     } <= set(report["how far runs came"])
 
 
-def test_races() -> None:
+def test_races(audit: Audit) -> None:
     code, report = audit("--number", "0", "--races", "2")
     assert (code, report["wrong"]) == (0, [])
 
@@ -161,7 +197,7 @@ BudgetLedger._swept = lambda self, file: budget_ledger.read_accounts(self.path, 
         "leaves the dead their budget",
     ],
 )
-def test_broken_twins_are_caught_by_kills(twin: str, words: str) -> None:
+def test_broken_twins_are_caught_by_kills(audit: Audit, twin: str, words: str) -> None:
     code, report = audit("--sweep", "--first", "--number", "0", "--races", "0", twin=twin)
     assert code == 1
     assert any(words in found for found in report["wrong"]), report
@@ -208,7 +244,7 @@ target.Hold = Shared
     [(BOOKS_WITHOUT_A_LOCK, "room for"), (SHARES_FOLDERS, "could not be saved")],
     ids=["books without a lock", "shares folders"],
 )
-def test_broken_twins_are_caught_by_races(twin: str, words: str) -> None:
+def test_broken_twins_are_caught_by_races(audit: Audit, twin: str, words: str) -> None:
     code, report = audit("--number", "0", "--races", "1", twin=twin)
     assert code == 1
     assert any(words in found for found in report["wrong"]), report

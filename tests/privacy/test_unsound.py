@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
-from unsound import pairs_of_attacks
+from unsound import Catch, pairs_of_attacks
 
 ATTACKS = pairs_of_attacks()
+
+
+@cache
+def on_sound_code(attack, runs) -> Catch:
+    """Several flaws may have the attack in common."""
+    return attack(runs)
 
 
 @pytest.mark.parametrize(
     "flaw, sound, broken", ATTACKS, ids=[f"{f.name}, {f.audit}" for f, *_ in ATTACKS]
 )
 def test_the_flaw_is_caught_and_the_sound_twin_is_not(flaw, sound, broken):
-    found = sound(flaw.runs)
+    found = on_sound_code(sound, flaw.runs)
     assert not found.caught, found
     with broken():
         found = flaw.attack(flaw.runs)

@@ -91,7 +91,7 @@ class Flaw:
     audit: str
     attack: Callable[[int], Catch]
     broken: Break
-    runs: int = 400  # enough to catch it, in tests
+    runs: int = 150  # enough to catch it, in tests
 
 
 # how audits are run ----------------------------------------------------------------------------
@@ -123,6 +123,8 @@ def by_replay(method: Any, epsilon: str = "1", schema: Any = SCHEMA) -> Callable
                 if finding.complaint:
                     return Catch(max(finding.loss, 2 * float(budget.epsilon)), float(epsilon))
                 strongest = max(strongest, finding.loss)
+            if strongest > float(epsilon) + ROUNDING:
+                break
         return Catch(strongest, float(epsilon))
 
     return attack
@@ -130,11 +132,13 @@ def by_replay(method: Any, epsilon: str = "1", schema: Any = SCHEMA) -> Callable
 
 def by_enumeration(method: Any, schema: str, epsilon: str = "1") -> Callable[[int], Catch]:
     def attack(runs: int) -> Catch:
-        budget = Budget.of(epsilon)
-        bounds = []
-        for pair in tiny_pairs(TINY_TABLES[schema]):
-            bounds.append(epsilon_between(*(law_of(method, t, budget) for t in pair.tables)))
-        return Catch(max(bounds), float(epsilon))
+        budget, found = Budget.of(epsilon), Catch(0.0, float(epsilon))
+        for pair in reversed(tiny_pairs(TINY_TABLES[schema])):
+            bound = epsilon_between(*(law_of(method, t, budget) for t in pair.tables))
+            found = Catch(max(bound, found.bound), found.claim)
+            if found.caught:
+                break
+        return found
 
     return attack
 
@@ -612,6 +616,12 @@ LONG = Schema.from_dict({"name": "long", "unit": "row", "attributes": {
 DETAILED = DiffMulti(specialisations=2, depth=1, marginals=True, pairs=2)
 TREE = DiffMulti(schedule="paper", specialisations=2, depth=2)
 
+# Flaws that one attack must catch share it, so that sound code is attacked once.
+REPLAYED, DETAIL_REPLAYED = by_replay(GROWN), by_replay(DETAILED)
+ENUMERATED = by_enumeration(TREE, "a 4x2 grid")
+
+# With the chances that were measured in long runs, each flaw is missed with a probability below
+# 1e-4 (T12), 1e-5 (T8) or 1e-12 (the others) at the stated number of runs.
 FLAWS = [
     # statistical
     Flaw("M1", "children without records get no noise, so they never grow", "T1",
@@ -623,13 +633,13 @@ FLAWS = [
     Flaw("M2", "shares are divided by the exact size of the parent", "T3",
          by_trial(trials.share_of_child,
                   DiffMulti(schedule="paper", specialisations=11, depth=2), "0.6"),
-         noise("allocate", divided_by_the_exact_size), runs=2200),
+         noise("allocate", divided_by_the_exact_size), runs=250),
     Flaw("G4", "groups are published only if they have records", "T4",
          by_trial(trials.empty_row, DiffGen(specialisations=1), "1"),
          groups_with_somebody_alone),
     Flaw("C1, C2", "edges are taken for levels, and the tree is free", "T8",
          by_trial(trials.levels_and_edges, CDiffGen(schedule="paper", specialisations=1), "1"),
-         counts_that_take_all, runs=1500),
+         counts_that_take_all, runs=1200),
     Flaw("G5", "the size is chosen by the exact number of records", "T10",
          by_trial(trials.chosen_size, DiffGen(), "1"),
          noise("rows", lambda exact, drawn, rates: exact)),
@@ -637,30 +647,30 @@ FLAWS = [
          by_trial(trials.float_support, DiffGen(specialisations=1), "1"),
          noise("leaf", in_floats), runs=1000),
     # exact
-    Flaw("M14", "leaves spend the whole grant again", "replay", by_replay(GROWN),
+    Flaw("M14", "leaves spend the whole grant again", "replay", REPLAYED,
          leaves_that_take_all),
-    Flaw("M6", "cuts fall where records are", "replay", by_replay(GROWN), at_records_alone),
-    Flaw("X6", "counts of nobody get no noise", "replay", by_replay(GROWN),
+    Flaw("M6", "cuts fall where records are", "replay", REPLAYED, at_records_alone),
+    Flaw("X6", "counts of nobody get no noise", "replay", REPLAYED,
          no_noise_told_where_nobody_is),
     Flaw("M18", "scores look at the records of other regions", "replay",
          by_replay(DiffMulti(specialisations=8, depth=4, score="gini"), "5"),
          scores_of_everybody),
-    Flaw("M9", "a sensitivity is taken for a quarter of what it is", "replay", by_replay(GROWN),
+    Flaw("M9", "a sensitivity is taken for a quarter of what it is", "replay", REPLAYED,
          a_small_sensitivity),
     Flaw("D1", "a record is counted in several tables and pays for one", "replay",
-         by_replay(DETAILED), tables_counted_once),
+         DETAIL_REPLAYED, tables_counted_once),
     Flaw("D2", "the scores of pairs move further than is paid for", "replay",
-         by_replay(DETAILED), pairs_that_jump),
+         DETAIL_REPLAYED, pairs_that_jump),
     Flaw("D1", "a code is counted in several tables and pays for one", "replay",
          by_replay(DiffMulti(specialisations=1, depth=1, marginals=True), schema=LONG),
          codes_counted_once),
     Flaw("M1", "noisy counts of nobody are put to 0 before they are used", "enumeration",
-         by_enumeration(TREE, "a 4x2 grid"), edited_after_the_draw),
+         ENUMERATED, edited_after_the_draw),
     Flaw("G4", "groups are published only if they have records", "enumeration",
          by_enumeration(DiffGen(specialisations=1), "2 values and a class"),
          groups_with_somebody_alone),
     Flaw("M14", "leaves spend the whole grant again", "enumeration",
-         by_enumeration(TREE, "a 4x2 grid"),
+         ENUMERATED,
          leaves_that_take_all),
     Flaw("P8", "a gate subtracts one level too little", "replay, far down", deep_gate,
          a_gate_one_level_late),
@@ -678,14 +688,14 @@ FLAWS = [
 PROGRAMS = [
     ("G6", "bounds are read off the data", "T5",
      by_trial(trials.bounds_from_data, DiffMulti(specialisations=1, depth=1), "1"),
-     by_trial(trials.bounds_from_data, None, "1", publishing_with_bounds_of_the_data), 400),
+     by_trial(trials.bounds_from_data, None, "1", publishing_with_bounds_of_the_data), 150),
     ("G6", "classes are read off the data", "T5c",
      by_trial(trials.classes_from_data, DiffGen(specialisations=1), "1"),
-     by_trial(trials.classes_from_data, None, "1", publishing_with_classes_of_the_data), 400),
+     by_trial(trials.classes_from_data, None, "1", publishing_with_classes_of_the_data), 150),
     ("X7", "the number of records stands in the metadata", "T11",
      by_trial(trials.metadata, DiffGen(specialisations=1), "1"),
      by_trial(trials.metadata, DiffGen(specialisations=1), "1", publishing_the_number_of_records),
-     400),
+     150),
     ("P2", "more empty groups are tried than there are (a model)", "T6",
      empty_trials(False), empty_trials(True), 20_000),
     ("P5", "groups with records are listed first (a model)", "T7",

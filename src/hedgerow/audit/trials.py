@@ -127,6 +127,8 @@ def share_of_child(method: Publisher) -> Trial:
     events = {
         "x gets 10 or more": lambda outcome: size(outcome) >= 10,
         "x gets 200 or more": lambda outcome: size(outcome) >= 200,
+        # digits tell what a share was divided by
+        "x gets no multiple of 10": lambda outcome: size(outcome) % 10 > 0,
     }
     return _trial("T3", "shares follow noisy sizes alone", pair, events)
 

@@ -113,7 +113,9 @@ def audit(
         progress: Called now and then with the share of the work that is done.
 
     Example:
-        >>> audit("diffgen", runs=20, seed=1, most_paths=50).ok
+        >>> values = {"type": "categorical", "values": ["no", "yes"]}
+        >>> smokers = {"name": "smokers", "unit": "row", "attributes": {"smoker": values}}
+        >>> audit("diffgen", Schema.from_dict(smokers), runs=1, learned=False, seed=1).ok
         True
     """
     check_arguments(audit, locals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -81,7 +82,7 @@ def evaluate(
         import json
 
         write_text(out, json.dumps(facts, indent=2, ensure_ascii=False) + "\n", overwrite)
-    with telling(out or release):
+    with nullcontext() if out is None else telling(out):
         if as_json:
             print_json({**facts, "out": None if out is None else str(out), "warnings": warned()})
             return

@@ -152,6 +152,12 @@ _WITH = {
     "--give-back": (("--reason",), ()),
 }
 
+_NEEDED = {
+    "--epsilon": "TOTAL: what all releases of the data set may spend together",
+    "--dataset": "NAME: the data set that they are in",
+    "--reason": "WHY: it stays in the ledger, beside your name and the time",
+}
+
 
 def _action(asked: list[str], given: list[str]) -> str | None:
     """What is to be done, once it is seen that the options belong together."""
@@ -162,7 +168,7 @@ def _action(asked: list[str], given: list[str]) -> str | None:
     needed, allowed = _WITH[asked[0]] if asked else ((), ())
     for option in needed:
         if option not in given:
-            raise UsageError(f"{asked[0]} needs {option}.", hint=f"Add {option}.")
+            raise UsageError(f"{asked[0]} needs {option}.", hint=f"Add {option} {_NEEDED[option]}.")
     for option in given:
         if option not in (*needed, *allowed):
             homes = [one for one, (must, may) in _WITH.items() if option in (*must, *may)]

@@ -311,11 +311,13 @@ def method_of(name: Method | None, schema: Schema, **given: Any) -> Publisher:
     }
     if "schedule" not in known and chosen.get("schedule") == Schedule.tuned.value:
         del chosen["schedule"]  # nobody asked for it
-    assigned = _assignments("--set", chosen.pop("personal", []))
+    assigned = _assignments("--set", "SETTING=VALUE", chosen.pop("personal", []))
     if assigned and name is not Method.supermodular:
         raise UsageError(f"--set is not a setting of {name.value}.", hint="Leave --set out.")
     if "weight_columns" in chosen:
-        chosen["weight_columns"] = _assignments("--weight-column", chosen["weight_columns"])
+        chosen["weight_columns"] = _assignments(
+            "--weight-column", "ATTRIBUTE=COLUMN", chosen["weight_columns"]
+        )
     for key in chosen:
         if key not in known:
             option = "--" + key.replace("_", "-").removesuffix("s" * (key == "weight_columns"))
@@ -371,14 +373,12 @@ def warn_of_delta(method: Publisher, delta: str, as_json: bool) -> None:
         warn("diffpart has no use for a delta: it buys nothing, and none is spent.", as_json)
 
 
-def _assignments(option: str, texts: list[str]) -> dict[str, str]:
+def _assignments(option: str, form: str, texts: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name or not value:
-            raise UsageError(
-                f"{option} {text!r} is no assignment.", hint=f"Write {option} name=value."
-            )
+            raise UsageError(f"{option} {text!r} is no assignment.", hint=f"Write {option} {form}.")
         if name in found:
             raise UsageError(f"{option} names {name!r} twice.", hint="Name it once.")
         found[name] = value
@@ -422,5 +422,5 @@ def _typed(assigned: dict[str, str]) -> dict[str, Any]:
             )
             if name in _RULES:
                 kind = f"{', '.join(_RULES[name])} or a number"
-            raise UsageError(f"{name} must be {kind}.", hint="Mend the --set option.") from None
+            raise UsageError(f"{name} must be {kind}.", hint="Correct the --set option.") from None
     return found

@@ -204,8 +204,8 @@ def publish(
             out=out,
             overwrite=overwrite,
         )
-    booked = None if release.booking is None else release.booking.facts()
     with telling(out):
+        booked = None if release.booking is None else release.booking.facts()
         if as_json:
             facts = {"release": str(out), **words.facts(release)}
             print_json(facts | {"ledger": booked, "warnings": warned()})

@@ -8,6 +8,7 @@ had spent; accounts of siblings are parallel.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -113,7 +114,9 @@ class Ledger:
             units: For a purpose without a fixed price, what each use takes; without it, all that
                 is left.
         """
-        accounts, first, shared = np.unique(accounts, return_index=True, return_inverse=True)
+        first = shared = np.arange(len(accounts))
+        if (accounts[1:] <= accounts[:-1]).any():  # otherwise each is there once, in order
+            accounts, first, shared = np.unique(accounts, return_index=True, return_inverse=True)
         line = self._lines.get(purpose)
         if line is None:
             raise LeakError(f"the plan grants nothing for {purpose}")
@@ -129,9 +132,9 @@ class Ledger:
             raise LeakError(f"{purpose} asks for more than the plan granted")
         self._spent[purpose][accounts] += units
         self._uses[purpose][accounts] += 1
-        for value, nodes in zip(*np.unique(units, return_counts=True), strict=True):
-            key = (purpose, depth, int(value))
-            self._entries[key] = self._entries.get(key, 0) + int(nodes)
+        for value, nodes in Counter(units.tolist()).items():
+            key = (purpose, depth, value)
+            self._entries[key] = self._entries.get(key, 0) + nodes
         return units[shared]
 
     def must_be_paid(self, purpose: str) -> None:

@@ -52,7 +52,10 @@ class Rates:
         price: Callable[[int], Fraction] | None = None,
     ) -> Rates:
         """The rates that units of charge buy."""
-        distinct, which = np.unique(units, return_inverse=True)
+        if len(units) and (units == units[0]).all():  # as almost always
+            distinct, which = units[:1], np.zeros(len(units), dtype=np.int64)
+        else:
+            distinct, which = np.unique(units, return_inverse=True)
         rates = tuple(rate(unit) for unit in distinct.tolist())
         prices = tuple(price(unit) for unit in distinct.tolist()) if price else ()
         return Rates(rates, which, purpose, prices)

@@ -180,9 +180,18 @@ def _save(release: Release | TransactionsRelease | RowsRelease, target: Target) 
     try:
         release.save(target)
     except BaseException:
-        if release.booking is not None:
+        if target.is_filled():  # nobody should think that the work has to be done again
             warnings.warn(
-                "The release was drawn, so it stays booked: its budget is spent.",
+                f"{target} was written before the run ended. Look at it with `hedgerow verify`: if "
+                "it is whole, there is no need to publish again.",
+                LedgerWarning,
+                stacklevel=3,
+            )
+        elif release.booking is not None:
+            release.booking.note_end("not saved")
+            warnings.warn(
+                "The release was drawn, so it stays booked: its budget is spent, although "
+                f"{target} was not written.",
                 LedgerWarning,
                 stacklevel=3,
             )

@@ -17,6 +17,9 @@ class Booking(Protocol):
     def mark_published(self, place: str | os.PathLike[str]) -> None:
         """Notes that the release was saved."""
 
+    def note_end(self, words: str) -> None:
+        """Notes that the release was not saved, and why."""
+
     def facts(self) -> dict[str, Any]:
         """The entry, and what it leaves to other releases."""
 

@@ -44,6 +44,7 @@ class Target:
         self._made = made
         self._hold = hold
         self._room: Room | None = None
+        self._before = _identity(folder)
 
     @staticmethod
     def take(path: str | os.PathLike[str], overwrite: bool = False, room: int = 0) -> Target:
@@ -96,6 +97,10 @@ class Target:
         """Raises if something is there by now that must not be replaced."""
         _refuse(self.path, self.folder, self.overwrite)
 
+    def is_filled(self) -> bool:
+        """Whether a release was put there since the folder was taken."""
+        return _identity(self.folder) not in (None, self._before)
+
     def give_back(self) -> None:
         """Frees the bytes that were set aside: now the release itself is written."""
         if self._room is not None:
@@ -132,6 +137,12 @@ def _place(path: str | os.PathLike[str], overwrite: bool) -> Path:
         raise ReleaseError("the release has no folder to go to", hint="Name a new folder.")
     folder = Path(os.path.realpath(path))
     _refuse(path, folder, overwrite)
+    for above in folder.parents:
+        if (above / MANIFEST).is_file() and any((above / name).is_file() for name in ALL_FILES):
+            raise ReleaseError(
+                f"{path} lies in the folder of another release, which must hold nothing else",
+                hint="Name a folder in another place.",
+            )
     above = folder.parent
     with suppress(OSError):
         while not above.exists():
@@ -142,6 +153,15 @@ def _place(path: str | os.PathLike[str], overwrite: bool) -> Path:
                 hint="Name a folder in another place.",
             )
     return folder
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Tells a folder that is in its place from another one that was moved there, if any is."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _missing(folder: Path) -> list[Path]:
@@ -178,7 +198,8 @@ def _refuse(path: str | os.PathLike[str], folder: Path, overwrite: bool) -> None
     if MANIFEST not in inside or inside - {MANIFEST, *ALL_FILES}:
         raise ReleaseError(
             f"{path} is there already and holds other files than a release's, so it is left alone",
-            hint="Name a folder that does not exist yet, such as a new one inside it.",
+            hint="Name a folder that does not exist yet"
+            + ("." if MANIFEST in inside else ", such as a new one inside it."),
         )
     if not overwrite:
         raise ReleaseError(

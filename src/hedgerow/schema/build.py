@@ -75,7 +75,7 @@ class _Builder:
             source = ItemsSource(self.file, self.folder, self.lines, self.report)
             items = build_items(model.items, source)
             self._name(model)
-            self._unit(model, model.items.person is not None)
+            self._unit(model, model.items.person)
             raise_faults(self.report.faults)
             return Schema(
                 name=model.name,
@@ -110,7 +110,7 @@ class _Builder:
         self._one_of("class", [target.name for target in targets])
         self._one_of("person", [person.column for person in people])
         self._name(model)
-        self._unit(model, bool(people))
+        self._unit(model, people[0].column if people else None)
         raise_faults(self.report.faults)
         if not attributes:
             hint = "Describe at least one column that is not the class, a person or an identifier."
@@ -136,8 +136,8 @@ class _Builder:
         elif (wrong := label_fault(model.name)) is not None:
             self.report.fault(*wrong, self.file, line)
 
-    def _unit(self, model: SchemaModel, told_apart: bool) -> None:
-        wrong = unit_fault(model.unit, told_apart, items=model.items is not None)
+    def _unit(self, model: SchemaModel, person: str | None) -> None:
+        wrong = unit_fault(model.unit, person, items=model.items is not None)
         if wrong is not None:
             self.report.fault(*wrong, self.file, self.lines.get(("unit",)))
 

@@ -275,7 +275,7 @@ class _Reader:
 def _hint(token: _Token) -> str:
     if token.text == ",":
         return "Put several values in braces, such as {Engineer, Lawyer}."
-    if token.kind in ("operator", "quoted"):
+    if token.kind in ("operator", "quoted") or token.text.casefold() == "or":
         return (
             "Join conditions with 'and'. Quote a name or label that holds a special character, "
             "such as \">50K\". There is no 'or': list values in braces, or ask two queries."

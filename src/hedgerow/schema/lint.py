@@ -122,9 +122,9 @@ def raise_faults(faults: Sequence[Fault]) -> None:
         raise SchemaError(faults[0].message, hint=faults[0].hint)
     lines = [str(fault) for fault in faults[:_SHOWN]]
     more = len(faults) - len(lines)
-    hint = "Mend these, then try again."
+    hint = "Correct these, then try again."
     if more:
-        hint = f"Mend these, then try again; {more} more like them are not shown."
+        hint = f"Correct these, then try again; {more} more like them are not shown."
     raise SchemaError("the schema has several faults:\n  " + "\n  ".join(lines), hint=hint)
 
 

@@ -110,9 +110,10 @@ class Schema:
 
     def _unit_faults(self) -> list[Fault]:
         if self.items is not None:
-            wrong = unit_fault(self.unit, self.items.person is not None, items=True)
+            wrong = unit_fault(self.unit, self.items.person, items=True)
         else:
-            wrong = unit_fault(self.unit, self.person is not None, items=False)
+            column = None if self.person is None else self.person.column
+            wrong = unit_fault(self.unit, column, items=False)
         return [] if wrong is None else [Fault(*wrong)]
 
     @staticmethod
@@ -208,24 +209,25 @@ class Schema:
         return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def unit_fault(unit: str | None, told_apart: bool, items: bool) -> tuple[str, str] | None:
+def unit_fault(unit: str | None, person: str | None, items: bool) -> tuple[str, str] | None:
     """What is wrong with a statement of the unit of protection, and the way out.
 
     Args:
         unit: What is stated, if anything.
-        told_apart: Whether a column tells people apart.
+        person: The column that tells people apart, if there is one.
         items: Whether the schema describes transactions.
     """
-    column = "`person:` below `items:`" if items else "a column with `role: person` and `max_rows`"
-    if unit == "person" and not told_apart:
+    if unit == "person" and person is None:
+        column = "`person:` below `items:`" if items else "with `role: person` and `max_rows`"
         return (
             "the unit is a person, and no column tells people apart",
-            f"Name {column}, or write `unit: row` if each row is one person.",
+            f"Name the column that does, {column}, or write `unit: row` if each row is one person.",
         )
-    if unit == "row" and told_apart:
+    if unit == "row" and person is not None:
+        way = "take out `person:` below `items:`" if items else "give it `role: identifier`"
         return (
-            "the unit is a row, and a column tells people apart",
-            f"Write `unit: person`, or take {column} out if each row is one person.",
+            f"the unit is a row, and column {person!r} tells people apart",
+            f"Write `unit: person`; or, only if each row is a different person, {way}.",
         )
     return None
 

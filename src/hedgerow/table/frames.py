@@ -207,7 +207,10 @@ def _pandas_column(series: Any, name: str, what: str, split: Split | None = None
                 f"{what}: column {name!r} has a type that cannot be read",
                 hint="Give the column one plain type: text, number, true/false or date.",
             ) from None
-    missing = series.isna().to_numpy(dtype=bool)
+    try:
+        missing = series.isna().to_numpy(dtype=bool)
+    except ArithmeticError:  # a decimal that signals when it is compared
+        raise _no_text(name, what) from None
     values = series.to_numpy(dtype=object)
     if split is not None and any(isinstance(value, _LISTS) for value in values):
         return _lists_of(values, missing, split, name, what)
@@ -224,12 +227,19 @@ def _objects(values: Iterable[Any], kind: Any, name: str, what: str) -> Any:
     """An Arrow array of what Python objects were turned into, one by one."""
     try:
         return pa.array(list(values), kind)
-    except (ValueError, TypeError, OverflowError, RecursionError):
-        # A number of thousands of digits, half a character, an object that cannot be shown.
-        raise DataError(
-            f"{what}: column {name!r} holds an object that has no text",
-            hint="Give the column one plain type: text, number, true/false or date.",
-        ) from None
+    except (DataError, MemoryError):
+        raise
+    except Exception:
+        # A number of thousands of digits, half a character, an object that cannot be shown: what
+        # its own code raises may quote it.
+        raise _no_text(name, what) from None
+
+
+def _no_text(name: str, what: str) -> DataError:
+    return DataError(
+        f"{what}: column {name!r} holds an object that has no text",
+        hint="Give the column one plain type: text, number, true/false or date.",
+    )
 
 
 def _lists_of(values: Any, missing: Any, split: Split, name: str, what: str) -> Any:

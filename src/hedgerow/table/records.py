@@ -79,7 +79,7 @@ class Records:
         raise DataError(
             f"{self.what}, {where}: an item is not in the universe, and the schema says "
             "`foreign: error` (the first places are named)",
-            hint="Mend the data or the universe, or write `foreign: drop` to leave such items out.",
+            hint="Correct the data or the universe, or leave such items out with `foreign: drop`.",
         )
 
     def warnings(self) -> list[str]:

@@ -21,6 +21,7 @@ __all__ = ["Report", "apply_rules", "other_code"]
 _PLACES = 3  # named for each column and rule; more would begin to count records
 _COMPLAINTS = 10
 _KINDS = _MISSING, _STRANGE, _OUTSIDE, _FINE = ("missing", "strange", "outside", "fine")
+_DATE = "Dates are written year-month-day, such as 2024-01-31."
 _POINT = "Numbers there have a decimal comma: write a point instead, 1.5 and not 1,5."
 
 
@@ -89,7 +90,7 @@ class Report:
         comma = f" {_POINT}" if self.commas.intersection(column for (column, _), _ in shown) else ""
         raise DataError(
             f"{source.what} breaks the schema (the first places are named):{''.join(lines)}",
-            hint="Mend the data or the domain, or let the schema say what is to happen there, "
+            hint="Correct the data or the domain, or state in the schema what is to happen, "
             f"such as {choices} (`drop` leaves the record out).{comma}",
         )
 
@@ -105,6 +106,8 @@ class Report:
                 continue
             what = _nothing(attributes[column], kind)
             point = f" {_POINT}" if column in self.commas else ""
+            if kind == _STRANGE and getattr(attributes[column], "kind", None) == "date":
+                point = f" {_DATE}"
             found.append(
                 f"{source.what}, column {column!r}: {what}, so a release will say nothing about "
                 f"it. Check the data and the schema.{point}"

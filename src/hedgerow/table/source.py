@@ -80,7 +80,8 @@ def check_names(names: Sequence[str], what: str) -> tuple[str, ...]:
         if not name:
             raise DataError(
                 f"{what}: column {place} has no name",
-                hint="Name the column in the first line, or take it out of the data.",
+                hint="Name the column in the first line, or take it out of the data. If something "
+                "else stands before the names (such as `sep=;` or a title), delete it.",
             )
     if len(set(stripped)) < len(stripped):
         first: dict[str, int] = {}

@@ -206,7 +206,10 @@ def collect(
     if unlike is not None:
         refuse_same_rows(codes, unlike)
     if schema.person is not None and people:
-        kept = cap_rows(codes, person_numbers(people), schema.person.max_rows)
+        # own weights have a say in which rows stay: among rows of the same codes their order in
+        # the source, which may not be the person's alone, would decide
+        whole: Any = codes if weights is None else np.concatenate([codes, weights], axis=1)
+        kept = cap_rows(whole, person_numbers(people), schema.person.max_rows)
         codes, weights = codes[kept], None if weights is None else weights[kept]
     if progress is not None:
         progress(1.0)

@@ -13,13 +13,12 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
 from hedgerow.settings import check_fields
-from hedgerow.table.encode import plain_array
+from hedgerow.table.encode import listed, plain_array
 from hedgerow.table.source import Source
 
 __all__ = ["LEVELS", "MissingWeight", "OutsideWeight", "WeightColumns", "read_weight_file"]
@@ -73,9 +72,12 @@ class WeightColumns:
         """
         for column in self.columns:
             if column not in schema.identifiers:
+                known = ", ".join(map(repr, schema.identifiers)) or "none"
                 raise UsageError(
-                    f"The schema does not say that {column!r}, which holds weights, is left out.",
-                    hint="Give the column `role: identifier` in the schema.",
+                    f"Weights are to come from column {column!r}, which does not have "
+                    "`role: identifier` in the schema.",
+                    hint="Check its name, or give it that role, since weights are not published. "
+                    f"Columns with the role: {known}.",
                 )
 
     def places(self, source: Source) -> list[int]:
@@ -122,10 +124,10 @@ class WeightColumns:
         column, rows = next(iter(bad.items()))
         where = ", ".join(source.places(rows[:_SHOWN]))
         raise DataError(
-            f"{source.what}: in column {column!r} a weight is missing, no number or outside the "
+            f"{source.what}: in column {column!r} a weight is missing, not a number or outside the "
             f"bounds, and the settings say `error` (the first places are named): {where}",
-            hint="Mend the data, or have such weights replaced: weight_missing=1 and "
-            "weight_outside=clip.",
+            hint="Correct the data, or have such weights replaced: --set weight_missing=1 --set "
+            "weight_outside=clip (in Python, arguments of the same names).",
         )
 
 
@@ -152,9 +154,10 @@ def _numbers(array: Any) -> NDArray[np.float64]:
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
         array = array.dictionary_encode()
     if pa.types.is_dictionary(array.type):
-        words = array.dictionary.to_pylist()
+        words = listed(array.dictionary)
         known = np.asarray([*map(_number, words), np.nan])
-        index = pc.fill_null(array.indices, len(words)).to_numpy(zero_copy_only=False)
+        # one more value than there are, which the indices' own type may not hold
+        index = array.indices.cast(pa.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
         return np.asarray(known[index])
     kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
     if not any(is_one(array.type) for is_one in kinds):

@@ -16,6 +16,7 @@ from hedgerow.table import RowStream
 from hedgerow.table.parquet import Piece
 
 distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.usefixtures("workers")
 
 
 class Told:

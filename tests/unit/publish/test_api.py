@@ -22,6 +22,7 @@ from hedgerow.errors import (
     SchemaError,
     UsageError,
 )
+from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.budget_ledger import ledger as budget_ledger
 from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 from hedgerow.privacy.keystream import Keystream
@@ -152,6 +153,40 @@ def test_a_book_that_cannot_note_the_saving(book: BudgetLedger, tmp_path: Path) 
     with pytest.warns(LedgerWarning, match="counts as spent all the same"):
         release.save(tmp_path / "r")
     assert hedgerow.verify(tmp_path / "r").ok
+
+
+def test_a_run_that_could_not_save_does_not_pay_for_another(
+    book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have failed because of what it drew, so it is spent, whoever writes there next."""
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("hedgerow.release.files.make_manifest", full)
+        with pytest.raises(ReleaseError), pytest.warns(LedgerWarning, match="stays booked"):
+            publish(book, out=tmp_path / "r")
+    assert states(book) == ["drawn"] and book.accounts()[0].entries[0].ended == "not saved"
+    publish(book, out=tmp_path / "r", ledger=None)
+    words: Any = {"method": "diffmulti", "unit": "row", "place": tmp_path / "r"}
+    assert not book.add("survey", Budget.of(1), **words).noted
+    assert states(book) == ["drawn", "published"] and book.accounts()[0].left[0] == 0
+
+
+def test_a_run_that_was_stopped_when_it_had_saved_is_noted_later(
+    book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr("hedgerow.release.table.note_saved", stopped)
+        with pytest.raises(KeyboardInterrupt), pytest.warns(LedgerWarning, match="stays booked"):
+            publish(book, out=tmp_path / "r")
+    words: Any = {"method": "diffmulti", "unit": "row", "place": tmp_path / "r"}
+    assert book.add("survey", Budget.of(1), **words).noted
+    assert states(book) == ["published"] and book.accounts()[0].left[0] == 1
 
 
 def test_seeded_runs_are_not_booked(book: BudgetLedger) -> None:

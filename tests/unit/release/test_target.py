@@ -67,3 +67,24 @@ def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(ReleaseError, match="is a file"):
         Target.take(tmp_path / "file" / "r")
+
+
+def test_a_release_does_not_go_into_another_one(tree_release, tmp_path):
+    tree_release.save(tmp_path / "r")
+    (tmp_path / "link").symlink_to(tmp_path / "r")
+    for inside in (tmp_path / "r" / "new", tmp_path / "link" / "deep" / "new"):
+        with pytest.raises(ReleaseError, match="folder of another release"):
+            Target.take(inside)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "manifest.json").write_text("{}")  # other programs have such files too
+    tree_release.save(tmp_path / "site" / "new")
+    assert Release.load(tmp_path / "r") == Release.load(tmp_path / "site" / "new") == tree_release
+
+
+def test_a_target_knows_whether_a_release_was_put_there(tree_release, grid_release, tmp_path):
+    for release in (tree_release, grid_release):
+        target = Target.take(tmp_path / "r", overwrite=True)
+        assert not target.is_filled()
+        release.save(target)
+        assert target.is_filled()
+        target.close()

@@ -8,6 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import hedgerow as hr
-from hedgerow.evaluate.scorecard import judge
+from hedgerow.evaluate.scorecard import Judgement, judge
 from hedgerow.measured import TreePartition
 from hedgerow.report.page import page
 from hedgerow.report.tree import upper_tree
@@ -84,12 +86,18 @@ def raw_of(kind: str, raw: Path) -> Path:
     return raw / (files | {"unclassed": "ages.csv"}).get(kind, "people.csv")
 
 
+@pytest.fixture(scope="module")
+def judged(releases: dict[str, Path], raw: Path) -> Callable[[str], Judgement]:
+    """Each release against its raw data, judged once."""
+    return cache(lambda kind: judge(raw_of(kind, raw), releases[kind], queries=40))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("with_raw", [False, True])
 def test_a_page_is_whole_and_can_be_read_aloud(
-    releases: dict[str, Path], raw: Path, kind: str, with_raw: bool
+    releases: dict[str, Path], judged: Callable[[str], Judgement], kind: str, with_raw: bool
 ) -> None:
-    against = judge(raw_of(kind, raw), releases[kind], queries=40) if with_raw else None
+    against = judged(kind) if with_raw else None
     text = page(releases[kind], against)
     seen = Outline(text)
     assert text.startswith("<!DOCTYPE html>") and seen.all("html") == [{"lang": "en"}]
@@ -145,8 +153,10 @@ def test_the_page_for_recipients_follows_from_the_release_alone(
         assert str(folder) not in pages[kind] and "raw (NOT PRIVATE)" not in pages[kind]
 
 
-def test_a_page_from_raw_data_says_so(releases: dict[str, Path], raw: Path) -> None:
-    found = judge(raw / "people.csv", releases["diffmulti"], queries=40)
+def test_a_page_from_raw_data_says_so(
+    releases: dict[str, Path], judged: Callable[[str], Judgement]
+) -> None:
+    found = judged("diffmulti")
     text = page(releases["diffmulti"], found)
     seen = Outline(text)
     assert [a["class"] for a in seen.all("aside")] == ["banner"]
@@ -195,21 +205,23 @@ def test_books_of_a_liar_need_not_be_readable(releases: dict[str, Path]) -> None
     assert "DO NOT RELY" in text and "What the budget was spent on" not in text
 
 
-def test_the_release_of_another_table_is_told(releases: dict[str, Path], raw: Path) -> None:
-    found = judge(hr.sample.people(5000, seed=9), releases["diffmulti"], queries=40)
+def test_the_release_of_another_table_is_told(
+    releases: dict[str, Path], judged: Callable[[str], Judgement]
+) -> None:
+    found = judge(hr.sample.people(5000, seed=9), releases["diffmulti"], queries=8)
     assert not found.matches
     text = page(releases["diffmulti"], found)
     first, *others = in_short(text)
     assert first.startswith("The release cannot be of this data")
     assert not [line for line in others if "random counts" in line or "told" in line]
-    right = page(
-        releases["diffmulti"], judge(raw / "people.csv", releases["diffmulti"], queries=40)
-    )
+    right = page(releases["diffmulti"], judged("diffmulti"))
     assert "cannot be of this data" not in right
     assert [line for line in in_short(right) if "random counts" in line]
 
 
-def test_detail_is_told_and_not_contradicted(releases: dict[str, Path], raw: Path) -> None:
+def test_detail_is_told_and_not_contradicted(
+    releases: dict[str, Path], judged: Callable[[str], Judgement]
+) -> None:
     release = hr.Release.load(releases["marginals"])
     names = [attribute.name for attribute in release.schema.attributes]
     assert release.forest is not None and release.forest.pair
@@ -229,8 +241,8 @@ def test_detail_is_told_and_not_contradicted(releases: dict[str, Path], raw: Pat
     assert "the counts that are published" not in section(text, "budget")
     for key in ("values", "questions"):
         assert "far wider than the likely error" in section(text, key)
-    against = judge(raw / "people.csv", release, queries=8)
-    assert "far wider than the likely error" in section(page(release, against), "values")
+    against = page(release, judged("marginals"))
+    assert "far wider than the likely error" in section(against, "values")
     plain = page(releases["diffmulti"])
     assert "nothing is known about where people are" in section(plain, "limits")
     assert "far wider than the likely" not in plain and "counts of 10 attributes" not in plain
@@ -267,12 +279,12 @@ def test_strange_signs_are_explained_where_they_are_seen(releases: dict[str, Pat
         assert "specialis" not in section(text, "budget")
 
 
-def test_how_coarse_it_is(releases: dict[str, Path], raw: Path) -> None:
+def test_how_coarse_it_is(releases: dict[str, Path], judged: Callable[[str], Judgement]) -> None:
     for kind, what in (("diffmulti", "regions"), ("noisy", "rows")):
-        text = page(releases[kind], judge(raw / "people.csv", releases[kind], queries=8))
+        text = page(releases[kind], judged(kind))
         assert f"How coarse the {what} are</h2>" in text and "Marginals" not in text
     assert "in the same region as a typical record" in page(
-        releases["diffmulti"], judge(raw / "people.csv", releases["diffmulti"], queries=8)
+        releases["diffmulti"], judged("diffmulti")
     )
 
 

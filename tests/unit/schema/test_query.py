@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import cProfile
 import datetime
-import time
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -276,7 +276,9 @@ def test_codes_that_no_words_say() -> None:
 
 # -- any schema ------------------------------------------------------------------------------
 
-labels = st.text(min_size=1, max_size=8).filter(lambda t: t.strip() == t and t.isprintable())
+# what is printable: drawn, for most of any text is not
+signs = st.characters(exclude_categories=("C", "Z"), include_characters=" ")
+labels = st.text(signs, min_size=1, max_size=8).filter(lambda t: t.strip() == t)
 tricky = st.sampled_from(
     ["and", "in", "a and b", "x in y", "'", "\\", '\\"', '""', "''", "[1, 2]", "{", "=", "it's",
      "everybody", "a, b", "-3", "1e5", "!=", "a\\", "#"]
@@ -359,13 +361,7 @@ def test_words_lead_back_to_the_query(case: tuple[Schema, dict[str, Any]]) -> No
     vocabulary = Vocabulary(schema)
     assert vocabulary.parse(text) == vocabulary.parse(text) == query  # from memory, too
     assert vocabulary.text(query) == text
-
-
-@given(asked())
-@settings(max_examples=80, deadline=None)
-def test_intervals_are_in_order_apart_and_inside(case: tuple[Schema, dict[str, Any]]) -> None:
-    schema, wanted = case
-    query = Query.of(wanted, schema)
+    # intervals are in order, apart and inside
     assert [place for place, _ in query.where] == sorted({place for place, _ in query.where})
     for place, found in query.where:
         edges = [edge for interval in found for edge in interval]
@@ -373,11 +369,10 @@ def test_intervals_are_in_order_apart_and_inside(case: tuple[Schema, dict[str, A
         assert edges[0] >= 0 and edges[-1] <= schema.attributes[place].size
 
 
-@given(asked())
+@given(schemas())
 @settings(max_examples=80, deadline=None)
-def test_every_value_takes_an_equal_part_of_its_code(case: tuple[Schema, dict[str, Any]]) -> None:
+def test_every_value_takes_an_equal_part_of_its_code(schema: Schema) -> None:
     """Brute force: ask for each value by itself and see which codes it takes."""
-    schema, _ = case
     for attribute in schema.attributes:
         if not isinstance(attribute, Numeric):
             continue
@@ -469,16 +464,22 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
             read_queries(path, SCHEMA)
 
 
-def test_many_queries_are_read_quickly(tmp_path: Path) -> None:
+def test_what_queries_share_is_read_once(tmp_path: Path) -> None:
     path = tmp_path / "q.txt"
-    lines = [
-        f'age in [{20 + i % 30}, {50 + i % 41}] and job in "Health and care" and dose < {2 + i % 3}'
-        for i in range(20_000)
-    ]
-    path.write_text("\n".join(lines), encoding="utf-8")
-    start = time.process_time()
-    assert len(read_queries(path, SCHEMA)) == 20_000
-    assert time.process_time() - start < 2  # about a tenth of that where it was written
+
+    def calls(number: int) -> int:
+        """How many functions are called to read so many lines, with 1,230 different ones."""
+        lines = (
+            f'age in [{20 + i % 30}, {50 + i % 41}] and job in "Health and care" '
+            f"and dose < {2 + i % 3}"
+            for i in range(number)
+        )
+        path.write_text("\n".join(lines), encoding="utf-8")
+        profile = cProfile.Profile()
+        assert len(profile.runcall(read_queries, path, SCHEMA)) == number
+        return sum(entry.callcount for entry in profile.getstats())
+
+    assert calls(4_000) - calls(2_000) < 50 * 2_000  # a line that is new takes more than 150
 
 
 def endless() -> list[object]:

@@ -1,4 +1,5 @@
 import datetime
+from decimal import Decimal
 
 import narwhals as nw
 import numpy as np
@@ -108,7 +109,18 @@ def test_text_that_is_no_text_is_refused():
             list(opened.batches([0]))
 
 
-@pytest.mark.parametrize("value", ["\ud800", 10**5000, ["\ud800"]], ids=["half", "long", "list"])
+class Shy:
+    """Complains by quoting itself."""
+
+    def __str__(self):
+        raise KeyError("a secret")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["\ud800", 10**5000, ["\ud800"], Decimal("sNaN"), Shy()],
+    ids=["half", "long", "list", "signal", "shy"],
+)
 def test_an_object_without_a_text_is_refused(value):
     column = pd.Series([1, value], dtype=object)
     split = str.split if isinstance(value, list) else None

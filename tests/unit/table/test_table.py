@@ -183,6 +183,13 @@ def test_new_rows_keep_their_order_and_are_marked():
 RULES = {"missing": "other", "outside": "other"}
 
 
+def test_a_date_in_another_notation_comes_with_a_way_out():
+    born = {"type": "numeric", "low": "1990-01-01", "high": "2020-12-31", "step": 7} | RULES
+    with pytest.warns(DataWarning, match="read as a date.*year-month-day") as caught:
+        read(pa.table({"born": ["31.12.1999"], "job": ["a"]}), schema(born=born, job=JOB))
+    assert "1999" not in str(caught[0].message)
+
+
 @pytest.mark.parametrize(
     ("values", "words"),
     [

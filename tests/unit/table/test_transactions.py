@@ -232,6 +232,20 @@ def test_a_line_that_is_too_long_is_refused(
                 read_text(tmp_path, f"1 2{end}{'1 ' * 10}1{end}3{end}", CLICKS)
 
 
+def test_a_long_line_with_a_mark_does_not_end_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a line is as long as its items: it is read or refused, and never what follows lost."""
+    monkeypatch.setattr("hedgerow.table.text.fimi.LONGEST", 20)
+    for size in range(1, 40):
+        monkeypatch.setattr("hedgerow.table.text.fimi._BLOCK", size)
+        for end in ("\n", "\r\n", "\r"):
+            fine = f"1 2{end}\ufeff{'1 ' * 10}{end}3{end}"
+            assert records_of(read_text(tmp_path, fine, CLICKS)) == [(0, 1), (0,), (2,)]
+            with pytest.raises(DataError, match="line 2: the record is longer"):
+                read_text(tmp_path, f"1 2{end}\ufeff{'1 ' * 10}1{end}3{end}", CLICKS)
+
+
 def test_a_file_in_utf_16_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"line 1: .* UTF-8"):
         read_text(tmp_path, "1 2\n".encode("utf-16"), CLICKS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -126,3 +127,50 @@ def test_a_run_stops_only_if_it_was_asked_to() -> None:
             codes(rows, strict)
         assert "11" not in str(found.value).replace("row 2", "")
     assert len(codes(rows, WeightColumns(("minds", "fears"), 1.0, 10.0))) == 2
+
+
+def test_two_attributes_may_share_a_column_of_weights(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("age,minds,fears\n" + "".join(f"1,{n % 10 + 1},\n" for n in range(1000)))
+    both = WeightColumns(("minds", "fears", "minds"), 1.0, 10.0)
+    found = collect(RowStream(path, SCHEMA, weights=both)).weights
+    assert found is not None
+    expected = [level(n % 10 + 1) for n in range(1000)]
+    assert found[:, 0].tolist() == found[:, 2].tolist() == expected
+    assert found[:, 1].tolist() == [0] * 1000  # a missing weight counts as 1
+
+
+@pytest.mark.parametrize("values", [127, 128])
+def test_a_record_more_does_not_overflow_a_narrow_dictionary(values: int) -> None:
+    index = pa.array([*range(values), None], pa.int8())
+    array = pa.DictionaryArray.from_arrays(index, pa.array([str(n) for n in range(values)]))
+    found = columns(missing=4.0).encode(array, "minds")
+    assert found.levels.tolist()[-3:] == [15, 15, level(4)]
+
+
+def test_a_date_outside_the_calendar_is_no_number() -> None:
+    days = pa.array([10**9, 0], pa.int32()).cast(pa.date32())
+    array = pa.DictionaryArray.from_arrays(pa.array([0, 1]), days)
+    assert columns(missing=4.0).encode(array, "minds").levels.tolist() == [level(4)] * 2
+
+
+def test_which_rows_of_a_person_stay_does_not_follow_from_their_order() -> None:
+    schema = Schema.from_dict(
+        {
+            "name": "s",
+            "unit": "person",
+            "attributes": {
+                "age": {"type": "numeric", "low": 0, "high": 9},
+                "who": {"role": "person", "max_rows": 2},
+                "minds": {"role": "identifier"},
+            },
+        }
+    )
+
+    def kept(weights: list[int]) -> list[int]:
+        rows = pa.table({"age": [5] * 8, "who": ["ann"] * 8, "minds": weights})
+        found = collect(RowStream(rows, schema, weights=columns())).weights
+        assert found is not None
+        return sorted(found[:, 0].tolist())
+
+    assert kept([*range(1, 9)]) == kept([*range(8, 0, -1)]) == kept([3, 1, 2, 7, 4, 8, 6, 5])

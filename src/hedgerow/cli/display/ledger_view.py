@@ -35,7 +35,7 @@ def show_account(account: Account) -> None:
     ]
     print_table(["budget", "spent", "left", "of"], amounts, right={1, 2, 3})
     if not account.entries:
-        say("No release was booked yet.")
+        say("No release has been booked yet.")
     else:
         _show_entries(account.entries)
     changes = [change for change in account.history if change.kind != "note"]

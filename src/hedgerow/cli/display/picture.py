@@ -59,7 +59,7 @@ def draw_frontier(picture: dict[str, Any], title: str, path: Path, overwrite: bo
     axes.set_ylabel("mean utility of a side row")
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(fill(title, 80), fontsize=10, loc="left", parse_math=False)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(loc="best", frameon=False, fontsize=8)
     with whole_file(path, overwrite, "--plot") as temporary:
         figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
 
@@ -94,7 +94,7 @@ def draw_simulation(found: Simulation, path: Path, overwrite: bool = False) -> N
     where = "made-up rows" if found.public is None else f"rows of {found.public}, which is public"
     title = f"{found.schema}: releases of {found.rows:,} {where}; real data differs"
     axes.set_title(fill(title, 80), fontsize=10, loc="left", parse_math=False)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(loc="best", frameon=False, fontsize=8)
     with whole_file(path, overwrite, "--plot") as temporary:
         figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
 
@@ -147,6 +147,7 @@ def draw(
     axes.set_title(fill(_title(release), 90), fontsize=10, loc="left", parse_math=False)
     if release.schema.target is not None:
         axes.legend(
+            loc="best",  # said, or a busy machine is warned that it takes long
             title=_plain(release.schema.target.name),
             frameon=False,
             fontsize=8,

@@ -144,9 +144,9 @@ class Booking:
         self._let_go()
 
     def note_end(self, words: str) -> None:
-        """Notes how the run ended before its outcome was complete, if that is possible."""
+        """Notes how the run ended before its release was saved, if that is possible."""
         with suppress(HedgerowError), book_file.transaction(self.path, writes=True) as file:
-            if self._state(file) == "booked":
+            if self._state(file) in ("booked", "drawn"):
                 file.execute("UPDATE entries SET ended = ? WHERE number = ?", (words, self.number))
         self._let_go()
 

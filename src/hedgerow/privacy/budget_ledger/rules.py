@@ -89,8 +89,8 @@ def refuse_unknown(path: Path, name: str, accounts: Iterable[Account]) -> NoRetu
     if known:
         listed = ", ".join(map(repr, known))
         hint = (
-            f"Name the data set that these people are in (--dataset): {listed}. Only for people "
-            f"who are in none of them: {opening}."
+            "Name the data set that these people are in, in `publish` and `--add` with --dataset: "
+            f"{listed}. Only for people who are in none of them: {opening}."
         )
     else:
         hint = f"Set the total for these people first: {opening}."
@@ -166,7 +166,7 @@ def refuse_return(account: Account, entry: Entry, alive: bool) -> None:
 
 def refuse_again(account: Account, entry: Entry, place: str | os.PathLike[str]) -> NoReturn:
     """Raises for a release that has an entry."""
-    hint = "Nothing is to be done."
+    hint = "There is nothing to do."
     if entry.digest is None:
         hint = (
             "If that entry is of another release, which this one replaced, rename this folder and "
@@ -197,7 +197,8 @@ def same_release(
             if entry.digest == digest:
                 return entry
         elif entry.state == "drawn":  # its run was perhaps stopped when it had just been saved
-            if is_at(entry, place) and paid == _paid(entry):
+            # one that could tell how it ended was not saved: what lies there is another's
+            if entry.ended is None and is_at(entry, place) and paid == _paid(entry):
                 return entry
         elif is_at(entry, place) or _is_copy(entry, digest):  # an older version noted no digest
             return entry

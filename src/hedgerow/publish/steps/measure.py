@@ -66,10 +66,11 @@ def count_leaves(curator: Curator, engine: Engine, depth: Ints, leaves: Ints) ->
             continue
         left = curator.ledger.left(curator.ledger.budget_of(purpose), leaves) > 0
         drawn = []
-        for level in np.unique(depth[leaves[left]]):  # so that the ledger tells depths apart
+        # level by level, so that the ledger tells depths apart
+        for level in sorted(set(depth[leaves[left]].tolist())):
             here = regions[left & (depth[leaves] == level)]
             exact = engine.class_counts(leaves[here])
-            drawn.append((here, *curator.laplace(purpose, int(level), leaves[here], exact)))
+            drawn.append((here, *curator.laplace(purpose, level, leaves[here], exact)))
         if drawn:
             found.append(measured(curator, purpose, "region", drawn, by_class=True))
     return found

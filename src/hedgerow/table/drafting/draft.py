@@ -142,10 +142,21 @@ def draft_schema(
         guess = guess_column(name, part, prefer_values=classlike)
         columns.append(_Column(name, _respect_names(name, guess)))
     columns = _choose_person(_choose_class(columns))
+    if not any(map(len, parts[0] if parts else ())):
+        raise DataError(
+            f"{opened.what}: there are no records in it, so nothing can be drafted",
+            hint="Look whether this is the right input, or write the schema by hand.",
+        )
     if not any(column.guess.published and column.role is None for column in columns):
         raise DataError(
             f"{opened.what}: there is no column from which an attribute could be drafted",
-            hint="Columns without values, and ones that identify people, cannot be published. "
+            hint=(
+                ""
+                if len(columns) > 1
+                else "Only one column was found: if there are more, name "
+                "what stands between them (--delimiter, delimiter=). "
+            )
+            + "Columns without values, and ones that identify people, cannot be published. "
             "Write the schema by hand. If each row is one item of a person, describe the items: "
             "items: {person: ..., item: ..., universe: ...} (see docs/transactions.md).",
         )

@@ -28,6 +28,15 @@ __all__ = ["Guess", "guess_column"]
 _VALUES = 50  # more distinct values than this do not make a list that a person can check
 _GRID = 2000  # about as many grid points as a draft should have
 _TOO_MANY = "It has too many values to list: to publish it, write a taxonomy of them."
+_WRITTEN = {  # by the shape that most values have
+    r"^[+-]?(0|[1-9]\d*)(\.\d+)?$": "Most of its values are numbers, and some are not: to publish "
+    "it, write {type: numeric, low: ..., high: ..., missing: other, outside: other}.",
+    r"^[+-]?\d+,\d+$": "Most of its values have a decimal comma: to publish it as numbers, write "
+    "points in the data (1.5 and not 1,5), and {type: numeric, low: ..., high: ..., step: ...}.",
+    r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b": "Most of its values look like dates: to publish it, "
+    "write all of them as year-month-day in the data (2024-01-31), and {type: numeric, low: ..., "
+    "high: ..., step: 7}.",
+}
 _BOOLEANS = ({"true", "false"}, {"t", "f"}, {"yes", "no"}, {"y", "n"}, {"1", "0"})
 
 
@@ -82,14 +91,16 @@ def guess_column(name: str, parts: Sequence[Any], *, prefer_values: bool = False
         return Guess(settings={"type": "boolean", **rules, **odd}, labels=("false", "true"))
     people = find_people(name, present, distinct)
     if people is not None:
-        return Guess(people=people, comment=people.comment(chosen=False))
+        way = _written(present) if people.rank == 0 else ""
+        return Guess(people=people, comment=f"{way} {people.comment(chosen=False)}".strip())
     doubtful = is_doubtful(name, present, distinct)
     few = len(distinct) <= _VALUES
     code = pa.types.is_integer(present.type) and is_code(name)
     if not pa.types.is_string(present.type) and not code and not (prefer_values and few):
         return _numeric(present, rules, comment=ASK_ABOUT_ATTRIBUTE if doubtful else "")
     if not few:
-        return Guess(comment=f"{_TOO_MANY} {ASK_ABOUT_DROPPED}" if doubtful else _TOO_MANY)
+        way = _written(present) or _TOO_MANY
+        return Guess(comment=f"{way} {ASK_ABOUT_DROPPED}" if doubtful else way)
     if any(label_fault(label) is not None for label in labels):
         return Guess(comment="Some value holds a line break or another unseen character.")
     settings = {"type": "categorical", **rules, **odd}
@@ -133,6 +144,16 @@ def _tidy(name: str, parts: Sequence[Any]) -> Any:
             continue
         return cast
     return texts
+
+
+def _written(present: Any) -> str:
+    """What to do about texts if most of them are numbers or dates, however they are written."""
+    if not pa.types.is_string(present.type):
+        return ""
+    for shape, way in _WRITTEN.items():
+        if 2 * (pc.sum(pc.match_substring_regex(present, shape)).as_py() or 0) > len(present):
+            return way
+    return ""
 
 
 def _infinite(part: Any) -> bool:

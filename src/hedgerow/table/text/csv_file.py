@@ -128,13 +128,16 @@ def open_csv(
     position: list[Callable[[], int]] = []
 
     def batches(columns: Sequence[int]) -> Iterator[Any]:
-        keys = [str(column) for column in columns]  # any header makes valid keys
+        keys = [str(place) for place in range(len(columns))]  # any header makes valid keys
+        distinct = list(dict.fromkeys(columns))  # a value is found for one place only
+        order = [distinct.index(column) for column in columns]
         with path.open("rb", buffering=0) as raw:
             position.append(raw.tell)
-            for records in _read(raw, path, gzipped, layout, columns):
+            for records in _read(raw, path, gzipped, layout, distinct):
                 for start in range(0, len(records.lines), BATCH_ROWS):
-                    rows = slice(start, start + BATCH_ROWS)
-                    yield pa.RecordBatch.from_arrays(_texts(records, rows), names=keys)
+                    texts = _texts(records, slice(start, start + BATCH_ROWS))
+                    arrays = [texts[place] for place in order]
+                    yield pa.RecordBatch.from_arrays(arrays, names=keys)
             position.clear()
 
     return Source(

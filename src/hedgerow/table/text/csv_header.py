@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import DataError
-from hedgerow.table.text.faults import OPEN, breaks, encoding_error, fault
+from hedgerow.table.text.faults import OPEN, QUOTE, breaks, encoding_error, fault
 
 __all__ = ["DELIMITERS", "Header", "find_header", "split_line", "tell_delimiter"]
 
@@ -130,7 +130,8 @@ def find_header(
     if b"\0" in content:
         raise DataError(
             f"{path}: this is not a text file",
-            hint="Give a CSV file (plain or gzipped) or a Parquet file.",
+            hint="Give a CSV file (plain or gzipped) or a Parquet file. If a spreadsheet wrote it, "
+            "save it as 'CSV UTF-8'.",
         )
     try:
         line = content.decode("utf-8")
@@ -145,7 +146,23 @@ def find_header(
     names = split_line(line, delimiter)
     if names is None:
         raise fault(OPEN, path, number, line_breaks)
+    if line_breaks and not _well_formed(line, delimiter):
+        raise fault(QUOTE, path, number, line_breaks)
     return Header(names, delimiter, size, breaks(start[:size]))
+
+
+def _well_formed(line: str, delimiter: str | None) -> bool:
+    """Whether marks stand only where they may in a file with line breaks in its values.
+
+    Otherwise a mark in a name would have the records after it taken for a part of the first line.
+
+    Example:
+        >>> _well_formed('age,"a ""b"" c"', ","), _well_formed('age,he"ight', ",")
+        (True, False)
+    """
+    between = "" if delimiter is None else re.escape(delimiter)
+    name = f'(?:"(?:[^"]|"")*"|[^"{between}]*)'
+    return re.fullmatch(f"{name}(?:{between}{name})*" if between else name, line) is not None
 
 
 def _bounds(start: bytes, line_breaks: bool, *, final: bool) -> tuple[int, int, int] | None:

@@ -13,7 +13,8 @@ doubled inside a quoted value, or at its end, before a delimiter, a line break o
 file (RFC 4180). Anything else is a fault, and so is a file that ends inside a quoted value.
 *Proof that records are independent.* Under these rules every quotation mark toggles between inside
 and outside (a doubled one does so twice), so whether a byte is inside follows from the number of
-marks before it being odd. Put more bytes between two records. If their number of marks is even, all
+marks before it being odd. The first line keeps to the rules too (`csv_header`), so it holds an even
+number of marks. Put more bytes between two records. If their number of marks is even, all
 other bytes stay inside or outside as they were, so all other records begin and end where they did.
 If it is odd, the number of all marks is odd, since it was even before: the file then ends inside a
 quoted value, which is a fault, unless another fault came first. A fault stops the run.

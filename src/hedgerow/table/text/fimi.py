@@ -83,7 +83,8 @@ def _whole_lines(file: Any) -> Iterator[bytes]:
             yield b"".join([*parts, block[:cut]])
             parts = []
         parts.append(block[cut:])
-        if sum(map(len, parts)) > LONGEST + 1:  # a line is too long, whatever follows
+        # Then a line is too long, whatever follows, even without a byte order mark and a CR.
+        if sum(map(len, parts)) > LONGEST + len(codecs.BOM_UTF8) + 1:
             break
     if any(parts):
         yield b"".join(parts)

@@ -86,9 +86,29 @@ def test_awkward_values_and_names(draft):
 
 
 def test_nothing_to_draft():
-    for data in ({"a": pa.nulls(0)}, {"a": pa.nulls(3)}, {"email": ["x", "y"]}):
-        with pytest.raises(DataError, match="no column from which"):
+    for data in ({"a": pa.nulls(3)}, {"email": ["x", "y"]}):
+        with pytest.raises(DataError, match="no column from which") as refused:
             draft_schema(pa.table(data))
+        assert "delimiter" in str(refused.value)
+    with pytest.raises(DataError, match="no records"):
+        draft_schema(pa.table({"a": pa.nulls(0)}))
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([str(i) for i in range(90)] + ["unknown"], "Most of its values are numbers, and some"),
+        ([f"{i},5" for i in range(90)], "decimal comma"),
+        ([f"{i % 28 + 1:02d}.{i % 12 + 1:02d}.{1950 + i}" for i in range(90)], "like dates"),
+        ([f"{i:05d}" for i in range(90)], None),  # codes are no numbers
+        ([f"word{i}" for i in range(90)], None),
+    ],
+)
+def test_numbers_and_dates_in_another_notation_come_with_a_way_out(draft, values, words):
+    text, schema = draft(pa.table({"x": values, "sex": ["f", "m", *["f"] * (len(values) - 2)]}))
+    assert [attribute.name for attribute in schema.attributes] == ["sex"]
+    flat = " ".join(text.replace("#", "").split())
+    assert ("Most of its values" in flat) == (words is not None) and (words or "") in flat
 
 
 def test_extreme_numbers(draft):

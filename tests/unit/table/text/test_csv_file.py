@@ -166,6 +166,12 @@ def test_a_record_that_is_too_long_is_refused(tmp_path, monkeypatch, line_breaks
                 rows(path, line_breaks=line_breaks)
 
 
+def test_a_column_may_be_wanted_twice(tmp_path):
+    source = open_csv(write(tmp_path, "a,b\n1,2\n3,4\n"), gzipped=False)
+    (batch,) = source.batches([1, 0, 1])
+    assert [column.to_pylist() for column in batch.columns] == [["2", "4"], ["1", "3"], ["2", "4"]]
+
+
 def test_bad_encoding_names_the_line(tmp_path):
     early = b"a,b\n1,2\n3,M\xfcller\n"
     late = b"a,b\n" + b"1,2\n" * 400_000 + b"3,M\xfcller\n"

@@ -54,6 +54,14 @@ def test_names_with_line_breaks():
         header(b'"a\nb,c\n1,2\n', line_breaks=True)
 
 
+@pytest.mark.parametrize("line", [b'age,no"te', b'a"ge', b'a"g"e,x', b'"age"x,y', b'age,x"'])
+@pytest.mark.parametrize("rows", [b"40,a\n41,b\n", b'40,a\n41,b"\n42,c\n', b""])
+def test_with_line_breaks_a_stray_mark_does_not_swallow_records(line, rows):
+    with pytest.raises(DataError, match="line 1: a quotation mark stands where none may stand"):
+        header(line + b"\n" + rows, line_breaks=True)
+    assert header(line + b"\n" + rows).size == len(line) + 1  # else a record is a line
+
+
 def test_what_is_no_line_of_names():
     with pytest.raises(DataError, match="not a text file"):
         header(b"a\0b\n")
