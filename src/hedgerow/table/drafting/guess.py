@@ -186,6 +186,7 @@ def _numeric(present: Any, rules: Mapping[str, str], comment: str) -> Guess:
 def _bounds(low: Decimal, high: Decimal, whole: bool) -> dict[str, str]:
     """Round bounds around the data, and a step that makes a grid of moderate size."""
     span = high - low or max(Decimal(1), abs(high).scaleb(-12))  # more than rounding would lose
+    span = max(span, Decimal("1e-12"))  # finer steps have more digits than a schema takes
     unit = _round_up(span / 20, whole)
     low = (low / unit).to_integral_value(ROUND_FLOOR) * unit
     high = (high / unit).to_integral_value(ROUND_CEILING) * unit

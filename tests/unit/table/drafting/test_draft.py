@@ -124,6 +124,11 @@ def test_extreme_numbers(draft):
     assert all(isinstance(attribute, Numeric) for attribute in schema.attributes)
 
 
+def test_numbers_next_to_nothing(draft):
+    _, schema = draft(pd.DataFrame({"mass": [1e-39, 2e-39, 4e-39], "charge": [0.0, 1e-300, 5.0]}))
+    assert all(isinstance(attribute, Numeric) for attribute in schema.attributes)
+
+
 def test_frames_and_files(draft, tmp_path):
     _, schema = draft(pd.DataFrame({"age": [1, None, 3], "job": ["a", "b", "a"]}))
     assert schema.name == "table"
