@@ -1,6 +1,6 @@
 """Does consistency pay? CDiffGen beside DiffGen on UCI Adult. NOT PRIVATE.
 
-    python benchmarks/queries.py [--data DIR] [--quick] [--csv FILE]
+    python benchmarks/queries.py [--data DIR] [--quick] [--json FILE]
 
 For each epsilon, number of specialisations and score: classification accuracy (2/3 to publish, 1/3
 to test) and average relative error of range counts (sanity bound 0.1% of the rows) over random
@@ -11,7 +11,6 @@ follow the regions, where only noise counts, and queries on two or three with ed
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from pathlib import Path
 
@@ -28,9 +27,11 @@ from hedgerow.publish.cdiffgen import GROWTH_UNITS
 from hedgerow.publish.diffgen import ROWS_UNITS, UNITS
 from hedgerow.schema.query import Query
 from hedgerow.table import Table, read
+from results import Results, add_json_option
 
 LEAVES = 50
 SANITY = 0.001
+KINDS = ("1 attribute", "2 attributes", "3 attributes", "anywhere")  # of queries
 
 
 def aligned_queries(
@@ -87,7 +88,7 @@ def main() -> None:
         "--same-tree", action="store_true",
         help="instead: the noise of CDiffGen's answers over that of leaves alone, on one tree",
     )  # fmt: skip
-    parser.add_argument("--csv", type=Path, help="also write the table here")
+    add_json_option(parser)
     arguments = parser.parse_args()
     schema = hr.Schema.load(SCHEMA)
     rows = adult(arguments.data)
@@ -102,7 +103,7 @@ def main() -> None:
     heads = "".join(f" {head:>17}" for head in ("1 attribute", "2", "3", "anywhere"))
     print(f"{'score':>8} {'schedule':>8} {'epsilon':>7} {'h':>3} |", end="")
     print(f" accuracy: DiffGen CDiffGen   |{heads}")
-    lines = []
+    results = Results("queries")
     for score in ("max", "infogain"):
         for schedule in ("tuned", "paper"):
             for epsilon in epsilons:
@@ -113,7 +114,11 @@ def main() -> None:
                         for seed in range(runs):
                             found[which, :, seed] = measure(rows, schema, method, epsilon, seed)
                     plain, consistent = (mean_of_known(half) for half in found)
-                    lines.append([score, schedule, epsilon, size, *plain, *consistent])
+                    setting = (score, schedule, f"epsilon {epsilon}", f"h = {size}", f"{runs} runs")
+                    for name, means in (("DiffGen", plain), ("CDiffGen", consistent)):
+                        results.add(means[0], "% right", name, *setting, "accuracy", better="more")
+                        for kind, mean in zip(KINDS, means[1:], strict=True):
+                            results.add(mean, "relative error", name, *setting, kind)
                     ratios = "".join(
                         f" {new / old:>8.2f} ({old:>6.2f})" if old > 0 else " " * 18
                         for old, new in zip(plain[1:], consistent[1:], strict=True)
@@ -122,13 +127,7 @@ def main() -> None:
                     print(f"{score:>8} {schedule:>8} {epsilon:>7} {size:>3} |"
                           f" {plain[0]:>16.2f} {consistent[0]:>8.2f} ±{error:.1f} |{ratios}",
                           flush=True)  # fmt: skip
-    if arguments.csv:
-        with arguments.csv.open("w", newline="") as file:
-            writer = csv.writer(file)
-            names = ("accuracy", "error_1", "error_2", "error_3", "error_anywhere")
-            columns = [f"{method}_{name}" for method in ("diffgen", "cdiffgen") for name in names]
-            writer.writerow(["score", "schedule", "epsilon", "specialisations", *columns])
-            writer.writerows(lines)
+    results.write(arguments.json)
 
 
 def same_tree(rows, schema, runs: int) -> None:

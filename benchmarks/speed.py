@@ -1,6 +1,6 @@
 """How fast? CPU time, best of several, and ratios in one run, since machines are noisy.
 
-    python benchmarks/speed.py [--data DIR] [--quick]
+    python benchmarks/speed.py [--data DIR] [--quick] [--json FILE]
 
 Rows are made as the papers do: records of UCI Adult are copied, and some of their values are
 redrawn at random from the domain.
@@ -34,6 +34,7 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.table import Table, read
+from results import Results, add_json_option
 
 PATHS = 63  # the authors' cap on specialisations along one path
 REDRAWN = 0.2  # the share of values that are redrawn
@@ -113,15 +114,20 @@ def command(arguments: list[str], **environment: str) -> tuple[float, float, flo
     return seconds, wall, peak
 
 
-def show(what: str, value: str, goal: str) -> None:
-    print(f"{what:<66} {value:>18}   {goal}", flush=True)
+def show(results: Results, what: str, value: float, form: str, goal: str = "") -> None:
+    """Prints a figure and notes it; its form is that of the number and, after a space, a unit."""
+    number, _, unit = form.partition(" ")
+    results.add(value, unit, what.strip())
+    print(f"{what:<66} {f'{value:{number}} {unit}':>18}   {goal}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add_data_option(parser)
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, no 10M rows")
+    add_json_option(parser)
     arguments = parser.parse_args()
+    results = Results("speed")
     times = 2 if arguments.quick else 5
 
     schema = Schema.load(SCHEMA)
@@ -132,21 +138,29 @@ def main() -> None:
 
     one_pass = cpu(histogram_pass(million), times)
     grown = cpu(publishing(million, DiffMulti(specialisations=10_000, depth=PATHS)), times)
-    show("1M rows, 14 attributes: one np.bincount pass", f"{one_pass:.4f} s", "")
-    show("  DiffMulti h = 10,000, growing and publishing", f"{grown:.2f} s", "authors' C++: 11 s")
-    show("  in passes", f"{grown / one_pass:.1f}", "at most 40")
+    show(results, "1M rows, 14 attributes: one np.bincount pass", one_pass, ".4f s")
+    show(
+        results,
+        "  DiffMulti h = 10,000, growing and publishing",
+        grown,
+        ".2f s",
+        "authors' C++: 11 s",
+    )
+    show(results, "  in passes", grown / one_pass, ".1f passes", "at most 40")
     for schedule in ("tuned", "paper"):
         method = DiffGen(score="max", specialisations=15, schedule=schedule)
         seconds = cpu(publishing(million, method), times)
-        show(f"  DiffGen Max h = 15, {schedule}", f"{seconds:.2f} s", "authors' C++: 21 s")
+        show(results, f"  DiffGen Max h = 15, {schedule}", seconds, ".2f s", "authors' C++: 21 s")
     seconds = cpu(publishing(raw, DiffMulti(specialisations=100_000, depth=PATHS)), times)
-    show("45,222 rows: DiffMulti h = 100,000", f"{seconds:.2f} s", "under 2 s (authors': 4.2 s)")
+    goal = "under 2 s (authors': 4.2 s)"
+    show(results, "45,222 rows: DiffMulti h = 100,000", seconds, ".2f s", goal)
 
     sizes = [100_000, 1_000_000] if arguments.quick else [100_000, 1_000_000, 10_000_000]
     for rows in sizes:
         table = million if rows == 1_000_000 else blow_up(raw, rows)
         seconds = cpu(publishing(table, DiffMulti(specialisations=10_000, depth=PATHS)), 2)
-        show(f"{rows:,} rows: DiffMulti h = 10,000", f"{seconds / rows * 1e6:.2f} us/row", "linear")
+        what = f"{rows:,} rows: DiffMulti h = 10,000"
+        show(results, what, seconds / rows * 1e6, ".2f us/row", "linear")
         del table
 
     queries = random_queries(schema, 100_000, attributes=3, selectivity=0.1, seed=1)
@@ -157,8 +171,9 @@ def main() -> None:
         release = publish(adult(arguments.data), schema, method, epsilon=1)
         release.count(queries[:10])  # compiled, or loaded from the cache
         seconds = cpu(lambda release=release: release.count(queries), 1)
-        what = f"100,000 queries on {method.name}'s {release.partition.cells:,} regions"
-        show(what, f"{seconds:.1f} s", "seconds")
+        what = f"100,000 queries on {method.name}'s regions"
+        goal = f"seconds; {release.partition.cells:,} regions"
+        show(results, what, seconds, ".1f s", goal)
 
     hedgerow = [sys.executable, "-m", "hedgerow"]
     with tempfile.TemporaryDirectory() as folder:
@@ -168,18 +183,18 @@ def main() -> None:
         whole += ["--overwrite"]
         found = [command([*whole, "--out", f"{folder}/release"]) for _ in range(times)]
         seconds, _, peak = min(found)
-        show(
-            "the whole command, 1M rows in Parquet to a release", f"{seconds:.2f} s", "at most 4 s"
-        )
-        show("  its peak memory", f"{peak:.0f} MB", "at most 700 MB")
+        what = "the whole command, 1M rows in Parquet to a release"
+        show(results, what, seconds, ".2f s", "at most 4 s")
+        show(results, "  its peak memory", peak, ".0f MB", "at most 700 MB")
         subprocess.run([sys.executable, "-m", "hedgerow.sample", folder], check=True, stdout=-3)
         demo = [*hedgerow, "publish", f"{folder}/people.csv", "--schema", f"{folder}/schema.yaml"]
         demo += ["--epsilon", "1", "--overwrite", "--out", f"{folder}/demo"]
         cache = {"NUMBA_CACHE_DIR": f"{folder}/cache"}
         _, first, _ = command(demo, **cache)
         _, later, _ = command(demo, **cache)
-        show("the demo's publish, first run ever (wall)", f"{first:.1f} s", "at most 20 s")
-        show("  later runs (wall)", f"{later:.1f} s", "at most 3 s")
+        show(results, "the demo's publish, first run ever (wall)", first, ".1f s", "at most 20 s")
+        show(results, "  later runs (wall)", later, ".1f s", "at most 3 s")
+    results.write(arguments.json)
 
 
 if __name__ == "__main__":

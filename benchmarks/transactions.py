@@ -32,6 +32,7 @@ from hedgerow.evaluate.itemsets import (
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Rates, SecureSampler
 from hedgerow.table import Transactions, read_transactions
+from results import Results, add_json_option
 from stations import make_neighbourhoods, make_zipf
 
 FILES = {
@@ -150,11 +151,17 @@ def basic(transactions: Transactions, epsilon: float, truth: Truth, seed: int) -
     return errors
 
 
+HEADS = ("20%", "40%", "60%", "80%", "100%", "single", "top20", "top50", "top100")
+
+
 def use(
-    found: dict[str, tuple[Path, hr.Schema]], runs: int, queries: int, methods: list[str]
+    found: dict[str, tuple[Path, hr.Schema]],
+    runs: int,
+    queries: int,
+    methods: list[str],
+    results: Results,
 ) -> None:
-    heads = ["20%", "40%", "60%", "80%", "100%", "single", "top20", "top50", "top100"]
-    print(f"{'data':15}{'epsilon':8}{'method':8}" + "".join(f"{head:>8}" for head in heads))
+    print(f"{'data':15}{'epsilon':8}{'method':8}" + "".join(f"{head:>8}" for head in HEADS))
     for name, (path, known) in found.items():
         transactions = read_transactions(path, known)
         truth = Truth(transactions, queries)
@@ -172,8 +179,14 @@ def use(
                     basic(transactions, float(epsilon), truth, seed) for seed in range(runs)
                 ]
             for method, figures in rows.items():
-                means = "".join(f"{value:8.3f}" for value in np.mean(figures, axis=0))
-                print(f"{name:15}{epsilon:8}{method:8}{means}", flush=True)
+                means = np.mean(figures, axis=0)
+                columns = "".join(f"{value:8.3f}" for value in means)
+                print(f"{name:15}{epsilon:8}{method:8}{columns}", flush=True)
+                setting = (name, f"{truth.records} records", f"epsilon {epsilon}", f"{runs} runs")
+                for head, mean in zip(HEADS, means, strict=True):
+                    top = head.startswith("top")
+                    unit, better = ("utility", "more") if top else ("relative error", "less")
+                    results.add(mean, unit, method, *setting, head, better=better)
 
 
 _ONE = """
@@ -190,7 +203,7 @@ print(best, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 
 
-def speed(found: dict[str, tuple[Path, hr.Schema]], scratch: Path) -> None:
+def speed(found: dict[str, tuple[Path, hr.Schema]], scratch: Path, results: Results) -> None:
     """CPU seconds, best of five, reading and writing included; peak memory of the process."""
     print(f"\n{'data':15}{'records':>10}{'seconds':>9}{'MB':>7}")
     for name in ("zipf", "neighbourhoods"):
@@ -208,6 +221,9 @@ def speed(found: dict[str, tuple[Path, hr.Schema]], scratch: Path) -> None:
                 )  # fmt: skip
             seconds, memory = map(float, done.stdout.split())
             print(f"{name:15}{len(lines) // share:>10}{seconds:>9.2f}{memory:>7.0f}", flush=True)
+            setting = (name, f"{len(lines) // share} records")
+            results.add(seconds, "s", *setting, "CPU time")
+            results.add(memory, "MB", *setting, "peak memory")
 
 
 def main() -> None:
@@ -219,17 +235,20 @@ def main() -> None:
     parser.add_argument("--runs", type=int, help="how many releases of each kind (default 10)")
     parser.add_argument("--only", nargs="+", help="data sets; all if left out")
     parser.add_argument("--methods", nargs="+", default=[*METHODS, "basic"])
+    add_json_option(parser)
     given = parser.parse_args()
+    results = Results("transactions")
     runs, queries = (2, 500) if given.quick else (10, 2_000)
     runs = given.runs or runs
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         found = sources(find_folder(given.data), scratch, given.quick, given.stations)
         if not given.only:
-            speed(found, scratch)
+            speed(found, scratch, results)
         if not given.speed:
             asked = {name: found[name] for name in given.only or found}
-            use(asked, runs, queries, given.methods)
+            use(asked, runs, queries, given.methods, results)
+    results.write(given.json)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How useful are releases of UCI Adult for classification? NOT PRIVATE.
 
-    python benchmarks/use.py [--data DIR] [--quick] [--csv FILE]
+    python benchmarks/use.py [--data DIR] [--quick] [--json FILE]
 
 The 45,222 complete rows; two thirds are published, one third is tested; mean over ten splits. A
 test row is assigned to its region and given the region's majority class: by the estimates that
@@ -16,7 +16,6 @@ Runs are seeded, so that figures can be had again; the table is public.
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow.evaluate import NOT_PRIVATE
 from hedgerow.evaluate.classify import baseline, lower_bound, on_output
+from results import Results, add_json_option
 
 EPSILONS = ("1", "0.5", "0.25", "0.1")
 
@@ -142,7 +142,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_data_option(parser)
     parser.add_argument("--quick", action="store_true", help="two splits in place of ten")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="also write the figures there")
+    add_json_option(parser)
     given = parser.parse_args()
     try:
         import sklearn  # noqa: F401
@@ -155,13 +155,12 @@ def main() -> None:
     lines = [line for entry in ENTRIES for line in measure(rows, schema, entry, splits)]
     lines += baselines(rows, schema, splits)
     show(lines)
-    if given.csv:
-        with given.csv.open("w", newline="", encoding="utf-8") as file:
-            out = csv.writer(file)
-            out.writerow(["method", "how", "epsilon", "mean", "standard error", "authors"])
-            for line in lines:
-                for epsilon, mean, authors in zip(EPSILONS, line.means, line.authors, strict=True):
-                    out.writerow([line.label, line.how, epsilon, *mean, authors])
+    results = Results("use")
+    for line in lines:
+        for epsilon, (mean, _) in zip(EPSILONS, line.means, strict=True):
+            names = (line.label, line.how, f"epsilon {epsilon}", f"{splits} splits")
+            results.add(mean, "% right", *names, better="more")
+    results.write(given.json)
 
 
 if __name__ == "__main__":
