@@ -10,7 +10,7 @@ OLDEST := 3.11
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-fast lint format bench audit fuzz mutants browser docs clean
+.PHONY: help demo test test-fast lint format coverage matrix dist changelog bench audit fuzz mutants browser docs clean
 
 help:  ## show this list
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -81,6 +81,26 @@ format: $(VENV)/test  ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Apart from `make test`, since tracing makes the tests slower.
+coverage: $(VENV)/test  ## run the tests and show which lines none of them runs
+	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term
+
+# uv makes the environments; it lives in one of its own.
+$(VENV)-matrix/made: $(VENV)/made
+	$(PYTHON) -m venv $(VENV)-matrix
+	$(VENV)-matrix/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.8'
+	@touch $@
+
+matrix: $(VENV)-matrix/made  ## run the tests on every supported Python, with the oldest and the newest dependencies (hours; ARGS=--quick)
+	PATH="$(abspath $(VENV)-matrix)/bin:$$PATH" $(PYTHON) scripts/matrix.py --jobs $(JOBS) $(ARGS)
+
+dist: $(VENV)/made  ## build the source distribution and the wheel, and try the wheel in an empty environment
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2'
+	$(BIN)/python scripts/dist.py
+
+changelog:  ## move the fragments in changelog.d into CHANGELOG.md (VERSION=0.2.0)
+	@$(PYTHON) scripts/changelog.py $(VERSION)
+
 bench: $(VENV)/bench  ## measure speed and use (needs data: see benchmarks/README.md)
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
@@ -113,5 +133,5 @@ docs: $(VENV)/test  ## write docs/cli.md and docs/schema.json anew
 	$(BIN)/python -c 'import json, pathlib; from hedgerow.schema import json_schema; pathlib.Path("docs/schema.json").write_text(json.dumps(json_schema(), indent=2) + "\n", encoding="utf-8")'
 
 clean:  ## remove .venv, caches and the demo
-	rm -rf $(VENV) $(VENV)-mutants .mutants $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
-	find src tests benchmarks audits -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) $(VENV)-mutants $(VENV)-matrix .mutants .matrix $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* build dist
+	find src tests benchmarks audits scripts -name __pycache__ -type d -prune -exec rm -rf {} +
