@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.errors import DataError, DataWarning, UsageError
@@ -130,7 +131,7 @@ class RowStream:
         if stays is None:
             return Encoded(columns, batch.num_rows, people, report, weights, bad)
         if people is not None:
-            people = people.filter(stays)
+            people = people.filter(pa.array(stays))
         staying = [column[stays] for column in columns]
         own = None if weights is None else weights[stays]
         return Encoded(staying, int(stays.sum()), people, report, own, bad)
