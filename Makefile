@@ -82,8 +82,8 @@ format: $(VENV)/test  ## rewrite the code in the project's style
 	$(BIN)/ruff format .
 
 # Apart from `make test`, since tracing makes the tests slower.
-coverage: $(VENV)/test  ## run the tests and show which lines none of them runs
-	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term
+coverage: $(VENV)/test $(VENV)/kernels  ## run the tests and show which lines none of them runs
+	$(TEST) --cov --cov-report=term
 
 # uv makes the environments; it lives in one of its own.
 $(VENV)-matrix/made: $(VENV)/made
