@@ -114,7 +114,7 @@ def test_people_are_told_apart_to_the_last_digit(ids: Any) -> None:
 
 SEVEN = [
     pa.array([7], pa.int64()), pa.array([7], pa.int8()), pa.array([7], pa.uint64()),
-    pa.array([7.0]), pa.array([7.0], pa.float32()), pa.array([7.0], pa.float16()),
+    pa.array([7.0]), pa.array([7.0], pa.float32()), pa.array(np.array([7.0], np.float16)),
     pa.array([Decimal("7.00")]), pa.array([Decimal("7")], pa.decimal256(40, 5)),
     pa.array([" 7 "]), pa.array(["7"], pa.large_string()), pa.array([7]).dictionary_encode(),
 ]  # fmt: skip
