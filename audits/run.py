@@ -192,8 +192,8 @@ def page(
     if left_out:
         words += [f"Time was up before {left_out} more audits were begun.", ""]
     words += ["## Distinguishers", "", *page_of_trials(reports)]
-    words += ["## Broken unsound", ""]
-    words += ["Each flaw was put into the code (or into a model of a method that is not there"]
+    words += ["## Unsound mutants", ""]
+    words += ["Each flaw was put into the code (or into a model of a method that does not exist"]
     words += ["yet), and the same attack was run on the code with and without it.", ""]
     words += page_of_twins(catches)
     words += page_of_mutants()

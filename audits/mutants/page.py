@@ -100,8 +100,8 @@ def page_of_mutants() -> list[str]:
         "**Generated.** Operators, constants and conditions were changed in the",
         f"{len(modules)} modules that hold the guarantee, by the operators of Cosmic Ray: {tried}",
         f"mutants, drawn by a seed from {kept['places']:,} places. Caught: {tried - lost}, or",
-        f"{share}, {hung} of them because the tests did not end. Those that survived do what the",
-        "code does; the reasons stand below.", "",
+        f"{share}, {hung} of them because the tests did not end. Those that survived are equivalent",
+        "to the code; the reasons are given below.", "",
         "| module | mutants | caught | survived |", "| --- | --- | --- | --- |",
     ]  # fmt: skip
     for path, row in modules.items():
@@ -114,7 +114,7 @@ def page_of_mutants() -> list[str]:
     caught = sum(each["verdict"] != "survived" for each in kept["by_hand"].values())
     words += [
         "", f"**Written by hand.** {len(BY_HAND)} changes of the kind that slips through a review;",
-        f"{caught} of them are caught. The edits stand in `audits/mutants/by_hand.py`.", "",
+        f"{caught} of them are caught. The edits are in `audits/mutants/by_hand.py`.", "",
         "| mutant | in | why it is unsound | verdict |", "| --- | --- | --- | --- |",
     ]  # fmt: skip
     for mutant in BY_HAND:
