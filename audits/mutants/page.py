@@ -100,8 +100,8 @@ def page_of_mutants() -> list[str]:
         "**Generated.** Operators, constants and conditions were changed in the",
         f"{len(modules)} modules that hold the guarantee, by the operators of Cosmic Ray: {tried}",
         f"mutants, drawn by a seed from {kept['places']:,} places. Caught: {tried - lost}, or",
-        f"{share}, {hung} of them because the tests did not end. Those that survived are equivalent",
-        "to the code; the reasons are given below.", "",
+        f"{share}, {hung} of them because the tests did not end. Those that survived are",
+        "equivalent to the code; the reasons are given below.", "",
         "| module | mutants | caught | survived |", "| --- | --- | --- | --- |",
     ]  # fmt: skip
     for path, row in modules.items():
