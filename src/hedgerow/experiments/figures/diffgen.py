@@ -115,11 +115,10 @@ FIGURES = (
         100,
         _comparison,
         (),
-        "The paper takes DiffP-C4.5's numbers from that method's own paper, which is not"
-        " ours to read them off; here it is run, in a variant in its favour: one draw for"
-        " attribute and split point, all that a path has left for its leaves. TDS takes"
-        " values by information gain alone. With our taxonomies and numeric cuts its"
-        " greedy order is bound by k early. " + _C45,
+        "The paper takes DiffP-C4.5's numbers from that method's own paper; here it is run,"
+        " in a variant in its favour: one draw for attribute and split point, and leaves take"
+        " all that their path has left. TDS chooses values by information gain alone. With"
+        " our taxonomies and numeric cuts its greedy order is stopped by k early. " + _C45,
     ),
     Figure(
         "diffgen-fig5",

@@ -228,17 +228,17 @@ FIGURES = (
         "discernibility penalty", "Adult, epsilon 1, score discernibility, 20 runs.", 20,
         _distortion("discernibility", discernibility), (),
         "The text states that DiffMulti's penalty is at least ten times below"
-        " DiffGen's. The paper's discernibility score leans on the exact number of"
-        " records and, deep in the tree, chooses nearly at random; here it is divided"
-        " by the region's size, which keeps the order of the candidates and protects"
-        " by itself. " + _REPAIRED,
+        " DiffGen's. The paper's discernibility score uses the exact number of records"
+        " and, deep in the tree, chooses nearly at random; here it is divided by the"
+        " region's size, which keeps the order of the candidates and has a public"
+        " sensitivity. " + _REPAIRED,
         logarithmic=True,
     ),
     Figure(
         "diffmulti-fig6", "NCP of DiffMulti and DiffGen", _TWO_AXES, "NCP, from 0 to 1",
         "Adult, epsilon 1, score NCP, 20 runs.", 20, _distortion("ncp", ncp), (),
-        "The text says that DiffMulti stays far less generalised than DiffGen, which it does; ten"
-        " times less it is not. The penalty is a mean over fourteen attributes, and a balanced tree"
+        "The text says that DiffMulti stays far less generalised than DiffGen. It does, but not ten"
+        " times less. The penalty is a mean over fourteen attributes, and a balanced tree"
         " of 10,000 specialisations halves about 13 of them once on each path: a tenth would need"
         " some 50 halvings. `tuned` caps the depth, which suits classification and costs detail"
         " here. " + _REPAIRED,

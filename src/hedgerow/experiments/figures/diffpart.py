@@ -45,10 +45,11 @@ METHODS = {
 }
 _NOISE_ONLY = (
     "The paper tunes its thresholds C1 and C2 on the data, and its examples pay for leaves beyond"
-    " the budget; here the constants are public settings, empty sub-partitions are drawn by an"
-    " exact law without counting them, and every chain spends the budget once. `tuned` counts all"
-    " sets of the most frequent items, which for 17 items are all sets there are: Basic's table,"
-    " but answers are estimates from all counts, where Basic adds up noisy ones."
+    " the budget; here the constants are public settings, empty sub-partitions are drawn from"
+    " their exact distribution without enumerating them, and every chain spends the budget once."
+    " `tuned` counts all sets of the most frequent items, which for 17 items are all sets there"
+    " are: Basic's table, but answers are estimates from all counts, where Basic adds up noisy"
+    " ones."
 )
 
 
@@ -225,11 +226,11 @@ FIGURES = (
         "diffpart-fig3", "Average relative error of counting queries by their length (MSNBC)",
         "longest query, in percent of the longest record", "average relative error", _SETTINGS, 10,
         _lengths, (),
-        "The text says that Basic's error is far larger, above all for short queries. So it is"
-        " for a data set: no set of items can stand in it fewer than 0 times, and noise that is"
-        " cut off at 0 adds half a record or more to each of 131,071 sets, nearly all of them"
-        " empty. Whoever adds up the bare noisy counts (`Basic, sums`) is better off than with"
-        " the paper's DiffPart on these 17 items. " + _NOISE_ONLY,
+        "The text says that Basic's error is far larger, above all for short queries. That is true"
+        " if a data set is published: no set of items can occur in it fewer than 0 times, and noise"
+        " that is clipped at 0 adds half a record or more to each of 131,071 sets, nearly all of"
+        " them empty. Adding up the plain noisy counts (`Basic, sums`) does better than the paper's"
+        " DiffPart on these 17 items. " + _NOISE_ONLY,
     ),
     Figure(
         "diffpart-fig4a", "CPU seconds by the number of records (MSNBC)", "records", "CPU seconds",

@@ -111,8 +111,8 @@ def write_page(paper: str, title: str, results: Sequence[Result], path: Path, co
         f"*Written by `{command}`. {NOT_PRIVATE}*",
         "",
         "Every point is a mean over runs with its 95% interval. Runs are seeded, so the figures"
-        " can be had again; the data is public. Stars are numbers that the paper's text states;"
-        " its figures themselves were not read off.",
+        " can be reproduced; the data is public. Stars mark numbers stated in the paper's text;"
+        " no values were read off its figures.",
         "",
     ]
     for result in results:

@@ -344,11 +344,11 @@ FIGURES = (
         " by equation 2, lambda / risk + utility ^ kappa; " + _MODELS, 5, _drawing, (),
         "The paper states no numbers: sampling costs `a little` utility, and is superior to group"
         f" sampling. Here lambda is {TRADE:g}, kappa 1, and there are 8 attributes. The loss is"
-        " small if the draw is sharp. In Algorithm 2 as printed, sharpness is epsilon' over the"
-        " number of records, which for 400,000 is next to 0, the leftmost point: nearly every"
-        " generalisation is as likely as any other. Here drawing costs no budget, so any sharpness"
-        " may be taken (docs/algorithms/supermodular.md). Equation 2 hardly minds risk before a row"
-        " says next to nothing, so any draw beats the groups, by giving more away: figure 4a-risk"
+        " small if the draw is sharp. In Algorithm 2 as printed, sharpness is epsilon' divided by"
+        " the number of records, which for 400,000 is close to 0, the leftmost point: all"
+        " generalisations are nearly equally likely. Here drawing costs no budget, so any sharpness"
+        " may be used (docs/algorithms/supermodular.md). Equation 2 hardly penalises risk before a"
+        " row says almost nothing, so any draw beats the groups, by revealing more: figure 4a-risk"
         " compares both at equal utility. [29] is DiffGen, here with 12 specialisations by NCP on"
         " 400,000 records." + _SAME,
     ),
@@ -366,8 +366,9 @@ FIGURES = (
         "Algorithm 2 with sampling sets of different size, over frequent items alone; " + _MODELS,
         3, _shares, (),
         "The paper states no numbers. Algorithm 2 as printed is not private at a usable delta; here"
-        " a row is listed if enough sampled people share it (epsilon 1, delta 1e-6, 8 attributes,"
-        " risk at most 0.01). Utility grows with the share, though the number that must share a row"
-        " grows too. The level line is our default, noisy counts of all people." + _SAME,
+        " a row is published if enough sampled people share it (epsilon 1, delta 1e-6, 8"
+        " attributes, risk at most 0.01). Utility grows with the sampling rate, although the number"
+        " of people who must share a row grows too. The horizontal line is our default, noisy"
+        " counts of all people." + _SAME,
     ),
 )  # fmt: skip
