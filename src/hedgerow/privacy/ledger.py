@@ -1,7 +1,7 @@
 """The ledger: what every path of the tree has spent, charged before each draw.
 
 Path composition (a privacy filter): if, for every record, the charges of the steps whose region
-holds it add up to at most the grant, the whole transcript satisfies the grant. The proof is in
+holds it add up to at most the budget, the whole transcript keeps within it. The proof is in
 docs/privacy/guarantee.md. So each node of the tree has an account that begins with what its parent
 had spent; accounts of siblings are parallel.
 """
@@ -48,7 +48,7 @@ class Allowance:
 
 
 class Ledger:
-    """Accounts in whole units; a charge that the plan did not grant is our bug, and raises.
+    """Accounts in whole units; a charge that the plan has no allowance for is our bug, and raises.
 
     Example:
         >>> ledger = Ledger([UnitBudget("epsilon", Fraction(1, 10), 10)])
@@ -68,7 +68,7 @@ class Ledger:
         self._entries: dict[tuple[str, int, int], int] = {}
 
     def allow(self, lines: Iterable[Allowance]) -> None:
-        """Lets the plan's purposes be charged. A purpose is granted once."""
+        """Lets the plan's purposes be charged. A purpose has one allowance."""
         for line in lines:
             if line.purpose in self._lines:
                 raise LeakError(f"{line.purpose} was granted already")

@@ -1,4 +1,4 @@
-"""Count queries in the schema's words: who is to be counted, told by public vocabulary alone.
+"""Count queries in the schema's words: who should be counted, in public vocabulary alone.
 
 The form is described in `docs/queries.md`, its grammar in `grammar.py`.
 """
@@ -37,7 +37,7 @@ class Query:
     Args:
         where: For each constrained predictor, in increasing order, its place among the schema's
             attributes and the codes that count: disjoint, increasing, half-open intervals in code
-            units that do not touch. Predictors that are not constrained are left out.
+            units that do not touch. Predictors that are not constrained are omitted.
         classes: The class codes that count, increasing; None for all.
 
     Example:

@@ -36,7 +36,7 @@ BOTH = (
 
 @dataclass(frozen=True)
 class Person:
-    """The column that tells people apart, and the most rows that count for one of them."""
+    """The column that identifies people, and the most rows that count for one of them."""
 
     column: str
     max_rows: int
@@ -55,12 +55,12 @@ class Schema:
         attributes: The predictors, in the order of the file; none for transactions.
         target: The class attribute, if there is one.
         identifiers: Columns that are dropped.
-        person: The column that tells people apart, if the unit is a person.
-        draft: Whether the schema is still a draft, which must not be published by.
+        person: The column that identifies people, if the unit is a person.
+        draft: Whether the schema is still a draft, which must not be used for publishing.
         began_as_draft: Whether the schema was drafted from private data by `hedgerow init`.
         items: The items of transactions; a schema has attributes or items, never both.
         unit: Whom the guarantee protects: "row" if each row, line or record is one person,
-            "person" if a column tells people apart. Nothing is published while it is None.
+            "person" if a column identifies people. Nothing is published while it is None.
         warnings: What the reader found odd, though not wrong.
 
     Example:
@@ -149,7 +149,7 @@ class Schema:
         return () if self.target is None else self.target.taxonomy.leaves
 
     def to_dict(self) -> dict[str, Any]:
-        """The canonical dictionary form: fit for JSON, taxonomies in place, nothing left out."""
+        """The canonical dictionary form: fit for JSON, taxonomies inline, nothing omitted."""
         about: dict[str, Any] = {"name": self.name}
         if self.unit is not None:
             about["unit"] = self.unit
@@ -214,7 +214,7 @@ def unit_fault(unit: str | None, person: str | None, items: bool) -> tuple[str, 
 
     Args:
         unit: What is stated, if anything.
-        person: The column that tells people apart, if there is one.
+        person: The column that identifies people, if there is one.
         items: Whether the schema describes transactions.
     """
     if unit == "person" and person is None:

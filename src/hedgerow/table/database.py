@@ -1,7 +1,7 @@
 """Tables and queries of databases, streamed as Arrow batches: PostgreSQL (ADBC) and DuckDB.
 
-Only the columns that are needed leave the database, in one read-only query. Whatever a driver
-complains about is told in our words: its own may quote a record, or a password.
+Only the columns that are needed leave the database, in one read-only query. Errors of a driver are
+reported in our own words: its messages may quote a record, or a password.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Database:
         url: `postgresql://user@host:port/database`, or `duckdb:///path/of/file.db`.
         table: The table, such as `people` or `clinic.people`.
         query: A SELECT instead of a table.
-        row_wise: Your word that each row of the query depends on one person alone; `publish`
-            does not take a query without it (docs/scale.md#queries).
+        row_wise: Acknowledges that each row of the query depends on one person alone; `publish`
+            refuses a query without it (docs/scale.md#queries).
 
     Example:
         >>> Database("postgresql://ann:secret@db/clinic", table="people")

@@ -8,8 +8,9 @@
 Each step is one transaction, and the file refuses every other step. Random words are made, then the
 entry becomes `booked`, then the words can be used (`Keystream.before_use`). So whatever used a word
 is booked, and whatever is booked has read the random source. A `reserved` entry whose process is
-gone never used a word, and the next look at the book withdraws it. That look may be mistaken about
-the process: a run whose entry was withdrawn cannot make it `booked` any more, and draws nothing.
+gone never used a word, and the next look at the ledger withdraws it. That look may be mistaken
+about the process: a run whose entry was withdrawn cannot make it `booked` any more, and draws
+nothing.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ __all__ = ["Booking", "Notes", "as_text", "mark_replaced"]
 
 
 def as_text(place: str | os.PathLike[str]) -> str:
-    """A folder for the book; its name may hold bytes that are no text."""
+    """A folder for the ledger; its name may hold bytes that are not text."""
     return os.fsencode(Path(place).absolute()).decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Notes:
-    """What is noted with a release for those who read the book later.
+    """What is noted with a release for those who read the ledger later.
 
     Args:
         place: The folder that the release is to be saved to.
@@ -54,7 +55,7 @@ class Notes:
         check_fields(self)
 
     def texts(self) -> tuple[str | None, str | None]:
-        """Recipient and purpose as the book holds them."""
+        """Recipient and purpose as the ledger records them."""
         words = {"recipient": self.recipient, "purpose": self.purpose}
         first, second = (
             None if text is None else check_text(what, text) for what, text in words.items()
@@ -67,7 +68,7 @@ class Booking:
     """An entry that was just made.
 
     Args:
-        path: The file of the book.
+        path: The file of the ledger.
         dataset: The name of the data set.
         number: The number of the entry.
         booked: When it was made.
@@ -88,7 +89,7 @@ class Booking:
         """Notes that random words are about to be used. Use none if it raises.
 
         Raises:
-            ReleaseError: If the book cannot be written, or another program withdrew the entry.
+            ReleaseError: If the ledger cannot be written, or another program withdrew the entry.
         """
         with book_file.transaction(self.path, writes=True) as file:
             if self._state(file) != "reserved":
@@ -104,7 +105,7 @@ class Booking:
         """Notes that the outcome is complete. Show it to nobody before.
 
         Raises:
-            ReleaseError: If the book cannot be written, or the entry was given back meanwhile.
+            ReleaseError: If the ledger cannot be written, or the entry was given back meanwhile.
         """
         with book_file.transaction(self.path, writes=True) as file:
             state = self._state(file)
@@ -118,7 +119,7 @@ class Booking:
         """Notes that the release was saved, and which one it replaced. It was paid for before.
 
         Raises:
-            HedgerowError: If the book cannot be written or knows nothing of the release.
+            HedgerowError: If the ledger cannot be written or does not know the release.
         """
         words, digest = as_text(place), digest_of(place)
         with book_file.transaction(self.path, writes=True) as file:

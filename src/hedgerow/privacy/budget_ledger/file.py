@@ -2,7 +2,7 @@
 
 Every change is one transaction that takes the lock before it reads (BEGIN IMMEDIATE), so that what
 was read is still true when it is written. A file that is not exactly what this module makes is
-refused: a book in which entries could be missing would grant what was spent already.
+refused: a ledger that may lack entries would allow spending again what was spent already.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MARK = 0x68656467  # "hedg", where SQLite keeps the name of a file's owner
 
 
 def create(path: Path) -> None:
-    """Begins an empty book, for its owner's eyes alone, where there is no file yet.
+    """Begins an empty ledger, readable by its owner alone, where there is no file yet.
 
     Raises:
         ReleaseError: If it cannot be written.
@@ -50,7 +50,7 @@ def create(path: Path) -> None:
 
 @contextmanager
 def transaction(path: Path, *, writes: bool, keep: bool = True) -> Iterator[sqlite3.Connection]:
-    """One look at a book, or one change of it, whole or not at all.
+    """One look at a ledger, or one change of it, whole or not at all.
 
     Args:
         path: The file.
@@ -73,7 +73,7 @@ def transaction(path: Path, *, writes: bool, keep: bool = True) -> Iterator[sqli
 
 
 def damaged(path: Path, what: str) -> ReleaseError:
-    """The error for a book that must not be relied on."""
+    """The error for a ledger that must not be relied on."""
     return ReleaseError(
         f"{path} cannot be relied on as a ledger: {what}",
         hint="Restore the latest copy and add what was published since, with `hedgerow ledger FILE "
@@ -82,7 +82,7 @@ def damaged(path: Path, what: str) -> ReleaseError:
 
 
 def in_the_way(path: Path, error: OSError) -> ReleaseError:
-    """The error for a book beside which nothing can be written."""
+    """The error for a ledger beside which nothing can be written."""
     return ReleaseError(
         f"no lock can be made beside the ledger {path}: {error.strerror or 'the system refused'}",
         hint="Ask for the right to write to its folder. Nothing was drawn.",
@@ -117,7 +117,7 @@ def _refuse_strange(path: Path) -> None:
 @contextmanager
 def _connected(path: Path) -> Iterator[sqlite3.Connection]:
     try:
-        # mode=rw never makes a file: a wrong name must not begin a new book
+        # mode=rw never makes a file: a wrong name must not begin a new ledger
         with closing(
             sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=rw",
@@ -139,7 +139,7 @@ def _build(file: sqlite3.Connection) -> None:
 
 
 def _upgrade(path: Path, file: sqlite3.Connection) -> None:
-    """Makes version 2 of a sound book of version 1, whole or not at all.
+    """Makes version 2 of a sound ledger of version 1, whole or not at all.
 
     What was `booked` there may have been seen by somebody, so it becomes `drawn`, which is never
     given back.
@@ -162,7 +162,7 @@ def _upgrade(path: Path, file: sqlite3.Connection) -> None:
 
 
 def _check(path: Path, file: sqlite3.Connection, expected: int, layout: str) -> None:
-    """Sees that this is a book of ours, whole and unchanged in its layout."""
+    """Checks that this is one of our ledgers, complete and with an unchanged layout."""
     (mark,) = file.execute("PRAGMA application_id").fetchone()
     (version,) = file.execute("PRAGMA user_version").fetchone()
     if mark != _MARK:

@@ -1,9 +1,9 @@
 """The budget ledger: what all releases of a data set cost together.
 
-The ledger of `privacy/ledger.py` keeps the paths of ONE release within its grant. This book keeps
-the releases of one data set within a total, over months and programs: the file that `--ledger`
-names. Releases compose in the basic way: epsilons add up and deltas add up, also when settings are
-chosen after earlier releases were seen (docs/privacy/ledger.md).
+The ledger of `privacy/ledger.py` keeps the paths of ONE release within its budget. The budget
+ledger keeps the releases of one data set within a total, over months and programs: the file that
+`--ledger` names. Releases follow basic composition: epsilons add up and deltas add up, also when
+settings are chosen after seeing earlier releases (docs/privacy/ledger.md).
 
 An entry is made before anything is drawn and is never removed (see `booking`). It counts unless
 its run drew nothing, or a person gave it back with a recorded reason.
@@ -33,20 +33,20 @@ __all__ = ["Account", "BudgetLedger", "Booking", "Change", "Entry", "Notes", "pl
 
 
 class BudgetLedger:
-    """The releases of data sets, in a file.
+    """What the releases of data sets have spent, and their totals, in a file.
 
     Args:
         path: The file. Symbolic links are followed; it must have no second name (hard link).
 
     Example:
         >>> import tempfile
-        >>> book = BudgetLedger(Path(tempfile.mkdtemp()) / "clinic.ledger")
-        >>> book.open("clinic", epsilon=2).left
+        >>> ledger = BudgetLedger(Path(tempfile.mkdtemp()) / "clinic.ledger")
+        >>> ledger.open("clinic", epsilon=2).left
         (Fraction(2, 1), Fraction(0, 1))
-        >>> booking = book.book("clinic", Budget.of("0.5"), method="diffmulti", unit="row")
+        >>> booking = ledger.book("clinic", Budget.of("0.5"), method="diffmulti", unit="row")
         >>> booking.left
         (Fraction(3, 2), Fraction(0, 1))
-        >>> book.book("clinic", Budget.of("1.6"), method="diffmulti", unit="row")
+        >>> ledger.book("clinic", Budget.of("1.6"), method="diffmulti", unit="row")
         Traceback (most recent call last):
         ...
         hedgerow.errors.BudgetError: the data set 'clinic' has epsilon 1.5 left of 2, and this ...
@@ -123,7 +123,7 @@ class BudgetLedger:
             budget: What the release may cost one person.
             method: The name of the method.
             unit: Whom the release protects; losses of rows and of people do not add up.
-            notes: What else the book is to hold about it.
+            notes: What else the ledger should record about it.
 
         Raises:
             BudgetError: If the data set has no account, or less left than that.
@@ -186,7 +186,7 @@ class BudgetLedger:
         place: str | Path,
         notes: Notes | None = None,
     ) -> Booking:
-        """Books a release that was made without this book, even beyond the total: it is spent.
+        """Books a release made without this ledger, even beyond the total: it is spent.
 
         The caller vouches for the budget: see that the release verifies first. A release whose run
         was stopped when it had been saved and not yet noted is not booked again, but noted. One
@@ -312,9 +312,9 @@ class BudgetLedger:
         """Gives back the budget of a run that was stopped from outside; see docs/privacy/ledger.md.
 
         Only a person can know that the run was stopped for a reason that has nothing to do with
-        the data or with what was drawn, and that nobody acts on what was seen of the run. The book
-        checks that its process is gone, that it did not fail by itself, and that its outcome was
-        never handed over.
+        the data or with what was drawn, and that nobody acts on what was seen of the run. The
+        ledger checks that its process is gone, that it did not fail by itself, and that its outcome
+        was never handed over.
 
         Raises:
             UsageError: If the entry may not be given back.
@@ -378,7 +378,7 @@ class BudgetLedger:
         )
 
     def _swept(self, file: Any) -> dict[str, Account]:
-        """The whole book, once entries of runs that died before they drew were withdrawn."""
+        """The whole ledger, once entries of runs that died before they drew were withdrawn."""
         for path in self.path.parent.glob("." + glob.escape(self.path.name) + ".run-*"):
             with suppress(OSError):
                 Hold.is_held(path)  # what nobody holds is removed

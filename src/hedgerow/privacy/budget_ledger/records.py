@@ -24,7 +24,7 @@ class Entry:
     """One release, as it was booked.
 
     Args:
-        number: Its number in the book.
+        number: Its number in the ledger.
         unit: What it protects: rows, or the people told apart by a column.
         method: The name of the method.
         epsilon: What it may cost one person.
@@ -127,7 +127,7 @@ def _joins(change: Change) -> bool:
 
 
 def read_accounts(path: Path, file: Any) -> dict[str, Account]:
-    """The whole book; a few hundred lines at most.
+    """The whole ledger; a few hundred lines at most.
 
     Raises:
         ReleaseError: If something in it cannot be.

@@ -51,7 +51,7 @@ def name_of(name: str) -> tuple[str, str]:
 
 
 def check_text(what: str, text: str) -> str:
-    """A text for the book, without what cannot be seen.
+    """A text for the ledger, without what cannot be seen.
 
     Example:
         >>> check_text("reason", " a power  cut ")
@@ -82,7 +82,7 @@ def similar(name: str, accounts: Iterable[Account]) -> list[str]:
 
 
 def refuse_unknown(path: Path, name: str, accounts: Iterable[Account]) -> NoReturn:
-    """Raises for a data set that is not in the book, and names those that are."""
+    """Raises for a data set that is not in the ledger, and names those that are."""
     accounts = list(accounts)
     known = similar(name, accounts) or sorted(account.name for account in accounts)[:10]
     opening = f"hedgerow ledger FILE --open {name!r} --epsilon TOTAL"
