@@ -41,8 +41,14 @@ from hedgerow.table import Table, read
 def release_of(table: Table, method: hr.DiffMulti | hr.CDiffGen, epsilon: str, seed: int):
     """A seeded release, without the ledger that nobody asks for here."""
     done = run(table, method, Budget.of(epsilon, 0), SecureSampler(Keystream(seed)))
-    return hr.Release(
-        table.schema, method.name, method.settings(), {}, {}, done.partition, done.measurements
+    return hr.TableRelease(
+        schema=table.schema,
+        method=method.name,
+        settings=method.settings(),
+        guarantee={},
+        ledger={},
+        partition=done.partition,
+        measurements=done.measurements,
     )
 
 
@@ -89,7 +95,7 @@ def workload(
     return kinds
 
 
-def shortest(release: hr.Release, queries: list[Query], level: float, draws: int, seed: int):
+def shortest(release: hr.TableRelease, queries: list[Query], level: float, draws: int, seed: int):
     """Half the width of the shortest symmetric interval for the noise of each query."""
     source = np.random.default_rng(seed)
     found = []

@@ -35,7 +35,7 @@ KINDS = ("1 attribute", "2 attributes", "3 attributes", "anywhere")  # of querie
 
 
 def aligned_queries(
-    release: hr.Release, number: int, attributes: int, source: np.random.Generator
+    release: hr.TableRelease, number: int, attributes: int, source: np.random.Generator
 ) -> list[Query]:
     """Random conjunctions whose edges follow the regions, each condition a real one."""
     lo, _ = release.partition.bounds(np.arange(release.partition.cells))
@@ -57,7 +57,7 @@ def aligned_queries(
     return queries
 
 
-def large(release: hr.Release, queries: list[Query]) -> list[Query]:
+def large(release: hr.TableRelease, queries: list[Query]) -> list[Query]:
     """The queries that cover at least 50 leaves."""
     lo, hi = release.partition.bounds(np.arange(release.partition.cells))
     kept = []
@@ -70,7 +70,7 @@ def large(release: hr.Release, queries: list[Query]) -> list[Query]:
     return kept
 
 
-def relative_error(release: hr.Release, table: Table, queries: list[Query]) -> float:
+def relative_error(release: hr.TableRelease, table: Table, queries: list[Query]) -> float:
     queries = large(release, queries)
     if not queries:
         return float("nan")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hedgerow.publish.supermodular import Supermodular as Supermodular
     from hedgerow.release import Release as Release
     from hedgerow.release import RowsRelease as RowsRelease
+    from hedgerow.release import TableRelease as TableRelease
     from hedgerow.release import TransactionsRelease as TransactionsRelease
     from hedgerow.schema import Query as Query
     from hedgerow.schema import Schema as Schema
@@ -35,7 +36,6 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BudgetLedger",
-    "TransactionsRelease",
     "CDiffGen",
     "Database",
     "DiffGen",
@@ -46,6 +46,8 @@ __all__ = [
     "RowsRelease",
     "Schema",
     "Supermodular",
+    "TableRelease",
+    "TransactionsRelease",
     "__version__",
     "errors",
     "publish",
@@ -55,7 +57,6 @@ __all__ = [
 # Loading numpy, Arrow and numba takes most of a second, which `hedgerow --help` and a script that
 # only reads a schema need not wait for: names are fetched from their rooms on first use.
 _PACKAGES = {
-    "TransactionsRelease": "hedgerow.release",
     "BudgetLedger": "hedgerow.privacy.budget_ledger.ledger",
     "CDiffGen": "hedgerow.publish.cdiffgen",
     "Database": "hedgerow.table",
@@ -67,6 +68,8 @@ _PACKAGES = {
     "RowsRelease": "hedgerow.release",
     "Schema": "hedgerow.schema",
     "Supermodular": "hedgerow.publish.supermodular",
+    "TableRelease": "hedgerow.release",
+    "TransactionsRelease": "hedgerow.release",
     "verify": "hedgerow.verification",
 }
 

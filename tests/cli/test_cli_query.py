@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 import hedgerow
 from hedgerow import sample
-from hedgerow.release import Release
+from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Query
 
 Hedge = Callable[..., Any]
@@ -39,7 +39,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         found = rows[np.arange(len(queries)) % 3].T
         return SimpleNamespace(level=level, **dict(zip(NUMBERS, found, strict=True)))
 
-    monkeypatch.setattr(Release, "count", count, raising=False)
+    monkeypatch.setattr(TableRelease, "count", count, raising=False)
     return calls
 
 

@@ -65,8 +65,14 @@ def test_intervals_hold_as_often_as_they_say(method):
     for seed in range(RELEASES):
         source = np.random.default_rng(seed)
         done = run(table, method, Budget.of("1/2", 0), SecureSampler(Keystream(seed)))
-        release = hr.Release(
-            schema, method.name, method.settings(), {}, {}, done.partition, done.measurements
+        release = hr.TableRelease(
+            schema=schema,
+            method=method.name,
+            settings=method.settings(),
+            guarantee={},
+            ledger={},
+            partition=done.partition,
+            measurements=done.measurements,
         )
         query = a_query(done.partition, len(schema.classes), source)
         answers = release.count(query, 0.8)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hedgerow.measured import GridPartition, Measurement, TreePartition
-from hedgerow.release import Release
+from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Schema
 
 UNIT = Fraction(1, 10)
@@ -109,7 +109,15 @@ def tree_release(schema: Schema) -> Release:
             leaf_path(2, rows=1, select=4, allocate=1, leaf=4),
         ],
     }
-    return Release(schema, "diffmulti", {"score": "max"}, promise(), ledger, tree, measurements)
+    return TableRelease(
+        schema=schema,
+        method="diffmulti",
+        settings={"score": "max"},
+        guarantee=promise(),
+        ledger=ledger,
+        partition=tree,
+        measurements=measurements,
+    )
 
 
 @pytest.fixture
@@ -136,7 +144,15 @@ def grid_release(schema: Schema) -> Release:
         "paths": [leaf_path(4, leaf=10)],
     }
     # a grid that nobody chose by looking at data, so that only its counts are paid for
-    return Release(schema, "a public grid", {}, promise(), ledger, grid, (leaf,))
+    return TableRelease(
+        schema=schema,
+        method="a public grid",
+        settings={},
+        guarantee=promise(),
+        ledger=ledger,
+        partition=grid,
+        measurements=(leaf,),
+    )
 
 
 @pytest.fixture

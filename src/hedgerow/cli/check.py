@@ -32,7 +32,7 @@ from hedgerow.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from hedgerow.schema import Attribute, Items, Schema
+    from hedgerow.schema import Attribute, Schema
 
 
 def check(
@@ -67,7 +67,7 @@ def check(
         source = source_of(data, table, query, row_wise)
         refuse_mixing(source)
         with progress("Checking the data") as bar, data_warnings(as_json):
-            look: Any = check_rows if known.items is None else read_transactions
+            look: Any = check_rows if known.kind == "table" else read_transactions
             look(
                 source,
                 known,
@@ -80,11 +80,11 @@ def check(
         print_json(_facts(known, data))
         return
     say(f"{known.name}: the schema is right.")
-    if known.items is None:
+    if known.kind == "table":
         columns = [_row(attribute) for attribute in known.attributes]
         print_table(["attribute", "kind", "domain", "missing", "outside"], columns)
     else:
-        print_table(["setting", "value"], [[key, str(value)] for key, value in _items(known.items)])
+        print_table(["setting", "value"], [[key, str(value)] for key, value in _items(known)])
     if known.target is not None:
         say(f"class: {known.target.name} ({', '.join(known.classes)})")
     if known.identifiers:
@@ -96,8 +96,9 @@ def check(
         say(f"{words_for(data)} follows the schema.")
 
 
-def _items(items: Items) -> list[tuple[str, object]]:
+def _items(schema: Schema) -> list[tuple[str, object]]:
     """What a schema says about items: words for people and programs alike."""
+    items = schema.transaction_items
     first, last = items.labels[0], items.labels[-1]
     levels = many(items.taxonomy.height, "level")
     tree = "a taxonomy" if items.semantic else f"groups of {items.fan_out} neighbours"
@@ -106,15 +107,16 @@ def _items(items: Items) -> list[tuple[str, object]]:
         ("tree", f"{tree}, {levels}"),
         ("foreign", items.foreign),
         ("empty", items.empty),
-        ("max_items", "no cap" if items.max_items is None else items.max_items),
+        ("max_items", items.max_items or "no cap"),
     ]
     places = (("column", items.column), ("person", items.person), ("item", items.item))
     return facts + [(key, name) for key, name in places if name is not None]
 
 
 def _unit(schema: Schema) -> str:
-    if schema.items is not None:
-        one = "record" if schema.items.person is None else f"value of {schema.items.person}"
+    if schema.kind == "transactions":
+        column = schema.transaction_items.person
+        one = "record" if column is None else f"value of {column}"
         return f"one {one} is one person"
     if schema.person is None:
         return "one row is one person"
@@ -158,7 +160,7 @@ def _facts(schema: Schema, data: str | None) -> dict[str, Any]:
         "classes": list(schema.classes),
         "identifiers": list(schema.identifiers),
         "unit_of_protection": _unit(schema),
-        "items": None if schema.items is None else dict(_items(schema.items)),
+        "items": dict(_items(schema)) if schema.kind == "transactions" else None,
         "warnings": warned(),
         "data_follows_schema": True if data is not None else None,
     }

@@ -15,10 +15,10 @@ from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
-    from hedgerow.schema import Query, Schema
+    from hedgerow.schema import Query
 
 _MISSING = (
-    "There is no upper end: people whose rows are not listed are missing, and nobody can say how "
+    "There is no upper end: people whose rows are suppressed are missing, and nobody can say how "
     "many those are."
 )
 _IN_WORDS = 5  # up to so many answers are told in sentences, more in a table
@@ -59,7 +59,7 @@ def query(
     budget.
     """
     from hedgerow.cli.files import is_same, refuse_existing, refuse_inside, table_writer, whole_file
-    from hedgerow.release import Release, RowsRelease
+    from hedgerow.release import Release
 
     share = _share(level)
     write = None if out is None else table_writer(out)
@@ -73,12 +73,11 @@ def query(
         refuse_existing(out, overwrite)
     opened = Release.load(release)
     if not queries and file is None:
-        hint = (
-            f"Write one in quotes, such as {_example(opened.schema)}, or name a file with --file."
-        )
+        example = opened.describe().example
+        hint = f"Write one in quotes, such as {example}, or name a file with --file."
         raise UsageError("There is no query.", hint=hint)
     texts, columns = _ask(opened, queries or [], file, share)
-    detailed = getattr(opened, "forest", None) is not None
+    detailed = opened.forest is not None
     if out is not None and write is not None:
         import pyarrow as pa
 
@@ -91,27 +90,8 @@ def query(
                 say(f"Wrote the answers to {out}.")
     elif as_json:
         print_json(_facts(texts, columns, share, None, detailed))
-    elif isinstance(opened, RowsRelease):
-        _show_rows(texts, columns, share, opened.share)
-    elif detailed:
-        counted = "attributes and pairs" if opened.forest.pair else "attributes"
-        _show_detailed(texts, columns, share, counted)
-    elif len(texts) <= _IN_WORDS:
-        _tell(texts, columns, share)
     else:
-        _tabulate(texts, columns)
-        if len(columns) == len(_ITEM_NUMBERS):
-            say(f"\nThe true count lies between from and to, {_percent(share)} sure.")
-        else:
-            _explain(share)
-
-
-def _example(schema: Schema) -> str:
-    """A query in the words of a schema, which is public."""
-    if schema.items is None:
-        return '"age in [30, 50]"'
-    two = schema.items.given[:2]
-    return f'"{", ".join(two)}" for all who hold ' + ("both" if len(two) == 2 else "it")
+        _TELL[opened.kind](opened, texts, columns, share)
 
 
 def _share(level: str) -> float:
@@ -135,11 +115,11 @@ def _ask(
     from hedgerow.schema import Vocabulary, read_queries
     from hedgerow.schema.query import query_lines
 
-    if release.schema.items is not None:
+    if release.schema.kind == "transactions":
         from hedgerow.cli.display.transactions import read_items, text_of
 
         lines = texts + [text for _, text in (query_lines(file) if file is not None else [])]
-        sets = [read_items(line, release.schema.items) for line in lines]
+        sets = [read_items(line, release.schema.transaction_items) for line in lines]
         if not sets:
             raise UsageError(f"{file} holds no query.", hint="Write one a line.")
         answers = release.count(sets, level=level)
@@ -176,13 +156,31 @@ def _facts(
     return {"level": level, "marginals": detailed, "answers": answers, "out": out}
 
 
-def _tell(texts: list[str], columns: dict[str, list[float]], level: float) -> None:
+def _tell_itemsets(
+    release: Release, texts: list[str], columns: dict[str, list[float]], level: float
+) -> None:
+    if len(texts) > _IN_WORDS:
+        _tabulate(texts, columns)
+        say(f"\nThe true count lies between from and to, {_percent(level)} sure.")
+        return
     for place, text in enumerate(texts):
-        if len(columns) == len(_ITEM_NUMBERS):
-            estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
-            about = f"about {_whole(max(estimate, 0.0))} records hold all of these"
-            say(f"{text}\n  {about}; {_percent(level)} sure: {_between(low, high)}")
-            continue
+        estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
+        about = f"about {_whole(max(estimate, 0.0))} records hold all of these"
+        say(f"{text}\n  {about}; {_percent(level)} sure: {_between(low, high)}")
+
+
+def _tell_regions(
+    release: Release, texts: list[str], columns: dict[str, list[float]], level: float
+) -> None:
+    if release.forest is not None:
+        counted = "attributes and pairs" if release.forest.pair else "attributes"
+        _tell_marginals(texts, columns, level, counted)
+        return
+    if len(texts) > _IN_WORDS:
+        _tabulate(texts, columns)
+        _explain(level)
+        return
+    for place, text in enumerate(texts):
         estimate, low, high, noise, below, above = (columns[n][place] for n in _NUMBERS)
         estimate = max(estimate, 0.0)  # noise may push it below, which nobody wants to read
         if place:
@@ -206,36 +204,41 @@ def _tell(texts: list[str], columns: dict[str, list[float]], level: float) -> No
             say("  cut regions: none, the query follows the edges of the regions")
 
 
-def _show_rows(
-    texts: list[str], columns: dict[str, list[float]], level: float, share: float
+def _tell_rows(
+    release: Any, texts: list[str], columns: dict[str, list[float]], level: float
 ) -> None:
-    """Answers of generalised rows: people in rows that are not listed are missing."""
+    """Answers of generalised rows: people in rows that are suppressed are missing."""
+    share: float = release.sampling_rate
     if len(texts) > _IN_WORDS:
         _tabulate(texts, {name: columns[name] for name in ("low", "estimate", "noise")})
         say(
             f"\nThe true count is from or more, {_percent(level)} sure. about: how many are in the "
-            "listed rows, if\npeople are spread evenly inside what a row leaves open. noise: give "
-            f"or take.\n{_MISSING}"
+            "published rows,\nif people are spread evenly inside what a row leaves open. noise: "
+            f"give or take.\n{_MISSING}"
         )
         return
     for place, text in enumerate(texts):
         estimate, low, noise = (columns[n][place] for n in ("estimate", "low", "noise"))
         if place:
             say()
-        sure = f"{_percent(level)} sure" if low > 0 else "since no listed row is wholly among these"
+        sure = (
+            f"{_percent(level)} sure" if low > 0 else "since no published row is wholly among these"
+        )
         say(f"{text}\n  at least {_whole(low)}, {sure}")
         say(
-            f"  about {_whole(max(estimate, 0.0))} are in the listed rows, if people are spread "
+            f"  about {_whole(max(estimate, 0.0))} are in the published rows, if people are spread "
             "evenly inside what a row leaves open"
         )
         cause = (
-            "added to protect people" if share >= 1 else f"since only {share:g} of them were kept"
+            "added to protect people"
+            if share >= 1
+            else f"since only {share:g} of them were sampled"
         )
         say(f"  noise: give or take {_whole(noise)} of these, {cause}")
     say(f"\n{_MISSING}")
 
 
-def _show_detailed(
+def _tell_marginals(
     texts: list[str], columns: dict[str, list[float]], level: float, counted: str
 ) -> None:
     """Answers of a release with marginals: a model's estimate, and the interval of the regions.
@@ -304,3 +307,7 @@ def _whole(number: float) -> str:
         return "any number"
     # One digit behind the point where it still matters.
     return f"{number:,.0f}" if number >= 10 or number.is_integer() else f"{number:.1f}"
+
+
+_TELL = {"table": _tell_regions, "transactions": _tell_itemsets, "rows": _tell_rows}
+"""How answers are told, by the kind of release."""

@@ -1,9 +1,9 @@
-"""`hedgerow sample`: made-up rows that follow a release."""
+"""`hedgerow sample`: synthetic rows that follow a release."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -41,18 +41,16 @@ def sample(
     if rows is not None and rows < 0:
         raise UsageError("--rows must not be negative.", hint="Leave it out, or give 0 or more.")
     opened = Release.load(release)
-    if opened.schema.items is not None:
-        form = "long" if ".csv" in out.suffixes else "lists"
-        drawn = opened.synthesize(rows, seed=seed, kind="arrow", form=form)
+    form: dict[str, Any] = {}
+    if opened.kind == "transactions":
+        form = {"form": "long" if ".csv" in out.suffixes else "lists"}
     elif text:
         raise UsageError(f"{out} is for items.", hint="Let it end in .csv, .csv.gz or .parquet.")
-    else:
-        drawn = opened.synthesize(rows, seed=seed, kind="arrow")
+    drawn = opened.synthesize(rows, seed=seed, kind="arrow", **form)
     with whole_file(out, overwrite) as temporary:
         write(drawn, temporary)
     with telling(out):
         if as_json:
             print_json({"rows": str(out), "columns": list(drawn.column_names)})
             return
-        what = "rows" if opened.schema.items is None else "records"
-        say(f"Wrote synthetic {what} to {out}.")
+        say(f"Wrote synthetic {opened.describe().record}s to {out}.")

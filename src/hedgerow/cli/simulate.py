@@ -62,7 +62,7 @@ def settings_of(
     methods: list[Method | None] = [*named] or [method]
     alike = {key: value for key, value in given.items() if value is not None}
     plain = not choices and set(alike) == {"schedule"}
-    if methods == [None] and plain and schema.items is None:
+    if methods == [None] and plain and schema.kind == "table":
         methods = list(_TABLES)
     for one in methods:
         _check_names(list(choices), one, schema)

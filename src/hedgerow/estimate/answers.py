@@ -145,10 +145,7 @@ def check_level(level: object) -> float:
     return share
 
 
-def read_many(
-    queries: Query | str | Mapping[str, Any] | Iterable[Query | str | Mapping[str, Any]],
-    schema: Schema,
-) -> list[Query]:
+def read_many(queries: object, schema: Schema) -> list[Query]:
     """One query or many, in any form, as a list.
 
     Raises:
@@ -157,11 +154,12 @@ def read_many(
     from hedgerow.schema.query import Query, Vocabulary
 
     words = Vocabulary(schema)
-    single = isinstance(queries, (Query, str, Mapping))
-    if isinstance(queries, (bytes, bytearray)) or not isinstance(queries, Iterable) and not single:
+    if isinstance(queries, (Query, str, Mapping)):
+        queries = [queries]
+    if isinstance(queries, (bytes, bytearray)) or not isinstance(queries, Iterable):
         raise _unreadable(queries)
     found: list[Query] = []
-    for query in [queries] if single else queries:  # type: ignore[union-attr]
+    for query in queries:
         if isinstance(query, str):
             query = words.parse(query)
         elif isinstance(query, Mapping):

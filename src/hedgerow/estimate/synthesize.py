@@ -6,6 +6,8 @@ secret hangs on them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -14,7 +16,7 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.marginal_model import Forest
 from hedgerow.estimate.marginal_rows import Held, draw_detailed
 from hedgerow.measured.generalized import dictionary, numbers
-from hedgerow.measured.partition import Partition
+from hedgerow.measured.partition import Parts
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 
 __all__ = ["check_whole", "draw_rows", "labels_of", "values_of"]
@@ -26,8 +28,7 @@ _MOST_ROWS = 1 << 24  # a release may come from anybody, and claim any number
 
 def draw_rows(
     schema: Schema,
-    partition: Partition,
-    regions: Ints,
+    parts: Sequence[Parts],
     counts: Ints,
     n: int | None = None,
     seed: int | None = None,
@@ -36,15 +37,14 @@ def draw_rows(
     """Rows with the schema's columns, the class last, in random order.
 
     Within its region a value is uniform over the codes, or lies where the marginals of a release
-    says that records do. Integers and dates are then uniform
+    say that records do. Integers and dates are then uniform
     within their grid cell; decimals are grid points, no finer than the schema's step. The "other"
     code of a numeric attribute becomes null.
 
     Args:
         schema: The public description of the columns.
-        partition: The regions.
-        regions: The listed regions.
-        counts: Their counts, shape [regions, classes].
+        parts: For each attribute the intervals of the published regions, or of generalised rows.
+        counts: The counts of these, shape [regions, classes].
         n: How many rows to draw; without it, as many as the release counts.
         seed: For the same rows again.
         model: Where records lie and what regions hold, if the release has marginals.
@@ -77,10 +77,9 @@ def draw_rows(
     cell = random.permutation(np.repeat(np.arange(len(weights)), weights))
     row, klass = np.divmod(cell, counts.shape[1])
     columns = {}
-    for place, attribute in enumerate(schema.attributes):
-        parts = partition.parts(place, regions)
-        interval = parts.index[row]
-        low, width = parts.lo[interval], (parts.hi - parts.lo)[interval]
+    for attribute, part in zip(schema.attributes, parts, strict=True):
+        interval = part.index[row]
+        low, width = part.lo[interval], (part.hi - part.lo)[interval]
         codes = low + (random.random(len(row)) * width).astype(np.int64)
         columns[attribute.name] = values_of(attribute, codes, random)
     if schema.target is not None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import UsageError
 from hedgerow.evaluate import features
-from hedgerow.release import Release
+from hedgerow.release import TableRelease
 from hedgerow.schema import Categorical, Schema
 
 __all__ = [
@@ -51,7 +51,7 @@ _WIDE = 255  # values of an attribute that boosting takes as such; its own limit
 _LEAST = {"tree": 20, "c45": 2, "id3": 1}
 
 
-def by_regions(release: Release, test: pa.Table) -> float:
+def by_regions(release: TableRelease, test: pa.Table) -> float:
     """The share of rows, in percent, whose class `release.predict` tells. NOT PRIVATE.
 
     Each row gets the majority class of its region, which leans on the regions around it where its
@@ -65,7 +65,7 @@ def by_regions(release: Release, test: pa.Table) -> float:
     return _share(release.predict(test)[target], test[target])
 
 
-def by_counts(release: Release, test: pa.Table) -> float:
+def by_counts(release: TableRelease, test: pa.Table) -> float:
     """The same for somebody who has the generalised table alone. NOT PRIVATE.
 
     A row gets the class with the largest count in its region, and the largest class of the whole
@@ -83,7 +83,7 @@ def by_counts(release: Release, test: pa.Table) -> float:
     return _share(pa.array(classes[_of_region(release, test, best, overall)]), test[target])
 
 
-def on_output(release: Release, test: pa.Table, model: Model = "c45") -> float:
+def on_output(release: TableRelease, test: pa.Table, model: Model = "c45") -> float:
     """The accuracy CA of the papers, in percent. NOT PRIVATE.
 
     A model is trained on the generalised records with their noisy counts; test rows are
@@ -212,7 +212,7 @@ def mean_and_error(numbers: Sequence[float] | Floats) -> tuple[float, float]:
     return float(array.mean()), float(error)
 
 
-def _of_region(release: Release, test: pa.Table, best: Any, overall: Any) -> Ints:
+def _of_region(release: TableRelease, test: pa.Table, best: Any, overall: Any) -> Ints:
     """What was told for the region of each row; rows of unlisted regions get the overall class."""
     found = release.assign(test)["region"].to_numpy()
     place = np.searchsorted(release.regions, found)

@@ -115,9 +115,9 @@ class _Index:
     """For each item, the records that hold it as bits; made when first asked for."""
 
     def __init__(self, transactions: Transactions) -> None:
-        assert transactions.schema.items is not None
         records = len(transactions.start) - 1
-        self.supports = np.bincount(transactions.codes, minlength=transactions.schema.items.size)
+        size = transactions.schema.transaction_items.size
+        self.supports = np.bincount(transactions.codes, minlength=size)
         self._records = records
         self._words = -(-records // 64)
         order = np.argsort(transactions.codes, kind="stable")

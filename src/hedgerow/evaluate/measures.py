@@ -18,7 +18,6 @@ from hedgerow.evaluate.itemsets import (
 )
 from hedgerow.evaluate.workload import exact_counts, random_conjunctions
 from hedgerow.release import Release, TransactionsRelease
-from hedgerow.release.histogram import item_spread, spreads
 from hedgerow.schema import Numeric, Schema
 from hedgerow.schema.query import Query
 from hedgerow.table import Table, Transactions, read
@@ -164,7 +163,7 @@ class TopItemsets:
     utility: float
 
 
-def marginals(table: Table, release: Any) -> tuple[Marginal, ...]:
+def marginals(table: Table, release: Release) -> tuple[Marginal, ...]:
     """Every attribute and the class, raw against released. NOT PRIVATE.
 
     Args:
@@ -173,7 +172,7 @@ def marginals(table: Table, release: Any) -> tuple[Marginal, ...]:
     """
     places = [*range(len(table.schema.attributes)), -1]
     found = []
-    for place, spread in zip(places, spreads(release), strict=False):
+    for place, spread in zip(places, release.histograms(), strict=False):
         code = np.bincount(table.codes[:, place], minlength=spread.edges[-1])
         raw = np.add.reduceat(code, spread.edges[:-1]).astype(np.float64)
         found.append(_marginal(spread.name, spread.labels, raw, spread.shares))
@@ -182,7 +181,7 @@ def marginals(table: Table, release: Any) -> tuple[Marginal, ...]:
 
 def item_marginal(transactions: Transactions, release: TransactionsRelease) -> Marginal:
     """How the items of all records are shared out, raw against released. NOT PRIVATE."""
-    spread = item_spread(release)
+    (spread,) = release.histograms()
     raw = np.bincount(transactions.codes, minlength=len(spread.labels)).astype(np.float64)
     return _marginal(spread.name, spread.labels, raw, spread.shares)
 
@@ -193,7 +192,7 @@ def _marginal(name: str, values: tuple[str, ...], raw: Any, released: Any) -> Ma
     return Marginal(name, values, tuple(shares.tolist()), tuple(released.tolist()), off)
 
 
-def count_errors(table: Table, release: Any, number: int, seed: int) -> CountErrors:
+def count_errors(table: Table, release: Release, number: int, seed: int) -> CountErrors:
     """Random conjunctions of one to four attributes. NOT PRIVATE.
 
     Args:
@@ -277,7 +276,7 @@ def top_errors(
 
 
 def classification(
-    table: Table, release: Any, seed: int, models: tuple[classify.Model, ...]
+    table: Table, release: Release, seed: int, models: tuple[classify.Model, ...]
 ) -> Classification:
     """How well the class of raw rows can be told from the release. NOT PRIVATE.
 
@@ -300,10 +299,8 @@ def classification(
     rows = table.codes[picked].astype(np.int64)
     truth = rows[:, -1]
     majority = np.bincount(table.codes[:, -1]).argmax()
-    regions = None
-    if isinstance(release, Release):
-        told = release.majority(rows[:, :-1])
-        regions = 100 * float(np.mean(told == truth))
+    told = release.majority(rows[:, :-1])
+    regions = None if told is None else 100 * float(np.mean(told == truth))
     accuracies = []
     if models:
         made = _synthetic(release, min(records, MOST_ROWS), seed)
@@ -321,7 +318,7 @@ def classification(
     return Classification(schema.target.name, share, regions, tuple(accuracies), len(rows))
 
 
-def _synthetic(release: Any, number: int, seed: int) -> Ints:
+def _synthetic(release: Release, number: int, seed: int) -> Ints:
     """The codes of released rows, the class last."""
     rows = release.synthesize(number, seed=seed, kind="arrow")
     return read(rows, _forgiving(release.schema)).codes.astype(np.int64)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,9 @@ from hedgerow.evaluate.personal import personal_table
 from hedgerow.evaluate.workload import NOT_PRIVATE
 from hedgerow.optimise.exact import LARGEST
 from hedgerow.publish.supermodular import Supermodular
-from hedgerow.release import Release, RowsRelease, TransactionsRelease
-from hedgerow.schema.query import Query
+from hedgerow.release import Release, RowsRelease, TableRelease, TransactionsRelease
 from hedgerow.settings import check_arguments
-from hedgerow.table import Table, read, read_public, read_transactions
+from hedgerow.table import Table, Transactions, read, read_public, read_transactions
 
 __all__ = ["Distortion", "Judgement", "Personal", "judge"]
 
@@ -66,7 +65,7 @@ class Personal:
         risk: The mean risk of a record.
         records: How many distinct records were looked at.
         side: What risk was measured on: "given", or "raw" for the raw table itself.
-        listed: The people in listed rows as a share of all, estimated.
+        listed: The people in published rows as a share of all, estimated.
     """
 
     utility: float
@@ -114,7 +113,7 @@ class Judgement:
 
 def judge(
     raw: Any,
-    release: str | Path | Release | TransactionsRelease | RowsRelease,
+    release: str | Path | Release,
     *,
     queries: int = QUERIES,
     seed: int = 0,
@@ -156,12 +155,12 @@ def judge(
         raise UsageError("there must be at least one query", hint="Ask for 1,000, say.")
     if seed < 0:
         raise UsageError("the seed is negative", hint="Give 0 or more.")
-    opened: Any = Release.load(release) if isinstance(release, str | Path) else release
-    if side is not None and not isinstance(opened, RowsRelease):
+    opened = Release.load(release) if isinstance(release, str | Path) else release
+    if side is not None and opened.kind != "rows":
         raise UsageError(
             "only a release by supermodular has a side table", hint="Leave the side table out."
         )
-    look = read if opened.schema.items is None else read_transactions
+    look, judged = _KINDS[opened.kind]
     try:
         found: Any = look(
             raw, opened.schema, delimiter=delimiter, line_breaks=line_breaks, progress=progress
@@ -175,13 +174,11 @@ def judge(
             hint=f"{hint}It is read by the schema of the release, {opened.schema.name!r}: is "
             "this the data that it was made from?",
         ) from None
-    if isinstance(opened, TransactionsRelease):
-        return _judge_transactions(found, opened, queries, seed)
-    return _judge_table(found, opened, queries, seed, side)
+    return judged(found, opened, queries, seed, side)
 
 
 def _judge_transactions(
-    transactions: Any, release: TransactionsRelease, queries: int, seed: int
+    transactions: Transactions, release: TransactionsRelease, queries: int, seed: int, side: None
 ) -> Judgement:
     records = len(transactions.start) - 1
     _refuse_empty(records)
@@ -189,16 +186,45 @@ def _judge_transactions(
         release.schema.name,
         release.method,
         records,
-        _may_be(release.count([[]], level=_CERTAIN), records),
+        _may_be(release.count_all(_CERTAIN), records),
         (comparisons.item_marginal(transactions, release),),
         comparisons.itemset_errors(transactions, release, queries, seed),
         itemsets=comparisons.top_errors(transactions, release, TOP),
     )
 
 
-def _judge_table(table: Table, release: Any, queries: int, seed: int, side: Any) -> Judgement:
+def _judge_regions(
+    table: Table, release: TableRelease, queries: int, seed: int, side: None
+) -> Judgement:
     records = int(table.codes.shape[0])
     _refuse_empty(records)
+    penalty = discernibility(table, release.partition)
+    distortion = Distortion(ncp(table, release.partition), penalty, penalty / records)
+    return _judge_table(table, release, queries, seed, distortion)
+
+
+def _judge_rows(
+    table: Table, release: RowsRelease, queries: int, seed: int, side: Any
+) -> Judgement:
+    _refuse_empty(int(table.codes.shape[0]))
+    found = _judge_table(table, release, queries, seed, Distortion(_rows_ncp(release), None, None))
+    try:
+        return replace(found, personal=_personal(table, release, side, seed))
+    except (HedgerowError, TypeError, ValueError) as error:
+        why = f": {error.message}" if isinstance(error, HedgerowError) else ""
+        return replace(
+            found, notes=(*found.notes, f"utility and risk could not be worked out{why}")
+        )
+
+
+def _judge_table(
+    table: Table,
+    release: TableRelease | RowsRelease,
+    queries: int,
+    seed: int,
+    distortion: Distortion,
+) -> Judgement:
+    records = int(table.codes.shape[0])
     notes: list[str] = []
     told = None
     if table.schema.target is not None and int(release.counts.sum()):
@@ -206,27 +232,15 @@ def _judge_table(table: Table, release: Any, queries: int, seed: int, side: Any)
         told = comparisons.classification(table, release, seed, _MODELS if known else ())
         if not known:
             notes.append(NO_MODELS)
-    personal = None
-    if isinstance(release, RowsRelease):
-        distortion = Distortion(_rows_ncp(release), None, None)
-        try:
-            personal = _personal(table, release, side, seed)
-        except (HedgerowError, TypeError, ValueError) as error:
-            why = f": {error.message}" if isinstance(error, HedgerowError) else ""
-            notes.append(f"utility and risk could not be worked out{why}")
-    else:
-        penalty = discernibility(table, release.partition)
-        distortion = Distortion(ncp(table, release.partition), penalty, penalty / records)
     return Judgement(
         release.schema.name,
         release.method,
         records,
-        _may_be(release.count([Query(())], level=_CERTAIN), records),
+        _may_be(release.count_all(_CERTAIN), records),
         comparisons.marginals(table, release),
         comparisons.count_errors(table, release, queries, seed),
         told,
         distortion,
-        personal=personal,
         notes=tuple(notes),
     )
 
@@ -267,7 +281,7 @@ def _personal(table: Table, release: RowsRelease, side: Any, seed: int) -> Perso
     codes = rows[:, : forest.attributes]
     found = personal_table(table, codes, method, (float(setting),), most, seed)
     leaves = forest.leaves(table.codes[:, : forest.attributes].astype(np.int64))
-    people = float(release.counts.sum()) / release.share
+    people = float(release.counts.sum()) / release.sampling_rate
     return Personal(
         found.utility[0],
         float(worth.utility[leaves].sum(axis=1).mean()),
@@ -276,3 +290,11 @@ def _personal(table: Table, release: RowsRelease, side: Any, seed: int) -> Perso
         "raw" if side is None else "given",
         min(1.0, people / table.codes.shape[0]),
     )
+
+
+_KINDS: dict[str, tuple[Callable[..., Any], Callable[..., Judgement]]] = {
+    "table": (read, _judge_regions),
+    "transactions": (read_transactions, _judge_transactions),
+    "rows": (read, _judge_rows),
+}
+"""How raw data is read, and compared with a release of each kind."""

@@ -130,8 +130,7 @@ def simulated_transactions(
         4
     """
     check_dependence(dependence)
-    assert schema.items is not None
-    items: Items = schema.items
+    items: Items = schema.transaction_items
     random = np.random.default_rng(seed)
     size = len(items.given)
     common = _falling(size, 1)[random.permutation(size)]

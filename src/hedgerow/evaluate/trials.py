@@ -28,8 +28,7 @@ from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Publisher
 from hedgerow.publish.supermodular import RowsOutcome
-from hedgerow.release import Release, RowsRelease
-from hedgerow.release.transactions import TransactionsRelease
+from hedgerow.release import Release, RowsRelease, TableRelease, TransactionsRelease
 from hedgerow.schema import Schema
 from hedgerow.table import Table, Transactions, read, read_transactions
 
@@ -83,20 +82,32 @@ class TableTrial:
         done: Any = run(self.table, method, budget, SecureSampler(Keystream(seed)))
         words = {"epsilon": str(budget.epsilon), "private": False}
         if isinstance(done, RowsOutcome):
-            book = {"suppression": done.plan.rule}
-            listed = RowsRelease(
-                schema, method.name, {}, words, book, done.lo, done.hi, done.counts
+            rows = RowsRelease(
+                schema=schema,
+                method=method.name,
+                settings={},
+                guarantee=words,
+                ledger={"suppression": done.plan.rule},
+                lo=done.lo,
+                hi=done.hi,
+                counts=done.counts,
             )
-            return Result(None, None, len(done.counts), self._asked(listed))
-        release = Release(
-            schema, method.name, method.settings(), words, {}, done.partition, done.measurements
+            return Result(None, None, len(done.counts), self._asked(rows))
+        release = TableRelease(
+            schema=schema,
+            method=method.name,
+            settings=method.settings(),
+            guarantee=words,
+            ledger={},
+            partition=done.partition,
+            measurements=done.measurements,
         )
         values = self._asked(release)
         if self.frame is not None:
             values["accuracy"] = by_regions(release, self.frame)
         return Result(done.plan.specialisations, done.plan.depth, release.partition.cells, values)
 
-    def _asked(self, release: Release | RowsRelease) -> Values:
+    def _asked(self, release: Release) -> Values:
         return self._errors(release.count(list(self.queries)).estimate)
 
     def _errors(self, estimate: NDArray[np.float64]) -> Values:
@@ -111,8 +122,7 @@ class TransactionsTrial:
     blind = floor = ceiling = None
 
     def __init__(self, transactions: Transactions, seed: int) -> None:
-        assert transactions.schema.items is not None
-        items = transactions.schema.items
+        items = transactions.schema.transaction_items
         self.transactions, self.labels = transactions, items.labels
         # of rare items hardly any set is in a record, and answering 0 would always be right
         supports = np.bincount(transactions.codes, minlength=items.size)
@@ -125,20 +135,25 @@ class TransactionsTrial:
     def run(self, method: Publisher, epsilon: Number, delta: Number, seed: int) -> Result:
         """Publishes the transactions and compares."""
         schema = self.transactions.schema
-        assert schema.items is not None
         budget = method.plan(schema, epsilon, delta).budget
         done = run(self.transactions, method, budget, SecureSampler(Keystream(seed)))
         words = {"epsilon": str(budget.epsilon), "private": False}
         partition: Any = done.partition
         release = TransactionsRelease(
-            schema, method.name, method.settings(), words, {}, partition, done.measurements
+            schema=schema,
+            method=method.name,
+            settings=method.settings(),
+            guarantee=words,
+            ledger={},
+            partition=partition,
+            measurements=done.measurements,
         )
         asked = [[self.labels[code] for code in one] for one in self.sets]
         told = np.asarray(release.count(asked).estimate, dtype=np.float64)
         off = relative_errors(self.truth, told, len(self.transactions.start) - 1)
         listed = release.frequent(TOP, kind="arrow").to_pydict()
         pairs = [
-            (tuple(sorted(schema.items.code_of(label) for label in one)), float(support))
+            (tuple(sorted(map(schema.transaction_items.code_of, one))), float(support))
             for one, support in zip(listed["items"], listed["estimate"], strict=True)
         ]
         values = {
@@ -157,7 +172,7 @@ class Simulated:
 
     def trial(self, seed: int) -> TableTrial | TransactionsTrial:
         """Another population, and people from it."""
-        if self.schema.items is not None:
+        if self.schema.kind == "transactions":
             transactions = simulated_transactions(self.schema, self.rows, self.dependence, seed)
             return TransactionsTrial(transactions, seed)
         people = HiddenKinds.of(self.schema, self.dependence, seed)
@@ -174,7 +189,7 @@ class Public:
     def __init__(self, schema: Schema, source: Any, rows: int | None) -> None:
         self.schema = schema
         self.data: Any
-        if schema.items is None:
+        if schema.kind == "table":
             self.data = read(source, schema)
             there = self.data.codes.shape[0]
         else:
@@ -189,7 +204,7 @@ class Public:
     def trial(self, seed: int) -> TableTrial | TransactionsTrial:
         """Other rows of the table."""
         random = np.random.default_rng(seed)
-        if self.schema.items is not None:
+        if self.schema.kind == "transactions":
             chosen = np.sort(random.permutation(len(self.data.start) - 1)[: self.rows])
             return TransactionsTrial(_some(self.data, chosen), seed)
         order = random.permutation(self.data.codes.shape[0])

@@ -11,8 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hedgerow.release import Release, RowsRelease
-    from hedgerow.release.transactions import TransactionsRelease
+    from hedgerow.release import Release
 
 
 class _CallablePackage(ModuleType):
@@ -23,7 +22,7 @@ class _CallablePackage(ModuleType):
     the same name would be lost. Calling the package therefore calls the function.
     """
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Release | TransactionsRelease | RowsRelease:
+    def __call__(self, *args: Any, **kwargs: Any) -> Release:
         from hedgerow.publish.api import publish
 
         return publish(*args, **kwargs)

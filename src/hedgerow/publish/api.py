@@ -31,8 +31,8 @@ from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.publish.room import room_for
 from hedgerow.publish.supermodular import RowsOutcome, SideRows, Supermodular
 from hedgerow.release import Release, RowsRelease
+from hedgerow.release.kinds import kind_class
 from hedgerow.release.target import Target
-from hedgerow.release.transactions import TransactionsRelease
 from hedgerow.schema import Schema
 from hedgerow.settings import check_arguments
 from hedgerow.table import Database, Table, Transactions, refuse_mixing, refuse_same_source
@@ -63,7 +63,7 @@ def publish(
     purpose: str | None = None,
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
-) -> Release | TransactionsRelease | RowsRelease:
+) -> Release:
     """Publishes a table under differential privacy.
 
     The whole input is read and checked before anything is drawn. With a ledger, the release is
@@ -123,7 +123,7 @@ def publish(
     check_arguments(publish, locals())
     schema = schema if isinstance(schema, Schema) else Schema.load(schema)
     if method is None:
-        method = DiffMulti() if schema.items is None else DiffPart()
+        method = DiffMulti() if schema.kind == "table" else DiffPart()
     refuse_unready(schema)
     refuse_mixing(source)
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
@@ -176,7 +176,7 @@ def _kept(
     return closing(Target.take(out, overwrite, room_for(method, schema, plan)))
 
 
-def _save(release: Release | TransactionsRelease | RowsRelease, target: Target) -> None:
+def _save(release: Release, target: Target) -> None:
     try:
         release.save(target)
     except BaseException:
@@ -205,23 +205,30 @@ def _release(
     guarantee: dict[str, Any],
     kind: str,
     booking: Booking | None,
-) -> Release | TransactionsRelease | RowsRelease:
+) -> Release:
     """The outcome of a run as a release."""
     if isinstance(outcome, RowsOutcome):
         return _rows_release(schema, method, outcome, guarantee, kind, booking)
-    make: Any = Release if schema.items is None else TransactionsRelease
-    release: Release | TransactionsRelease = make(
+    parts: dict[str, Any] = {
+        "partition": outcome.partition,
+        "measurements": outcome.measurements,
+    }
+    return kind_class(schema.kind)(
         schema=schema,
         method=method.name,
-        settings=method.settings() | {"chosen": method.chosen(schema, outcome)},
+        settings=_settings(method) | {"chosen": method.chosen(schema, outcome)},
         guarantee=guarantee,
         ledger=_ledger(outcome),
-        partition=outcome.partition,
-        measurements=outcome.measurements,
         frame_kind=kind,
         booking=booking,
+        **parts,
     )
-    return release
+
+
+def _settings(method: Publisher) -> dict[str, Any]:
+    """The settings, and which version of its schedule a method went by."""
+    versions = {"schedule": method.schedule, "schedule_version": method.schedule_version}
+    return method.settings() | versions
 
 
 def run(
@@ -307,7 +314,7 @@ def _rows_release(
     return RowsRelease(
         schema=schema,
         method=method.name,
-        settings=method.settings(),
+        settings=_settings(method),
         guarantee=guarantee,
         ledger=book,
         lo=outcome.lo,
@@ -337,8 +344,8 @@ def _guarantee(schema: Schema, outcome: Any, *, private: bool) -> dict[str, Any]
 
 def _unit(schema: Schema) -> tuple[str, str]:
     """Whom a release protects, and which data sets are neighbours."""
-    if schema.items is not None:
-        column = schema.items.person
+    if schema.kind == "transactions":
+        column = schema.transaction_items.person
         if column is None:
             return "one record is one person", "add or remove one record"
         return (

@@ -116,6 +116,7 @@ class Publisher(ABC):
 
     name: ClassVar[str]
     schedule: Literal["tuned", "paper"]
+    schedule_version: ClassVar[int] = 1  # a schedule that divides budgets otherwise is a new one
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type; methods check the rest after that."""

@@ -292,7 +292,7 @@ class Supermodular(Publisher):
                     hint="Keep fewer, take a larger epsilon, or give a public side table.",
                 )
             least = least_group(rate, budget.row_delta, share)
-            rule = {"share": str(share), "least": least}
+            rule = {"sampling_rate": str(share), "threshold": least}
         plan = RowsPlan.of(self.name, self.mode, budget, side, rule)
         if side:
             made = plan.side_budget()
@@ -359,8 +359,8 @@ class Supermodular(Publisher):
         if self.mode == "noisy":
             nodes, counts = curator.nonempty(*what, int(plan.rule["threshold"]))
         else:
-            share = Fraction(plan.rule["share"])
-            nodes, counts = curator.keep(*what, share, int(plan.rule["least"]))
+            share = Fraction(plan.rule["sampling_rate"])
+            nodes, counts = curator.keep(*what, share, int(plan.rule["threshold"]))
         progress(0.8, "comparing settings")
         picture = frontier(forest, side, worth, aim)
         lo, hi = (ends[nodes].astype(np.int64) for ends in (forest.lo, forest.hi))
@@ -414,7 +414,9 @@ def made_side(
     if not counts.any():  # nothing is known, so nobody is likelier than another
         counts = np.ones_like(counts)
     number = int(min(max(counts.sum(), 1000), MOST_SIDE_ROWS))
-    rows = draw_rows(schema, outcome.partition, found.regions, counts, number, seed=0)
+    tree, places = outcome.partition, range(len(schema.attributes))
+    parts = [tree.parts(place, found.regions) for place in places]
+    rows = draw_rows(schema, parts, counts, number, seed=0)
     return read_public(rows, schema)
 
 

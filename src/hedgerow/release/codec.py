@@ -22,9 +22,9 @@ from hedgerow.store.validation import broken, column_of, ints_of, labels_of
 
 __all__ = [
     "COLUMNS",
-    "KINDS",
     "MEASUREMENTS",
     "PARTITION",
+    "SHAPES",
     "measurement_heads",
     "measurements_from",
     "measurements_table",
@@ -39,12 +39,12 @@ COLUMNS = {
     "tree": ("node", "parent", "depth", "split", "lo", "hi"),
     "grid": ("attribute", "edge"),
     "core": ("part", "number"),
-    "cuts": ("partition", "parent", "split", "cut"),
-    MEASUREMENTS: ("measurement", "where", "class", "value", "units"),
+    "cuts": ("node", "parent", "split", "cut"),
+    MEASUREMENTS: ("measurement", "place", "class", "value", "units"),
 }
 """What is read of a file; a file of regions goes by its shape."""
 
-KINDS: dict[str, type] = {
+SHAPES: dict[str, type] = {
     "tree": TreePartition,
     "grid": GridPartition,
     "core": CoreCells,
@@ -61,7 +61,7 @@ _LARGEST_CONTRIBUTION = 10**9
 
 def partition_kind(partition: Partition | Itemsets) -> str:
     """The word that the manifest uses for the shape of the regions."""
-    return next(word for word, kind in KINDS.items() if isinstance(partition, kind))
+    return next(word for word, kind in SHAPES.items() if isinstance(partition, kind))
 
 
 def partition_table(schema: Schema, partition: Partition | Itemsets) -> pa.Table:
@@ -137,9 +137,9 @@ def measurement_heads(measurements: Sequence[Measurement]) -> list[dict[str, Any
     return [
         {
             "name": measurement.name,
-            "at": measurement.at,
+            "place_kind": measurement.at,
             "by_class": measurement.by_class,
-            "listed": measurement.klass is not None,
+            "sparse": measurement.klass is not None,
             "unit": str(measurement.unit),
             "threshold": measurement.threshold,
         }
@@ -158,8 +158,8 @@ def measurements_table(schema: Schema, measurements: Sequence[Measurement]) -> p
         [
             ("measurement", pa.int32()),
             ("name", pa.string()),
-            ("at", pa.string()),
-            ("where", pa.int64()),
+            ("place_kind", pa.string()),
+            ("place", pa.int64()),
             ("class", pa.dictionary(pa.int32(), pa.string())),
             ("value", pa.int64()),
             ("units", pa.int64()),
@@ -202,7 +202,7 @@ def measurements_from(
     known = place.min(initial=0) >= 0 and place.max(initial=-1) < len(heads)
     if not known or (np.diff(place) < 0).any():
         raise broken(MEASUREMENTS, "its rows do not follow the list in the manifest")
-    where = ints_of(MEASUREMENTS, table, "where")
+    where = ints_of(MEASUREMENTS, table, "place")
     value = ints_of(MEASUREMENTS, table, "value")
     units = ints_of(MEASUREMENTS, table, "units")
     klass = labels_of(MEASUREMENTS, table, "class", schema.classes)
@@ -234,14 +234,14 @@ def _measurement(
     klass: NDArray[np.int64],
 ) -> Measurement:
     try:
-        name, at, unit = head["name"], head["at"], exact(head["unit"])
-        by_class, listed, threshold = head["by_class"], head["listed"], head["threshold"]
+        name, at, unit = head["name"], head["place_kind"], exact(head["unit"])
+        by_class, sparse, threshold = head["by_class"], head["sparse"], head["threshold"]
         max_contribution = head.get("max_contribution", 1)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise broken("manifest.json", "a measurement is not described as it should be") from None
     if at not in PLACES or not isinstance(name, str):
         raise broken("manifest.json", "a measurement is not described as it should be")
-    if not isinstance(by_class, bool) or not isinstance(listed, bool):
+    if not isinstance(by_class, bool) or not isinstance(sparse, bool):
         raise broken("manifest.json", "a measurement is not described as it should be")
     if threshold is not None:
         whole = isinstance(threshold, int) and not isinstance(threshold, bool)
@@ -255,9 +255,9 @@ def _measurement(
         raise broken(
             "manifest.json", "the max_contribution of a measurement is no whole number above 0"
         )
-    width = max(1, len(schema.classes)) if by_class and not listed else 1
+    width = max(1, len(schema.classes)) if by_class and not sparse else 1
     known = bool(by_class) and schema.target is not None
-    expected = np.tile(np.arange(width), len(value) // width) if known and not listed else None
+    expected = np.tile(np.arange(width), len(value) // width) if known and not sparse else None
     if len(value) % width or ((klass < 0) == known).any():
         raise broken(MEASUREMENTS, "a number lacks its class, or has one where none was counted")
     if expected is not None and not np.array_equal(klass, expected):
@@ -277,6 +277,6 @@ def _measurement(
         units[::width].copy(),
         unit,
         threshold,
-        np.maximum(klass, 0) if listed else None,
+        np.maximum(klass, 0) if sparse else None,
         max_contribution,
     )

@@ -11,62 +11,36 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hedgerow.errors import ReleaseError
-from hedgerow.estimate.merge import is_censored
-from hedgerow.measured.itemsets import Itemsets
-from hedgerow.measured.marginals import Marginals
-from hedgerow.measured.measurements import Measurement
-from hedgerow.measured.partition import Partition
-from hedgerow.release.codec import (
-    COLUMNS,
-    MEASUREMENTS,
-    PARTITION,
-    measurements_from,
-    measurements_table,
-    partition_from,
-    partition_kind,
-    partition_table,
-)
-from hedgerow.release.formats import FORMATS, ROWS_FILES
-from hedgerow.release.manifest import (
-    MANIFEST,
-    check_guarantee,
-    make_manifest,
-    parse_manifest,
-    schema_of,
-    to_text,
-)
+from hedgerow.release.kinds import kind_class
+from hedgerow.release.manifest import MANIFEST, Document, parse_manifest, to_text
 from hedgerow.release.target import Target, cannot, check_target
 from hedgerow.store.untrusted import digest, is_sober, read_bytes, read_columns
 from hedgerow.store.validation import broken
 
-if TYPE_CHECKING:
-    from hedgerow.release.table import Release
-    from hedgerow.release.transactions import TransactionsRelease
-    from hedgerow.schema import Schema
-
 __all__ = [
+    "Content",
     "check_file",
     "check_target",
     "leftovers",
     "other_files",
     "read_manifest",
-    "read_parts",
     "read_table",
-    "write",
     "write_folder",
 ]
 
+Content: TypeAlias = "pa.Table | Iterable[bytes]"
+"""What a file holds: a table for Parquet, or blocks of bytes."""
+
 _MOST_BYTES = 1 << 34
 _MOST_MANIFEST_BYTES = 1 << 28
-_MOST_UNCOUNTED = 1 << 22  # regions; a grid of very many can be claimed in a few bytes
 
 
 def leftovers(path: str | Path) -> list[Path]:
@@ -83,34 +57,20 @@ def leftovers(path: str | Path) -> list[Path]:
         return []
 
 
-def other_files(path: str | Path, manifest: dict[str, Any]) -> list[str]:
+def other_files(path: str | Path, manifest: Document) -> list[str]:
     """What lies in the folder of a release and is no part of it."""
-    rows = manifest["kind"] == "rows"
-    own = {MANIFEST, *(ROWS_FILES if rows else FORMATS[manifest["partition"]].data_files)}
+    own = {MANIFEST, *kind_class(manifest["kind"]).file_names()}
     try:
         return sorted({entry.name for entry in Path(path).iterdir()} - own)
     except OSError as error:
         raise cannot("read", path, error) from None
 
 
-def write(
-    release: Release | TransactionsRelease, path: str | os.PathLike[str], overwrite: bool = False
-) -> None:
-    """Writes a release to a folder, whole or not at all.
-
-    Raises:
-        ReleaseError: If the folder may not be replaced or cannot be written.
-        UsageError: If a column is called like one of the release's own.
-    """
-    FORMATS[partition_kind(release.partition)].check_names(release.schema)
-    write_folder(path, overwrite, _contents(release), lambda files: make_manifest(release, files))
-
-
 def write_folder(
     path: str | os.PathLike[str],
     overwrite: bool,
-    contents: Iterable[tuple[str, Any]],
-    manifest: Callable[[dict[str, str]], dict[str, Any]],
+    contents: Iterable[tuple[str, Content]],
+    manifest: Callable[[Mapping[str, str]], Document],
 ) -> None:
     """Writes files and a manifest with their hashes, whole or not at all.
 
@@ -143,8 +103,8 @@ def write_folder(
 
 
 def _fill(
-    contents: Iterable[tuple[str, Any]],
-    manifest: Callable[[dict[str, str]], dict[str, Any]],
+    contents: Iterable[tuple[str, Content]],
+    manifest: Callable[[Mapping[str, str]], Document],
     folder: Path,
 ) -> None:
     hashes = {}
@@ -154,13 +114,6 @@ def _fill(
     text = to_text(manifest(hashes))
     _write_file(folder / MANIFEST, [text.encode()])
     _flush_folder(folder)
-
-
-def _contents(release: Release | TransactionsRelease) -> Iterator[tuple[str, Any]]:
-    schema, partition = release.schema, release.partition
-    yield PARTITION, partition_table(schema, partition)
-    yield MEASUREMENTS, measurements_table(schema, release.measurements)
-    yield from FORMATS[partition_kind(partition)].derived(release)
 
 
 def _parquet(table: pa.Table) -> pa.Buffer:
@@ -175,7 +128,7 @@ def _parquet(table: pa.Table) -> pa.Buffer:
     return sink.getvalue()
 
 
-def _write_file(path: Path, blocks: Iterable[Any]) -> str:
+def _write_file(path: Path, blocks: Iterable[bytes]) -> str:
     digest = hashlib.sha256()
     with path.open("xb") as file:
         for block in blocks:
@@ -214,7 +167,7 @@ def _swap(fresh: Path, target: Path, aside: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
-def read_manifest(path: str | Path) -> dict[str, Any]:
+def read_manifest(path: str | Path) -> Document:
     """Reads the manifest of a release; no other file is opened.
 
     Raises:
@@ -232,7 +185,7 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
         raise cannot("read", folder / MANIFEST, error) from None
 
 
-def check_file(path: str | Path, name: str, manifest: dict[str, Any]) -> None:
+def check_file(path: str | Path, name: str, manifest: Document) -> None:
     """Holds one file of a release to the hash in the manifest.
 
     Raises:
@@ -245,7 +198,7 @@ def check_file(path: str | Path, name: str, manifest: dict[str, Any]) -> None:
     _hold(name, found, manifest)
 
 
-def _hold(name: str, found: str, manifest: dict[str, Any]) -> None:
+def _hold(name: str, found: str, manifest: Document) -> None:
     if found != manifest["files"].get(name):
         raise broken(name, "this file is not the one that was published: its hash differs")
 
@@ -253,7 +206,7 @@ def _hold(name: str, found: str, manifest: dict[str, Any]) -> None:
 def read_table(
     path: str | Path,
     name: str,
-    manifest: dict[str, Any],
+    manifest: Document,
     columns: Sequence[str] = (),
     like: pa.Table | None = None,
 ) -> pa.Table:
@@ -268,53 +221,3 @@ def read_table(
         raise cannot("read", Path(path) / name, error) from None
     _hold(name, hashlib.sha256(content).hexdigest(), manifest)
     return read_columns(name, content, columns, like)
-
-
-def _check_places(
-    schema: Schema, partition: Partition | Itemsets, measurements: Sequence[Measurement]
-) -> None:
-    places = {"region": partition.cells, "node": len(getattr(partition, "parent", (0,)))}
-    if schema.items is not None:
-        places |= {"item": schema.items.size, "size": schema.items.size + 1}
-    if schema.items is None:
-        Marginals.of(schema, measurements)
-    for measurement in measurements:
-        if measurement.at == "cell" and schema.items is None:
-            continue  # the line above looked at them
-        if (measurement.where >= places.get(measurement.at, 0)).any():
-            raise broken(MEASUREMENTS, "a number speaks of a place that does not exist")
-    counted = max((len(measurement.where) for measurement in measurements), default=0)
-    if not is_censored(measurements) and partition.cells > max(counted, _MOST_UNCOUNTED):
-        raise broken(PARTITION, "it has very many regions that were not counted")
-
-
-def read_parts(path: str | Path, manifest: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The fields of the release in a folder, every file of it checked.
-
-    Only files of fixed names are opened, whatever the manifest lists.
-
-    Raises:
-        ReleaseError: Names the file and what is wrong with it.
-    """
-    manifest = read_manifest(path) if manifest is None else manifest
-    check_guarantee(manifest["guarantee"])
-    schema = schema_of(manifest)
-    shape = manifest["partition"]
-    layout = FORMATS[shape]
-    partition = partition_from(shape, read_table(path, PARTITION, manifest, COLUMNS[shape]), schema)
-    layout.check(schema, partition)
-    table = read_table(path, MEASUREMENTS, manifest, COLUMNS[MEASUREMENTS])
-    measurements = measurements_from(manifest["measurements"], table, schema)
-    _check_places(schema, partition, measurements)
-    for name in layout.data_files:
-        if name not in (PARTITION, MEASUREMENTS):  # those were read above
-            check_file(path, name, manifest)
-    return {
-        "schema": schema,
-        "method": manifest["method"],
-        "settings": manifest["settings"],
-        "guarantee": manifest["guarantee"],
-        "ledger": manifest["ledger"],
-        "partition": partition,
-        "measurements": measurements,
-    }

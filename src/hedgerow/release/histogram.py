@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.schema import Attribute, Categorical
+from hedgerow.estimate.answers import Answers
+from hedgerow.schema import Attribute, Categorical, Items, Schema
 from hedgerow.schema.query import Query
 
-if TYPE_CHECKING:
-    from hedgerow.release.transactions import TransactionsRelease
-
-__all__ = ["BINS", "Spread", "bins", "columns_of", "item_spread", "spread_of", "spreads"]
+__all__ = ["BINS", "Spread", "bins", "item_spread", "spread_of", "spreads"]
 
 Floats = NDArray[np.float64]
+Ask = Callable[[list[Query]], Answers]
 
 BINS = 20
 """Numbers are told in at most so many steps."""
@@ -33,6 +32,7 @@ class Spread:
         counts: Estimated numbers of records, not below 0.
         low: The lower ends of the intervals around them.
         high: The upper ends; infinite where nothing is known.
+        attribute: The attribute itself; None for items.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Spread:
     counts: Floats
     low: Floats
     high: Floats
+    attribute: Attribute | None = None
 
     @property
     def shares(self) -> Floats:
@@ -74,54 +75,38 @@ def bins(attribute: Attribute, most: int = BINS) -> tuple[int, ...]:
     return (0, *inner, attribute.grid, *([attribute.size] if attribute.has_other else []))
 
 
-def spread_of(attribute: Attribute, edges: tuple[int, ...], answers: Any) -> Spread:
+def spread_of(attribute: Attribute, edges: tuple[int, ...], answers: Answers) -> Spread:
     """The answers to one query for each step of an attribute."""
     labels = [attribute.label(low, high) for low, high in zip(edges[:-1], edges[1:], strict=True)]
     counts = np.maximum(answers.estimate, 0.0)
-    return Spread(attribute.name, tuple(labels), edges, counts, answers.low, answers.high)
+    low, high = answers.low, answers.high
+    return Spread(attribute.name, tuple(labels), edges, counts, low, high, attribute)
 
 
-def columns_of(schema: Any) -> tuple[Attribute, ...]:
-    """The predictors, then the class if there is one."""
-    return (*schema.attributes, *([] if schema.target is None else [schema.target]))
-
-
-def spreads(release: Any) -> tuple[Spread, ...]:
-    """The spread of every attribute, and of the class, by the release's own answers.
+def spreads(schema: Schema, ask: Ask) -> tuple[Spread, ...]:
+    """The spread of every attribute, and of the class, by a release's own answers.
 
     Args:
-        release: A release of a table.
-
-    Example:
-        >>> from fractions import Fraction
-        >>> from hedgerow.measured import GridPartition, Measurement
-        >>> from hedgerow.release import Release
-        >>> from hedgerow.schema import Schema
-        >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
-        ...     "age": {"type": "numeric", "low": 0, "high": 3}}})
-        >>> counted = Measurement("leaf", "region", np.array([0, 1]), np.array([[30], [10]]),
-        ...                       False, np.array([1, 1]), Fraction(1))
-        >>> release = Release(schema, "diffgen", {}, {"epsilon": "1"}, {},
-        ...                   GridPartition((np.array([0, 2, 4]),)), (counted,))
-        >>> spreads(release)[0].counts.tolist()
-        [15.0, 15.0, 5.0, 5.0]
+        schema: The schema of a table.
+        ask: Answers queries about it.
     """
     found = []
-    for place, attribute in enumerate(columns_of(release.schema)):
+    columns = (*schema.attributes, *([] if schema.target is None else [schema.target]))
+    for place, attribute in enumerate(columns):
         edges = bins(attribute)
         pairs = list(zip(edges[:-1], edges[1:], strict=True))
-        if place < len(release.schema.attributes):
+        if place < len(schema.attributes):
             asked = [Query(((place, ((float(low), float(high)),)),)) for low, high in pairs]
         else:
             asked = [Query((), (low,)) for low, _ in pairs]
-        found.append(spread_of(attribute, edges, release.count(asked)))
+        found.append(spread_of(attribute, edges, ask(asked)))
     return tuple(found)
 
 
-def item_spread(release: TransactionsRelease) -> Spread:
+def item_spread(items: Items, ask: Callable[[list[list[str]]], Answers]) -> Spread:
     """How many records hold each item."""
-    labels = tuple(release.items.labels)
-    answers = release.count([[label] for label in labels])
+    labels = tuple(items.labels)
+    answers = ask([[label] for label in labels])
     counts = np.maximum(answers.estimate, 0.0)
     edges = tuple(range(len(labels) + 1))
     return Spread("item", labels, edges, counts, answers.low, answers.high)

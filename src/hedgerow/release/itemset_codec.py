@@ -29,7 +29,7 @@ def itemsets_table(partition: Itemsets) -> pa.Table:
     )
     return pa.table(
         {
-            "partition": np.arange(partition.cells, dtype=np.int32),
+            "node": np.arange(partition.cells, dtype=np.int32),
             "parent": partition.parent.astype(np.int32),
             "split": partition.split.astype(np.int32),
             "cut": cuts,
@@ -54,7 +54,7 @@ def itemsets_from(file: str, kind: str, table: pa.Table) -> Itemsets:
         if (part < 0).any() or (np.diff(part) < 0).any():
             raise broken(file, "its rows are not core items and then bins")
         return CoreCells(number[part == 0], number[part == 1])
-    places = ints_of(file, table, "partition")
+    places = ints_of(file, table, "node")
     if not np.array_equal(places, np.arange(len(places))):
         raise broken(file, "its partitions are not in order")
     cuts = column_of(file, table, "cut")

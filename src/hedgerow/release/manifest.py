@@ -6,36 +6,43 @@ import importlib.metadata
 import json
 import math
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import HedgerowError, ReleaseError
 from hedgerow.measured.conversion import exact
-from hedgerow.release.codec import KINDS, measurement_heads, partition_kind
+from hedgerow.release.kinds import KINDS, kind_class
 from hedgerow.schema import Schema
 from hedgerow.store.validation import broken
 
 if TYPE_CHECKING:
-    from hedgerow.release.table import Release
-    from hedgerow.release.transactions import TransactionsRelease
+    from hedgerow.release.base import Release
 
 __all__ = [
+    "Document",
     "FORMAT",
     "FORMAT_VERSION",
     "MANIFEST",
     "check_guarantee",
     "common_manifest",
-    "make_manifest",
     "parse_manifest",
     "to_text",
 ]
 
 MANIFEST = "manifest.json"
 FORMAT = "hedgerow-release"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+
+Document = dict[str, Any]
+"""An object of JSON: whatever a stranger wrote, until something looks at it."""
 
 _MOST_NESTED = 200  # a schema has at most 136 levels
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_SHAPE: dict[str, type] = {
+_NOTE = "x_"  # entries whose names begin so are for others, and nothing here reads them
+_ENTRIES: dict[str, type] = {
+    "format": str,
+    "format_version": int,
+    "kind": str,
     "method": str,
     "settings": dict,
     "schema": dict,
@@ -45,11 +52,7 @@ _SHAPE: dict[str, type] = {
     "package_version": str,
     "files": dict,
 }
-_KINDS: dict[str, dict[str, type]] = {
-    "regions": {"partition": str, "measurements": list},
-    "rows": {"frontier": dict},
-}
-"""What else a manifest holds, by the kind of release; without a word it is one of regions."""
+"""What the manifests of all kinds hold; each kind has some more (`Release.entries_of_kind`)."""
 
 
 def package_version() -> str:
@@ -60,21 +63,7 @@ def package_version() -> str:
         return "unknown"
 
 
-def make_manifest(release: Release | TransactionsRelease, files: dict[str, str]) -> dict[str, Any]:
-    """The manifest of a release of regions.
-
-    Args:
-        release: The release.
-        files: The SHA-256 of each other file.
-    """
-    return {
-        **common_manifest(release, files),
-        "partition": partition_kind(release.partition),
-        "measurements": measurement_heads(release.measurements),
-    }
-
-
-def common_manifest(release: Any, files: dict[str, str]) -> dict[str, Any]:
+def common_manifest(release: Release, files: Mapping[str, str]) -> Document:
     """What the manifests of all kinds of releases hold.
 
     It holds nothing that depends on the data other than through the noisy transcript, and
@@ -87,6 +76,7 @@ def common_manifest(release: Any, files: dict[str, str]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
+        "kind": release.kind,
         "method": release.method,
         "settings": release.settings,
         "schema": release.schema.to_dict(),
@@ -94,11 +84,11 @@ def common_manifest(release: Any, files: dict[str, str]) -> dict[str, Any]:
         "guarantee": release.guarantee,
         "ledger": release.ledger,
         "package_version": package_version(),
-        "files": files,
+        "files": dict(files),
     }
 
 
-def to_text(manifest: dict[str, Any]) -> str:
+def to_text(manifest: Document) -> str:
     """The manifest as stable JSON: sorted keys, but for the schema, whose order has a meaning.
 
     Example:
@@ -118,11 +108,11 @@ def to_text(manifest: dict[str, Any]) -> str:
     return json.dumps(ordered, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def parse_manifest(text: bytes) -> dict[str, Any]:
+def parse_manifest(text: bytes) -> Document:
     """Reads a manifest and checks its shape.
 
     Raises:
-        ReleaseError: If it is no manifest, or one of a later format than this package knows.
+        ReleaseError: If it is no manifest, or one of another format than this package reads.
     """
     try:
         manifest = json.loads(
@@ -139,26 +129,36 @@ def parse_manifest(text: bytes) -> dict[str, Any]:
             f"{MANIFEST}: this is not the manifest of a hedgerow release",
             hint="Give the folder that `hedgerow publish` wrote.",
         )
-    version = manifest.get("format_version")
+    _check_version(manifest.get("format_version"))
+    kind = manifest.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise broken(MANIFEST, "this hedgerow does not know the kind of release")
+    known = {**_ENTRIES, **kind_class(kind).entries_of_kind}
+    for key, wanted in known.items():
+        if not isinstance(manifest.get(key), wanted):
+            raise broken(MANIFEST, f"the entry {key!r} is missing or not of its kind")
+    # what one does not know may change the meaning of what one does
+    if any(key not in known and not key.startswith(_NOTE) for key in manifest):
+        raise broken(MANIFEST, "it has an entry that this format does not know")
+    return manifest
+
+
+def _check_version(version: object) -> None:
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise broken(MANIFEST, "the format version is no whole number above 0")
+    if version == 1:
+        raise ReleaseError(
+            "this release is of format 1, which hedgerow 0.1 wrote and this version does not read",
+            hint="Publish the data again with this version, or read it with hedgerow 0.1.",
+        )
     if version > FORMAT_VERSION:
         raise ReleaseError(
             f"this release is of format {version}; this hedgerow reads up to {FORMAT_VERSION}",
             hint="Install a newer hedgerow: pip install --upgrade hedgerow.",
         )
-    sort = manifest.setdefault("kind", "regions")
-    if not isinstance(sort, str) or sort not in _KINDS:
-        raise broken(MANIFEST, "this hedgerow does not know the kind of release")
-    for key, kind in (_SHAPE | _KINDS[sort]).items():
-        if not isinstance(manifest.get(key), kind):
-            raise broken(MANIFEST, f"the entry {key!r} is missing or not of its kind")
-    if sort == "regions" and manifest["partition"] not in KINDS:
-        raise broken(MANIFEST, f"the shape of the regions is none of {', '.join(KINDS)}")
-    return manifest
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, Any]]) -> Document:
     """An object of JSON. If a key is there twice, programs disagree on which one counts."""
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -188,7 +188,7 @@ def _check_plain(manifest: Any) -> None:
             waiting += [(one, depth + 1) for one in below]
 
 
-def check_guarantee(guarantee: dict[str, Any]) -> None:
+def check_guarantee(guarantee: Document) -> None:
     """Sees that a promise can be read; whether it is kept is for `verify` to say.
 
     Raises:
@@ -215,7 +215,7 @@ def check_guarantee(guarantee: dict[str, Any]) -> None:
         raise broken(MANIFEST, "the guarantee does not say whether the query was row-wise")
 
 
-def schema_of(manifest: dict[str, Any]) -> Schema:
+def schema_of(manifest: Document) -> Schema:
     """The schema in a manifest, held to its hash.
 
     Raises:

@@ -8,11 +8,10 @@ in cells that are not listed are missing, and nobody can say how many.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -25,83 +24,89 @@ from hedgerow.estimate.rows_bounds import least_by_noise, least_by_sampling
 from hedgerow.estimate.synthesize import draw_rows
 from hedgerow.measured.conversion import exact
 from hedgerow.measured.generalized import check_names, csv_blocks, dictionary
-from hedgerow.measured.partition import Partition, Parts
+from hedgerow.measured.partition import Parts
 from hedgerow.optimise.hierarchy import generalised_attributes
-from hedgerow.release.booking import Booking, note_saved
-from hedgerow.release.files import check_file, read_table, write_folder
-from hedgerow.release.formats import ROWS_FILES
-from hedgerow.release.manifest import check_guarantee, common_manifest, schema_of
-from hedgerow.schema import Attribute, Schema
-from hedgerow.store.frames import as_kind
+from hedgerow.release.base import Questions, Release
+from hedgerow.release.description import Description, protected_rows
+from hedgerow.release.files import Content, check_file, read_table
+from hedgerow.release.histogram import Spread, spreads
+from hedgerow.release.manifest import Document
+from hedgerow.schema import Attribute
+from hedgerow.schema.query import Query
+from hedgerow.store.frames import Frame
 from hedgerow.store.validation import broken
-
-if TYPE_CHECKING:
-    from hedgerow.schema.query import Query
 
 __all__ = ["RowsRelease"]
 
 Ints = NDArray[np.int64]
 
-CELLS, TABLE = ROWS_FILES
+CELLS, TABLE = "cells.parquet", "table.csv"
 
 
-@dataclass(frozen=True, repr=False)
-class RowsRelease:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RowsRelease(Release):
     """Generalised rows and how many people each stands for.
 
     Args:
-        schema: The public description of the table.
-        method: "supermodular".
-        settings: The method's settings, as JSON would hold them.
-        guarantee: What is promised.
-        ledger: What was spent on what, and by which rule rows were left out.
         lo: The first code of each row in each attribute, the class as the last one.
         hi: One past the last code.
-        counts: With the mode "noisy" noisy counts; with "sampled" how many kept people there are,
-            which is exact: the one exact number that a release may hold.
+        counts: With the mode "noisy" noisy counts; with "sampled" how many sampled people there
+            are, which is exact: the one exact number that a release may hold.
         frontier: What other settings would have meant, computed on the side table.
-        frame_kind: The kind of frame that answers come in unless another is asked for.
-        booking: Its entry in a budget ledger, if it was just published with one.
 
     Example:
+        >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
-        >>> release = RowsRelease(schema, "supermodular", {"mode": "noisy"}, {"epsilon": "1"}, {},
-        ...                       np.array([[0], [40]]), np.array([[100], [50]]),
-        ...                       np.array([31, 17]))
+        >>> release = RowsRelease(
+        ...     schema=schema, method="supermodular", settings={"mode": "noisy"},
+        ...     guarantee={"epsilon": "1"}, ledger={}, lo=np.array([[0], [40]]),
+        ...     hi=np.array([[100], [50]]), counts=np.array([31, 17]))
         >>> release.generalized().to_pydict()
         {'age': ['[0, 99]', '[40, 50)'], 'count': [31, 17]}
     """
 
-    schema: Schema
-    method: str
-    settings: dict[str, Any]
-    guarantee: dict[str, Any]
-    ledger: dict[str, Any]
+    kind = "rows"
+    sources = (CELLS,)
+    derived = (TABLE,)
+    entries_of_kind = {"frontier": dict}
+
     lo: Ints
     hi: Ints
     counts: Ints
-    frontier: dict[str, Any] = field(default_factory=dict)
-    frame_kind: str = field(default="arrow", compare=False)
-    booking: Booking | None = field(default=None, compare=False)
+    frontier: Document = field(default_factory=dict)
 
-    __hash__ = None  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both say the same."""
-        if not isinstance(other, RowsRelease):
-            return NotImplemented
-        plain = ("schema", "method", "settings", "guarantee", "ledger", "frontier")
-        arrays = ("lo", "hi", "counts")
-        return all(getattr(self, name) == getattr(other, name) for name in plain) and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays
+    def describe(self) -> Description:
+        """See `Release.describe`."""
+        return Description(
+            parts="rows",
+            part="generalised row",
+            number=len(self.counts),
+            summary="It holds generalised rows, each shared by several people.",
+            people="people published",
+            record="row",
+            largest="rows that most people share",
+            example='"age in [30, 50]"',
+            protected=protected_rows(self.schema),
+            suppressed=self._suppressed(),
         )
 
-    def __repr__(self) -> str:
-        """The method, the schema and the guarantee on one line."""
+    def _suppressed(self) -> str | None:
+        rule = self.ledger.get("suppression")
+        if rule is None:
+            return None
+        if "sampling_rate" not in rule:
+            return (
+                f"Only rows with a noisy count of at least {rule['threshold']} are published. "
+                "Nothing is said of how many people are in rows that are suppressed."
+            )
+        person = self.schema.person
+        one, those = ("person", "people") if person is None or person.max_rows == 1 else (
+            "row", "rows")  # fmt: skip
         return (
-            f"RowsRelease({self.method!r}, schema={self.schema.name!r}, "
-            f"epsilon={self.guarantee.get('epsilon')}, rows={len(self.counts)})"
+            f"Each {one} was sampled with probability {rule['sampling_rate']}; counts are of "
+            f"sampled {those}. Generalised rows with fewer than {rule['threshold']} of them are "
+            "suppressed, and nothing is said of how many that were."
         )
 
     @property
@@ -110,21 +115,23 @@ class RowsRelease:
         return generalised_attributes(self.schema)
 
     @property
-    def share(self) -> float:
-        """The share of people that was kept: 1 unless people were sampled."""
-        kept = self.ledger.get("suppression", {}).get("share")
-        return 1.0 if kept is None else float(exact(kept))
+    def sampling_rate(self) -> float:
+        """The probability with which a person was sampled: 1 in the mode "noisy"."""
+        rate = self.ledger.get("suppression", {}).get("sampling_rate")
+        return 1.0 if rate is None else float(exact(rate))
 
     @property
-    def _listing(self) -> tuple[float, int]:
-        """The rate of the noise, and from which noisy count on rows are listed."""
+    def _publishing(self) -> tuple[float, int]:
+        """The rate of the noise, and from which noisy count on rows are published."""
         try:
             rule = self.ledger["suppression"]
             return float(exact(rule["rate"])), int(exact(rule["threshold"]))
         except (LookupError, TypeError, ValueError, ArithmeticError):
-            raise broken("manifest.json", "the rule by which rows are listed is missing") from None
+            raise broken(
+                "manifest.json", "the rule by which rows are suppressed is missing"
+            ) from None
 
-    def generalized(self, kind: str | None = None) -> Any:
+    def generalized(self, kind: str | None = None) -> Frame:
         """The rows in words, and their counts, in canonical order.
 
         Args:
@@ -134,32 +141,26 @@ class RowsRelease:
 
     def synthesize(
         self, n: int | None = None, seed: int | None = None, kind: str | None = None
-    ) -> Any:
-        """Records drawn inside the generalised rows, in random order.
+    ) -> Frame:
+        """Records drawn inside the generalised rows; see `Release.synthesize`.
 
         Values are uniform inside a generalised value, so whatever people left open says nothing.
-
-        Args:
-            n: How many; without it, as many as the release counts.
-            seed: For the same rows again.
-            kind: The kind of frame wanted.
         """
         # the class is generalised like all other columns, so it is drawn like them
         flat = replace(self.schema, attributes=self.attributes, target=None)
-        every = np.arange(len(self.counts))
-        rows = draw_rows(flat, cast(Partition, _Listed(self)), every, self.counts[:, None], n, seed)
-        return self._frame(rows, kind)
+        parts = [self._parts(place) for place in range(len(self.attributes))]
+        return self._frame(draw_rows(flat, parts, self.counts[:, None], n, seed), kind)
 
-    def count(self, queries: Any, level: float = 0.95) -> Answers:
+    def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """Answers count queries as far as generalised rows can.
 
-        The estimate spreads each row evenly over what it covers. People whose rows are not listed
+        The estimate spreads each row evenly over what it covers. People whose rows are suppressed
         are missing in it, so it is too low on the whole, and there is no upper end: the truth may
-        be any number from `low` on. The lower end counts listed rows wholly inside a query alone,
+        be any number from `low` on. The lower end counts rows wholly inside a query alone,
         less what noise or sampling may have added (`hedgerow.estimate.rows_bounds`).
 
         Args:
-            queries: As for `Release.count`.
+            queries: As for `TableRelease.count`.
             level: The probability that the lower end holds, at least.
         """
         if not 0 < level < 1:
@@ -192,39 +193,43 @@ class RowsRelease:
             part *= ((classes >= lo) & (classes < hi)).sum(axis=1) / (hi - lo)[:, 0]
         whole = part >= 1 - 1e-12
         inside = float(self.counts[whole].sum())
-        share = self.share
+        share = self.sampling_rate
         estimate = float((part * self.counts).sum()) / share
         if share < 1:
             least = least_by_sampling(inside, share, alpha)
             spread = (part**2 * self.counts).sum() * (1 - share) / share**2
         else:
-            rate, threshold = self._listing
+            rate, threshold = self._publishing
             least = least_by_noise(inside, int(whole.sum()), rate, threshold, alpha)
             spread = 2 * (part**2).sum() / rate**2
         return estimate, math.ceil(least - 1e-9), math.sqrt(spread)
 
-    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
-        """Writes the release to a folder, whole or not at all; `Release.load` reads it."""
-        check_names(self.schema)
-        write_folder(path, overwrite, self._contents(), self._manifest)
-        note_saved(self.booking, path)
+    def count_all(self, level: float = 0.95) -> Answers:
+        """See `Release.count_all`."""
+        return self.count(Query(()), level)
 
-    def _contents(self) -> Iterator[tuple[str, Any]]:
+    def histograms(self) -> tuple[Spread, ...]:
+        """See `Release.histograms`."""
+        return spreads(self.schema, self.count)
+
+    def check_names(self) -> None:
+        """See `Release.check_names`."""
+        check_names(self.schema)
+
+    def files(self) -> Iterator[tuple[str, Content]]:
+        """See `Release.files`."""
         yield CELLS, self._codes()
         yield TABLE, csv_blocks(self._table())
 
-    def _manifest(self, files: dict[str, str]) -> dict[str, Any]:
-        return {**common_manifest(self, files), "kind": "rows", "frontier": self.frontier}
+    def entries(self) -> Document:
+        """See `Release.entries`."""
+        return {"frontier": self.frontier}
 
-    @staticmethod
-    def from_folder(path: str | Path, manifest: dict[str, Any]) -> RowsRelease:
-        """Reads a release whose manifest was read; every file is held to its hash.
-
-        Raises:
-            ReleaseError: Names the file and what is wrong with it.
-        """
-        check_guarantee(manifest["guarantee"])
-        schema = schema_of(manifest)
+    @classmethod
+    def from_folder(cls, path: Path, manifest: Document) -> Self:
+        """See `Release.from_folder`."""
+        shared = cls._shared(manifest)
+        schema = shared["schema"]
         sizes = [attribute.size for attribute in generalised_attributes(schema)]
         names = [f"{end}_{place}" for place in range(len(sizes)) for end in ("lo", "hi")]
         table = read_table(path, CELLS, manifest, [*names, "count"])
@@ -241,10 +246,8 @@ class RowsRelease:
             raise broken(CELLS, "a row lies outside the domain of the schema")
         if (columns[-1] < 0).any():
             raise broken(CELLS, "a count is negative")
-        release = RowsRelease(
-            schema, manifest["method"], manifest["settings"], manifest["guarantee"],
-            manifest["ledger"], lo, hi, columns[-1], manifest["frontier"],
-        )  # fmt: skip
+        found = {"lo": lo, "hi": hi, "counts": columns[-1], "frontier": manifest["frontier"]}
+        release = cls(**shared, **found)
         release._check_labels()
         return release
 
@@ -256,16 +259,16 @@ class RowsRelease:
             raise broken(CELLS, "a row is no node of a taxonomy") from None
 
     def _codes(self) -> pa.Table:
-        columns: dict[str, Any] = {}
+        columns: dict[str, pa.Array] = {}
         for place in range(self.lo.shape[1]):
             columns[f"lo_{place}"] = self.lo[:, place]
             columns[f"hi_{place}"] = self.hi[:, place]
         return pa.table({**columns, "count": self.counts})
 
     def _table(self) -> pa.Table:
-        columns: dict[str, Any] = {}
+        columns: dict[str, pa.Array] = {}
         for place, attribute in enumerate(self.attributes):
-            parts = _Listed(self).parts(place, np.arange(len(self.counts)))
+            parts = self._parts(place)
             labels = [
                 attribute.label(low, high)
                 for low, high in zip(parts.lo.tolist(), parts.hi.tolist(), strict=True)
@@ -274,17 +277,8 @@ class RowsRelease:
             columns[attribute.name] = dictionary(index, tuple(labels))
         return pa.table({**columns, "count": pa.array(self.counts)})
 
-    def _frame(self, table: pa.Table, kind: str | None) -> Any:
-        return as_kind(table, self.frame_kind if kind is None else kind)
-
-
-class _Listed:
-    """The rows in the form in which regions are drawn from."""
-
-    def __init__(self, release: RowsRelease) -> None:
-        self._release = release
-
-    def parts(self, place: int, rows: Ints) -> Parts:
-        pairs = np.stack([self._release.lo[rows, place], self._release.hi[rows, place]], axis=1)
+    def _parts(self, place: int) -> Parts:
+        """The distinct intervals of a column among the rows."""
+        pairs = np.stack([self.lo[:, place], self.hi[:, place]], axis=1)
         distinct, index = np.unique(pairs, axis=0, return_inverse=True)
         return Parts(index.reshape(-1).astype(np.int64), distinct[:, 0], distinct[:, 1])

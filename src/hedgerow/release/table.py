@@ -1,12 +1,10 @@
-"""`Release`: everything that may leave, and what can be made of it without private data."""
+"""`TableRelease`: a table by its regions, and what can be made of it without private data."""
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,72 +20,76 @@ from hedgerow.estimate.marginal_model import Forest, fit_forest
 from hedgerow.estimate.marginal_rows import Held, Weighed, most_rows, weigh, weighed_counts
 from hedgerow.estimate.merge import is_censored
 from hedgerow.estimate.synthesize import draw_rows, labels_of
-from hedgerow.measured.generalized import generalized_table
+from hedgerow.measured.generalized import (
+    check_against,
+    check_names,
+    csv_blocks,
+    generalized_table,
+    typed_table,
+)
 from hedgerow.measured.marginals import Marginals
-from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition
-from hedgerow.release.booking import Booking, note_saved
-from hedgerow.release.files import read_manifest, read_parts, write
-from hedgerow.release.formats import FORMATS
-from hedgerow.schema import Schema
-from hedgerow.store.frames import as_kind
+from hedgerow.release.base import Questions
+from hedgerow.release.codec import PARTITION
+from hedgerow.release.description import Description, protected_rows
+from hedgerow.release.files import Content
+from hedgerow.release.histogram import Spread, spreads
+from hedgerow.release.measured import MeasuredRelease
+from hedgerow.schema import Query, Schema
+from hedgerow.store.frames import Frame
+from hedgerow.store.validation import broken
 
-__all__ = ["Release"]
+__all__ = ["TableRelease"]
 
 Ints = NDArray[np.int64]
 
+REGIONS, TABLE = "regions.parquet", "table.csv"
 _COUNTED_IN = 150_000  # rows that stand for the records when queries are answered
 
 
-@dataclass(frozen=True, repr=False)
-class Release:
-    """Noisy measurements on public regions, with the guarantee they were made under.
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TableRelease(MeasuredRelease):
+    """Noisy measurements on public regions of a table, with the guarantee they were made under.
 
     Args:
-        schema: The public description of the table.
-        method: The name of the method, such as "diffmulti".
-        settings: The method's settings, as JSON would hold them.
-        guarantee: What is promised: epsilon and delta, the unit of protection, the neighbouring
-            relation, the accounting, and whether the run was private at all.
-        ledger: What was spent on what.
-        partition: The public regions.
+        partition: The public regions: a tree or a grid.
         measurements: The noisy counts.
-        frame_kind: The kind of frame that answers come in unless another is asked for: "arrow",
-            "pandas" or "polars".
-        booking: Its entry in a budget ledger, if it was just published with one.
 
     Example:
         >>> from fractions import Fraction
-        >>> from hedgerow.measured import GridPartition
+        >>> from hedgerow.measured import GridPartition, Measurement
         >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
         >>> counted = Measurement("leaf", "region", np.array([0, 1]), np.array([[3], [1]]), False,
         ...                       np.array([1, 1]), Fraction(1))
-        >>> release = Release(schema, "diffgen", {}, {"epsilon": "1"}, {},
-        ...                   GridPartition((np.array([0, 40, 100]),)), (counted,))
+        >>> release = TableRelease(
+        ...     schema=schema, method="diffgen", settings={}, guarantee={"epsilon": "1"}, ledger={},
+        ...     partition=GridPartition((np.array([0, 40, 100]),)), measurements=(counted,))
         >>> release
-        Release('diffgen', schema='ages', epsilon=1, regions=2)
+        TableRelease('diffgen', schema='ages', epsilon=1, regions=2)
         >>> release.generalized().to_pydict()
         {'region': [0, 1], 'age': ['[0, 40)', '[40, 99]'], 'count': [3, 1]}
     """
 
-    schema: Schema
-    method: str
-    settings: dict[str, Any]
-    guarantee: dict[str, Any]
-    ledger: dict[str, Any]
+    kind = "table"
+    shapes = ("tree", "grid")
+    derived = (REGIONS, TABLE)
+
     partition: Partition
-    measurements: tuple[Measurement, ...]
-    frame_kind: str = field(default="arrow", compare=False)
-    booking: Booking | None = field(default=None, compare=False)
 
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        """The method, the schema and the guarantee on one line."""
-        return (
-            f"Release({self.method!r}, schema={self.schema.name!r}, "
-            f"epsilon={self.guarantee.get('epsilon')}, regions={self.partition.cells})"
+    def describe(self) -> Description:
+        """See `Release.describe`."""
+        return Description(
+            parts="regions",
+            part="region",
+            number=self.partition.cells,
+            summary="It holds noisy counts of groups. No raw record is in it, and no exact count.",
+            people="people counted",
+            record="row",
+            largest="largest regions",
+            example='"age in [30, 50]"',
+            protected=protected_rows(self.schema),
+            suppressed=self._suppressed(),
         )
 
     @cached_property
@@ -112,7 +114,7 @@ class Release:
         """The counts of the listed regions, shape [regions, classes]: whole and not negative."""
         return whole_counts(self.estimates)
 
-    def generalized(self, kind: str | None = None) -> Any:
+    def generalized(self, kind: str | None = None) -> Frame:
         """The generalised table: `region`, the attributes, the class, `count`.
 
         One row per region and class, in canonical order, with values like `Professional` and
@@ -129,33 +131,31 @@ class Release:
         )
 
     @cached_property
+    def marginals(self) -> Marginals | None:
+        """See `Release.marginals`."""
+        return Marginals.of(self.schema, self.measurements)
+
+    @cached_property
     def forest(self) -> Forest | None:
         """Where records lie, if the release has marginals (`hedgerow.measured.marginals`)."""
-        marginals = Marginals.of(self.schema, self.measurements)
+        marginals = self.marginals
         if marginals is None or is_censored(self.measurements) or not self.counts.any():
             return None
         return fit_forest(marginals, self.counts.sum(axis=0).astype(np.float64))
 
     def synthesize(
         self, n: int | None = None, seed: int | None = None, kind: str | None = None
-    ) -> Any:
-        """Rows like those of the table, in random order.
+    ) -> Frame:
+        """Rows like those of the table, in random order; see `Release.synthesize`.
 
-        They are drawn evenly inside the regions; with marginals, where it says that records lie.
-
-        Args:
-            n: How many; without it, as many as the release counts.
-            seed: For the same rows again.
-            kind: The kind of frame wanted.
-
-        Raises:
-            UsageError: If n is negative, or the release counts nobody to draw from.
+        They are drawn evenly inside the regions; with marginals, where these say that records lie.
         """
         model = None if self.forest is None else (self.forest, self._held)
-        rows = draw_rows(self.schema, self.partition, self.regions, self.counts, n, seed, model)
-        return self._frame(rows, kind)
+        places = range(len(self.schema.attributes))
+        parts = [self.partition.parts(place, self.regions) for place in places]
+        return self._frame(draw_rows(self.schema, parts, self.counts, n, seed, model), kind)
 
-    def assign(self, rows: Any) -> Any:
+    def assign(self, rows: Frame) -> Frame:
         """The region that each row falls into.
 
         Args:
@@ -168,7 +168,7 @@ class Release:
         found, known = self._locate(rows)
         return self._beside(rows, "region", pa.array(found, mask=~known))
 
-    def predict(self, rows: Any) -> Any:
+    def predict(self, rows: Frame) -> Frame:
         """The class that the region of each row mostly holds.
 
         In a tree, a region whose counts are mostly noise leans on the regions around it
@@ -211,7 +211,7 @@ class Release:
         listed = np.append(cells.regions, -1)[place] == found
         return np.asarray(best[np.where(listed, place, len(cells.regions))], dtype=np.int64)
 
-    def count(self, queries: Any, level: float = 0.95) -> Answers:
+    def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """Answers count queries: how many records are there that meet some conditions?
 
         Args:
@@ -229,13 +229,15 @@ class Release:
 
         Example:
             >>> from fractions import Fraction
-            >>> from hedgerow.measured import GridPartition
+            >>> from hedgerow.measured import GridPartition, Measurement
             >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
             ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
             >>> counted = Measurement("leaf", "region", np.array([0, 1]), np.array([[30], [80]]),
             ...                       False, np.array([1, 1]), Fraction(1))
-            >>> release = Release(schema, "diffgen", {}, {"epsilon": "1"}, {},
-            ...                   GridPartition((np.array([0, 40, 100]),)), (counted,))
+            >>> release = TableRelease(
+            ...     schema=schema, method="diffgen", settings={}, guarantee={"epsilon": "1"},
+            ...     ledger={}, partition=GridPartition((np.array([0, 40, 100]),)),
+            ...     measurements=(counted,))
             >>> answers = release.count(["age < 40", "age < 70"])
             >>> answers.estimate.tolist(), answers.low.tolist(), answers.high.tolist()
             ([30.0, 70.0], [27.0, 27.0], [33.0, 114.0])
@@ -267,50 +269,42 @@ class Release:
         cells = self.estimates
         return Held(self.partition, cells.values, np.sqrt(cells.variance))
 
-    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
-        """Writes the release to a folder, whole or not at all.
+    def count_all(self, level: float = 0.95) -> Answers:
+        """See `Release.count_all`."""
+        return self.count(Query(()), level)
 
-        A release that was published with a ledger is noted there as published.
+    def histograms(self) -> tuple[Spread, ...]:
+        """See `Release.histograms`."""
+        return spreads(self.schema, self.count)
 
-        Args:
-            path: The folder, which must not exist yet.
-            overwrite: Whether a release that is there already may be replaced.
+    def check_names(self) -> None:
+        """See `Release.check_names`."""
+        check_names(self.schema)
 
-        Raises:
-            ReleaseError: If the folder may not be replaced or cannot be written.
-        """
-        write(self, path, overwrite)
-        note_saved(self.booking, path)
+    def _readable(self) -> Iterator[tuple[str, Content]]:
+        published = (self.schema, self.partition, self.regions, self.counts)
+        yield REGIONS, typed_table(*published)
+        yield TABLE, csv_blocks(generalized_table(*published))
 
-    @staticmethod
-    def load(path: str | Path) -> Any:
-        """Reads a release; no private data is needed.
+    @classmethod
+    def _check_schema(cls, schema: Schema) -> None:
+        if schema.kind != "table":
+            raise broken(PARTITION, "the schema describes transactions, and these regions a table")
 
-        Returns:
-            A `Release`, a `TransactionsRelease` if transactions were published, or a `RowsRelease`
-            if every record was generalised by itself.
+    def check(self) -> None:
+        """See `MeasuredRelease.check`."""
+        check_against(self.schema, self.partition)
+        Marginals.of(self.schema, self.measurements)  # which looks at all cells of its tables
+        self._check_places({}, [one for one in self.measurements if one.at != "cell"])
 
-        Raises:
-            ReleaseError: If a file is missing, changed or damaged, or of a later format.
-        """
-        manifest = read_manifest(path)
-        if manifest["kind"] == "rows":
-            from hedgerow.release.rows import RowsRelease
-
-            return RowsRelease.from_folder(path, manifest)
-        return FORMATS[manifest["partition"]].open(read_parts(path, manifest))
-
-    def _locate(self, rows: Any) -> tuple[Ints, NDArray[np.bool_]]:
+    def _locate(self, rows: Frame) -> tuple[Ints, NDArray[np.bool_]]:
         from hedgerow.table import encode_rows
 
         codes, known = encode_rows(rows, self.schema, lenient=True)
         # what stands in for a row that was not encoded is never shown, but must be a code
         return self.partition.locate(np.where(known[:, None], codes, 0)), known
 
-    def _frame(self, table: pa.Table, kind: str | None) -> Any:
-        return as_kind(table, self.frame_kind if kind is None else kind)
-
-    def _beside(self, rows: Any, name: str, column: pa.Array) -> Any:
+    def _beside(self, rows: Frame, name: str, column: pa.Array) -> Frame:
         """A one-column frame of the kind of the rows, aligned with them."""
         from hedgerow.table import frame_kind
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hedgerow.disk import Hold, Room
 from hedgerow.errors import ReleaseError
-from hedgerow.release.formats import ALL_FILES
+from hedgerow.release.kinds import all_files
 from hedgerow.release.manifest import MANIFEST
 from hedgerow.settings import check_arguments
 
@@ -195,7 +195,7 @@ def _refuse(path: str | os.PathLike[str], folder: Path, overwrite: bool) -> None
         raise cannot("read", path, error) from None
     if not inside:
         return
-    if MANIFEST not in inside or inside - {MANIFEST, *ALL_FILES}:
+    if MANIFEST not in inside or inside - {MANIFEST, *all_files()}:
         raise ReleaseError(
             f"{path} is there already and holds other files than a release's, so it is left alone",
             hint="Name a folder that does not exist yet"

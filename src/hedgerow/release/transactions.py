@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,70 +13,78 @@ from hedgerow.errors import ReleaseError
 from hedgerow.estimate.answers import Answers, check_level
 from hedgerow.estimate.itemsets.answers import answer_sets, read_sets
 from hedgerow.estimate.itemsets.frequent import frequent_sets
-from hedgerow.estimate.itemsets.listing import list_itemsets
+from hedgerow.estimate.itemsets.listing import list_itemsets, text_blocks
 from hedgerow.estimate.itemsets.model import ItemsetModel, model_of
 from hedgerow.estimate.itemsets.rows import rows_table
 from hedgerow.estimate.synthesize import check_whole
 from hedgerow.measured.itemsets import Itemsets
-from hedgerow.measured.measurements import Measurement
-from hedgerow.release.booking import Booking, note_saved
-from hedgerow.release.files import write
+from hedgerow.release.base import Questions
+from hedgerow.release.codec import PARTITION, partition_kind
+from hedgerow.release.description import Description
+from hedgerow.release.files import Content
+from hedgerow.release.histogram import Spread, item_spread
+from hedgerow.release.measured import MeasuredRelease
 from hedgerow.schema import Items, Schema
-from hedgerow.store.frames import as_kind
+from hedgerow.store.frames import Frame
+from hedgerow.store.validation import broken
 
 __all__ = ["TransactionsRelease"]
 
+ITEMSETS, ITEMSETS_TEXT = "itemsets.parquet", "itemsets.txt"
 
-@dataclass(frozen=True, repr=False)
-class TransactionsRelease:
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TransactionsRelease(MeasuredRelease):
     """Noisy counts of itemsets, with the guarantee they were made under.
 
     Args:
-        schema: The public description of the transactions.
-        method: The name of the method, such as "diffpart".
-        settings: The method's settings, as JSON would hold them.
-        guarantee: What is promised.
-        ledger: What was spent on what.
-        partition: The public regions.
+        partition: The public regions: the cells of a core, or a tree of cuts.
         measurements: The noisy counts.
-        frame_kind: The kind of frame that answers come in unless another is asked for.
-        booking: Its entry in a budget ledger, if it was just published with one.
 
     Example:
         >>> from fractions import Fraction
+        >>> from hedgerow.measured import Measurement
         >>> from hedgerow.measured.itemsets import CoreCells
         >>> schema = Schema.from_dict({
         ...     "name": "shop", "unit": "row", "items": {"universe": ["milk", "tea"]}})
         >>> counted = Measurement("cell", "region", np.arange(4),
         ...                       np.array([[1], [60], [31], [9]]), False,
         ...                       np.ones(4, np.int64), Fraction(1))
-        >>> release = TransactionsRelease(schema, "diffpart", {}, {"epsilon": "1"}, {},
-        ...                         CoreCells(np.array([0, 1]), np.array([0])), (counted,))
+        >>> release = TransactionsRelease(
+        ...     schema=schema, method="diffpart", settings={}, guarantee={"epsilon": "1"},
+        ...     ledger={}, partition=CoreCells(np.array([0, 1]), np.array([0])),
+        ...     measurements=(counted,))
         >>> release
-        TransactionsRelease('diffpart', schema='shop', epsilon=1, regions=4)
+        TransactionsRelease('diffpart', schema='shop', epsilon=1, itemsets=4)
         >>> release.itemsets().to_pydict()
         {'count': [60, 31, 9], 'items': [['milk'], ['tea'], ['milk', 'tea']]}
         >>> release.count(["milk", "tea"]).low.tolist(), release.count("milk").high.tolist()
         ([6.0], [73.0])
     """
 
-    schema: Schema
-    method: str
-    settings: dict[str, Any]
-    guarantee: dict[str, Any]
-    ledger: dict[str, Any]
+    kind = "transactions"
+    shapes = ("core", "cuts")
+    derived = (ITEMSETS, ITEMSETS_TEXT)
+
     partition: Itemsets
-    measurements: tuple[Measurement, ...]
-    frame_kind: str = field(default="arrow", compare=False)
-    booking: Booking | None = field(default=None, compare=False)
 
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        """The method, the schema and the guarantee on one line."""
-        return (
-            f"TransactionsRelease({self.method!r}, schema={self.schema.name!r}, "
-            f"epsilon={self.guarantee.get('epsilon')}, regions={self.partition.cells})"
+    def describe(self) -> Description:
+        """See `Release.describe`."""
+        column = self.items.person
+        return Description(
+            parts="itemsets",
+            part="set of items" if partition_kind(self.partition) == "core" else "partition",
+            number=self.partition.cells,
+            summary="It holds noisy counts of sets of items. No raw record is in it, and no exact "
+            "count.",
+            people="people counted",
+            record="record",
+            largest="most frequent itemsets",
+            example=f'"{", ".join(self.items.given[:2])}"',
+            protected="any one record (one record is one person)"
+            if column is None
+            else f"any one person (one value of {column}, with all its items)",
+            suppressed=self._suppressed(),
         )
 
     @property
@@ -96,7 +102,7 @@ class TransactionsRelease:
         """What the measurements say about all itemsets; made when it is first needed."""
         return model_of(self.items, self.partition, self.measurements)
 
-    def itemsets(self, kind: str | None = None) -> Any:
+    def itemsets(self, kind: str | None = None) -> Frame:
         """The itemsets whose noisy count stands out of the noise, with that count.
 
         A row stands for the records with just these items (and so many others, where the
@@ -106,28 +112,28 @@ class TransactionsRelease:
         Args:
             kind: The kind of frame wanted.
         """
-        listed = list_itemsets(self.items, self.partition, self.measurements)
-        return self._frame(listed.table(), kind)
+        found = list_itemsets(self.items, self.partition, self.measurements)
+        return self._frame(found.table(), kind)
 
-    def count(self, itemsets: Any, level: float = 0.95) -> Answers:
+    def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """How many records hold all items of a set, whatever else they hold?
 
         Args:
-            itemsets: One itemset, such as [1, 4] or ["milk", "tea"], or a list of itemsets. The
+            queries: One itemset, such as [1, 4] or ["milk", "tea"], or a list of itemsets. The
                 empty set is in every record.
             level: The probability that an interval holds the truth, at least.
 
         Returns:
             Estimates with intervals, in the order of the sets. There is no upper bound where
-            small counts were left out of the release (schedule `paper`).
+            small counts were suppressed (schedule `paper`).
 
         Raises:
             UsageError: If a set cannot be understood, or the level is not between 0 and 1.
         """
         share = check_level(level)
-        return answer_sets(self.model, read_sets(itemsets, self.items), share)
+        return answer_sets(self.model, read_sets(queries, self.items), share)
 
-    def frequent(self, k: int = 20, level: float = 0.95, kind: str | None = None) -> Any:
+    def frequent(self, k: int = 20, level: float = 0.95, kind: str | None = None) -> Frame:
         """The k itemsets that most records hold, as far as the release tells.
 
         Args:
@@ -160,8 +166,8 @@ class TransactionsRelease:
         seed: int | None = None,
         kind: str | None = None,
         form: str = "lists",
-    ) -> Any:
-        """Made-up transactions that follow the release, in random order.
+    ) -> Frame:
+        """Synthetic transactions that follow the release, in random order.
 
         Args:
             n: How many; without it, as many as the release counts.
@@ -178,25 +184,26 @@ class TransactionsRelease:
         start, codes = self.model.draw(n, np.random.default_rng(seed))
         return self._frame(rows_table(self.items, start, codes, form), kind)
 
-    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
-        """Writes the release to a folder, whole or not at all.
+    def count_all(self, level: float = 0.95) -> Answers:
+        """See `Release.count_all`: the empty set is in every record."""
+        return self.count([[]], level)
 
-        Args:
-            path: The folder, which must not exist yet.
-            overwrite: Whether a release that is there already may be replaced.
+    def histograms(self) -> tuple[Spread, ...]:
+        """See `Release.histograms`."""
+        return (item_spread(self.items, self.count),)
 
-        Raises:
-            ReleaseError: If the folder may not be replaced or cannot be written.
-        """
-        write(self, path, overwrite)
-        note_saved(self.booking, path)
+    def _readable(self) -> Iterator[tuple[str, Content]]:
+        found = list_itemsets(self.items, self.partition, self.measurements)
+        yield ITEMSETS, found.table()
+        yield ITEMSETS_TEXT, text_blocks(found)
 
-    @staticmethod
-    def load(path: str | Path) -> Any:
-        """Reads a release of any kind, as `Release.load` does."""
-        from hedgerow.release.table import Release
+    @classmethod
+    def _check_schema(cls, schema: Schema) -> None:
+        if schema.kind != "transactions":
+            raise broken(PARTITION, "the schema describes a table, and these regions transactions")
 
-        return Release.load(path)
-
-    def _frame(self, table: pa.Table, kind: str | None) -> Any:
-        return as_kind(table, self.frame_kind if kind is None else kind)
+    def check(self) -> None:
+        """See `MeasuredRelease.check`."""
+        self.partition.check(self.items)
+        size = self.items.size
+        self._check_places({"item": size, "size": size + 1}, self.measurements)

@@ -10,26 +10,17 @@ import numpy as np
 from hedgerow.errors import HedgerowError
 from hedgerow.measured import GridPartition
 from hedgerow.measured.itemsets import CoreCells
-from hedgerow.release import Release, RowsRelease, TransactionsRelease
+from hedgerow.release import RowsRelease, TableRelease, TransactionsRelease
 from hedgerow.report import words
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
 from hedgerow.report.regions import largest
 from hedgerow.report.tree import grid_picture, tree_picture
 from hedgerow.schema.item_tree import ItemTree
 
-__all__ = ["division", "whole"]
+__all__ = ["itemsets", "regions", "rows", "whole"]
 
 _TOP = 12
 _CLASSES = 4
-
-
-def division(release: Any) -> Safe:
-    """How people were divided, and the largest parts."""
-    if isinstance(release, TransactionsRelease):
-        return _transactions(release)
-    if isinstance(release, RowsRelease):
-        return _rows(release)
-    return _regions(release)
 
 
 def whole(number: float | None) -> str:
@@ -45,7 +36,8 @@ def whole(number: float | None) -> str:
     return f"{number:,.0f}" if number >= 10 or number == int(number) else f"{number:.1f}"
 
 
-def _regions(release: Release) -> Safe:
+def regions(release: TableRelease) -> Safe:
+    """How a table was divided, and its largest regions."""
     if isinstance(release.partition, GridPartition):
         picture = grid_picture(release, release.partition)
     else:
@@ -63,13 +55,13 @@ def _regions(release: Release) -> Safe:
     numbers = {1, *range(3, len(heads))}
     caption = f"The {len(shown)} largest regions, with noisy counts"
     parts = [picture, tag("h3", "The largest regions"), table(caption, heads, rows, numbers, True)]
-    left = words.left_out(release)
-    return join([_marginals(release), *parts, tag("p", left, class_="note") if left else None])
+    small = release.describe().suppressed
+    return join([_marginals(release), *parts, tag("p", small, class_="note") if small else None])
 
 
-def _marginals(release: Release) -> Safe | None:
+def _marginals(release: TableRelease) -> Safe | None:
     """What was counted beside the regions."""
-    tables = words.marginals(release)
+    tables = release.marginals
     if tables is None:
         return None
     names = [attribute.name for attribute in release.schema.attributes]
@@ -80,18 +72,20 @@ def _marginals(release: Release) -> Safe | None:
         )
         together = "this pair" if len(tables.pair) == 1 else f"these {len(tables.pair)} pairs"
         sentence += f", and {together} of attributes together: {listed}"
-    return tag("p", f"{sentence}. Made-up rows and answers follow these counts and the regions.")
+    return tag("p", f"{sentence}. Synthetic rows and answers follow these counts and the regions.")
 
 
-def _rows(release: RowsRelease) -> Safe:
+def rows(release: RowsRelease) -> Safe:
+    """How much is left open in generalised rows, and those that most people share."""
     total = max(1, int(release.counts.sum()))
     width = (release.hi - release.lo).astype(np.float64)
-    rows = []
+    open_parts = []
     for place, attribute in enumerate(release.attributes):
         left = np.where(width[:, place] > 1, width[:, place] / attribute.size, 0.0)
         share = float((left * release.counts).sum()) / total
         exact = float(release.counts[width[:, place] <= 1].sum()) / total
-        rows.append([attribute.name, f"{share:.0%}", bars([("told", share)]), f"{exact:.0%}"])
+        bar = bars([("told", share)])
+        open_parts.append([attribute.name, f"{share:.0%}", bar, f"{exact:.0%}"])
     listed = release.generalized("arrow").to_pylist()
     listed.sort(key=lambda row: -row["count"])
     most = max((row["count"] for row in listed), default=0) or 1
@@ -105,7 +99,7 @@ def _rows(release: RowsRelease) -> Safe:
         told.append(
             [where or "everyone", f"{row['count']:,}", bars([("told", row["count"] / most)])]
         )
-    left_out = words.left_out(release)
+    suppressed = release.describe().suppressed
     return join(
         [
             tag(
@@ -114,11 +108,11 @@ def _rows(release: RowsRelease) -> Safe:
                 f"{words.many(len(release.counts), 'generalised row')}. Rows overlap: they are no "
                 "division of everybody.",
             ),
-            tag("p", left_out) if left_out else None,
+            tag("p", suppressed) if suppressed else None,
             table(
-                "How much is left open in each attribute, on average over the people listed",
+                "How much is left open in each attribute, on average over the people published",
                 ["attribute", "of its domain left open", PICTURE, "told exactly"],
-                rows,
+                open_parts,
                 {1, 3},
             ),
             _frontier(release.frontier),
@@ -154,7 +148,8 @@ def _frontier(frontier: dict[str, Any]) -> Safe | None:
     )
 
 
-def _transactions(release: TransactionsRelease) -> Safe:
+def itemsets(release: TransactionsRelease) -> Safe:
+    """How transactions were divided, and the most frequent itemsets."""
     partition, items = release.partition, release.items
     if isinstance(partition, CoreCells):
         named = ", ".join(items.labels[code] for code in partition.core.tolist())

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hedgerow.measured.conversion import exact
-from hedgerow.release import Release, RowsRelease, TransactionsRelease
+from hedgerow.release import Release
 from hedgerow.report import words
-from hedgerow.report.divisions import division, whole
-from hedgerow.report.html import Safe, join, table, tag
+from hedgerow.report.divisions import whole
+from hedgerow.report.html import Safe, join, tag
+from hedgerow.report.kinds import KINDS
 from hedgerow.report.promise import budget, doubt, factor, promise
 from hedgerow.report.values import questions, values
 from hedgerow.schema import Numeric
-from hedgerow.schema.query import Query
 from hedgerow.verification import verify
 from hedgerow.verification.verify import Verdict
 
@@ -50,7 +50,7 @@ _LIMITS = (
 
 
 def page(
-    source: str | Path | Release | TransactionsRelease | RowsRelease,
+    source: str | Path | Release,
     against: Judgement | None = None,
     verdict: Verdict | None = None,
 ) -> str:
@@ -73,7 +73,7 @@ def page(
         >>> page(release).startswith("<!DOCTYPE html>")
         True
     """
-    release: Any = Release.load(source) if isinstance(source, str | Path) else source
+    release = Release.load(source) if isinstance(source, str | Path) else source
     verdict = verify(source) if verdict is None else verdict
     doubted = doubt(release, verdict)
     parts = _sections(release, verdict, against)
@@ -111,7 +111,7 @@ def page(
 
 
 def _warnings(
-    release: Any, doubted: str | None, against: Judgement | None
+    release: Release, doubted: str | None, against: Judgement | None
 ) -> list[tuple[str, str]]:
     """What nobody may overlook: some loud words each, and why."""
     found = [] if doubted is None else [("DO NOT RELY ON THIS RELEASE", doubted)]
@@ -132,7 +132,7 @@ def _banner(warnings: list[tuple[str, str]]) -> Safe | None:
     return tag("aside", *inner, class_="banner", aria_label=label)
 
 
-def _top(release: Any, doubted: str | None, against: Judgement | None) -> Safe:
+def _top(release: Release, doubted: str | None, against: Judgement | None) -> Safe:
     what = "for the holder of the data" if against is not None else "for its recipients"
     if doubted is not None:
         kind = f"A release that cannot be relied on, {what}"
@@ -144,12 +144,12 @@ def _top(release: Any, doubted: str | None, against: Judgement | None) -> Safe:
         kind = f"A release under differential privacy, {what}"
         epsilon = words.decimal(exact(release.guarantee["epsilon"]))
         delta = words.decimal(exact(release.guarantee["delta"]))
-    people = _people(release)
+    told = release.describe()
     facts = [
         ("epsilon (smaller is safer)", epsilon),
         ("delta", delta),
         ("published", _published(release)),
-        (f"people {'listed' if isinstance(release, RowsRelease) else 'counted'}, about", people),
+        (f"{told.people}, about", whole(float(release.count_all().estimate[0]))),
     ]
     if against is not None:
         facts.append(("raw records", f"{against.records:,}"))
@@ -165,24 +165,19 @@ def _top(release: Any, doubted: str | None, against: Judgement | None) -> Safe:
     )
 
 
-def _published(release: Any) -> str:
-    found, tables = words.regions(release), words.marginals(release)
+def _published(release: Release) -> str:
+    found, tables = words.regions(release), release.marginals
     if tables is None:
         return found
     found += f", counts of {words.many(len(tables.single), 'attribute')}"
     return found + (f" and {words.many(len(tables.pair), 'pair')}" if tables.pair else "")
 
 
-def _people(release: Any) -> str:
-    everybody: Any = [[]] if isinstance(release, TransactionsRelease) else [Query(())]
-    return whole(float(release.count(everybody).estimate[0]))
-
-
 def _sections(
-    release: Any, verdict: Verdict, against: Judgement | None
+    release: Release, verdict: Verdict, against: Judgement | None
 ) -> list[tuple[str, str, Safe]]:
     raw = None if against is None else [one.raw for one in against.marginals]
-    transactions = isinstance(release, TransactionsRelease)
+    kind = KINDS[release.kind]
     doubted = doubt(release, verdict)
     found: list[tuple[str, str, Safe | None]] = [
         ("short", "In short", _short(release, doubted, against)),
@@ -191,12 +186,11 @@ def _sections(
         (
             "released",
             "What was released",
-            join([_columns(release), _edges(release), division(release)]),
+            join([kind.columns(release.schema), _edges(release), kind.division(release)]),
         ),
     ]
     if against is None:
-        title = "How often items occur" if transactions else "How values are spread"
-        found.append(("values", title, values(release, None)))
+        found.append(("values", kind.values, values(release, None)))
         found.append(("questions", "What can be asked", questions(release)))
     else:
         from hedgerow.report import against as compared
@@ -212,14 +206,14 @@ def _sections(
         found.append(("values", "Values, raw against released", beside))
         found.append(("counts", "Counts, raw against released", compared.counts_against(against)))
         found.append(("classes", "Predictions", compared.classes_against(against)))
-        coarse = f"How coarse the {'rows' if isinstance(release, RowsRelease) else 'regions'} are"
+        coarse = f"How coarse the {release.describe().parts} are"
         found.append(("coarse", coarse, compared.detail_against(against)))
     found.append(("limits", "What is not protected", _limits(release)))
     found.append(("check", "How to check and use it", _use(release)))
     return [(key, name, content) for key, name, content in found if content is not None]
 
 
-def _short(release: Any, doubted: str | None, against: Judgement | None) -> Safe:
+def _short(release: Release, doubted: str | None, against: Judgement | None) -> Safe:
     """What somebody should know who reads no further."""
     told = [] if doubted is None else ["What it promises cannot be relied on."]
     if against is not None and not against.matches:
@@ -236,11 +230,8 @@ def _short(release: Any, doubted: str | None, against: Judgement | None) -> Safe
         ]
         weak = words.caution(epsilon)
         told += [weak] if weak else []
-    if doubted is None and isinstance(release, RowsRelease):
-        told.append("It holds generalised rows, each shared by several people.")
-    elif doubted is None:
-        what = "groups" if release.schema.items is None else "sets of items"
-        told.append(f"It holds noisy counts of {what}. No raw record is in it, and no exact count.")
+    if doubted is None:
+        told.append(release.describe().summary)
     if against is None:
         told.append("Everything on this page follows from the release alone.")
     else:
@@ -250,32 +241,7 @@ def _short(release: Any, doubted: str | None, against: Judgement | None) -> Safe
     return tag("ul", *(tag("li", sentence) for sentence in told), class_="limits")
 
 
-def _columns(release: Any) -> Safe:
-    schema = release.schema
-    if schema.items is not None:
-        sentence = f"A universe of {schema.items.size:,} items is public: "
-        shown = ", ".join(schema.items.labels[:12])
-        more = " and so on" if schema.items.size > 12 else ""
-        return tag("p", f"{sentence}{shown}{more}.")
-    rows = []
-    for attribute in schema.attributes:
-        if isinstance(attribute, Numeric):
-            domain = f"{attribute.edge(0)} to {attribute.edge(attribute.grid)}"
-            kind: str = attribute.kind
-        else:
-            domain = words.many(attribute.size, "value")
-            kind = "boolean" if attribute.boolean else "categories"
-        rows.append([attribute.name, kind, domain])
-    if schema.target is not None:
-        rows.append([schema.target.name, "the class", words.many(len(schema.classes), "value")])
-    columns = table("The public columns", ["attribute", "kind", "domain"], rows)
-    dropped = None
-    if schema.identifiers:
-        dropped = tag("p", f"Dropped before publishing: {', '.join(schema.identifiers)}.")
-    return tag("details", tag("summary", f"{len(rows)} public columns"), columns, dropped)
-
-
-def _edges(release: Any) -> Safe | None:
+def _edges(release: Release) -> Safe | None:
     """How parts of numbers are written."""
     if not any(isinstance(attribute, Numeric) for attribute in release.schema.attributes):
         return None
@@ -287,45 +253,18 @@ def _edges(release: Any) -> Safe | None:
     )
 
 
-def _small(release: Any) -> tuple[str, str]:
-    """What small counts, and what is inside of what was counted, do not tell."""
-    noise = "Small counts are mostly noise"
-    if release.schema.items is not None:
-        return noise, (
-            "A set of items with a small count may be in nobody's record in truth, and which items "
-            "go together is known only as far as they were counted together."
-        )
-    if isinstance(release, RowsRelease):
-        return "Small counts tell little", (
-            "A generalised row with a small count tells little about how many people share it, and "
-            "inside a row nothing is known about where people are."
-        )
-    empty = "A region with a small count may be empty in truth, and inside a region "
-    tables = words.marginals(release)
-    if tables is None:
-        return noise, f"{empty}nothing is known about where people are."
-    known = "the regions and the pairs" if tables.pair else "the regions"
-    return noise, (
-        f"{empty}where people are is estimated from counts over all people. How attributes go "
-        f"together there is known only as far as {known} tell."
-    )
-
-
-def _limits(release: Any) -> Safe:
-    told = [*_LIMITS, _small(release)]
-    items = release.schema.items is not None
-    public = (
-        "The list of items and its groups are" if items else "Bounds, values and taxonomies are"
-    )
+def _limits(release: Release) -> Safe:
+    kind = KINDS[release.kind]
+    told = [*_LIMITS, kind.small(release)]
     told.insert(
         2,
         (
             "The schema is public",
-            f"{public} published as they are. They must be public knowledge and not read off the "
-            "data.",
+            f"{kind.public} published as they are. They must be public knowledge and not read off "
+            "the data.",
         ),
     )
-    if release.schema.items is None and release.schema.person is None:
+    if release.schema.kind == "table" and release.schema.person is None:
         told.insert(
             1,
             ("A row is a person", "Somebody with several rows is protected less, in proportion."),
@@ -357,8 +296,8 @@ def _limits(release: Any) -> Safe:
     )
 
 
-def _use(release: Any) -> Safe:
-    ask = '"milk, tea"' if release.schema.items is not None else '"age in [30, 50]"'
+def _use(release: Release) -> Safe:
+    ask = release.describe().example
     lines = [
         "# do the books add up?",
         "hedgerow verify release/",
@@ -366,7 +305,7 @@ def _use(release: Any) -> Safe:
         "hedgerow show release/",
         "# how many, and how sure is that?",
         f"hedgerow query release/ {ask}",
-        "# made-up rows that follow it",
+        "# synthetic rows that follow it",
         "hedgerow sample release/ --out rows.csv",
     ]
     return join(
@@ -378,7 +317,7 @@ def _use(release: Any) -> Safe:
     )
 
 
-def _foot(release: Any, against: Judgement | None) -> Safe:
+def _foot(release: Release, against: Judgement | None) -> Safe:
     text = (
         "Made by hedgerow from the release alone."
         if against is None

@@ -6,13 +6,16 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import ReleaseError
 from hedgerow.measured.conversion import exact
 from hedgerow.report import words
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
 from hedgerow.verification.verify import Verdict
+
+if TYPE_CHECKING:
+    from hedgerow.release import Release
 
 __all__ = ["after", "budget", "doubt", "factor", "promise", "shares"]
 
@@ -52,7 +55,7 @@ def factor(epsilon: Fraction) -> str:
     return shown or f"e^{words.decimal(epsilon)}"
 
 
-def doubt(release: Any, verdict: Verdict) -> str | None:
+def doubt(release: Release, verdict: Verdict) -> str | None:
     """Why a release cannot be relied on, if it fails its own checks.
 
     That a release was seeded is no lie: it says so itself, and is told elsewhere.
@@ -70,7 +73,7 @@ def doubt(release: Any, verdict: Verdict) -> str | None:
     return f"It fails its own check ({'; '.join(told)}{more})."
 
 
-def promise(release: Any, verdict: Verdict) -> Safe:
+def promise(release: Release, verdict: Verdict) -> Safe:
     """The guarantee in plain words and in odds, if the books bear it out."""
     doubted = doubt(release, verdict)
     if doubted is not None:
@@ -216,14 +219,14 @@ def shares(ledger: dict[str, Any], named: Callable[[str], str] = _plain) -> list
         ) from None
 
 
-def budget(release: Any, sound: bool) -> Safe | None:
+def budget(release: Release, sound: bool) -> Safe | None:
     """The budget as a picture, and in numbers.
 
     Args:
         release: The release.
         sound: Whether its books add up; if not, they need not even be readable.
     """
-    detailed, classes = words.marginals(release) is not None, bool(release.schema.classes)
+    detailed, classes = release.marginals is not None, bool(release.schema.classes)
     named = partial(_plain, detailed=detailed, classes=classes)
     try:
         parts = shares(release.ledger, named)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgerow.measured import GridPartition, TreePartition
-    from hedgerow.release import Release
+    from hedgerow.release import TableRelease
 
 __all__ = ["ShownRegion", "cuts", "largest", "nested"]
 
@@ -40,11 +40,11 @@ class ShownRegion:
         return self.named or lies or "everyone"
 
 
-def largest(release: Release, most: int) -> list[ShownRegion]:
+def largest(release: TableRelease, most: int) -> list[ShownRegion]:
     """The regions with the largest published counts, the largest first.
 
     Args:
-        release: Any release.
+        release: A release of a table.
         most: How many regions at most.
     """
     import numpy as np
@@ -67,7 +67,7 @@ def largest(release: Release, most: int) -> list[ShownRegion]:
     return shown
 
 
-def nested(release: Release, tree: TreePartition, deepest: int) -> dict[str, Any]:
+def nested(release: TableRelease, tree: TreePartition, deepest: int) -> dict[str, Any]:
     """The upper part of a release's tree, as nested objects.
 
     Args:
@@ -107,7 +107,7 @@ def nested(release: Release, tree: TreePartition, deepest: int) -> dict[str, Any
     return made[0]
 
 
-def cuts(release: Release, grid: GridPartition) -> dict[str, list[str]]:
+def cuts(release: TableRelease, grid: GridPartition) -> dict[str, list[str]]:
     """The parts of each attribute of a grid, as labels."""
     parts = {}
     for attribute, cut in zip(release.schema.attributes, grid.edges, strict=True):

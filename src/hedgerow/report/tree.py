@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hedgerow.measured import GridPartition, TreePartition
-from hedgerow.release import Release
+from hedgerow.release import TableRelease
 from hedgerow.report import words
 from hedgerow.report.html import Safe, join, tag
 from hedgerow.report.regions import cuts
@@ -42,7 +42,7 @@ class Branch:
     merged: int = 0
 
 
-def upper_tree(release: Release, tree: TreePartition) -> Branch:
+def upper_tree(release: TableRelease, tree: TreePartition) -> Branch:
     """The upper part of a tree, with small branches drawn together."""
     nodes = len(tree.parent)
     counts = np.zeros((nodes, release.counts.shape[1]), np.int64)
@@ -82,7 +82,7 @@ def upper_tree(release: Release, tree: TreePartition) -> Branch:
     return branch(0, "everyone")
 
 
-def tree_picture(release: Release, tree: TreePartition) -> Safe:
+def tree_picture(release: TableRelease, tree: TreePartition) -> Safe:
     """The tree from the top, boxes as wide as their counts, and the same in words."""
     root = upper_tree(release, tree)
     classes = release.schema.classes
@@ -151,7 +151,7 @@ def _listed(branch: Branch, depth: int) -> Safe:
     return tag("li", text, tag("ul", *below, class_="branch") if below else None)
 
 
-def grid_picture(release: Release, grid: GridPartition) -> Safe:
+def grid_picture(release: TableRelease, grid: GridPartition) -> Safe:
     """One strip for each attribute, cut where the grid cuts it."""
     strips = []
     whole = []

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from hedgerow.measured import GridPartition, TreePartition
-from hedgerow.release import Release, RowsRelease, TransactionsRelease
-from hedgerow.release.histogram import Spread, columns_of, item_spread, spreads
+from hedgerow.release import Release
+from hedgerow.release.histogram import Spread
 from hedgerow.report.divisions import whole
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
-from hedgerow.schema import Categorical, Numeric
+from hedgerow.report.kinds import KINDS
+from hedgerow.schema import Attribute, Categorical, Numeric
 from hedgerow.schema.query import Query, Vocabulary
 
 __all__ = ["questions", "values"]
@@ -27,28 +27,24 @@ _WIDE = (
 _WIDTH, _HEIGHT, _TOP = 320, 90, 14
 
 
-def values(release: Any, raw: Sequence[Sequence[float]] | None) -> Safe:
+def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
     """One small picture for each attribute, with its numbers.
 
     Args:
         release: The release.
         raw: For each attribute the raw shares of the same values, if they are to be shown.
     """
-    told = (item_spread(release),) if isinstance(release, TransactionsRelease) else spreads(release)
-    columns: Sequence[Any] = (
-        [None] if isinstance(release, TransactionsRelease) else columns_of(release.schema)
-    )
     cards = []
-    for place, (spread, column) in enumerate(zip(told, columns, strict=True)):
+    for place, spread in enumerate(release.histograms()):
         beside = None if raw is None else np.asarray(raw[place])
-        cards.append(_card(spread, column, beside))
+        cards.append(_card(spread, beside))
     key = [tag("li", tag("i", class_="c1"), "released")]
     if raw is not None:
         key.append(tag("li", tag("i", class_="c2"), "raw (NOT PRIVATE)"))
     even = None
-    if _detailed(release):
+    if release.forest is not None:
         even = tag("p", f"Under “In numbers”, {_WIDE}.")
-    elif not isinstance(release, TransactionsRelease):
+    elif KINDS[release.kind].cuts is not None:
         even = tag(
             "p",
             "Inside a region people are taken to be spread evenly, so values that no region tells "
@@ -57,13 +53,9 @@ def values(release: Any, raw: Sequence[Sequence[float]] | None) -> Safe:
     return join([even, tag("ul", *key, class_="key"), tag("div", *cards, class_="cards")])
 
 
-def _detailed(release: Any) -> bool:
-    return isinstance(release, Release) and release.forest is not None
-
-
-def _card(spread: Spread, column: Any, raw: Any) -> Safe:
-    numeric = isinstance(column, Numeric)
-    name = "how often each item occurs" if column is None else spread.name
+def _card(spread: Spread, raw: Any) -> Safe:
+    numeric = isinstance(spread.attribute, Numeric)
+    name = "how often each item occurs" if spread.attribute is None else spread.name
     shares = spread.shares
     picture = _histogram(spread, raw) if numeric else _bars(spread, raw)
     rows = []
@@ -161,11 +153,12 @@ def _short(label: str) -> str:
     return label if len(label) <= 26 else label[:25] + "…"
 
 
-def questions(release: Any) -> Safe | None:
+def questions(release: Release) -> Safe | None:
     """Some questions that the release answers, so that a reader sees how sure answers are."""
-    if isinstance(release, TransactionsRelease):
+    cuts = KINDS[release.kind].cuts
+    if cuts is None:
         return None  # its itemsets are such questions
-    asked = _examples(release)
+    asked = _examples(release, cuts)
     vocabulary = Vocabulary(release.schema)
     answers = release.count(asked)
     rows = [
@@ -182,18 +175,19 @@ def questions(release: Any) -> Safe | None:
                 "p",
                 "Anybody can ask the release how many people meet some conditions. An interval is "
                 "narrow where a question follows the edges of the regions, and wide where it cuts "
-                "through them." + (f" Here {_WIDE}." if _detailed(release) else ""),
+                "through them." + (f" Here {_WIDE}." if release.forest is not None else ""),
             ),
             table("How many people are there?", ["question", "about", "95% sure"], rows, {1, 2}),
         ]
     )
 
 
-def _examples(release: Any) -> list[Query]:
+def _examples(release: Release, cuts: Callable[[Any, int], tuple[int, Any]]) -> list[Query]:
     """Everybody, then conditions on the attributes that the release divides most."""
     schema = release.schema
-    finest = sorted(range(len(schema.attributes)), key=lambda a: -_parts(release, a))[:_ASKED]
-    halves = {a: (a, _half(release, a)) for a in finest}
+    known = [cuts(release, place) for place in range(len(schema.attributes))]
+    finest = sorted(range(len(known)), key=lambda a: -known[a][0])[:_ASKED]
+    halves = {a: (a, _half(schema.attributes[a], known[a][1])) for a in finest}
     found = [Query(()), *(Query((halves[a],)) for a in finest)]
     for one, other in zip(finest, finest[1:], strict=False):
         found.append(Query(tuple(sorted((halves[one], halves[other])))))
@@ -203,33 +197,12 @@ def _examples(release: Any) -> list[Query]:
     return found
 
 
-def _parts(release: Any, place: int) -> int:
-    partition = getattr(release, "partition", None)
-    if isinstance(release, RowsRelease):
-        return len(np.unique(release.lo[:, place]))
-    if isinstance(partition, TreePartition):
-        return int((partition.split == place).sum())
-    assert isinstance(partition, GridPartition)
-    return int(partition.shape[place])
-
-
-def _half(release: Any, place: int) -> tuple[tuple[float, float], ...]:
+def _half(attribute: Attribute, edges: Any) -> tuple[tuple[float, float], ...]:
     """Part of an attribute: one side of where it is cut most, or a branch of its taxonomy."""
-    attribute = release.schema.attributes[place]
     if isinstance(attribute, Categorical):
         children = attribute.taxonomy.children[0]
         low, high = attribute.taxonomy.spans[children[0]] if children else (0, attribute.size)
         return ((float(low), float(high)),)
-    middle = attribute.grid // 2
-    partition = getattr(release, "partition", None)
-    if isinstance(partition, GridPartition):
-        edges = partition.edges[place]
-        inner = edges[(edges > 0) & (edges < attribute.grid)]
-    else:
-        lower = release.lo if partition is None else partition.lo
-        edges, often = np.unique(lower[:, place], return_counts=True)
-        inside = (edges > 0) & (edges < attribute.grid)
-        inner = edges[inside][np.argsort(-often[inside], kind="stable")][:1]
-    if len(inner):
-        middle = int(inner[len(inner) // 2])
+    inner = edges[(edges > 0) & (edges < attribute.grid)]
+    middle = int(inner[0]) if len(inner) else attribute.grid // 2
     return ((0.0, float(max(1, middle))),)

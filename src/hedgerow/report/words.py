@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.errors import ReleaseError
 
 if TYPE_CHECKING:
-    from hedgerow.measured.marginals import Marginals
-    from hedgerow.release import Release, RowsRelease, TransactionsRelease
+    from hedgerow.release import Release
 
 __all__ = [
     "caution",
     "decimal",
-    "marginals",
     "guarantee",
-    "left_out",
     "many",
     "purpose_words",
     "purposes",
@@ -51,7 +48,7 @@ _PURPOSES = {
     "test": "choosing which partitions to go on with",
     "gate": "choosing which partitions to go on with",
     "cell": "the counts of sets of items",
-    "side": "made-up rows to measure risks on",
+    "side": "synthetic rows to measure risks on",
     "cells": "the rows that are published",
 }
 
@@ -84,7 +81,7 @@ def strength(epsilon: Fraction | None, delta: Fraction | None) -> str:
     return words + (f", delta = {decimal(delta)}" if delta else "")
 
 
-def guarantee(release: Release | TransactionsRelease | RowsRelease) -> list[str]:
+def guarantee(release: Release) -> list[str]:
     """What is promised, as sentences."""
     promise = release.guarantee
     if not promise.get("private", True):
@@ -93,9 +90,10 @@ def guarantee(release: Release | TransactionsRelease | RowsRelease) -> list[str]
         ]
     epsilon, delta = Fraction(promise["epsilon"]), Fraction(promise.get("delta", 0))
     beyond = ", but for a chance of about delta" if delta else ""
+    one = release.describe().protected
     lines = [
         f"Differential privacy with {strength(epsilon, delta)}: whatever a release shows is at "
-        f"most {times(epsilon)} times as likely if {_who(release)} is in the data as if not, and "
+        f"most {times(epsilon)} times as likely if {one} is in the data as if not, and "
         f"the other way round{beyond}."
     ]
     weak = caution(epsilon)
@@ -143,36 +141,6 @@ def caution(epsilon: Fraction) -> str | None:
     )
 
 
-def left_out(release: Release | TransactionsRelease | RowsRelease) -> str | None:
-    """What a release that leaves small cells out should say about it."""
-    rule = release.ledger.get("suppression")
-    if rule is not None:
-        person = release.schema.person
-        return _rows_left_out(rule, 1 if person is None else person.max_rows)
-    measurements = getattr(release, "measurements", ())
-    thresholds = {m.threshold for m in measurements if m.threshold is not None}
-    if not thresholds:
-        return None
-    return (
-        f"Only cells with a noisy count of at least {min(thresholds)} are listed. A cell that is "
-        "missing was below that, not zero; a listed count near it is mostly noise."
-    )
-
-
-def _rows_left_out(rule: dict[str, Any], rows: int) -> str:
-    if "share" in rule:
-        one, those = ("person", "people") if rows == 1 else ("row", "rows")
-        return (
-            f"Each {one} was kept with probability {rule['share']}; counts are of kept {those}. "
-            f"Generalised rows with fewer than {rule['least']} of them are left out, and nothing "
-            "is said of how many that were."
-        )
-    return (
-        f"Only rows with a noisy count of at least {rule['threshold']} are listed. Nothing is "
-        "said of how many people are in rows that are not."
-    )
-
-
 def many(number: int, word: str) -> str:
     """A number of things.
 
@@ -184,39 +152,10 @@ def many(number: int, word: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}{of}{rest}"
 
 
-def marginals(release: Any) -> Marginals | None:
-    """The tables of attributes and pairs that were counted beside regions, if there are any."""
-    from hedgerow.measured.marginals import Marginals
-
-    if release.schema.items is not None:
-        return None
-    return Marginals.of(release.schema, getattr(release, "measurements", ()))
-
-
-def regions(release: Release | TransactionsRelease | RowsRelease) -> str:
-    """How many regions a release has.
-
-    They are sets of items, or partitions of them, if it holds transactions.
-    """
-    if not hasattr(release, "partition"):
-        return many(len(release.counts), "generalised row")
-    if release.schema.items is None:
-        return many(release.partition.cells, "region")
-    chosen = release.settings.get("chosen")  # from anybody, so maybe anything
-    kind = chosen.get("variant") if isinstance(chosen, dict) else None
-    return many(release.partition.cells, "set of items" if kind == "core" else "partition")
-
-
-def _who(release: Release | TransactionsRelease | RowsRelease) -> str:
-    if release.schema.items is not None:
-        column = release.schema.items.person
-        if column is None:
-            return "any one record (one record is one person)"
-        return f"any one person (one value of {column}, with all its items)"
-    if release.schema.person is None:
-        return "any one row (one row is one person)"
-    rows = many(release.schema.person.max_rows, "row")
-    return f"any one person (with at most {rows})"
+def regions(release: Release) -> str:
+    """How many regions a release has, or generalised rows, or sets of items."""
+    told = release.describe()
+    return many(told.number, told.part)
 
 
 def spending(

@@ -48,8 +48,7 @@ def transactions(records: int = 20_000, seed: int = 1) -> list[list[str]]:
     import numpy as np
 
     draw = np.random.default_rng(seed)
-    items = shop_schema().items
-    assert items is not None
+    items = shop_schema().transaction_items
     wanted = np.zeros((len(_ERRANDS), items.size))
     for errand, (_, goods) in enumerate(_ERRANDS):
         wanted[errand, items.codes_of(goods)] = list(goods.values())

@@ -144,6 +144,25 @@ class Schema:
         return schema_from_dict(document, None if folder is None else Path(folder))
 
     @property
+    def kind(self) -> Literal["table", "transactions"]:
+        """What the schema describes: a table by its attributes, or transactions by their items."""
+        return "table" if self.items is None else "transactions"
+
+    @property
+    def transaction_items(self) -> Items:
+        """The items of transactions.
+
+        Raises:
+            SchemaError: If the schema describes a table.
+        """
+        if self.items is None:
+            raise SchemaError(
+                f"the schema {self.name!r} describes a table, not transactions",
+                hint="Describe the items that records hold by `items:`.",
+            )
+        return self.items
+
+    @property
     def classes(self) -> tuple[str, ...]:
         """The labels of the class; none if there is no class."""
         return () if self.target is None else self.target.taxonomy.leaves

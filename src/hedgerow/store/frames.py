@@ -8,10 +8,16 @@ import pyarrow as pa
 
 from hedgerow.errors import UsageError
 
-__all__ = ["as_kind"]
+__all__ = ["Frame", "as_kind"]
+
+Frame = Any
+"""A table in memory of the kind that a caller works with: Arrow, pandas or Polars.
+
+The last two need not be installed, so no type checker can be told more.
+"""
 
 
-def as_kind(table: pa.Table, kind: str) -> Any:
+def as_kind(table: pa.Table, kind: str) -> Frame:
     """A table as an Arrow, pandas or Polars frame.
 
     Args:

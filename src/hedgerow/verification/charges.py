@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from hedgerow.measured.marginals import MARGINALS
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import TreePartition
-from hedgerow.release.table import Release
+from hedgerow.release.table import TableRelease as Release
 from hedgerow.schema import Numeric, Schema
 from hedgerow.verification.marginal_charges import check_detail
 from hedgerow.verification.prices import Book, Failed, afford, books, prices, whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hedgerow.measured.marginals import Marginals, fine_attributes
 from hedgerow.measured.measurements import Measurement
-from hedgerow.release.table import Release
+from hedgerow.release.table import TableRelease as Release
 from hedgerow.verification.prices import Book, Failed
 
 __all__ = ["check_detail"]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.measured.partition import GridPartition, Partition
-from hedgerow.release.table import Release
+from hedgerow.release.table import TableRelease as Release
 from hedgerow.schema import Categorical, Numeric, Schema
 from hedgerow.verification.prices import Book, Failed
 

@@ -20,19 +20,11 @@ from hedgerow.errors import HedgerowError, ReleaseError
 from hedgerow.measured.conversion import epsilon_from_rho, exact, group_delta, in_words
 from hedgerow.measured.itemsets import CoreCells, CutTree
 from hedgerow.measured.partition import GridPartition, TreePartition
-from hedgerow.release.codec import partition_kind
-from hedgerow.release.files import (
-    check_file,
-    other_files,
-    read_manifest,
-    read_parts,
-    read_table,
-)
-from hedgerow.release.formats import FORMATS
+from hedgerow.release.base import Release
+from hedgerow.release.files import check_file, other_files, read_manifest, read_table
+from hedgerow.release.kinds import kind_class
 from hedgerow.release.manifest import package_version, schema_of
-from hedgerow.release.rows import RowsRelease
-from hedgerow.release.table import Release
-from hedgerow.release.transactions import TransactionsRelease
+from hedgerow.release.measured import MeasuredRelease
 from hedgerow.schema import Schema
 from hedgerow.verification import charges, itemset_charges
 from hedgerow.verification.prices import Failed, budgets, whole
@@ -53,7 +45,12 @@ _SHAPES: dict[str, Any] = {
     "cdiffgen": TreePartition,
     "diffpart": CoreCells | CutTree,
 }
-_BOOKS: dict[str, Any] = {"core": itemset_charges, "cuts": itemset_charges}  # else `charges`
+_BOOKS: dict[str, Any] = {"transactions": itemset_charges}  # else `charges`
+_COVERED = {
+    "table": "the regions cover the whole domain once",
+    "transactions": "the sets of items cover all records",
+}
+_SCHEDULES: dict[Any, tuple[int, ...]] = {"tuned": (1,), "paper": (1,)}
 
 
 @dataclass(frozen=True)
@@ -84,7 +81,7 @@ class Verdict:
     unchecked: tuple[str, ...] = _UNCHECKED
 
 
-def verify(source: str | Path | Release | TransactionsRelease | RowsRelease) -> Verdict:
+def verify(source: str | Path | Release) -> Verdict:
     """Recomputes the spent budget and checks that a release is whole and in order.
 
     Args:
@@ -105,26 +102,32 @@ def verify(source: str | Path | Release | TransactionsRelease | RowsRelease) -> 
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
             checks.append(Check(name, False, "an entry that is needed is missing or malformed"))
 
-    if isinstance(source, RowsRelease):
-        return _verify_rows(source, None, checks, check)
     release: Any = None
-    if isinstance(source, Release | TransactionsRelease):
-        release, guarantee, ledger = source, source.guarantee, source.ledger
-        kind, settings = partition_kind(source.partition), source.settings
+    manifest: dict[str, Any]
+    path = source if isinstance(source, str | Path) else None
+    if isinstance(source, Release):
+        release, manifest = source, {"kind": source.kind, **vars(source), **source.entries()}
     else:
         manifest = read_manifest(source)
-        if manifest["kind"] == "rows":
-            return _verify_rows(source, manifest, checks, check)
-        guarantee, ledger = manifest["guarantee"], manifest["ledger"]
-        kind, settings = manifest["partition"], manifest["settings"]
         check("schema", lambda: _schema(manifest))
-        for name in FORMATS[kind].data_files:
+        for name in kind_class(manifest["kind"]).file_names():
             check(name, lambda name=name: _hash(source, name, manifest))  # type: ignore[misc]
         check("other files", lambda: _alone(source, manifest))
         try:
-            release = FORMATS[kind].open(read_parts(source, manifest))
+            release = kind_class(manifest["kind"]).from_folder(Path(source), manifest)
         except ReleaseError as error:
             checks.append(Check("contents", False, error.message))
+    guarantee, ledger, settings = (manifest[key] for key in ("guarantee", "ledger", "settings"))
+    check("schedule", lambda: _schedule(settings))
+    if (
+        path is not None
+        and release is not None
+        and manifest["package_version"] == package_version()
+    ):
+        check("counts", lambda: _counts(release, str(path), manifest))
+    if manifest["kind"] == "rows":
+        return _verify_rows(release, checks, check)
+    kind = manifest["partition"]
     check("private", lambda: _private(guarantee))
     # a leaf that did not reach its threshold has no path here, though it was paid for
     some = kind == "cuts" and settings.get("schedule") == "paper"
@@ -135,31 +138,23 @@ def verify(source: str | Path | Release | TransactionsRelease | RowsRelease) -> 
     if spent:
         check("guarantee", lambda: _guarantee(guarantee, ledger, spent[0], spent[1]))
     if release is not None:
-        opened, books = release, _BOOKS.get(kind, charges)
+        opened, books = release, _BOOKS.get(release.kind, charges)
         check("unit of protection", lambda: _protection(opened))
-        name = "regions" if isinstance(opened, Release) else "sets"
-        check(name, lambda: _regions(opened))
+        check("regions", lambda: _regions(opened))
         check("measurements", lambda: books.measured(opened))
         check("accounts", lambda: books.accounted(opened))
         check("order", lambda: _order(opened))
-        if (
-            not isinstance(source, Release | TransactionsRelease)
-            and manifest["package_version"] == package_version()
-        ):
-            check("counts", lambda: _counts(opened, source, manifest))
     epsilon, delta = spent if spent else (None, None)
     return Verdict(all(c.ok for c in checks), epsilon, delta, tuple(checks))
 
 
 def _verify_rows(
-    source: str | Path | RowsRelease,
-    manifest: dict[str, Any] | None,
-    checks: list[Check],
-    check: Callable[[str, Callable[[], str]], None],
+    release: Any, checks: list[Check], check: Callable[[str, Callable[[], str]], None]
 ) -> Verdict:
     """The same for generalised rows, whose promise and unit of protection are checked alike."""
-    release, spent = check_rows(source, manifest, check)
+    spent: list[Fraction] = []
     if release is not None:
+        spent = check_rows(release, check)
         guarantee, ledger = release.guarantee, release.ledger
         check("private", lambda: _private(guarantee))
         if spent:
@@ -181,7 +176,7 @@ def _hash(path: str | Path, name: str, manifest: dict[str, Any]) -> str:
 
 def _alone(path: str | Path, manifest: dict[str, Any]) -> str:
     """Nothing else goes along with a release: no hash covers it, and it could hold anything."""
-    if manifest["files"].keys() != set(FORMATS[manifest["partition"]].data_files):
+    if manifest["files"].keys() != set(kind_class(manifest["kind"]).file_names()):
         raise Failed("the manifest lists other files than those of a release")
     others = other_files(path, manifest)
     if others:
@@ -288,7 +283,7 @@ def _guarantee(
     return f"stated are {words}, no less than what was recomputed"
 
 
-def _protection(release: Release | TransactionsRelease | RowsRelease) -> str:
+def _protection(release: Release) -> str:
     person = release.schema.person
     rows = 1 if person is None else person.max_rows
     if release.ledger["person_rows"] != rows:
@@ -312,40 +307,43 @@ def _protection(release: Release | TransactionsRelease | RowsRelease) -> str:
 
 def _unit(schema: Schema) -> tuple[str, str]:
     """The unit of protection and the neighbours that a schema makes for, in a manifest's words."""
-    items, person = schema.items, schema.person
-    if items is not None and items.person is not None:
-        words = f"one value of {items.person} is one person, with all its items"
-        return words, "add or remove one record"
-    if items is not None:
+    person = schema.person
+    if schema.kind == "transactions":
+        column = schema.transaction_items.person
+        if column is not None:
+            words = f"one value of {column} is one person, with all its items"
+            return words, "add or remove one record"
         return "one record is one person", "add or remove one record"
     if person is None:
         return "one row is one person", "add or remove one row"
     return f"one person, with at most {person.max_rows} rows", "add or remove one person"
 
 
-def _regions(release: Release | TransactionsRelease) -> str:
+def _schedule(settings: dict[str, Any]) -> str:
+    """Schedules have versions, and this module knows all that were ever published."""
+    name, version = settings.get("schedule", "tuned"), settings.get("schedule_version", 1)
+    if version not in _SCHEDULES.get(name, ()) or isinstance(version, bool):
+        raise Failed("this hedgerow does not know the schedule by which the budget was divided")
+    return f"the budget was divided by the schedule {name}, version {version}"
+
+
+def _regions(release: MeasuredRelease) -> str:
     # Whoever writes a method of their own may give it regions of any shape.
     if not isinstance(release.partition, _SHAPES.get(release.method, object)):
         raise Failed("what was published has not the shape that the method gives")
     # a release in memory was not checked when it was read
-    if isinstance(release, TransactionsRelease):
-        release.partition.check(release.items)
-        published = itemset_charges.published(release)
-    else:
-        release.partition.check(tuple(attribute.size for attribute in release.schema.attributes))
-        published = release.partition.cells
+    release.check()
+    books: Any = _BOOKS.get(release.kind)
+    published = release.partition.cells if books is None else books.published(release)
     leaves = sum(whole(path["leaves"]) for path in release.ledger["paths"])
     if leaves != published:
-        what = "sets" if isinstance(release, TransactionsRelease) else "regions"
-        raise Failed(f"the ledger accounts for another number of {what} than there are")
+        raise Failed("the ledger accounts for another number of regions than there are")
     if published < release.partition.cells:
         return "the sets follow from the tree over the items; the ledger accounts for those listed"
-    if isinstance(release, TransactionsRelease):
-        return "the sets of items cover all records, and the ledger accounts for each"
-    return "the regions cover the whole domain once, and the ledger accounts for each"
+    return f"{_COVERED[release.kind]}, and the ledger accounts for each"
 
 
-def _order(release: Release | TransactionsRelease) -> str:
+def _order(release: MeasuredRelease) -> str:
     for measurement in release.measurements:
         keys = (
             [measurement.where]
@@ -363,10 +361,10 @@ def _order(release: Release | TransactionsRelease) -> str:
     return "everything stands in canonical order"
 
 
-def _counts(
-    release: Release | TransactionsRelease, path: str | Path, manifest: dict[str, Any]
-) -> str:
-    for name, content in FORMATS[manifest["partition"]].derived(release):
+def _counts(release: Release, path: str | Path, manifest: dict[str, Any]) -> str:
+    for name, content in release.files():
+        if name not in release.derived:
+            continue
         if isinstance(content, pa.Table):
             same = content.equals(read_table(path, name, manifest, like=content))
         else:
@@ -375,5 +373,5 @@ def _counts(
                 digest.update(block)
             same = digest.hexdigest() == manifest["files"][name]
         if not same:
-            raise Failed("the published counts do not follow from the measurements")
-    return "the published counts follow from the measurements"
+            raise Failed("the readable files do not follow from what was measured")
+    return "the readable files follow from what was measured"

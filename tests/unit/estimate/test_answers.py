@@ -19,7 +19,7 @@ from hedgerow.estimate.fit import fit
 from hedgerow.estimate.merge import gather
 from hedgerow.estimate.noise import factor
 from hedgerow.measured import GridPartition, Measurement, TreePartition
-from hedgerow.release import Release
+from hedgerow.release import TableRelease
 from hedgerow.schema.query import Query
 
 SIZES = (9, 6, 5)
@@ -344,8 +344,14 @@ def test_a_release_of_one_region_can_be_asked(schema):
     leaf = Measurement(
         "leaf", "region", np.array([0]), np.array([[40, 60]]), True, np.array([1]), UNIT
     )
-    release = Release(
-        schema, "diffmulti", {}, {}, {}, TreePartition.of([(-1, -1, lo, hi)]), (leaf,)
+    release = TableRelease(
+        schema=schema,
+        method="diffmulti",
+        settings={},
+        guarantee={},
+        ledger={},
+        partition=TreePartition.of([(-1, -1, lo, hi)]),
+        measurements=(leaf,),
     )
     half = Query(((1, ((0.0, 2.0),)),))
     answers = release.count([Query(), half, replace(half, classes=(0,))])

@@ -12,7 +12,7 @@ import pytest
 from hedgerow.errors import ReleaseError
 from hedgerow.estimate.censored import worst_noise
 from hedgerow.measured import GridPartition, Measurement
-from hedgerow.release import Release
+from hedgerow.release import TableRelease
 from hedgerow.schema import Schema
 from hedgerow.schema.query import Query
 
@@ -54,7 +54,15 @@ def simulate(random, threshold=8, total=True):
         drawn = 900 + noise(random, (1, 1), 0.1)
         one = np.ones(1, np.int64)
         some.append(Measurement("rows", "node", 0 * one, drawn, False, one, Fraction(1, 10)))
-    return rows, Release(SCHEMA, "diffgen", {}, {}, {}, GRID, tuple(some))
+    return rows, TableRelease(
+        schema=SCHEMA,
+        method="diffgen",
+        settings={},
+        guarantee={},
+        ledger={},
+        partition=GRID,
+        measurements=tuple(some),
+    )
 
 
 def queries(random, size):
@@ -144,7 +152,15 @@ def test_huge_grids_need_no_list_of_their_cells():
         threshold=60, klass=0 * one,
     )  # fmt: skip
     rows = Measurement("rows", "node", 0 * one, np.array([[800]]), False, one, Fraction(1))
-    answers = Release(schema, "diffgen", {}, {}, {}, grid, (leaf, rows)).count(["a0 = 3", "a0 < 3"])
+    answers = TableRelease(
+        schema=schema,
+        method="diffgen",
+        settings={},
+        guarantee={},
+        ledger={},
+        partition=grid,
+        measurements=(leaf, rows),
+    ).count(["a0 = 3", "a0 < 3"])
     assert answers.estimate.tolist() == [500, 0]
     assert 400 < answers.low[0] < 500 and answers.low[1] == 0
     assert answers.high[0] == 803

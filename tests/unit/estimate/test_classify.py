@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from hedgerow.estimate.classify import class_shares
 from hedgerow.measured import Measurement, TreePartition
-from hedgerow.release import Release
+from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Schema
 
 SCHEMA = Schema.from_dict(
@@ -33,7 +33,15 @@ def release(tiny: tuple[int, int], units: int) -> Release:
     leaf = Measurement(
         "leaf", "region", np.arange(3), counts, True, np.full(3, units), Fraction(1, 100)
     )
-    return Release(SCHEMA, "diffmulti", {}, {"epsilon": "1"}, {}, TREE, (leaf,))
+    return TableRelease(
+        schema=SCHEMA,
+        method="diffmulti",
+        settings={},
+        guarantee={"epsilon": "1"},
+        ledger={},
+        partition=TREE,
+        measurements=(leaf,),
+    )
 
 
 def test_a_leaf_of_mostly_noise_follows_its_parent():

@@ -12,7 +12,7 @@ import pytest
 from hedgerow.errors import UsageError
 from hedgerow.evaluate import MODELS, classify
 from hedgerow.measured import GridPartition, Measurement
-from hedgerow.release import Release
+from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Schema
 
 pytest.importorskip("sklearn")
@@ -39,7 +39,15 @@ def release(counts: list[list[int]]) -> Release:
         "leaf", "region", np.arange(2), np.array(counts), True, np.full(2, 1), Fraction(50)
     )
     edges = (np.array([0, 5, 10]), np.array([0, 2]))
-    return Release(SCHEMA, "diffgen", {}, {"epsilon": "1"}, {}, GridPartition(edges), (leaf,))
+    return TableRelease(
+        schema=SCHEMA,
+        method="diffgen",
+        settings={},
+        guarantee={"epsilon": "1"},
+        ledger={},
+        partition=GridPartition(edges),
+        measurements=(leaf,),
+    )
 
 
 def rows(number: int, seed: int = 1) -> pa.Table:

@@ -16,7 +16,7 @@ from hedgerow.errors import DataError, UsageError
 from hedgerow.evaluate.scorecard import NO_MODELS, judge
 from hedgerow.measured import GridPartition, Measurement
 from hedgerow.measured.itemsets import CoreCells
-from hedgerow.release import Release
+from hedgerow.release import Release, TableRelease
 from hedgerow.sample.shop import shop_schema, transactions
 from hedgerow.schema import Person
 
@@ -55,7 +55,15 @@ def faithful(off: int = 0) -> Release:
         "leaf", "region", np.arange(20), counts + off, True, np.ones(20, np.int64), Fraction(1)
     )
     promise: dict[str, Any] = {"epsilon": "1", "delta": "0", "private": True}
-    return Release(SCHEMA, "diffgen", {}, promise, {}, grid, (counted,))
+    return TableRelease(
+        schema=SCHEMA,
+        method="diffgen",
+        settings={},
+        guarantee=promise,
+        ledger={},
+        partition=grid,
+        measurements=(counted,),
+    )
 
 
 def test_a_release_that_tells_everything_is_off_by_nothing() -> None:
@@ -138,7 +146,15 @@ def test_transactions() -> None:
     )
     parts: Any = CoreCells(np.array([0, 1]), np.array([0]))
     promise: dict[str, Any] = {"epsilon": "1", "delta": "0", "private": True}
-    release = hr.TransactionsRelease(schema, "diffpart", {}, promise, {}, parts, (counted,))
+    release = hr.TransactionsRelease(
+        schema=schema,
+        method="diffpart",
+        settings={},
+        guarantee=promise,
+        ledger={},
+        partition=parts,
+        measurements=(counted,),
+    )
     found = judge(raw, release, queries=40)
     assert found.matches and found.classification is None and found.distortion is None
     assert found.marginals[0].raw == pytest.approx([70 / 110, 40 / 110])

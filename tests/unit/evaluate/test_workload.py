@@ -16,7 +16,7 @@ from hedgerow.evaluate import (
     random_queries,
 )
 from hedgerow.measured import GridPartition, Measurement
-from hedgerow.release import Release
+from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Schema
 from hedgerow.schema.query import Query
 from hedgerow.table import Table
@@ -75,7 +75,15 @@ def release(counts: list[list[int]]) -> Release:
     leaf = Measurement(
         "leaf", "region", np.arange(2), np.array(counts), True, np.full(2, 1), Fraction(1)
     )
-    return Release(SCHEMA, "diffgen", {}, {"epsilon": "1"}, {}, GridPartition(edges), (leaf,))
+    return TableRelease(
+        schema=SCHEMA,
+        method="diffgen",
+        settings={},
+        guarantee={"epsilon": "1"},
+        ledger={},
+        partition=GridPartition(edges),
+        measurements=(leaf,),
+    )
 
 
 def test_errors_are_those_of_the_answers():

@@ -84,7 +84,7 @@ def test_releases_pass_verification(method, tmp_path):
     again = hr.Release.load(tmp_path / "out")
     assert again == release
     assert hr.verify(tmp_path / "out").ok
-    least = release.ledger["suppression"].get("threshold") or release.ledger["suppression"]["least"]
+    least = release.ledger["suppression"].get("threshold") or release.ledger["suppression"]["threshold"]
     assert release.counts.min() >= least
     assert release.generalized().column_names == ["age", "job", "ill", "count"]
     assert release.synthesize(10, seed=1).num_rows == 10
@@ -258,7 +258,7 @@ def test_a_share_that_cannot_be_drawn_with_is_refused_in_the_plan():
         with pytest.raises(UsageError, match="keep has so many digits"):
             hr.Supermodular(side=SIDE, mode="sampled", keep=keep).plan(SCHEMA, 1, "1e-6")
     fits = hr.Supermodular(side=SIDE, mode="sampled", keep=f"1/{2**50 - 1}")
-    assert fits.plan(SCHEMA, 1, "1e-6").rule["least"] >= 1
+    assert fits.plan(SCHEMA, 1, "1e-6").rule["threshold"] >= 1
 
 
 def test_who_has_several_rows_is_told_that_rows_are_kept():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.measured import GridPartition, Measurement
-from hedgerow.release import Release
+from hedgerow.release import TableRelease
 from hedgerow.release.histogram import BINS, bins, spreads
 from hedgerow.schema import Numeric, Schema
 
@@ -48,7 +48,15 @@ def test_what_a_release_tells_of_each_attribute() -> None:
         np.array([1, 1]), Fraction(1),
     )  # fmt: skip
     grid = GridPartition((np.array([0, 2, 4]),))
-    release = Release(schema, "diffgen", {}, {"epsilon": "1"}, {}, grid, (counted,))
+    release = TableRelease(
+        schema=schema,
+        method="diffgen",
+        settings={},
+        guarantee={"epsilon": "1"},
+        ledger={},
+        partition=grid,
+        measurements=(counted,),
+    )
     age, ill = spreads(release)
     assert age.counts == pytest.approx([20, 20, 4, 4])
     assert ill.labels == ("no", "yes") and ill.counts == pytest.approx([38, 10])

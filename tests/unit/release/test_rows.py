@@ -31,17 +31,17 @@ SCHEMA = Schema.from_dict(
 
 
 def release(mode="noisy", counts=(40, 31, 20)) -> RowsRelease:
-    rule = {"rate": "1", "threshold": 15} if mode == "noisy" else {"share": "1/5", "least": 12}
+    rule = {"rate": "1", "threshold": 15} if mode == "noisy" else {"sampling_rate": "1/5", "threshold": 12}
     return RowsRelease(
-        SCHEMA,
-        "supermodular",
-        {"mode": mode, "side": "public", "fan": 2},
-        {
+        schema=SCHEMA,
+        method="supermodular",
+        settings={"mode": mode, "side": "public", "fan": 2},
+        guarantee={
             "epsilon": "1", "delta": "1/1000000", "accounting": "suppression", "private": True,
             "neighbours": "add or remove one row", "unit_of_protection": "one row is one person",
             "began_as_draft": False,
         },
-        {
+        ledger={
             "accounting": "suppression", "person_rows": 1, "suppression": rule,
             "budgets": {"epsilon": {"unit": "1/100", "units": 100}},
             "entries": [
@@ -49,10 +49,10 @@ def release(mode="noisy", counts=(40, 31, 20)) -> RowsRelease:
             ],
             "paths": [{"leaves": 3, "spent": {"epsilon": {"cells": 100}}}],
         },
-        np.array([[0, 0, 0], [0, 0, 1], [2, 2, 0]]),
-        np.array([[4, 2, 2], [2, 3, 2], [3, 3, 2]]),
-        np.array(counts),
-        {"points": []},
+        lo=np.array([[0, 0, 0], [0, 0, 1], [2, 2, 0]]),
+        hi=np.array([[4, 2, 2], [2, 3, 2], [3, 3, 2]]),
+        counts=np.array(counts),
+        frontier={"points": []},
     )  # fmt: skip
 
 
@@ -153,7 +153,7 @@ def test_verify_sees_what_was_tampered_with(change):
 
 
 @pytest.mark.parametrize(
-    "rule", [{"least": 11}, {"share": "3/10"}, {"share": "2/3"}, {"share": "1"}, {"share": "0"}]
+    "rule", [{"threshold": 11}, {"sampling_rate": "3/10"}, {"sampling_rate": "2/3"}, {"sampling_rate": "1"}, {"sampling_rate": "0"}]
 )
 def test_verify_sees_too_many_kept(rule):
     assert not tampered(lambda p: p["ledger"]["suppression"].update(rule), "sampled").ok
@@ -181,13 +181,13 @@ def not_for_ever() -> Iterator[None]:
 @pytest.mark.parametrize(
     "change",
     [
-        {"suppression": {"share": "1/5", "least": 10**9}},
-        {"suppression": {"share": "1/5", "least": 5001}},
-        {"suppression": {"share": "1/5", "least": 10**40}},
-        {"suppression": {"share": "1e-40", "least": 12}},
-        {"suppression": {"share": "0.2" + "0" * 20 + "1", "least": 12}},
-        {"suppression": {"share": "63212055882855767/100000000000000000", "least": 12}},
-        {"suppression": {"share": "0.632120558828557", "least": 5000}},
+        {"suppression": {"sampling_rate": "1/5", "threshold": 10**9}},
+        {"suppression": {"sampling_rate": "1/5", "threshold": 5001}},
+        {"suppression": {"sampling_rate": "1/5", "threshold": 10**40}},
+        {"suppression": {"sampling_rate": "1e-40", "threshold": 12}},
+        {"suppression": {"sampling_rate": "0.2" + "0" * 20 + "1", "threshold": 12}},
+        {"suppression": {"sampling_rate": "63212055882855767/100000000000000000", "threshold": 12}},
+        {"suppression": {"sampling_rate": "0.632120558828557", "threshold": 5000}},
         {"person_rows": 10**6 + 1},
         {"person_rows": 10**30},
     ],
@@ -200,7 +200,7 @@ def test_verify_does_not_hang(change):
 def test_verify_does_not_hang_where_epsilon_hardly_pays():
     def change(parts):
         parts["ledger"]["budgets"]["epsilon"]["unit"] = "1/99999900"
-        parts["ledger"]["suppression"] = {"share": "1/1000000", "least": 5000}
+        parts["ledger"]["suppression"] = {"sampling_rate": "1/1000000", "threshold": 5000}
 
     with not_for_ever():
         assert not tampered(change, "sampled").ok

@@ -48,7 +48,7 @@ def test_large_region_numbers_survive_pandas_with_gaps():
     from fractions import Fraction
 
     from hedgerow.measured import Measurement
-    from hedgerow.release import Release
+    from hedgerow.release import TableRelease
     from hedgerow.schema import Numeric, Schema
 
     names = [f"a{k}" for k in range(30)]
@@ -59,7 +59,15 @@ def test_large_region_numbers_survive_pandas_with_gaps():
     leaf = Measurement(
         "leaf", "region", none, none.reshape(0, 1), False, none, Fraction(1), threshold=9
     )
-    release = Release(schema, "diffgen", {}, {}, {}, grid, (leaf,))
+    release = TableRelease(
+        schema=schema,
+        method="diffgen",
+        settings={},
+        guarantee={},
+        ledger={},
+        partition=grid,
+        measurements=(leaf,),
+    )
     found = release.assign(pd.DataFrame({name: [3, 9] for name in names}))
     assert found["region"][0] == 4**30 - 1
     assert pd.isna(found["region"][1])
@@ -90,7 +98,7 @@ def test_nothing_to_predict_without_a_class(grid_release):
 
 
 def test_repr_is_short_and_public(tree_release):
-    assert repr(tree_release) == "Release('diffmulti', schema='people', epsilon=1, regions=3)"
+    assert repr(tree_release) == "TableRelease('diffmulti', schema='people', epsilon=1, regions=3)"
 
 
 def test_counts_are_computed_once(tree_release):

@@ -195,7 +195,15 @@ def test_labels_that_would_be_misread_are_quoted(hand: SimpleNamespace, tmp_path
     )
     cells = hand.counted("cell", "region", [0] + [99] * 15, unit=Fraction(1))
     core = CoreCells(np.arange(4), np.array([0]))
-    found = TransactionsRelease(schema, "diffpart", {}, {}, {}, core, (cells,))
+    found = TransactionsRelease(
+        schema=schema,
+        method="diffpart",
+        settings={},
+        guarantee={},
+        ledger={},
+        partition=core,
+        measurements=(cells,),
+    )
     found.save(tmp_path / "out")
     last = (tmp_path / "out" / "itemsets.txt").read_text().splitlines()[-1].split("\t")
     assert last == ["99", "a b", '"#c"', 'd"', "e,f"]

@@ -375,7 +375,7 @@ def test_a_tree_of_thousands_of_regions_stays_small() -> None:
     from fractions import Fraction
 
     from hedgerow.measured import Measurement
-    from hedgerow.release import Release
+    from hedgerow.release import TableRelease
 
     names = [f"v{n}" for n in range(64)]
     schema = hr.Schema.from_dict(
@@ -393,7 +393,15 @@ def test_a_tree_of_thousands_of_regions_stays_small() -> None:
     counted = Measurement(
         "leaf", "region", np.arange(4096), counts, False, np.ones(4096, np.int64), Fraction(1)
     )
-    release = Release(schema, "diffmulti", {}, {"epsilon": "1"}, {}, tree, (counted,))
+    release = TableRelease(
+        schema=schema,
+        method="diffmulti",
+        settings={},
+        guarantee={"epsilon": "1"},
+        ledger={},
+        partition=tree,
+        measurements=(counted,),
+    )
     root = upper_tree(release, tree)
     assert root.regions == 4096 and root.count == counts.sum()
     assert sum(branch.count for branch in root.below) == root.count

@@ -13,7 +13,7 @@ from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     from hedgerow.evaluate.simulate import Simulation
-    from hedgerow.release import Release, TransactionsRelease
+    from hedgerow.release import Release
     from hedgerow.report.regions import ShownRegion
 
 __all__ = ["check_picture", "draw", "draw_frontier", "draw_simulation"]
@@ -112,7 +112,7 @@ def _axes(size: tuple[float, float] = (8, 5)) -> tuple[Any, Any]:
 
 
 def draw(
-    release: Release | TransactionsRelease,
+    release: Release,
     regions: list[ShownRegion],
     path: Path,
     overwrite: bool = False,
@@ -167,10 +167,9 @@ def _label(region: ShownRegion) -> str:
     return _plain(fill(words, 52, max_lines=2, placeholder=" ..."))
 
 
-def _title(release: Release | TransactionsRelease) -> str:
+def _title(release: Release) -> str:
     promise = release.guarantee
     if not promise.get("private", True):
         return f"{release.schema.name}: NOT PRIVATE (a seeded run)"
     amount = strength(Fraction(promise["epsilon"]), Fraction(promise.get("delta", 0)))
-    what = "largest regions" if release.schema.items is None else "most frequent itemsets"
-    return f"{release.schema.name}: the {what} ({amount})"
+    return f"{release.schema.name}: the {release.describe().largest} ({amount})"

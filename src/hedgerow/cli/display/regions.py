@@ -8,12 +8,12 @@ from hedgerow.report.regions import nested
 
 if TYPE_CHECKING:
     from hedgerow.measured import TreePartition
-    from hedgerow.release import Release
+    from hedgerow.release import TableRelease
 
 __all__ = ["branches"]
 
 
-def branches(release: Release, tree: TreePartition, deepest: int) -> Any:
+def branches(release: TableRelease, tree: TreePartition, deepest: int) -> Any:
     """The upper part of a release's tree, drawn with lines; see `nested`."""
     from rich.text import Text
     from rich.tree import Tree

@@ -9,49 +9,38 @@ from hedgerow.cli.display.terminal import print_json, print_table, say
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
+    from hedgerow.cli.display.kinds import View
     from hedgerow.release import RowsRelease
     from hedgerow.schema import Schema
 
 __all__ = ["plot_plan", "show_rows"]
 
 
-def show_rows(
-    release: RowsRelease,
-    top: int,
-    tree: bool,
-    plot: Path | None,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
-    """Shows the guarantee and the rows that most people share.
+def show_rows(release: RowsRelease, view: View) -> None:
+    """Shows the guarantee and the rows that most people share, and draws risk against utility.
 
     Args:
         release: The release.
-        top: How many rows.
-        tree: Refused: rows have none.
-        plot: Where to draw risk against utility, if anywhere.
-        overwrite: Whether to replace that file.
-        as_json: Whether to print JSON.
+        view: What was asked for; a tree is refused, since rows have none.
     """
     from hedgerow.cli.display import words
     from hedgerow.cli.display.picture import draw_frontier
 
-    if tree:
+    if view.tree:
         raise UsageError("Generalised rows have no tree.", hint="Leave --tree out.")
-    if plot is not None:
+    if view.plot is not None:
         title = f"{release.schema.name}: risk and utility, measured on the side table"
-        draw_frontier(release.frontier, title, plot, overwrite)
+        draw_frontier(release.frontier, title, view.plot, view.overwrite)
     rows = release.generalized("arrow").to_pylist()
     rows.sort(key=lambda row: -row["count"])  # a stable sort: ties keep the canonical order
-    shown = [_told(release, row) for row in rows[:top]]
-    if as_json:
+    shown = [_told(release, row) for row in rows[: view.top]]
+    if view.as_json:
         listed = [{"where": where, "count": count} for where, count in shown]
-        drawn = None if plot is None else str(plot)
         more = {"suppression": release.ledger["suppression"], "frontier": release.frontier}
-        print_json({**words.facts(release), **more, "largest": listed, "plot": drawn})
+        print_json({**words.facts(release), **more, "largest": listed, "plot": view.drawn})
         return
     say(f"{release.schema.name}: {words.regions(release)} by {release.method}.")
-    for line in (*words.guarantee(release), words.left_out(release)):
+    for line in (*words.guarantee(release), release.describe().suppressed):
         say(line or "")
     chosen = release.frontier["chosen"]
     say(
@@ -66,8 +55,8 @@ def show_rows(
     print_table(["who", "count"], described, {1})
     if len(shown) < len(rows):
         say("(--top N for more, or open table.csv)")
-    if plot is not None:
-        say(f"\nDrew risk against utility to {plot}.")
+    if view.plot is not None:
+        say(f"\nDrew risk against utility to {view.plot}.")
 
 
 def _told(release: RowsRelease, row: dict[str, Any]) -> tuple[dict[str, str], int]:

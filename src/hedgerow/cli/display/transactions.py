@@ -15,6 +15,7 @@ from hedgerow.report.regions import ShownRegion
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from hedgerow.cli.display.kinds import View
     from hedgerow.release import TransactionsRelease
     from hedgerow.schema import Items
 
@@ -92,40 +93,29 @@ def text_of(items: list[str]) -> str:
     return ", ".join(items) or "everybody"
 
 
-def show_transactions(
-    release: TransactionsRelease,
-    top: int,
-    tree: bool,
-    plot: Path | None,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
-    """Shows the guarantee and the most frequent itemsets.
+def show_transactions(release: TransactionsRelease, view: View) -> None:
+    """Shows the guarantee and the most frequent itemsets, or the largest partitions.
 
     Args:
         release: Published transactions.
-        top: How many itemsets.
-        tree: Whether to show the largest partitions instead.
-        plot: A picture to draw.
-        overwrite: Whether to replace it.
-        as_json: Whether to print JSON.
+        view: What was asked for.
     """
     from hedgerow.cli.display import words
     from hedgerow.cli.display.picture import draw
 
-    heads, rows = _partitions(release, top) if tree else _frequent(release, top)
+    tree, plot = view.tree, view.plot
+    heads, rows = _partitions(release, view.top) if tree else _frequent(release, view.top)
     if plot is not None:
         _, bars = (heads, rows) if rows and not tree else _frequent(release, 12)
         shown = [
             ShownRegion(place, {}, {"": round(max(0, row[1]))}, text_of(row[0]))
             for place, row in enumerate(bars, 1)
         ]
-        draw(release, shown, plot, overwrite)
-    if as_json:
+        draw(release, shown, plot, view.overwrite)
+    if view.as_json:
         named = [dict(zip(heads, row, strict=True)) for row in rows]
-        drawn = str(plot) if plot is not None else None
         key = "partitions" if tree else "frequent"
-        print_json({**words.facts(release), key: named, "plot": drawn})
+        print_json({**words.facts(release), key: named, "plot": view.drawn})
         return
     say(f"{release.schema.name}: {words.regions(release)} by {release.method}.")
     for line in words.guarantee(release):

@@ -9,7 +9,6 @@ from hedgerow.report.words import (
     caution,
     decimal,
     guarantee,
-    left_out,
     many,
     purpose_words,
     regions,
@@ -19,7 +18,7 @@ from hedgerow.report.words import (
 )
 
 if TYPE_CHECKING:
-    from hedgerow.release import Release, RowsRelease, TransactionsRelease
+    from hedgerow.release import Release
     from hedgerow.schema import Schema
 
 __all__ = [
@@ -28,7 +27,6 @@ __all__ = [
     "decimal",
     "facts",
     "guarantee",
-    "left_out",
     "many",
     "on_path",
     "published",
@@ -40,7 +38,7 @@ __all__ = [
 ]
 
 
-def published(release: Release | TransactionsRelease | RowsRelease) -> str:
+def published(release: Release) -> str:
     """How many regions a release has, by which method, and what marginals counts."""
     words = f"{regions(release)} by {release.method}"
     marginals = _marginals(release)
@@ -51,9 +49,9 @@ def published(release: Release | TransactionsRelease | RowsRelease) -> str:
     return words + (f" and {many(len(pairs), 'pair')} ({', '.join(pairs)})" if pairs else "")
 
 
-def _marginals(release: Release | TransactionsRelease | RowsRelease) -> dict[str, Any] | None:
+def _marginals(release: Release) -> dict[str, Any] | None:
     """What a release with marginals counts besides regions."""
-    forest = getattr(release, "forest", None)
+    forest = release.forest
     if forest is None:
         return None
     names = [attribute.name for attribute in release.schema.attributes]
@@ -77,18 +75,17 @@ def on_path(schema: Schema) -> str:
     return "on any one path" if schema.person is None else "on any one path, per row"
 
 
-def facts(release: Release | TransactionsRelease | RowsRelease) -> dict[str, Any]:
+def facts(release: Release) -> dict[str, Any]:
     """The same for machines."""
+    told = release.describe()
     return {
+        "kind": release.kind,
         "method": release.method,
         "settings": release.settings,
         "schema": release.schema.name,
         "guarantee": release.guarantee,
-        **(
-            {"regions": release.partition.cells, "marginals": _marginals(release)}
-            if hasattr(release, "partition")
-            else {"rows": len(release.counts)}
-        ),
+        told.parts: told.number,
+        "marginals": _marginals(release),
         "spent_per": "person" if release.schema.person is None else "row",
         "spent": [
             {"purpose": purpose, "budget": budget, "amount": amount}

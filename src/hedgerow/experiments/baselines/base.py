@@ -38,7 +38,7 @@ class Baseline(Publisher):
         self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
     ) -> Plan:
         """See `Publisher.plan`."""
-        if (schema.items is None) != self.table:
+        if (schema.kind == "table") != self.table:
             kind = "tables" if self.table else "transactions"
             raise UsageError(f"{self.name} is for {kind}.", hint="Take another method.")
         cap = schema.person.max_rows if schema.person else 1

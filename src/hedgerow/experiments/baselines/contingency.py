@@ -26,7 +26,7 @@ from hedgerow.publish.diffgen import count_cells
 from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import Outcome
 from hedgerow.publish.steps.measure import measured
-from hedgerow.schema import Categorical, Items, Schema
+from hedgerow.schema import Categorical, Schema
 
 __all__ = ["ContingencyTable", "ItemsetTable", "finest_edges"]
 
@@ -109,7 +109,7 @@ class ItemsetTable(Baseline):
 
     def allowances(self, schema: Schema) -> Iterable[Allowance]:
         """See `Baseline.allowances`."""
-        items = _items(schema)
+        items = schema.transaction_items
         if items.size > MOST_CORE:
             raise UsageError(
                 f"{items.size} items have too many sets to count them all.",
@@ -119,15 +119,10 @@ class ItemsetTable(Baseline):
 
     def publish(self, engine: ItemEngine, schema: Schema, plan: Plan, curator: Curator) -> Outcome:
         """See `Baseline.publish`."""
-        partition = CoreCells(np.arange(_items(schema).size), np.zeros(1, dtype=np.int64))
+        partition = CoreCells(np.arange(schema.transaction_items.size), np.zeros(1, dtype=np.int64))
         exact = engine.cells(partition.core, partition.rest).map(lambda cells: cells[None, :])
         noisy, units = curator.laplace("cell", 0, _ROOT, exact)
         where = np.arange(partition.cells)
         drawn = (where, noisy[0][:, None], np.repeat(units, partition.cells))
         found = (measured(curator, "cell", "region", [drawn]),)
         return Outcome(plan, partition, found, curator.ledger, _ROOT, partition.cells)
-
-
-def _items(schema: Schema) -> Items:
-    assert schema.items is not None
-    return schema.items

@@ -20,7 +20,7 @@ from hedgerow.counting.domain import Domain
 from hedgerow.evaluate.features import as_table
 from hedgerow.measured import Measurement
 from hedgerow.measured.partition import Partition, TreePartition
-from hedgerow.release import Release
+from hedgerow.release import TableRelease
 from hedgerow.schema import Schema
 from hedgerow.table import Table
 
@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def mondrian(source: Any, schema: Schema, k: int = 60) -> Release:
+def mondrian(source: Any, schema: Schema, k: int = 60) -> TableRelease:
     """Publishes k-anonymous regions with their exact counts. NOT PRIVATE.
 
     Args:
@@ -61,7 +61,7 @@ def mondrian(source: Any, schema: Schema, k: int = 60) -> Release:
     return exact_release("mondrian", table, tree.partition())
 
 
-def exact_release(name: str, table: Table, partition: Partition) -> Release:
+def exact_release(name: str, table: Table, partition: Partition) -> TableRelease:
     """A release of exact counts, for comparison with methods that are not private. NOT PRIVATE.
 
     Args:
@@ -78,7 +78,15 @@ def exact_release(name: str, table: Table, partition: Partition) -> Release:
         "leaf", "region", regions, counts, True, np.ones(len(regions), np.int64), Fraction(1000)
     )
     guarantee = {"epsilon": "inf", "private": False}
-    return Release(table.schema, name, {}, guarantee, {}, partition, (leaf,))
+    return TableRelease(
+        schema=table.schema,
+        method=name,
+        settings={},
+        guarantee=guarantee,
+        ledger={},
+        partition=partition,
+        measurements=(leaf,),
+    )
 
 
 def entropy(counts: Floats) -> Floats:

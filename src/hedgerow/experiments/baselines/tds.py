@@ -17,7 +17,7 @@ from hedgerow.counting.domain import Domain
 from hedgerow.evaluate.features import as_table
 from hedgerow.experiments.baselines.mondrian import entropy, exact_release
 from hedgerow.measured.partition import GridPartition
-from hedgerow.release import Release
+from hedgerow.release import TableRelease
 from hedgerow.schema import Schema
 
 __all__ = ["top_down_specialisation"]
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 MOST_CELLS = 50_000_000
 
 
-def top_down_specialisation(source: Any, schema: Schema, k: int = 5) -> Release:
+def top_down_specialisation(source: Any, schema: Schema, k: int = 5) -> TableRelease:
     """Publishes k-anonymous groups with their exact counts. NOT PRIVATE.
 
     Args:

@@ -13,7 +13,7 @@ from hedgerow.evaluate.classify import Model, baseline, lower_bound, on_output
 from hedgerow.evaluate.cost import cpu_seconds
 from hedgerow.experiments.figures.figure import Inputs
 from hedgerow.publish.api import publish
-from hedgerow.release import Release
+from hedgerow.release import TableRelease
 from hedgerow.schema import Schema
 
 __all__ = [
@@ -97,8 +97,7 @@ def accuracy(
             release = method(train, schema)
         else:
             release = publish(train, schema, method, epsilon, seed=number)
-        assert isinstance(release, Release)
-        return on_output(release, test, model)
+        return on_output(release.expect(TableRelease), test, model)
 
     return run
 
@@ -149,8 +148,7 @@ def seconds(
 
         def whole() -> Any:
             made = publish(rows, inputs.schema, method, epsilon, seed=number)
-            assert isinstance(made, Release)
-            return made.generalized("arrow")
+            return made.expect(TableRelease).generalized("arrow")
 
         return cpu_seconds(whole)[1]
 

@@ -25,7 +25,7 @@ from hedgerow.publish.api import publish
 from hedgerow.publish.clusters import find_centroids, label_rows
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
-from hedgerow.release import Release
+from hedgerow.release import TableRelease
 
 __all__ = ["FIGURES", "TITLE"]
 
@@ -181,8 +181,8 @@ def _matched(method: DiffMulti, labels: bool) -> Callable[[Inputs, int], float]:
             release = publish(rows, schema, method, RELEASE, seed=number)
         else:
             release = publish(inputs.adult, inputs.schema, method, "1", seed=number)
-        assert isinstance(release, Release)
-        return match_point(raw, cluster_regions(table, release.partition))
+        partition = release.expect(TableRelease).partition
+        return match_point(raw, cluster_regions(table, partition))
 
     return run
 

@@ -83,9 +83,14 @@ def _release(
     guarantee = {"epsilon": budget, "private": False}
     assert isinstance(done.partition, CoreCells | CutTree)
     return TransactionsRelease(
-        transactions.schema, method.name, method.settings(), guarantee, {}, done.partition,
-        done.measurements,
-    )  # fmt: skip
+        schema=transactions.schema,
+        method=method.name,
+        settings=method.settings(),
+        guarantee=guarantee,
+        ledger={},
+        partition=done.partition,
+        measurements=done.measurements,
+    )
 
 
 def _answers(

@@ -227,8 +227,8 @@ def digest_of(place: str | os.PathLike[str]) -> str | None:
 
 def unit_of(schema: Schema) -> str:
     """Whom the releases of a schema protect."""
-    if schema.items is not None:
-        column, record = schema.items.person, "transaction"
+    if schema.kind == "transactions":
+        column, record = schema.transaction_items.person, "transaction"
     else:
         column, record = schema.person.column if schema.person else None, "row"
     return record if column is None else f"{PERSON}{column}"

@@ -55,13 +55,13 @@ class RowsPlan(Plan):
         return Budget(self.budget.epsilon * self.side / _UNITS, Fraction(0), self.budget.rows)
 
     def in_words(self) -> str:
-        """Which rows will be listed."""
+        """Which rows will be published."""
         if self.mode == "noisy":
-            return f"Rows with a noisy count of at least {self.rule['threshold']} are listed."
+            return f"Rows with a noisy count of at least {self.rule['threshold']} are published."
         one, those = ("person", "people") if self.budget.rows == 1 else ("row", "rows")
         return (
-            f"Each {one} is kept with probability {self.rule['share']}; generalised rows that at "
-            f"least {self.rule['least']} kept {those} share are listed."
+            f"Each {one} is sampled with probability {self.rule['sampling_rate']}; generalised "
+            f"rows that at least {self.rule['threshold']} sampled {those} share are published."
         )
 
     def to_dict(self) -> dict[str, Any]:

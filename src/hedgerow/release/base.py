@@ -1,0 +1,244 @@
+"""`Release`: what all kinds of release have in common, said once."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hedgerow.errors import UsageError
+from hedgerow.estimate.answers import Answers
+from hedgerow.release.booking import Booking, note_saved
+from hedgerow.release.files import Content, read_manifest, write_folder
+from hedgerow.release.kinds import kind_class
+from hedgerow.release.manifest import Document, check_guarantee, common_manifest, schema_of
+from hedgerow.schema import Query, Schema
+from hedgerow.store.frames import Frame, as_kind
+
+if TYPE_CHECKING:
+    from hedgerow.estimate.marginal_model import Forest
+    from hedgerow.measured.marginals import Marginals
+    from hedgerow.release.description import Description
+    from hedgerow.release.histogram import Spread
+
+__all__ = ["Questions", "Release"]
+
+Questions = str | Query | Mapping[str, object] | Iterable[object]
+"""One count query, or many; what a query may be depends on the kind of release."""
+
+Kind = TypeVar("Kind", bound="Release")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Release(ABC):
+    """Everything that may leave, and what can be made of it without private data.
+
+    Args:
+        schema: The public description of the data.
+        method: The name of the method, such as "diffmulti".
+        settings: The method's settings, as JSON would hold them.
+        guarantee: What is promised: epsilon and delta, the unit of protection, the neighbouring
+            relation, the accounting, and whether the run was private at all.
+        ledger: What was spent on what.
+        frame_kind: The kind of frame that answers come in unless another is asked for: "arrow",
+            "pandas" or "polars".
+        booking: Its entry in a budget ledger, if it was just published with one.
+    """
+
+    kind: ClassVar[str]
+    """The word for the kind in manifests and in `hedgerow.release.kinds.KINDS`."""
+    sources: ClassVar[tuple[str, ...]]
+    """The files that everything else follows from."""
+    derived: ClassVar[tuple[str, ...]]
+    """The files that are made of those, for readers."""
+    entries_of_kind: ClassVar[Mapping[str, type]]
+    """What the manifest of this kind holds beside what all have, with the types of JSON."""
+
+    schema: Schema
+    method: str
+    settings: Document
+    guarantee: Document
+    ledger: Document
+    frame_kind: str = field(default="arrow", compare=False)
+    booking: Booking | None = field(default=None, compare=False)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(
+            _same(getattr(self, one.name), getattr(other, one.name))
+            for one in fields(self)
+            if one.compare
+        )
+
+    def __repr__(self) -> str:
+        """The method, the schema, the guarantee and the size on one line."""
+        told = self.describe()
+        return (
+            f"{type(self).__name__}({self.method!r}, schema={self.schema.name!r}, "
+            f"epsilon={self.guarantee.get('epsilon')}, {told.parts}={told.number})"
+        )
+
+    @abstractmethod
+    def describe(self) -> Description:
+        """The release in words: what its parts are called, how many there are, and so on."""
+
+    @abstractmethod
+    def count(self, queries: Questions, level: float = 0.95) -> Answers:
+        """How many records meet some conditions, or hold some items?
+
+        Args:
+            queries: One query or many.
+            level: The probability that an interval holds the truth, at least.
+
+        Raises:
+            UsageError: If a query cannot be understood, or the level is not between 0 and 1.
+        """
+
+    @abstractmethod
+    def count_all(self, level: float = 0.95) -> Answers:
+        """How many records are there altogether? One answer, as `count` gives it."""
+
+    @abstractmethod
+    def histograms(self) -> tuple[Spread, ...]:
+        """How many records have each value of each attribute, or each item."""
+
+    @abstractmethod
+    def synthesize(
+        self, n: int | None = None, seed: int | None = None, kind: str | None = None
+    ) -> Frame:
+        """Records that follow the release, in random order.
+
+        Args:
+            n: How many; without it, as many as the release counts.
+            seed: For the same records again.
+            kind: The kind of frame wanted.
+
+        Raises:
+            UsageError: If n is negative, or the release counts nobody to draw from.
+        """
+
+    def predict(self, rows: Frame) -> Frame:
+        """The class of each row, as far as the kind of release can tell it.
+
+        Args:
+            rows: A frame or a file with the predictors of the schema.
+
+        Raises:
+            UsageError: If this kind of release, or this release, tells no classes.
+        """
+        raise UsageError(
+            f"a release of {self.describe().parts} tells no classes",
+            hint="Train a model on synthetic rows (`synthesize`), or publish by regions.",
+        )
+
+    def majority(self, codes: NDArray[np.integer]) -> NDArray[np.int64] | None:
+        """The same for rows of codes: the class code of each; None if the kind tells none."""
+        return None
+
+    @property
+    def marginals(self) -> Marginals | None:
+        """The tables of attributes and pairs that were counted beside regions, if there are any."""
+        return None
+
+    @property
+    def forest(self) -> Forest | None:
+        """The model of where records lie that was made of such tables."""
+        return None
+
+    def expect(self, kind: type[Kind]) -> Kind:
+        """This release, known to be of a kind.
+
+        Raises:
+            UsageError: If it is of another.
+        """
+        if not isinstance(self, kind):
+            raise UsageError(
+                f"this is a release of the kind {self.kind!r}, not {kind.kind!r}",
+                hint="Open it with hedgerow.Release.load and see what it is.",
+            )
+        return self
+
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Writes the release to a folder, whole or not at all.
+
+        A release that was published with a budget ledger is noted there as published.
+
+        Args:
+            path: The folder, which must not exist yet.
+            overwrite: Whether a release that is there already may be replaced.
+
+        Raises:
+            ReleaseError: If the folder may not be replaced or cannot be written.
+            UsageError: If a column is called like one of the release's own.
+        """
+        self.check_names()
+        write_folder(path, overwrite, self.files(), self._manifest)
+        note_saved(self.booking, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Reads a release; no private data is needed.
+
+        `Release.load` opens every kind, and the `load` of a kind that kind alone.
+
+        Raises:
+            ReleaseError: If a file is missing, changed or damaged, or of another format.
+            UsageError: If the release is of another kind than the class.
+        """
+        manifest = read_manifest(Path(path))
+        return kind_class(manifest["kind"]).from_folder(Path(path), manifest).expect(cls)
+
+    @classmethod
+    @abstractmethod
+    def from_folder(cls, path: Path, manifest: Document) -> Self:
+        """Reads a release whose manifest was read; every file is checked against its hash.
+
+        Raises:
+            ReleaseError: Names the file and what is wrong with it.
+        """
+
+    @classmethod
+    def file_names(cls) -> tuple[str, ...]:
+        """All files but the manifest."""
+        return (*cls.sources, *cls.derived)
+
+    @abstractmethod
+    def files(self) -> Iterator[tuple[str, Content]]:
+        """The names and contents of all files but the manifest, those of `sources` first."""
+
+    @abstractmethod
+    def entries(self) -> Document:
+        """What the manifest says of this kind alone."""
+
+    def check_names(self) -> None:  # noqa: B027 - most kinds have no names of their own
+        """Refuses a schema whose names would clash with those of the files."""
+
+    @classmethod
+    def _shared(cls, manifest: Document) -> dict[str, Any]:
+        """The fields that all kinds have, from a manifest."""
+        check_guarantee(manifest["guarantee"])
+        names = ("method", "settings", "guarantee", "ledger")
+        return {"schema": schema_of(manifest), **{name: manifest[name] for name in names}}
+
+    def _manifest(self, hashes: Mapping[str, str]) -> Document:
+        return {**common_manifest(self, hashes), **self.entries()}
+
+    def _frame(self, table: pa.Table, kind: str | None) -> Frame:
+        return as_kind(table, self.frame_kind if kind is None else kind)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray):
+        return bool(np.array_equal(one, other))
+    return bool(one == other)

@@ -1,0 +1,144 @@
+"""What a page says of one kind of release and not of others, in one table by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.measured import GridPartition
+from hedgerow.release import RowsRelease, TableRelease, TransactionsRelease
+from hedgerow.report import divisions, words
+from hedgerow.report.html import Safe, table, tag
+from hedgerow.schema import Numeric, Schema
+
+__all__ = ["KINDS", "Sections"]
+
+Ints = NDArray[np.integer]
+_NOISE = "Small counts are mostly noise"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sections:
+    """The parts of a page that hang on the kind of release.
+
+    Args:
+        values: The title above how often values occur.
+        public: What of the schema is published, as the beginning of a sentence.
+        columns: The public columns, or items.
+        division: What was published, and the largest of it.
+        small: What small counts do not tell: a title and a text.
+        cuts: Into how many parts an attribute is divided, and the codes where, the one to tell
+            first in front; None if there are no attributes.
+    """
+
+    values: str
+    public: str
+    columns: Callable[[Schema], Safe]
+    division: Callable[[Any], Safe]
+    small: Callable[[Any], tuple[str, str]]
+    cuts: Callable[[Any, int], tuple[int, Ints]] | None
+
+
+def _columns(schema: Schema) -> Safe:
+    rows = []
+    for attribute in schema.attributes:
+        if isinstance(attribute, Numeric):
+            domain = f"{attribute.edge(0)} to {attribute.edge(attribute.grid)}"
+            kind: str = attribute.kind
+        else:
+            domain = words.many(attribute.size, "value")
+            kind = "boolean" if attribute.boolean else "categories"
+        rows.append([attribute.name, kind, domain])
+    if schema.target is not None:
+        rows.append([schema.target.name, "the class", words.many(len(schema.classes), "value")])
+    columns = table("The public columns", ["attribute", "kind", "domain"], rows)
+    dropped = None
+    if schema.identifiers:
+        dropped = tag("p", f"Dropped before publishing: {', '.join(schema.identifiers)}.")
+    return tag("details", tag("summary", f"{len(rows)} public columns"), columns, dropped)
+
+
+def _universe(schema: Schema) -> Safe:
+    items = schema.items
+    assert items is not None  # of transactions
+    shown = ", ".join(items.labels[:12])
+    more = " and so on" if items.size > 12 else ""
+    return tag("p", f"A universe of {items.size:,} items is public: {shown}{more}.")
+
+
+def _small_regions(release: TableRelease) -> tuple[str, str]:
+    empty = "A region with a small count may be empty in truth, and inside a region "
+    tables = release.marginals
+    if tables is None:
+        return _NOISE, f"{empty}nothing is known about where people are."
+    known = "the regions and the pairs" if tables.pair else "the regions"
+    return _NOISE, (
+        f"{empty}where people are is estimated from counts over all people. How attributes go "
+        f"together there is known only as far as {known} tell."
+    )
+
+
+def _small_itemsets(release: TransactionsRelease) -> tuple[str, str]:
+    return _NOISE, (
+        "A set of items with a small count may be in nobody's record in truth, and which items "
+        "go together is known only as far as they were counted together."
+    )
+
+
+def _small_rows(release: RowsRelease) -> tuple[str, str]:
+    return "Small counts tell little", (
+        "A generalised row with a small count tells little about how many people share it, and "
+        "inside a row nothing is known about where people are."
+    )
+
+
+def _region_cuts(release: TableRelease, place: int) -> tuple[int, Ints]:
+    partition = release.partition
+    if isinstance(partition, GridPartition):
+        inner = partition.edges[place][1:-1]
+        return int(partition.shape[place]), np.roll(inner, -(len(inner) // 2))  # the middle first
+    return int((partition.split == place).sum()), _often(partition.lo[:, place])
+
+
+def _row_cuts(release: RowsRelease, place: int) -> tuple[int, Ints]:
+    return len(np.unique(release.lo[:, place])), _often(release.lo[:, place])
+
+
+def _often(codes: Ints) -> Ints:
+    """Distinct codes, the most frequent first."""
+    found, often = np.unique(codes, return_counts=True)
+    return np.asarray(found[np.argsort(-often, kind="stable")])
+
+
+_VALUES, _BOUNDS = "How values are spread", "Bounds, values and taxonomies are"
+
+KINDS: dict[str, Sections] = {
+    "table": Sections(
+        values=_VALUES,
+        public=_BOUNDS,
+        columns=_columns,
+        division=divisions.regions,
+        small=_small_regions,
+        cuts=_region_cuts,
+    ),
+    "transactions": Sections(
+        values="How often items occur",
+        public="The list of items and its groups are",
+        columns=_universe,
+        division=divisions.itemsets,
+        small=_small_itemsets,
+        cuts=None,
+    ),
+    "rows": Sections(
+        values=_VALUES,
+        public=_BOUNDS,
+        columns=_columns,
+        division=divisions.rows,
+        small=_small_rows,
+        cuts=_row_cuts,
+    ),
+}
