@@ -327,8 +327,9 @@ HUGE = (2**63, 2**64, -(2**63), 10**400, -1, 0, True, None, "x", [], {}, 0.5, "9
         ("ledger", "accounting"),
         ("guarantee", "epsilon"), ("guarantee", "delta"), ("settings", "consistency"),
         ("package_version",),
-        ("measurements", 0, "unit"), ("measurements", 0, "at"), ("measurements", 0, "by_class"),
-        ("measurements", 0, "listed"), ("measurements", 0, "threshold"), ("files", "table.csv"),
+        ("measurements", 0, "unit"), ("measurements", 0, "place_kind"),
+        ("measurements", 0, "by_class"), ("measurements", 0, "sparse"),
+        ("measurements", 0, "threshold"), ("files", "table.csv"),
         ("schema", "attributes", "age", "high"), ("schema", "attributes", "stay", "step"),
     ],
 )  # fmt: skip
@@ -389,7 +390,7 @@ def test_a_parquet_file_that_is_none(folder: Path, name: str, content: bytes) ->
 
 def bomb(rows: int) -> pa.Table:
     zeros = pa.array(np.zeros(rows, np.int32))
-    return pa.table({name: zeros for name in ("measurement", "where", "value", "units")})
+    return pa.table({name: zeros for name in ("measurement", "place", "value", "units")})
 
 
 def test_a_small_file_with_very_many_rows(folder: Path) -> None:
@@ -414,7 +415,7 @@ def test_a_page_that_unfolds_into_very_much(folder: Path, monkeypatch: pytest.Mo
     values = pa.array(np.zeros(1, np.int64))
     rewrite(
         folder, "measurements.parquet",
-        pa.table({"measurement": values, "where": values, "value": values, "units": values,
+        pa.table({"measurement": values, "place": values, "value": values, "units": values,
                   "class": ["x" * 100_000]}), compression="zstd",
     )  # fmt: skip
     refused(folder, "claims")
@@ -535,7 +536,7 @@ ODD = {
 @pytest.mark.parametrize(
     ("name", "column"),
     [(NAMES[1], c) for c in ("node", "parent", "depth", "split", "lo", "hi")]
-    + [(NAMES[2], c) for c in ("measurement", "where", "class", "units")],
+    + [(NAMES[2], c) for c in ("measurement", "place", "class", "units")],
 )
 def test_any_kind_of_column(folder: Path, name: str, column: str, odd: str) -> None:
     rows = pq.read_table(folder / name).num_rows

@@ -84,7 +84,7 @@ def test_releases_pass_verification(method, tmp_path):
     again = hr.Release.load(tmp_path / "out")
     assert again == release
     assert hr.verify(tmp_path / "out").ok
-    least = release.ledger["suppression"].get("threshold") or release.ledger["suppression"]["threshold"]
+    least = release.ledger["suppression"]["threshold"]
     assert release.counts.min() >= least
     assert release.generalized().column_names == ["age", "job", "ill", "count"]
     assert release.synthesize(10, seed=1).num_rows == 10

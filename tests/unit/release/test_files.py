@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -97,6 +98,7 @@ def test_the_manifest_says_what_it_must_and_nothing_more(tree_release, tmp_path)
     assert set(manifest) == {
         "format",
         "format_version",
+        "kind",
         "method",
         "settings",
         "schema",
@@ -109,7 +111,7 @@ def test_the_manifest_says_what_it_must_and_nothing_more(tree_release, tmp_path)
         "files",
     }
     assert manifest["format"] == "hedgerow-release"
-    assert manifest["format_version"] == 1
+    assert manifest["format_version"] == 2 and manifest["kind"] == "table"
     assert list(manifest["schema"]["attributes"]) == ["age", "job", "born", "size", "well", "pay"]
     for word in ("seed", "time", "date", "host"):
         assert f'"{word}' not in text
@@ -279,8 +281,8 @@ def test_flipped_bytes_never_escape_as_another_error(tree_release, tmp_path, whe
 
 CHANGES = {
     "measurements.parquet": [
-        ("where", lambda t: [v + 5 for v in t["where"].to_pylist()]),
-        ("where", lambda t: [-1] * t.num_rows),
+        ("place", lambda t: [v + 5 for v in t["place"].to_pylist()]),
+        ("place", lambda t: [-1] * t.num_rows),
         ("units", lambda t: [0] * t.num_rows),
         ("value", lambda t: ["a"] * t.num_rows),
         ("class", lambda t: [None] * t.num_rows),
@@ -335,15 +337,58 @@ def test_paths_in_a_manifest_are_never_followed(tree_release, tmp_path):
 
 def test_a_newer_format_asks_for_a_newer_package(tree_release, tmp_path):
     tree_release.save(tmp_path / "r")
-    edit_manifest(tmp_path / "r", lambda m: m.update(format_version=2))
+    edit_manifest(tmp_path / "r", lambda m: m.update(format_version=3))
     with pytest.raises(ReleaseError, match="newer hedgerow"):
         Release.load(tmp_path / "r")
+
+
+def test_format_1_is_refused_with_the_way_out(tree_release, tmp_path):
+    tree_release.save(tmp_path / "r")
+    edit_manifest(tmp_path / "r", lambda m: m.update(format_version=1))
+    with pytest.raises(ReleaseError, match=r"format 1") as caught:
+        Release.load(tmp_path / "r")
+    assert caught.value.hint == (
+        "Publish the data again with this version, or read it with hedgerow 0.1."
+    )
+    tree_release.save(tmp_path / "r", overwrite=True)  # an old release can be replaced
+    assert Release.load(tmp_path / "r") == tree_release
+
+
+def test_notes_of_others_are_ignored_and_other_entries_refused(tree_release, tmp_path):
+    tree_release.save(tmp_path / "r")
+    edit_manifest(tmp_path / "r", lambda m: m.update(x_catalogue={"id": 7}))
+    assert Release.load(tmp_path / "r") == tree_release
+    edit_manifest(tmp_path / "r", lambda m: m.update(catalogue={"id": 7}))
+    with pytest.raises(ReleaseError, match="does not know"):
+        Release.load(tmp_path / "r")
+
+
+def test_columns_have_names_that_sql_takes_unquoted(tree_release, grid_release, tmp_path):
+    """Words that the standard, or an engine that many use, keeps for itself."""
+    reserved = re.findall(
+        r"\w+",
+        """all alter and any as asc at between by case cast check column create cross current
+        default delete desc distinct drop else end except exists false fetch filter for from full
+        group grouping having if in index inner insert intersect interval into is join key lateral
+        left like limit match merge natural not null of offset on or order outer over partition
+        primary range rank references right row rows select set system table then to true union unique
+        unnest update user using values when where window with within""",
+    )
+    for name, release in (("tree", tree_release), ("grid", grid_release)):
+        release.save(tmp_path / name)
+        for file in (tmp_path / name).glob("*.parquet"):
+            if file.name != "regions.parquet":  # its columns are the schema's
+                assert not set(reserved) & set(pq.read_table(file).column_names), file.name
 
 
 @pytest.mark.parametrize(
     "change",
     [
         {"format": "zip"},
+        {"kind": "regions"},
+        {"kind": ["table"]},
+        {"kind": "transactions"},
+        {"kind": "rows"},
         {"format_version": "1"},
         {"format_version": True},
         {"method": None},

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hedgerow.measured import GridPartition, Measurement
 from hedgerow.release import TableRelease
-from hedgerow.release.histogram import BINS, bins, spreads
+from hedgerow.release.histogram import BINS, bins
 from hedgerow.schema import Numeric, Schema
 
 
@@ -57,7 +57,7 @@ def test_what_a_release_tells_of_each_attribute() -> None:
         partition=grid,
         measurements=(counted,),
     )
-    age, ill = spreads(release)
+    age, ill = release.histograms()
     assert age.counts == pytest.approx([20, 20, 4, 4])
     assert ill.labels == ("no", "yes") and ill.counts == pytest.approx([38, 10])
     assert ill.shares.sum() == pytest.approx(1)

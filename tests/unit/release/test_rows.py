@@ -31,7 +31,11 @@ SCHEMA = Schema.from_dict(
 
 
 def release(mode="noisy", counts=(40, 31, 20)) -> RowsRelease:
-    rule = {"rate": "1", "threshold": 15} if mode == "noisy" else {"sampling_rate": "1/5", "threshold": 12}
+    rule = (
+        {"rate": "1", "threshold": 15}
+        if mode == "noisy"
+        else {"sampling_rate": "1/5", "threshold": 12}
+    )
     return RowsRelease(
         schema=SCHEMA,
         method="supermodular",
@@ -153,7 +157,14 @@ def test_verify_sees_what_was_tampered_with(change):
 
 
 @pytest.mark.parametrize(
-    "rule", [{"threshold": 11}, {"sampling_rate": "3/10"}, {"sampling_rate": "2/3"}, {"sampling_rate": "1"}, {"sampling_rate": "0"}]
+    "rule",
+    [
+        {"threshold": 11},
+        {"sampling_rate": "3/10"},
+        {"sampling_rate": "2/3"},
+        {"sampling_rate": "1"},
+        {"sampling_rate": "0"},
+    ],
 )
 def test_verify_sees_too_many_kept(rule):
     assert not tampered(lambda p: p["ledger"]["suppression"].update(rule), "sampled").ok

@@ -233,7 +233,7 @@ def moved_parent(_: Any, regions: pa.Table, __: Any) -> dict[str, pa.Table]:
 
 
 def far_places(_: Any, __: Any, numbers: pa.Table) -> dict[str, pa.Table]:
-    return {"measurements.parquet": column(numbers, "where", [10**9] * len(numbers))}
+    return {"measurements.parquet": column(numbers, "place", [10**9] * len(numbers))}
 
 
 def bad_reach(manifest: dict[str, Any], _: Any, __: Any) -> None:

@@ -14,7 +14,7 @@ BUDGET = Budget(Fraction(3, 2), Fraction(1, 10**6), 3)
 
 
 def plan(side: int, mode: str = "noisy", rows: int = 3) -> RowsPlan:
-    rule = {"rate": "1/2", "threshold": 9, "sampling_rate": "1/5", "threshold": 7}
+    rule = {"rate": "1/2", "threshold": 9, "sampling_rate": "1/5"}
     budget = Budget(BUDGET.epsilon, BUDGET.delta, rows)
     return RowsPlan.of("supermodular", mode, budget, side, rule)
 
