@@ -63,8 +63,7 @@ def _columns(schema: Schema) -> Safe:
 
 
 def _universe(schema: Schema) -> Safe:
-    items = schema.items
-    assert items is not None  # of transactions
+    items = schema.transaction_items
     shown = ", ".join(items.labels[:12])
     more = " and so on" if items.size > 12 else ""
     return tag("p", f"A universe of {items.size:,} items is public: {shown}{more}.")

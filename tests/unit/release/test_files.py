@@ -371,8 +371,8 @@ def test_columns_have_names_that_sql_takes_unquoted(tree_release, grid_release, 
         default delete desc distinct drop else end except exists false fetch filter for from full
         group grouping having if in index inner insert intersect interval into is join key lateral
         left like limit match merge natural not null of offset on or order outer over partition
-        primary range rank references right row rows select set system table then to true union unique
-        unnest update user using values when where window with within""",
+        primary range rank references right row rows select set system table then to true union
+        unique unnest update user using values when where window with within""",
     )
     for name, release in (("tree", tree_release), ("grid", grid_release)):
         release.save(tmp_path / name)
