@@ -256,13 +256,14 @@ def _use(path: Path) -> None:
         lambda: repr(release),
         lambda: words.facts(release),
         lambda: words.guarantee(release),
-        lambda: words.left_out(release),
+        lambda: release.describe(),
+        lambda: release.histograms(),
         lambda: page(release),
         lambda: release.synthesize(20, seed=1),
         lambda: release.synthesize(seed=1),
     ]
     for use in shared + (
-        _transactions(release) if release.schema.items is not None else _rows(release)
+        _transactions(release) if release.kind == "transactions" else _rows(release)
     ):
         with contextlib.suppress(HedgerowError):
             use()
@@ -287,7 +288,7 @@ def _transactions(release: Any) -> list[Callable[[], Any]]:
     ]
 
 
-def _tree(release: Release) -> Any:
+def _tree(release: Any) -> Any:
     if isinstance(release.partition, TreePartition):
         return regions.nested(release, release.partition, 3)
     return regions.cuts(release, release.partition)

@@ -221,7 +221,7 @@ def _told(here: Setting, table: Table, schema: Schema, method, keep: str) -> Non
     sizes = np.asarray([attribute.size for attribute in schema.attributes])
     utility = np.log(sizes[None, :] / width).sum(axis=1)
     people = table.codes.shape[0]
-    least = outcome.plan.rule.get("least") or outcome.plan.rule["threshold"]
+    least = outcome.plan.rule["threshold"]
     print(f"{keep:>6} {least:>10} {len(width):>6} {outcome.counts.sum() / people:>13.1%} "
           f"{(utility * outcome.counts).sum() / people:>8.3f}", flush=True)  # fmt: skip
 

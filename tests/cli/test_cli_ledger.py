@@ -193,7 +193,7 @@ def test_a_release_that_cannot_be_saved_stays_booked(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("hedgerow.release.files.make_manifest", full)
+    monkeypatch.setattr("hedgerow.release.base.common_manifest", full)
     done = publish(hedge, survey, book, "--epsilon", 1)
     assert done.exit_code == 6 and "stays booked" in done.stderr
     done = publish(hedge, survey, book, "--epsilon", "1/4", "--json")

@@ -140,7 +140,7 @@ def test_an_interrupt_leaves_nothing_behind(
     def stopped(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hedgerow.release.files.make_manifest", stopped)
+    monkeypatch.setattr("hedgerow.release.base.common_manifest", stopped)
     done = publish(hedge, survey, tmp_path / "r", "--epsilon", 1)
     assert done.exit_code == 130 and "Interrupted" in done.stderr
     assert list(tmp_path.iterdir()) == []
@@ -180,8 +180,8 @@ def test_a_signal_while_files_are_written(
     child: Child, survey: Path, tmp_path: Path, name: str, number: int
 ) -> None:
     program = (
-        "import os, signal, hedgerow.cli, hedgerow.release.files as files\n"
-        f"files.make_manifest = lambda *_: os.kill(os.getpid(), signal.{name})\n"
+        "import os, signal, hedgerow.cli, hedgerow.release.base as base\n"
+        f"base.common_manifest = lambda *_: os.kill(os.getpid(), signal.{name})\n"
         "hedgerow.cli.main()"
     )
     found = child(program, *real_words(survey, tmp_path / "r"))

@@ -127,36 +127,35 @@ def late(self, *words):
 DiffMulti.run = late
 """
 BOOKS_WHEN_SAVED = f"""{LATE}
-import hedgerow.release.table as release
+import hedgerow.release.base as release
 
-write = release.write
-def late(found, path, overwrite):
-    write(found, path, overwrite)
-    found.booking.make()
-release.write = late
+note_saved = release.note_saved
+def late(booking, path):
+    booking.make()
+    note_saved(booking, path)
+release.note_saved = late
 """
 NOTES_BEFORE_SAVING = """
-import hedgerow.release.table as release
+from hedgerow.release import Release
 
-write = release.write
-def early(found, path, overwrite):
+save = Release.save
+def early(found, path, overwrite=False):
     if found.booking is not None:
         found.booking.mark_published(path)
-    write(found, path, overwrite)
-release.write = early
+    save(found, path, overwrite)
+Release.save = early
 """
 WRITES_IN_PLACE = """
 import shutil
+import hedgerow.release.base as release
 import hedgerow.release.files as files
-import hedgerow.release.table as release
 
-def in_place(found, path, overwrite):
+def in_place(path, overwrite, contents, manifest):
     target = path.folder
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    contents = files._contents(found)
-    files._fill(contents, lambda hashes: files.make_manifest(found, hashes), target)
-release.write = in_place
+    files._fill(contents, manifest, target)
+release.write_folder = in_place
 """
 BOOKS_AT_ONCE = """
 from hedgerow.privacy.budget_ledger.ledger import BudgetLedger

@@ -25,10 +25,9 @@ from hedgerow.evaluate.workload import exact_counts, random_conjunctions
 from hedgerow.privacy.budget import Number
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish.api import run
+from hedgerow.publish.api import release_of, run
 from hedgerow.publish.publisher import Publisher
-from hedgerow.publish.supermodular import RowsOutcome
-from hedgerow.release import Release, RowsRelease, TableRelease, TransactionsRelease
+from hedgerow.release import TableRelease, TransactionsRelease
 from hedgerow.schema import Schema
 from hedgerow.table import Table, Transactions, read, read_transactions
 
@@ -79,36 +78,14 @@ class TableTrial:
         """Publishes the table and compares."""
         schema = self.table.schema
         budget = method.plan(schema, epsilon, delta).budget
-        done: Any = run(self.table, method, budget, SecureSampler(Keystream(seed)))
+        done = run(self.table, method, budget, SecureSampler(Keystream(seed)))
         words = {"epsilon": str(budget.epsilon), "private": False}
-        if isinstance(done, RowsOutcome):
-            rows = RowsRelease(
-                schema=schema,
-                method=method.name,
-                settings={},
-                guarantee=words,
-                ledger={"suppression": done.plan.rule},
-                lo=done.lo,
-                hi=done.hi,
-                counts=done.counts,
-            )
-            return Result(None, None, len(done.counts), self._asked(rows))
-        release = TableRelease(
-            schema=schema,
-            method=method.name,
-            settings=method.settings(),
-            guarantee=words,
-            ledger={},
-            partition=done.partition,
-            measurements=done.measurements,
-        )
-        values = self._asked(release)
-        if self.frame is not None:
-            values["accuracy"] = by_regions(release, self.frame)
-        return Result(done.plan.specialisations, done.plan.depth, release.partition.cells, values)
-
-    def _asked(self, release: Release) -> Values:
-        return self._errors(release.count(list(self.queries)).estimate)
+        release = release_of(schema, method, done, words)
+        values = self._errors(release.count(self.queries).estimate)
+        if self.frame is not None and release.kind == "table":
+            values["accuracy"] = by_regions(release.expect(TableRelease), self.frame)
+        number = release.describe().number
+        return Result(done.plan.specialisations, done.plan.depth, number, values)
 
     def _errors(self, estimate: NDArray[np.float64]) -> Values:
         bound = max(1.0, _SANITY * self.table.codes.shape[0])
@@ -138,16 +115,7 @@ class TransactionsTrial:
         budget = method.plan(schema, epsilon, delta).budget
         done = run(self.transactions, method, budget, SecureSampler(Keystream(seed)))
         words = {"epsilon": str(budget.epsilon), "private": False}
-        partition: Any = done.partition
-        release = TransactionsRelease(
-            schema=schema,
-            method=method.name,
-            settings=method.settings(),
-            guarantee=words,
-            ledger={},
-            partition=partition,
-            measurements=done.measurements,
-        )
+        release = release_of(schema, method, done, words).expect(TransactionsRelease)
         asked = [[self.labels[code] for code in one] for one in self.sets]
         told = np.asarray(release.count(asked).estimate, dtype=np.float64)
         off = relative_errors(self.truth, told, len(self.transactions.start) - 1)
@@ -161,7 +129,7 @@ class TransactionsTrial:
             "mean_itemset_error": float(off.mean()),
             "top_utility": top_utility(self.top, pairs),
         }
-        return Result(None, None, partition.cells, values)
+        return Result(None, None, release.partition.cells, values)
 
 
 class Simulated:

@@ -37,7 +37,7 @@ from hedgerow.schema import Schema
 from hedgerow.settings import check_arguments
 from hedgerow.table import Database, Table, Transactions, refuse_mixing, refuse_same_source
 
-__all__ = ["publish", "run"]
+__all__ = ["publish", "release_of", "run"]
 
 
 def publish(
@@ -157,7 +157,7 @@ def publish(
             guarantee = _guarantee(schema, outcome, private=stream.secure)
             if isinstance(source, Database) and source.query is not None:
                 guarantee["row_wise_query"] = True  # it was not read without that word
-            release = _release(schema, method, outcome, guarantee, kind, booking)
+            release = release_of(schema, method, outcome, guarantee, kind, booking)
         if target is not None:
             _save(release, target)
     return release
@@ -198,15 +198,15 @@ def _save(release: Release, target: Target) -> None:
         raise
 
 
-def _release(
+def release_of(
     schema: Schema,
     method: Publisher,
     outcome: Any,
     guarantee: dict[str, Any],
-    kind: str,
-    booking: Booking | None,
+    kind: str = "arrow",
+    booking: Booking | None = None,
 ) -> Release:
-    """The outcome of a run as a release."""
+    """The outcome of a run as a release; simulations call this with a guarantee of their own."""
     if isinstance(outcome, RowsOutcome):
         return _rows_release(schema, method, outcome, guarantee, kind, booking)
     parts: dict[str, Any] = {

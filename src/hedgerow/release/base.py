@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers
+from hedgerow.measured.generalized import check_names
 from hedgerow.release.booking import Booking, note_saved
 from hedgerow.release.files import Content, read_manifest, write_folder
+from hedgerow.release.histogram import Spread, spreads
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.manifest import Document, check_guarantee, common_manifest, schema_of
 from hedgerow.schema import Query, Schema
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from hedgerow.estimate.marginal_model import Forest
     from hedgerow.measured.marginals import Marginals
     from hedgerow.release.description import Description
-    from hedgerow.release.histogram import Spread
 
 __all__ = ["Questions", "Release"]
 
@@ -105,13 +106,13 @@ class Release(ABC):
             UsageError: If a query cannot be understood, or the level is not between 0 and 1.
         """
 
-    @abstractmethod
     def count_all(self, level: float = 0.95) -> Answers:
         """How many records are there altogether? One answer, as `count` gives it."""
+        return self.count(Query(()), level)
 
-    @abstractmethod
     def histograms(self) -> tuple[Spread, ...]:
         """How many records have each value of each attribute, or each item."""
+        return spreads(self.schema, self.count)
 
     @abstractmethod
     def synthesize(
@@ -182,7 +183,7 @@ class Release(ABC):
             ReleaseError: If the folder may not be replaced or cannot be written.
             UsageError: If a column is called like one of the release's own.
         """
-        self.check_names()
+        check_names(self.schema)
         write_folder(path, overwrite, self.files(), self._manifest)
         note_saved(self.booking, path)
 
@@ -220,9 +221,6 @@ class Release(ABC):
     @abstractmethod
     def entries(self) -> Document:
         """What the manifest says of this kind alone."""
-
-    def check_names(self) -> None:  # noqa: B027 - most kinds have no names of their own
-        """Refuses a schema whose names would clash with those of the files."""
 
     @classmethod
     def _shared(cls, manifest: Document) -> dict[str, Any]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hedgerow.errors import HedgerowError, LedgerWarning
+
+if TYPE_CHECKING:
+    from hedgerow.release.manifest import Document
 
 __all__ = ["Booking", "note_saved"]
 
@@ -20,7 +23,7 @@ class Booking(Protocol):
     def note_end(self, words: str) -> None:
         """Notes that the release was not saved, and why."""
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Document:
         """The entry, and what it leaves to other releases."""
 
 

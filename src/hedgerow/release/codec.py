@@ -17,6 +17,7 @@ from hedgerow.measured.itemsets import CoreCells, CutTree, Itemsets
 from hedgerow.measured.measurements import PLACES, Measurement
 from hedgerow.measured.partition import GridPartition, Partition, TreePartition
 from hedgerow.release.itemset_codec import itemsets_from, itemsets_table
+from hedgerow.release.manifest import Document
 from hedgerow.schema import Schema
 from hedgerow.store.validation import broken, column_of, ints_of, labels_of
 
@@ -132,7 +133,7 @@ def _matrix(table: pa.Table, name: str, width: int) -> NDArray[np.int32]:
     return flat.reshape(-1, width)
 
 
-def measurement_heads(measurements: Sequence[Measurement]) -> list[dict[str, Any]]:
+def measurement_heads(measurements: Sequence[Measurement]) -> list[Document]:
     """What the manifest says about each measurement."""
     return [
         {
@@ -191,7 +192,7 @@ def measurements_table(schema: Schema, measurements: Sequence[Measurement]) -> p
 
 
 def measurements_from(
-    heads: Sequence[Any], table: pa.Table, schema: Schema
+    heads: Sequence[object], table: pa.Table, schema: Schema
 ) -> tuple[Measurement, ...]:
     """The measurements that a table holds under the heads of the manifest.
 

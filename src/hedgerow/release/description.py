@@ -19,24 +19,24 @@ class Description:
         part: One of these, for people.
         number: How many there are.
         summary: What it holds, as a sentence or two.
-        people: Whom its counts are of.
-        record: What one of the records is called that are drawn from it.
         largest: What to show first.
-        example: A query that it understands, in quotes.
         protected: Who is hidden: the unit of protection.
         suppressed: What is not published and why, as sentences; None if everything is.
+        people: Whom its counts are of.
+        record: What one of the records is called that are drawn from it.
+        example: A query that it understands, in quotes.
     """
 
     parts: Literal["regions", "itemsets", "rows"]
     part: str
     number: int
     summary: str
-    people: str
-    record: str
     largest: str
-    example: str
     protected: str
     suppressed: str | None
+    people: str = "people counted"
+    record: str = "row"
+    example: str = '"age in [30, 50]"'
 
 
 def protected_rows(schema: Schema) -> str:

@@ -26,7 +26,6 @@ from hedgerow.release.codec import (
 )
 from hedgerow.release.files import Content, check_file, read_table
 from hedgerow.release.manifest import MANIFEST, Document
-from hedgerow.schema import Schema
 from hedgerow.store.validation import broken
 
 __all__ = ["MeasuredRelease"]
@@ -94,7 +93,8 @@ class MeasuredRelease(Release):
         schema, shape = shared["schema"], manifest["partition"]
         if shape not in cls.shapes:
             raise broken(MANIFEST, f"the shape of the regions is none of {', '.join(cls.shapes)}")
-        cls._check_schema(schema)
+        if schema.kind != cls.kind:
+            raise broken(PARTITION, f"the schema describes {schema.kind}, these regions {cls.kind}")
         regions = read_table(path, PARTITION, manifest, COLUMNS[shape])
         numbers = read_table(path, MEASUREMENTS, manifest, COLUMNS[MEASUREMENTS])
         release = cls(
@@ -106,11 +106,6 @@ class MeasuredRelease(Release):
         for name in cls.derived:
             check_file(path, name, manifest)
         return release
-
-    @classmethod
-    @abstractmethod
-    def _check_schema(cls, schema: Schema) -> None:
-        """Refuses a schema that describes something else."""
 
     def _check_places(self, places: Mapping[str, int], measurements: Sequence[Measurement]) -> None:
         """Sees that measurements speak of places that are there, and of enough of them."""

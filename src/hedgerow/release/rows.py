@@ -17,20 +17,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.errors import UsageError
+from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers, read_many
 from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.rows_bounds import least_by_noise, least_by_sampling
 from hedgerow.estimate.synthesize import draw_rows
 from hedgerow.measured.conversion import exact
-from hedgerow.measured.generalized import check_names, csv_blocks, dictionary
+from hedgerow.measured.generalized import csv_blocks, dictionary
 from hedgerow.measured.partition import Parts
 from hedgerow.optimise.hierarchy import generalised_attributes
 from hedgerow.release.base import Questions, Release
 from hedgerow.release.description import Description, protected_rows
 from hedgerow.release.files import Content, check_file, read_table
-from hedgerow.release.histogram import Spread, spreads
-from hedgerow.release.manifest import Document
+from hedgerow.release.manifest import MANIFEST, Document
 from hedgerow.schema import Attribute
 from hedgerow.schema.query import Query
 from hedgerow.store.frames import Frame
@@ -84,17 +83,15 @@ class RowsRelease(Release):
             number=len(self.counts),
             summary="It holds generalised rows, each shared by several people.",
             people="people published",
-            record="row",
             largest="rows that most people share",
-            example='"age in [30, 50]"',
             protected=protected_rows(self.schema),
             suppressed=self._suppressed(),
         )
 
     def _suppressed(self) -> str | None:
         rule = self.ledger.get("suppression")
-        if rule is None:
-            return None
+        if not isinstance(rule, dict) or "threshold" not in rule:
+            return None  # in a file from anybody it may be anything
         if "sampling_rate" not in rule:
             return (
                 f"Only rows with a noisy count of at least {rule['threshold']} are published. "
@@ -117,8 +114,14 @@ class RowsRelease(Release):
     @property
     def sampling_rate(self) -> float:
         """The probability with which a person was sampled: 1 in the mode "noisy"."""
-        rate = self.ledger.get("suppression", {}).get("sampling_rate")
-        return 1.0 if rate is None else float(exact(rate))
+        rule = self.ledger.get("suppression", {})
+        try:
+            rate = float(exact(rule.get("sampling_rate", 1)))
+        except (AttributeError, TypeError, ValueError, ArithmeticError):
+            raise _no_rule() from None
+        if not 0 < rate <= 1:
+            raise _no_rule()
+        return rate
 
     @property
     def _publishing(self) -> tuple[float, int]:
@@ -127,9 +130,7 @@ class RowsRelease(Release):
             rule = self.ledger["suppression"]
             return float(exact(rule["rate"])), int(exact(rule["threshold"]))
         except (LookupError, TypeError, ValueError, ArithmeticError):
-            raise broken(
-                "manifest.json", "the rule by which rows are suppressed is missing"
-            ) from None
+            raise _no_rule() from None
 
     def generalized(self, kind: str | None = None) -> Frame:
         """The rows in words, and their counts, in canonical order.
@@ -204,18 +205,6 @@ class RowsRelease(Release):
             spread = 2 * (part**2).sum() / rate**2
         return estimate, math.ceil(least - 1e-9), math.sqrt(spread)
 
-    def count_all(self, level: float = 0.95) -> Answers:
-        """See `Release.count_all`."""
-        return self.count(Query(()), level)
-
-    def histograms(self) -> tuple[Spread, ...]:
-        """See `Release.histograms`."""
-        return spreads(self.schema, self.count)
-
-    def check_names(self) -> None:
-        """See `Release.check_names`."""
-        check_names(self.schema)
-
     def files(self) -> Iterator[tuple[str, Content]]:
         """See `Release.files`."""
         yield CELLS, self._codes()
@@ -282,3 +271,7 @@ class RowsRelease(Release):
         pairs = np.stack([self.lo[:, place], self.hi[:, place]], axis=1)
         distinct, index = np.unique(pairs, axis=0, return_inverse=True)
         return Parts(index.reshape(-1).astype(np.int64), distinct[:, 0], distinct[:, 1])
+
+
+def _no_rule() -> ReleaseError:
+    return broken(MANIFEST, "the rule by which rows are suppressed is missing or malformed")

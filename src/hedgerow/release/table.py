@@ -22,7 +22,6 @@ from hedgerow.estimate.merge import is_censored
 from hedgerow.estimate.synthesize import draw_rows, labels_of
 from hedgerow.measured.generalized import (
     check_against,
-    check_names,
     csv_blocks,
     generalized_table,
     typed_table,
@@ -30,14 +29,10 @@ from hedgerow.measured.generalized import (
 from hedgerow.measured.marginals import Marginals
 from hedgerow.measured.partition import Partition
 from hedgerow.release.base import Questions
-from hedgerow.release.codec import PARTITION
 from hedgerow.release.description import Description, protected_rows
 from hedgerow.release.files import Content
-from hedgerow.release.histogram import Spread, spreads
 from hedgerow.release.measured import MeasuredRelease
-from hedgerow.schema import Query, Schema
 from hedgerow.store.frames import Frame
-from hedgerow.store.validation import broken
 
 __all__ = ["TableRelease"]
 
@@ -84,10 +79,7 @@ class TableRelease(MeasuredRelease):
             part="region",
             number=self.partition.cells,
             summary="It holds noisy counts of groups. No raw record is in it, and no exact count.",
-            people="people counted",
-            record="row",
             largest="largest regions",
-            example='"age in [30, 50]"',
             protected=protected_rows(self.schema),
             suppressed=self._suppressed(),
         )
@@ -269,27 +261,10 @@ class TableRelease(MeasuredRelease):
         cells = self.estimates
         return Held(self.partition, cells.values, np.sqrt(cells.variance))
 
-    def count_all(self, level: float = 0.95) -> Answers:
-        """See `Release.count_all`."""
-        return self.count(Query(()), level)
-
-    def histograms(self) -> tuple[Spread, ...]:
-        """See `Release.histograms`."""
-        return spreads(self.schema, self.count)
-
-    def check_names(self) -> None:
-        """See `Release.check_names`."""
-        check_names(self.schema)
-
     def _readable(self) -> Iterator[tuple[str, Content]]:
         published = (self.schema, self.partition, self.regions, self.counts)
         yield REGIONS, typed_table(*published)
         yield TABLE, csv_blocks(generalized_table(*published))
-
-    @classmethod
-    def _check_schema(cls, schema: Schema) -> None:
-        if schema.kind != "table":
-            raise broken(PARTITION, "the schema describes transactions, and these regions a table")
 
     def check(self) -> None:
         """See `MeasuredRelease.check`."""

@@ -19,14 +19,13 @@ from hedgerow.estimate.itemsets.rows import rows_table
 from hedgerow.estimate.synthesize import check_whole
 from hedgerow.measured.itemsets import Itemsets
 from hedgerow.release.base import Questions
-from hedgerow.release.codec import PARTITION, partition_kind
+from hedgerow.release.codec import partition_kind
 from hedgerow.release.description import Description
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import Spread, item_spread
 from hedgerow.release.measured import MeasuredRelease
-from hedgerow.schema import Items, Schema
+from hedgerow.schema import Items
 from hedgerow.store.frames import Frame
-from hedgerow.store.validation import broken
 
 __all__ = ["TransactionsRelease"]
 
@@ -77,7 +76,6 @@ class TransactionsRelease(MeasuredRelease):
             number=self.partition.cells,
             summary="It holds noisy counts of sets of items. No raw record is in it, and no exact "
             "count.",
-            people="people counted",
             record="record",
             largest="most frequent itemsets",
             example=f'"{", ".join(self.items.given[:2])}"',
@@ -196,11 +194,6 @@ class TransactionsRelease(MeasuredRelease):
         found = list_itemsets(self.items, self.partition, self.measurements)
         yield ITEMSETS, found.table()
         yield ITEMSETS_TEXT, text_blocks(found)
-
-    @classmethod
-    def _check_schema(cls, schema: Schema) -> None:
-        if schema.kind != "transactions":
-            raise broken(PARTITION, "the schema describes a table, and these regions transactions")
 
     def check(self) -> None:
         """See `MeasuredRelease.check`."""
