@@ -88,7 +88,7 @@ def test_queries_speak_of_rows_not_of_regions(hedge: Hedge, clinic: Path, tmp_pa
     noisy, sampled = tmp_path / "noisy", tmp_path / "sampled"
     publish(hedge, clinic, noisy, "--side", clinic / "public.csv")
     publish(hedge, clinic, sampled, "--side", clinic / "public.csv", "--set", "mode=sampled")
-    for out, cause in ((noisy, "to protect people"), (sampled, "only 0.2 of them were kept")):
+    for out, cause in ((noisy, "to protect people"), (sampled, "only 0.2 of them were sampled")):
         done = hedge("query", out, "age <= 30", "job in Care")
         assert done.exit_code == 0, done.stderr
         assert "cut" not in done.stdout and "region" not in done.stdout
@@ -109,7 +109,7 @@ def test_sampled_with_a_side_table_that_is_made(hedge: Hedge, clinic: Path, tmp_
     facts = json.loads(done.stdout)
     assert facts["settings"]["keep"] == "1/4" and facts["settings"]["side"] == "made"
     assert {line["purpose"] for line in facts["spent"]} == {
-        "made-up rows to measure risks on", "the rows that are published",
+        "synthetic rows to measure risks on", "the rows that are published",
     }  # fmt: skip
     shown = json.loads(hedge("show", out, "--json").stdout)
     assert shown["suppression"]["sampling_rate"] == "1/4"

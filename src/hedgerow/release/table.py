@@ -53,6 +53,7 @@ class TableRelease(MeasuredRelease):
     Example:
         >>> from fractions import Fraction
         >>> from hedgerow.measured import GridPartition, Measurement
+        >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
         >>> counted = Measurement("leaf", "region", np.array([0, 1]), np.array([[3], [1]]), False,
@@ -222,6 +223,7 @@ class TableRelease(MeasuredRelease):
         Example:
             >>> from fractions import Fraction
             >>> from hedgerow.measured import GridPartition, Measurement
+            >>> from hedgerow.schema import Schema
             >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
             ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
             >>> counted = Measurement("leaf", "region", np.array([0, 1]), np.array([[30], [80]]),

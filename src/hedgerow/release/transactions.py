@@ -44,6 +44,7 @@ class TransactionsRelease(MeasuredRelease):
         >>> from fractions import Fraction
         >>> from hedgerow.measured import Measurement
         >>> from hedgerow.measured.itemsets import CoreCells
+        >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({
         ...     "name": "shop", "unit": "row", "items": {"universe": ["milk", "tea"]}})
         >>> counted = Measurement("cell", "region", np.arange(4),
