@@ -113,7 +113,7 @@ def test_sampled_with_a_side_table_that_is_made(hedge: Hedge, clinic: Path, tmp_
     }  # fmt: skip
     shown = json.loads(hedge("show", out, "--json").stdout)
     assert shown["suppression"]["sampling_rate"] == "1/4"
-    assert "kept with probability 1/4" in hedge("show", out).stdout
+    assert "sampled with probability 1/4" in hedge("show", out).stdout
     assert hedge("verify", out).exit_code == 0
 
 

@@ -261,8 +261,13 @@ def test_an_unknown_kind_is_refused(tmp_path):
 @pytest.mark.parametrize(
     "ledger",
     [{}, {"suppression": {}}, {"suppression": {"rate": "1"}},
-     {"suppression": {"rate": "x", "threshold": 3}}],
+     {"suppression": {"rate": "x", "threshold": 3}}, {"suppression": ["rate"]},
+     {"suppression": {"sampling_rate": "0", "threshold": 3}}, {"suppression": None},
+     {"suppression": {"sampling_rate": [], "threshold": 3}},
+     {"suppression": {"sampling_rate": "3/2", "threshold": 3}}],
 )  # fmt: skip
 def test_a_rule_that_is_not_there_is_no_crash(ledger):
+    odd = dataclasses.replace(release(), ledger=ledger)
+    assert odd.describe().number == 3 and "rows=3" in repr(odd)
     with pytest.raises(ReleaseError, match="rule"):
-        dataclasses.replace(release(), ledger=ledger).count("everybody")
+        odd.count("everybody")
