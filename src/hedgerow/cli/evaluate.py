@@ -221,7 +221,7 @@ def _tell_detail(found: Judgement) -> None:
         rows.append(["discernibility (sum of squared sizes)", f"{detail.discernibility:,}"])
         rows.append(["records in the same region as a typical record", f"{detail.alike:,.0f}"])
     if own is not None:
-        rows.append(["people in listed rows, about", f"{own.listed:.0%}"])
+        rows.append(["people in published rows, about", f"{own.published:.0%}"])
         rows.append(["mean utility of a record", f"{own.utility:.2f} of {own.most_utility:.2f}"])
         rows.append(["mean risk of a record", f"{own.risk:.3g}"])
     say(f"\nHow coarse the {'regions' if own is None else 'rows'} are")

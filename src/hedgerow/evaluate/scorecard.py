@@ -65,7 +65,7 @@ class Personal:
         risk: The mean risk of a record.
         records: How many distinct records were looked at.
         side: What risk was measured on: "given", or "raw" for the raw table itself.
-        listed: The people in published rows as a share of all, estimated.
+        published: The people in published rows as a share of all, estimated.
     """
 
     utility: float
@@ -73,7 +73,7 @@ class Personal:
     risk: float
     records: int
     side: str
-    listed: float
+    published: float
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ def _may_be(everybody: Any, records: int) -> bool:
 
 
 def _rows_ncp(release: RowsRelease) -> float:
-    """The penalty of the rows as they are listed: of people who are not, nothing is known."""
+    """The penalty of the rows as they are published: of people in others, nothing is known."""
     width = (release.hi - release.lo).astype(np.float64)
     domain = np.asarray([attribute.size for attribute in release.attributes])
     penalty = np.where(width > 1, width / domain, 0.0).mean(axis=1)

@@ -2,7 +2,7 @@
 
 Rows of a personal release overlap: one person may be "a lawyer, 30 to 40" and another "anybody,
 37". They partition nothing, so a count over everybody cannot be pieced together from them: people
-in cells that are not listed are missing, and nobody can say how many.
+in rows that are suppressed are missing, and nobody can say how many.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class TableRelease(MeasuredRelease):
 
     @cached_property
     def estimates(self) -> Cells:
-        """What the measurements say about each listed region and class, before rounding."""
+        """What the measurements say about each published region and class, before rounding."""
         classes = max(1, len(self.schema.classes))
         rule = self.settings.get("consistency", "least squares")
         if not isinstance(rule, str) or rule not in RULES:
@@ -99,12 +99,12 @@ class TableRelease(MeasuredRelease):
 
     @property
     def regions(self) -> Ints:
-        """The listed regions: all of them, or in a thresholded release those above it."""
+        """The published regions: all of them, or in a thresholded release those above it."""
         return self.estimates.regions
 
     @cached_property
     def counts(self) -> Ints:
-        """The counts of the listed regions, shape [regions, classes]: whole and not negative."""
+        """The counts of the published regions, shape [regions, classes]: whole and not negative."""
         return whole_counts(self.estimates)
 
     def generalized(self, kind: str | None = None) -> Frame:
@@ -165,7 +165,7 @@ class TableRelease(MeasuredRelease):
         """The class that the region of each row mostly holds.
 
         In a tree, a region whose counts are mostly noise leans on the regions around it
-        (`hedgerow.estimate.classify`). Rows of regions that the release does not list get the
+        (`hedgerow.estimate.classify`). Rows of regions that are suppressed get the
         majority class of the release.
 
         Args:
@@ -195,7 +195,7 @@ class TableRelease(MeasuredRelease):
         return self._mostly(self.partition.locate(codes))
 
     def _mostly(self, found: Ints) -> Ints:
-        """The class of regions; of those that are not listed, the majority of the release."""
+        """The class of regions; of those that are suppressed, the majority of the release."""
         cells = self.estimates
         shares = cells.values if cells.fit is None else class_shares(self.partition, cells.fit)
         overall = np.argmax(cells.values.sum(axis=0))

@@ -155,7 +155,7 @@ def detail_against(found: Judgement) -> Safe | None:
         rows.append(["records in the same region as a typical record", f"{detail.alike:,.0f}"])
     if own is not None:
         where = "the side table" if own.side == "given" else "the raw table itself"
-        rows.append(["people in listed rows, about", f"{own.listed:.0%}"])
+        rows.append(["people in published rows, about", f"{own.published:.0%}"])
         rows.append(["mean utility of a record", f"{own.utility:.2f} of {own.most_utility:.2f}"])
         rows.append([f"mean risk of a record, measured on {where}", f"{own.risk:.3g}"])
     return table("Measures of coarseness", ["measure", "value"], rows, {1})

@@ -178,7 +178,7 @@ def test_rows_have_utility_and_risk() -> None:
     found = judge(raw, release, queries=8)
     own, detail = found.personal, found.distortion
     assert own is not None and detail is not None and detail.discernibility is None
-    assert 0 < own.utility < own.most_utility and 0 < own.listed <= 1
+    assert 0 < own.utility < own.most_utility and 0 < own.published <= 1
     assert own.risk > 0 and own.side == "raw"
     # the risk of a record is bounded by the setting, where anybody is like it
     assert own.risk <= 0.1 + 1e-9
