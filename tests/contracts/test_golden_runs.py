@@ -165,13 +165,13 @@ def run_of(name: str) -> Any:
     telling = Telling(SecureSampler(Keystream(seed=3)))
     outcome: Any = run(data, method, budget, telling)  # type: ignore[arg-type]
     book = outcome.ledger.book(outcome.published, outcome.sharing)
-    drawn = [told(measurement) for measurement in outcome.measurements]
+    *regions, drawn = outcome.drawn  # of generalised rows two ends, and counts
     return {
         "plan": outcome.plan.to_dict(),
         "draws": telling.lines,
         "book": book,
-        "regions": told(outcome.partition),
-        "found": drawn,
+        "regions": told(regions if len(regions) > 1 else regions[0]),
+        "found": told(drawn if isinstance(drawn, tuple) else (drawn,)),
     }
 
 

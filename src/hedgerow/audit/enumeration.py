@@ -237,7 +237,7 @@ def published(outcome: Outcome) -> tuple[Any, ...]:
     """All of an outcome that is published, as something that can be compared and hashed."""
     book = outcome.ledger.book(outcome.published, outcome.sharing)
     facts = json.dumps([outcome.plan.to_dict(), book], sort_keys=True, default=str)
-    return facts, _frozen(outcome.partition), _frozen(outcome.measurements)
+    return facts, _frozen(outcome.drawn)
 
 
 def _frozen(value: Any) -> Any:

@@ -21,6 +21,7 @@ from hedgerow.measured.itemsets import CoreCells, CutTree
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.publish.publisher import Outcome
+from hedgerow.publish.supermodular import RowsOutcome
 from hedgerow.table import Table
 
 __all__ = ["Seen", "Viewer"]
@@ -57,15 +58,14 @@ class Viewer:
         self._number: dict[Hashable, int] = {}
         self._known: dict[bytes, tuple[bool, Ints]] = {}
 
-    def __call__(self, outcome: Outcome) -> Seen:
+    def __call__(self, outcome: Outcome | RowsOutcome) -> Seen:
         """The features of one release."""
         seen: dict[Hashable, float] = {("facts", _facts(outcome)): 1.0}
-        found: Any
-        for found in outcome.measurements:
-            if isinstance(found, Measurement):
+        if isinstance(outcome, RowsOutcome):
+            self._numbers(seen, _listed(outcome.counts), _boxes(outcome.lo, outcome.hi))
+        else:
+            for found in outcome.measurements:
                 self._numbers(seen, found, _places(outcome.partition, found))
-            else:  # a list of rows
-                self._numbers(seen, _listed(found), _boxes(*outcome.partition))  # type: ignore[misc]
         numbers = [self._number.setdefault(key, len(self._number)) for key in seen]
         return np.asarray(numbers, np.int32), np.asarray(list(seen.values()), np.float64)
 
@@ -117,7 +117,7 @@ class Viewer:
         return self._known[box]
 
 
-def _facts(outcome: Outcome) -> int:
+def _facts(outcome: Outcome | RowsOutcome) -> int:
     """All that is published beside the numbers, as one value that can be compared."""
     book = outcome.ledger.book(outcome.published, outcome.sharing)
     more = getattr(outcome, "frontier", None)

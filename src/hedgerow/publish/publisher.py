@@ -67,6 +67,11 @@ class Outcome:
     published: NDArray[np.int64]  # the ledger's accounts of the published regions
     sharing: int  # how many regions share each of these accounts
 
+    @property
+    def drawn(self) -> tuple[object, ...]:
+        """All that was drawn and leaves, for audits: the regions and the measurements."""
+        return self.partition, self.measurements
+
 
 @dataclass(frozen=True)
 class Job:

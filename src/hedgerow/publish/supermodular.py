@@ -115,14 +115,9 @@ class RowsOutcome:
         return len(self.counts)
 
     @property
-    def partition(self) -> tuple[Ints, Ints]:
-        """Where the listed rows lie."""
-        return self.lo, self.hi
-
-    @property
-    def measurements(self) -> tuple[Ints]:
-        """Their counts."""
-        return (self.counts,)
+    def drawn(self) -> tuple[object, ...]:
+        """Where the published rows lie, and their counts."""
+        return self.lo, self.hi, self.counts
 
 
 @dataclass(frozen=True)
