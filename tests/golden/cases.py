@@ -45,23 +45,23 @@ SETS = [[], ["1"], ["1", "2"], ["7"]]
 
 # name: the method, the schema, epsilon and delta
 CASES: dict[str, tuple[Any, dict[str, Any], str, str]] = {
-    "diffmulti-tuned": (hr.DiffMulti(), TABLE, "1", "0"),
-    "diffmulti-tuned-person": (hr.DiffMulti(), PEOPLE, "2", "0"),
-    "diffmulti-tuned-marginals": (hr.DiffMulti(marginals=True, pairs=1), TABLE, "4", "0"),
-    "diffmulti-paper": (hr.DiffMulti(schedule="paper", specialisations=4), TABLE, "2", "0"),
-    "diffmulti-paper-delta": (
+    "diffmulti-tuned-1": (hr.DiffMulti(), TABLE, "1", "0"),
+    "diffmulti-tuned-1-person": (hr.DiffMulti(), PEOPLE, "2", "0"),
+    "diffmulti-tuned-1-marginals": (hr.DiffMulti(marginals=True, pairs=1), TABLE, "4", "0"),
+    "diffmulti-paper-1": (hr.DiffMulti(schedule="paper", specialisations=4), TABLE, "2", "0"),
+    "diffmulti-paper-1-delta": (
         hr.DiffMulti(schedule="paper", specialisations=4), TABLE, "2", "1e-6"),
-    "diffgen-tuned": (hr.DiffGen(), TABLE, "1", "0"),
-    "diffgen-tuned-delta": (hr.DiffGen(specialisations=4), TABLE, "1", "1e-6"),
-    "diffgen-tuned-sparse": (hr.DiffGen(specialisations=6), TABLE, "8", "0"),
-    "diffgen-paper": (hr.DiffGen(schedule="paper", specialisations=4), TABLE, "2", "0"),
-    "cdiffgen-tuned": (hr.CDiffGen(), TABLE, "1", "0"),
-    "cdiffgen-paper": (hr.CDiffGen(schedule="paper", specialisations=4), TABLE, "2", "0"),
-    "diffpart-tuned": (hr.DiffPart(core=4), ITEMS, "1", "0"),
-    "diffpart-tuned-tree": (hr.DiffPart(variant="tree"), ITEMS, "2", "0"),
-    "diffpart-paper": (hr.DiffPart(schedule="paper"), ITEMS, "8", "0"),
-    "supermodular-tuned": (hr.Supermodular(risk=0.3), TABLE, "2", "1e-6"),
-    "supermodular-tuned-sampled": (
+    "diffgen-tuned-1": (hr.DiffGen(), TABLE, "1", "0"),
+    "diffgen-tuned-1-delta": (hr.DiffGen(specialisations=4), TABLE, "1", "1e-6"),
+    "diffgen-tuned-1-sparse": (hr.DiffGen(specialisations=6), TABLE, "8", "0"),
+    "diffgen-paper-1": (hr.DiffGen(schedule="paper", specialisations=4), TABLE, "2", "0"),
+    "cdiffgen-tuned-1": (hr.CDiffGen(), TABLE, "1", "0"),
+    "cdiffgen-paper-1": (hr.CDiffGen(schedule="paper", specialisations=4), TABLE, "2", "0"),
+    "diffpart-tuned-1": (hr.DiffPart(core=4), ITEMS, "1", "0"),
+    "diffpart-tuned-1-tree": (hr.DiffPart(variant="tree"), ITEMS, "2", "0"),
+    "diffpart-paper-1": (hr.DiffPart(schedule="paper"), ITEMS, "8", "0"),
+    "supermodular-tuned-1": (hr.Supermodular(risk=0.3), TABLE, "2", "1e-6"),
+    "supermodular-tuned-1-sampled": (
         hr.Supermodular(risk=0.5, mode="sampled"), TABLE, "8", "1e-3"),
 }  # fmt: skip
 

@@ -172,7 +172,7 @@ def check_books(outcome: Outcome) -> str | None:
     elif granted != budget.row_epsilon:
         return "the budget does not hold the budget"
     book = ledger.book(outcome.published, outcome.sharing)
-    partition = getattr(outcome, "partition", None)  # generalised rows have none
+    partition: Any = getattr(outcome, "partition", None)  # generalised rows have none
     covers = isinstance(partition, GridPartition | TreePartition)
     if covers and sum(path["leaves"] for path in book["paths"]) != partition.cells:
         return "the book does not account for every published region"

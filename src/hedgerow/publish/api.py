@@ -216,19 +216,13 @@ def release_of(
     return kind_class(schema.kind)(
         schema=schema,
         method=method.name,
-        settings=_settings(method) | {"chosen": method.chosen(schema, outcome)},
+        settings=method.settings() | {"chosen": method.chosen(schema, outcome)},
         guarantee=guarantee,
         ledger=_ledger(outcome),
         frame_kind=kind,
         booking=booking,
         **parts,
     )
-
-
-def _settings(method: Publisher) -> dict[str, Any]:
-    """The settings, and which version of its schedule a method went by."""
-    versions = {"schedule": method.schedule, "schedule_version": method.schedule_version}
-    return method.settings() | versions
 
 
 def run(
@@ -314,7 +308,7 @@ def _rows_release(
     return RowsRelease(
         schema=schema,
         method=method.name,
-        settings=_settings(method),
+        settings=method.settings(),
         guarantee=guarantee,
         ledger=book,
         lo=outcome.lo,

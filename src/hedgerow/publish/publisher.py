@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
@@ -121,7 +121,7 @@ class Publisher(ABC):
 
     name: ClassVar[str]
     schedule: Literal["tuned", "paper"]
-    schedule_version: ClassVar[int] = 1  # a schedule that divides budgets otherwise is a new one
+    versions: ClassVar[Mapping[str, int]] = {"tuned": 1, "paper": 1}  # one more for each change
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type; methods check the rest after that."""
@@ -163,9 +163,14 @@ class Publisher(ABC):
     def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
         """What public rules chose where a setting was left out."""
 
+    @property
+    def schedule_name(self) -> str:
+        """The schedule with its version, by which `verify` looks up its rules for ever."""
+        return f"{self.schedule}-{self.versions[self.schedule]}"
+
     def settings(self) -> dict[str, Any]:
         """The settings in words, for the manifest."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
+        return asdict(self) | {"schedule": self.schedule_name}  # type: ignore[call-overload, no-any-return]
 
 
 class TablePublisher(Publisher):

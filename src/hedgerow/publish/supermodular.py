@@ -369,6 +369,7 @@ class Supermodular(Publisher):
         """The settings in words, for the manifest."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         found["side"] = "made" if self.side is None else "public"
+        found["schedule"] = self.schedule_name
         found["keep"] = str(read_number("keep", self.keep))
         found["weight_bounds"] = list(self.weight_bounds)
         if isinstance(self.weights, (str, os.PathLike)):

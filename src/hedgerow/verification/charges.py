@@ -167,7 +167,7 @@ def _charges(
     if release.method == "diffmulti":
         node = np.flatnonzero(tree.split >= 0)
         draws = {"select": np.ones(len(node), np.int64)}
-        if "cut" in booked or release.settings.get("schedule") == "paper":
+        if "cut" in booked or release.settings.get("schedule") == "paper-1":
             draws["cut"] = _cut_draws(tree, release.schema)[node]
         for purpose, number in draws.items():
             if number.any() and purpose not in booked:

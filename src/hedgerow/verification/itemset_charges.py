@@ -50,7 +50,7 @@ def published(release: TransactionsRelease) -> int:
 
 def _listed(release: TransactionsRelease) -> bool:
     """Whether only the leaves that reached a threshold are there."""
-    return isinstance(release.partition, CutTree) and release.settings.get("schedule") == "paper"
+    return isinstance(release.partition, CutTree) and release.settings.get("schedule") == "paper-1"
 
 
 def measured(release: TransactionsRelease) -> str:
@@ -146,7 +146,7 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
         shares = SHARES["core"]
     else:
         shares = SHARES["whole"]
-    if release.settings.get("schedule") == "paper":
+    if release.settings.get("schedule") == "paper-1":
         raise Failed("regions of this shape do not come from the schedule that is named")
     for purpose, percent in shares.items():
         if purpose not in booked:

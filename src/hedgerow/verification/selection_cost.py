@@ -39,7 +39,7 @@ def check_growth(release: Release, booked: dict[str, Book]) -> None:
     """
     if release.method not in _KNOWN:
         return
-    paper = release.settings.get("schedule") == "paper"
+    paper = release.settings.get("schedule") == "paper-1"
     if not paper and "rows" not in booked:
         raise Failed("nothing was booked for rows, which a tuned schedule buys first")
     if release.method not in _BY_STEPS:

@@ -50,7 +50,7 @@ _COVERED = {
     "table": "the regions cover the whole domain once",
     "transactions": "the sets of items cover all records",
 }
-_SCHEDULES: dict[Any, tuple[int, ...]] = {"tuned": (1,), "paper": (1,)}
+_SCHEDULES = ("tuned-1", "paper-1")
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def verify(source: str | Path | Release) -> Verdict:
     kind = manifest["partition"]
     check("private", lambda: _private(guarantee))
     # a leaf that did not reach its threshold has no path here, though it was paid for
-    some = kind == "cuts" and settings.get("schedule") == "paper"
+    some = kind == "cuts" and settings.get("schedule") == "paper-1"
     check("ledger", lambda: _entries(ledger, some))
     check("paths", lambda: _paths(ledger, some))
     spent: list[Fraction] = []
@@ -321,10 +321,10 @@ def _unit(schema: Schema) -> tuple[str, str]:
 
 def _schedule(settings: dict[str, Any]) -> str:
     """Schedules have versions, and this module knows all that were ever published."""
-    name, version = settings.get("schedule", "tuned"), settings.get("schedule_version", 1)
-    if version not in _SCHEDULES.get(name, ()) or isinstance(version, bool):
+    name = settings.get("schedule", _SCHEDULES[0])
+    if name not in _SCHEDULES:
         raise Failed("this hedgerow does not know the schedule by which the budget was divided")
-    return f"the budget was divided by the schedule {name}, version {version}"
+    return f"the budget was divided by the schedule {name}"
 
 
 def _regions(release: MeasuredRelease) -> str:

@@ -59,12 +59,11 @@ def test_an_honest_release_passes(request, tmp_path, kind):
     ("named", "known"),
     [
         ({}, True),
-        ({"schedule": "tuned", "schedule_version": 1}, True),
-        ({"schedule": "tuned", "schedule_version": 2}, False),
-        ({"schedule": "tuned", "schedule_version": True}, False),
-        ({"schedule": "tuned", "schedule_version": "1"}, False),
-        ({"schedule": "even", "schedule_version": 1}, False),
-        ({"schedule": ["tuned"]}, False),
+        ({"schedule": "tuned-1"}, True),
+        ({"schedule": "tuned-2"}, False),
+        ({"schedule": "tuned"}, False),
+        ({"schedule": None}, False),
+        ({"schedule": ["tuned-1"]}, False),
     ],
 )
 def test_a_schedule_that_nobody_published_is_refused(tree_release, named, known):
