@@ -27,7 +27,7 @@ tree small enough for that (C6).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -95,7 +95,7 @@ class CDiffGen(TablePublisher):
     def settings(self) -> dict[str, Any]:
         """See `Publisher.settings`."""
         consistency = "averaging" if self.schedule == "paper" else "least squares"
-        return asdict(self) | {"consistency": consistency}
+        return super().settings() | {"consistency": consistency}
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
         """See `TablePublisher.plan_for`."""
