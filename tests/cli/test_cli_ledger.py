@@ -228,7 +228,7 @@ def test_a_run_that_is_stopped_after_it_wrote_says_so(
     monkeypatch.setattr("hedgerow.release.table.note_saved", stop)
     done = publish(hedge, survey, book, "--epsilon", 1)
     assert done.exit_code == 130 and "was written before the run ended" in done.stderr
-    monkeypatch.setattr("hedgerow.release.files.make_manifest", stop)
+    monkeypatch.setattr("hedgerow.release.base.common_manifest", stop)
     done = publish(hedge, survey, book, "--epsilon", "1/4")
     assert done.exit_code == 130 and "was not written" in done.stderr
 

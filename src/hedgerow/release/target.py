@@ -138,7 +138,7 @@ def _place(path: str | os.PathLike[str], overwrite: bool) -> Path:
     folder = Path(os.path.realpath(path))
     _refuse(path, folder, overwrite)
     for above in folder.parents:
-        if (above / MANIFEST).is_file() and any((above / name).is_file() for name in ALL_FILES):
+        if (above / MANIFEST).is_file() and any((above / name).is_file() for name in all_files()):
             raise ReleaseError(
                 f"{path} lies in the folder of another release, which must hold nothing else",
                 hint="Name a folder in another place.",
