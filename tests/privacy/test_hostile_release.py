@@ -612,7 +612,7 @@ def shops() -> dict[str, Any]:
     }
 
 
-SHAPES = {"core": ("part", "number"), "cuts": ("partition", "parent", "split", "cut")}
+SHAPES = {"core": ("part", "number"), "cuts": ("node", "parent", "split", "cut")}
 
 
 @pytest.mark.parametrize("odd", ODD)
