@@ -225,7 +225,7 @@ def test_a_run_that_is_stopped_after_it_wrote_says_so(
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hedgerow.release.table.note_saved", stop)
+    monkeypatch.setattr("hedgerow.release.base.note_saved", stop)
     done = publish(hedge, survey, book, "--epsilon", 1)
     assert done.exit_code == 130 and "was written before the run ended" in done.stderr
     monkeypatch.setattr("hedgerow.release.base.common_manifest", stop)

@@ -261,12 +261,12 @@ def test_a_share_that_cannot_be_drawn_with_is_refused_in_the_plan():
     assert fits.plan(SCHEMA, 1, "1e-6").rule["threshold"] >= 1
 
 
-def test_who_has_several_rows_is_told_that_rows_are_kept():
+def test_who_has_several_rows_is_told_that_rows_are_sampled():
     described = SCHEMA.to_dict() | {"unit": "person"}
     described["attributes"]["minds"] = {"role": "person", "max_rows": 2}
     method = METHODS["sampled"]
-    assert "Each person is kept" in method.plan(SCHEMA, 1, "1e-6").in_words()
-    assert "Each row is kept" in method.plan(Schema.from_dict(described), 1, "1e-6").in_words()
+    assert "Each person is sampled" in method.plan(SCHEMA, 1, "1e-6").in_words()
+    assert "Each row is sampled" in method.plan(Schema.from_dict(described), 1, "1e-6").in_words()
 
 
 @pytest.mark.parametrize("mode", ["noisy", "sampled"])
