@@ -181,7 +181,7 @@ def test_a_run_that_was_stopped_when_it_had_saved_is_noted_later(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr("hedgerow.release.table.note_saved", stopped)
+        broken.setattr("hedgerow.release.base.note_saved", stopped)
         with pytest.raises(KeyboardInterrupt), pytest.warns(LedgerWarning, match="stays booked"):
             publish(book, out=tmp_path / "r")
     words: Any = {"method": "diffmulti", "unit": "row", "place": tmp_path / "r"}
