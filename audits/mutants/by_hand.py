@@ -413,8 +413,8 @@ BY_HAND = (
     ByHand(
         name="discernibility-of-score_range-one",
         path="publish/steps/scores.py",
-        old="1 << _RATIO_BITS, 2 << _RATIO_BITS,\n              2 << _RATIO_BITS, False)",
-        new="1 << _RATIO_BITS, 1 << _RATIO_BITS,\n              1 << _RATIO_BITS, False)",
+        old="score_range=2 << _RATIO_BITS, score_range_apart=2 <<",
+        new="score_range=1 << _RATIO_BITS, score_range_apart=1 <<",
         flaw="Scores move up and down: two of them part by 2, and 1 is paid for.",
         notice="score ranges, and replay",
         method=("diffmulti",),
@@ -422,8 +422,8 @@ BY_HAND = (
     ByHand(
         name="purity-of-range-two",
         path="publish/steps/scores.py",
-        old='Score("purity", _PURITY, 3 << _RATIO_BITS, 3 << _RATIO_BITS, 6',
-        new='Score("purity", _PURITY, 3 << _RATIO_BITS, 2 << _RATIO_BITS, 6',
+        old="score_range=3 << _RATIO_BITS",
+        new="score_range=2 << _RATIO_BITS",
         flaw="One record moves the score by up to 3, and 2 is paid for.",
         notice="score ranges, and replay",
         method=("diffmulti",),

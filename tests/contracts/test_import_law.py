@@ -12,6 +12,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 PACKAGES = [
     "errors",
+    "methods",  # names and import paths of methods and scores
     "settings",  # one check of types, for whatever has settings
     "disk",  # locks and reserved space on a disk, for scratch files, ledgers and releases
     "schema",

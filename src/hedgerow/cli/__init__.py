@@ -25,6 +25,7 @@ from hedgerow.cli.query import query
 from hedgerow.cli.report import report
 from hedgerow.cli.reproduce import reproduce
 from hedgerow.cli.sample import sample
+from hedgerow.cli.settings import MethodCommand
 from hedgerow.cli.show import show
 from hedgerow.cli.stop import INTERRUPTED, heed_signals
 from hedgerow.cli.verify import verify
@@ -72,7 +73,8 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     reproduce: ["hedgerow reproduce --list", "hedgerow reproduce diffgen-fig3a --quick"],
 }
 for _function, _lines in COMMANDS.items():
-    app.command(cls=Command, epilog=example(*_lines))(_function)
+    _kind = MethodCommand if _function in (plan, publish) else Command
+    app.command(cls=_kind, epilog=example(*_lines))(_function)
 
 
 def _print_version(wanted: bool) -> None:

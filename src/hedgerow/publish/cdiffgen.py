@@ -27,7 +27,7 @@ tree small enough for that (C6).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -68,7 +68,8 @@ class CDiffGen(TablePublisher):
     """Settings of CDiffGen.
 
     Args:
-        score: "max", "infogain" or "gini".
+        score: What is looked for: a score of docs/algorithms/scores.md; by default "max" with a
+            class, else "ncp".
         schedule: "tuned", or "paper" for the published counts and averaging, with the tree paid.
         specialisations: How many values are specialised; by default by a public rule from epsilon
             and a noisy number of rows ("paper": 10).
@@ -95,7 +96,7 @@ class CDiffGen(TablePublisher):
     def settings(self) -> dict[str, Any]:
         """See `Publisher.settings`."""
         consistency = "averaging" if self.schedule == "paper" else "least squares"
-        return asdict(self) | {"consistency": consistency}
+        return super().settings() | {"consistency": consistency}
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
         """See `TablePublisher.plan_for`."""

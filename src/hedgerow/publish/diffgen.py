@@ -71,7 +71,8 @@ class DiffGen(TablePublisher):
     """Settings of DiffGen.
 
     Args:
-        score: "max", "infogain" or "gini".
+        score: What is looked for: a score of docs/algorithms/scores.md; by default "max" with a
+            class, else "ncp".
         schedule: "tuned", or "paper" for the published split of the budget.
         specialisations: How many values are specialised; by default by a public rule from epsilon
             and a noisy number of rows ("paper": 10).

@@ -70,8 +70,8 @@ class DiffMulti(TablePublisher):
     """Settings of DiffMulti.
 
     Args:
-        score: "purity", "max", "gini", "ncp" or "discernibility"; by default "purity" with a class
-            ("paper": "max"), else "ncp".
+        score: What is looked for: a score of docs/algorithms/scores.md but "infogain"; by default
+            "purity" with a class ("paper": "max"), else "ncp".
         schedule: "tuned", or "paper" for the published split of the budget.
         specialisations: How often a region may be specialised in all; by default by a public rule
             from epsilon and a noisy number of rows ("paper": 1000).
@@ -105,7 +105,7 @@ class DiffMulti(TablePublisher):
         check_count("depth", self.depth, MOST_DEPTH)
         check_count("pairs", self.pairs, MOST_PAIRS)
         if self.pairs and not self.marginals:
-            raise UsageError("pairs are a part of marginals.", hint="Ask for marginals, too.")
+            raise UsageError("pairs are a part of marginals.", hint="Add marginals.")
         if self.marginals and self.schedule == "paper":
             raise UsageError(
                 "marginals is no part of the published schedule.", hint="Take the schedule tuned."

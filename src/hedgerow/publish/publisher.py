@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
@@ -15,6 +15,7 @@ from hedgerow.errors import SchemaError, UsageError
 from hedgerow.measured.itemsets import Itemsets
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition
+from hedgerow.methods import for_data
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
@@ -24,6 +25,7 @@ from hedgerow.publish.steps.measure import buy_rows
 from hedgerow.publish.steps.scores import SCORES, Score
 from hedgerow.schema import Schema, refuse_no_unit
 from hedgerow.settings import check_fields
+from hedgerow.table import CodeMatrix, WeightColumns
 
 __all__ = [
     "Job",
@@ -116,6 +118,9 @@ class Publisher(ABC):
 
     name: ClassVar[str]
     schedule: Literal["tuned", "paper"]
+    versions: ClassVar[Mapping[str, int]] = {"tuned": 1, "paper": 1}  # one more for each change
+    uses_delta: ClassVar[bool] = True  # whether a delta buys anything
+    in_memory: ClassVar[bool] = False  # whether it looks at whole records, which only memory holds
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type; methods check the rest after that."""
@@ -157,9 +162,30 @@ class Publisher(ABC):
     def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
         """What public rules chose where a setting was left out."""
 
+    @property
+    def schedule_name(self) -> str:
+        """The schedule with its version, by which `verify` looks up its rules for ever."""
+        return f"{self.schedule}-{self.versions[self.schedule]}"
+
     def settings(self) -> dict[str, Any]:
         """The settings in words, for the manifest."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
+        return asdict(self) | {"schedule": self.schedule_name}  # type: ignore[call-overload, no-any-return]
+
+    def own_weights(self, schema: Schema) -> WeightColumns | None:
+        """The columns of people's own weights, if the method reads any."""
+        return None
+
+    def prepared(self, schema: Schema, source: Any) -> tuple[Publisher, CodeMatrix | None]:
+        """Reads what is public, before private data is opened.
+
+        Args:
+            schema: The public schema.
+            source: Where the private data is, which must be elsewhere.
+
+        Returns:
+            The method to run, and rows that the private data must not be, if there are any.
+        """
+        return self, None
 
 
 class TablePublisher(Publisher):
@@ -181,7 +207,8 @@ class TablePublisher(Publisher):
         if schema.items is not None:
             raise UsageError(
                 f"{self.name} publishes tables, and the schema describes transactions.",
-                hint="Use diffpart, or describe the table by its attributes.",
+                hint=f"Use {' or '.join(for_data('transactions'))}, or describe the table by its "
+                "attributes.",
             )
         score = self.scoring(schema)
         cap = schema.person.max_rows if schema.person else 1
@@ -287,6 +314,11 @@ def check_count(setting: str, value: int | None, most: int) -> None:
 def pick_score(name: str | None, schema: Schema) -> Score:
     """The score of that name; by default "max" where there is a class, else "ncp"."""
     score = SCORES[name or ("max" if schema.target else "ncp")]
+    if not isinstance(score, Score):
+        raise UsageError(
+            f"What an installed package calls the score {name!r} is no score.",
+            hint="Its entry point must name a hedgerow.publish.steps.scores.Score.",
+        )
     if score.needs_class and not schema.target:
         raise UsageError(
             f"The score {score.name!r} needs a class, and the schema has none.",

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -42,6 +42,7 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.cells import estimate_cells, whole_counts
 from hedgerow.estimate.synthesize import draw_rows
 from hedgerow.measured.partition import TreePartition
+from hedgerow.methods import for_data
 from hedgerow.optimise.hierarchy import Forest, generalised_attributes
 from hedgerow.optimise.model import Aim, Rule, Utility, Worth, check_number
 from hedgerow.optimise.side import Side
@@ -62,7 +63,13 @@ from hedgerow.publish.publisher import (
 from hedgerow.publish.steps.frontier import frontier
 from hedgerow.publish.steps.sampling import draw_nodes
 from hedgerow.schema import Schema
-from hedgerow.table import CodeMatrix, WeightColumns, read_public, read_weight_file
+from hedgerow.table import (
+    CodeMatrix,
+    WeightColumns,
+    read_public,
+    read_weight_file,
+    refuse_same_source,
+)
 from hedgerow.table.weights import MissingWeight, OutsideWeight
 
 __all__ = ["RowsOutcome", "SideRows", "Supermodular"]
@@ -135,9 +142,9 @@ class Supermodular(Publisher):
             trade / risk + utility ** kappa).
         risk: The largest risk of a record, for the threshold model.
         trade: The paper's lambda, for the aggregate model.
-        kappa: A whole number, for the aggregate model.
-        utility: "log", "leaves" or "depth".
-        rule: How weights go up the hierarchy: "fixed", "constant" or "harmonic".
+        kappa: The paper's exponent, for the aggregate model.
+        utility: What a generalisation is worth, by its leaves or by its depth.
+        rule: How weights go up a hierarchy.
         weights: For each attribute its weight or the weights of its values, or the path of a
             YAML file that holds them. Public.
         weight_columns: For some attributes, the column in which people say their own weights; it
@@ -150,7 +157,7 @@ class Supermodular(Publisher):
         floor: The least sensitivity of a record, however general.
         side: A public table (a path or a frame) that the schema describes, about other people than
             the private one; without it, one is made.
-        side_share: Percent of epsilon for making one.
+        side_share: Percent of epsilon for making a side table.
         keep: For "sampled": the share of people that is kept.
         fan: Into how many parts an interval of a numeric attribute is cut.
         sharpness: None for the best generalisation; a number to draw one with probability
@@ -184,6 +191,7 @@ class Supermodular(Publisher):
 
     name: ClassVar[str] = "supermodular"
     schedule = "tuned"  # there is no other
+    in_memory: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
@@ -253,12 +261,21 @@ class Supermodular(Publisher):
         if schema.items is not None:
             raise UsageError(
                 "supermodular publishes tables, and the schema describes transactions.",
-                hint="Use diffpart, or describe the table by its attributes.",
+                hint=f"Use {' or '.join(for_data('transactions'))}, or describe the table by its "
+                "attributes.",
             )
         self.terms(schema)
         self.own_weights(schema)
         cap = schema.person.max_rows if schema.person else 1
         return self.plan_for(schema, Budget.of(epsilon, delta, cap))
+
+    def prepared(self, schema: Schema, source: Any) -> tuple[Supermodular, CodeMatrix | None]:
+        """See `Publisher.prepared`: reads the side table, which as a stream can be read once."""
+        if self.side is None:
+            return self, None
+        refuse_same_source(source, self.side)
+        rows = self.side_rows(schema)
+        return replace(self, side=SideRows(rows)), rows
 
     def side_rows(self, schema: Schema) -> CodeMatrix:
         """The codes of the public side table, which must be given."""
@@ -373,6 +390,7 @@ class Supermodular(Publisher):
     def settings(self) -> dict[str, Any]:
         """The settings in words, for the manifest."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
+        found["schedule"] = self.schedule_name
         found["side"] = "made" if self.side is None else "public"
         found["keep"] = str(read_number("keep", self.keep))
         found["weight_bounds"] = list(self.weight_bounds)
