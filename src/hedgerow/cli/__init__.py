@@ -2,7 +2,8 @@
 
 Commands import the library inside their functions: numpy, Arrow and numba would make `--help`
 wait. Exit codes are stable: 0 done, 1 a mistake of ours or of the machine, 2 a wrong option,
-3 the schema, 4 the data, 5 the budget, 6 the release, 130 interrupted (143 and 129: by a signal).
+3 the schema, 4 the data, 5 the budget, 6 the release, 7 a release that cannot be verified here, 130
+interrupted (143 and 129: by a signal).
 """
 
 from __future__ import annotations

@@ -10,13 +10,13 @@ Protected: as in the method that buys it. All of it falls on every path, before 
 | two_way: the tables of these pairs              | discrete Laplace       | 36%                   |
 
 Why these prices hold. A record is counted once in each table, so in A numbers of `one_way`, in as
-many of `fine` as attributes are counted, in k of `two_way`: noise of rate r/A and so on costs r.
-A pair's score is the sum over its cells of |n - q| less a public number, with n the exact count and
-q what the noisy single tables make of it under independence: q is fixed when the score is looked
-at. One record changes one n by 1, and so every score by at most 1, up or down: two scores move
-apart by at most 2, the score_range that is paid for. A pair that would close a ring with those
-chosen is left out, which follows from what was drawn. Where parts and groups begin follows from
-the schema and from `single`.
+many of `fine` as attributes are counted, and in k of `two_way`: noise of rate r/A, and so on, costs
+r. A pair's score is the sum over its cells of |n - q| less a public number, with n the exact count
+and q what the noisy single tables make of it under independence: q is fixed when the score is
+looked at. One record changes one n by 1, and so every score by at most 1, up or down: two scores
+move apart by at most 2, the score_range that is paid for. A pair that would close a ring with those
+chosen is left out, which follows from what was drawn. Where parts and groups begin follows from the
+schema and from `one_way`.
 """
 
 from __future__ import annotations
