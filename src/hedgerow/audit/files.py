@@ -83,7 +83,7 @@ def run_on(data: Any, method: Publisher, budget: Budget, sampler: Sampler) -> Ou
         return run(data, method, budget, sampler)
     counting = Counting("memory" if method.in_memory else data.engine)
     with open_engine(data.path, data.schema, counting) as (engine, _):
-        return run(engine, method, budget, sampler, schema=data.schema)
+        return method.run(engine, data.schema, budget, sampler)
 
 
 def with_people(schema: Schema, cap: int) -> Schema:

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 
 from hedgerow.counting.choose import Counting, open_engine
-from hedgerow.counting.engine import Engine
-from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY
@@ -148,7 +146,8 @@ def publish(
             ) as (rows, kind),
             drawing(pay, seed) as (stream, booking),
         ):
-            outcome = run(rows, method, plan.budget, SecureSampler(stream), pace.growing, schema)
+            sampler = SecureSampler(stream)
+            outcome = method.run(rows, schema, plan.budget, sampler, pace.growing)
             pace.growing(1.0)
             guarantee = _guarantee(schema, outcome, private=stream.secure)
             if isinstance(source, Database) and source.query is not None:
@@ -221,29 +220,23 @@ def _release(
 
 
 def run(
-    data: Table | Transactions | Engine | ItemEngine,
+    data: Table | Transactions,
     method: Publisher,
     budget: Budget,
     sampler: Sampler,
     progress: Progress = no_progress,
-    schema: Schema | None = None,
 ) -> Outcome:
-    """Runs a method; audits call this with a chance of their own.
+    """Runs a method on data in memory; audits call this with a sampler of their own.
 
     Args:
-        data: Data in memory, or an engine on it (then the schema has to be given too).
+        data: The data.
         method: The method.
         budget: What one person may lose.
         sampler: Where outcomes come from.
         progress: Told how far the run is.
-        schema: The public schema, unless the data knows it.
     """
-    if isinstance(data, Table | Transactions):
-        schema = data.schema
-        engine = MemoryItems(data) if isinstance(data, Transactions) else MemoryEngine(data)
-        return method.run(engine, schema, budget, sampler, progress)
-    assert schema is not None
-    return method.run(data, schema, budget, sampler, progress)
+    engine = MemoryItems(data) if isinstance(data, Transactions) else MemoryEngine(data)
+    return method.run(engine, data.schema, budget, sampler, progress)
 
 
 class _Pace:

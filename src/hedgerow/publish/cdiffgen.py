@@ -112,7 +112,15 @@ class CDiffGen(TablePublisher):
             allowances.append(Allowance("count", "epsilon", None, size + 1))
             if budgets.growth == "rho":
                 allowances.append(Allowance("spare", "rho", None, 1))
-        return Plan(self.name, self.schedule, budget, budgets, tuple(allowances), size, size)
+        return Plan(
+            method=self.name,
+            schedule=self.schedule,
+            budget=budget,
+            budgets=budgets,
+            allowances=tuple(allowances),
+            specialisations=size,
+            depth=size,
+        )
 
     def publish(self, job: Job) -> Outcome:
         """See `TablePublisher.publish`."""

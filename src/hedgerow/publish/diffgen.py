@@ -108,7 +108,15 @@ class DiffGen(TablePublisher):
         )
         if size:
             allowances.extend(leaf_allowances(budgets))
-        return Plan(self.name, self.schedule, budget, budgets, tuple(allowances), size, size)
+        return Plan(
+            method=self.name,
+            schedule=self.schedule,
+            budget=budget,
+            budgets=budgets,
+            allowances=tuple(allowances),
+            specialisations=size,
+            depth=size,
+        )
 
     def publish(self, job: Job) -> Outcome:
         """See `TablePublisher.publish`."""

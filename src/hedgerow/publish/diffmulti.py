@@ -136,13 +136,13 @@ class DiffMulti(TablePublisher):
         ]
         size = self.specialisations or 1000
         return Plan(
-            self.name,
-            "paper",
-            budget,
-            budgets,
-            (*allowances, *leaf_allowances(budgets)),
-            size,
-            depth,
+            method=self.name,
+            schedule="paper",
+            budget=budget,
+            budgets=budgets,
+            allowances=(*allowances, *leaf_allowances(budgets)),
+            specialisations=size,
+            depth=depth,
         )
 
     def _tuned(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
@@ -170,15 +170,24 @@ class DiffMulti(TablePublisher):
                 Allowance("allocate", budgets.growth, levels(share, depth - 1), depth - 1)
             )
             allowances.extend(leaf_allowances(budgets))
-        return Plan(self.name, "tuned", budget, budgets, tuple(allowances), size, depth)
+        return Plan(
+            method=self.name,
+            schedule="tuned",
+            budget=budget,
+            budgets=budgets,
+            allowances=tuple(allowances),
+            specialisations=size,
+            depth=depth,
+        )
 
     def publish(self, job: Job) -> Outcome:
         """See `TablePublisher.publish`."""
         engine, curator = job.engine, job.curator
         if self.marginals:
             job.progress(0, "counting attributes and pairs of them")
-            budget, rows = job.plan.budget, max(0, int(job.found[0].values[0, 0]))
-            share = share_marginals(job.schema, budget.row_epsilon, rows, UNITS, self.pairs)
+            assert job.noisy_rows is not None
+            epsilon = job.plan.budget.row_epsilon
+            share = share_marginals(job.schema, epsilon, job.noisy_rows, UNITS, self.pairs)
             job.found.extend(measure_marginals(curator, engine, job.schema, share))
         tree = GrowingTree(engine.domain)
         nodes = np.zeros(1, dtype=np.int64)

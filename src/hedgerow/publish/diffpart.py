@@ -163,7 +163,14 @@ class DiffPart(Publisher):
                 rest = Allowance("cell", "epsilon", None, 1)
         allowances.append(rest)
         return Plan(
-            self.name, self.schedule, budget, budgets, tuple(allowances), None, None, grows=False
+            method=self.name,
+            schedule=self.schedule,
+            budget=budget,
+            budgets=budgets,
+            allowances=tuple(allowances),
+            specialisations=None,
+            depth=None,
+            grows=False,
         )
 
     def _core(self, items: Items, budget: Budget, rows: int | None) -> int:
@@ -216,7 +223,14 @@ class DiffPart(Publisher):
         grow = self._cells if kind == "core" else self._tree
         partition = grow(engine, items, plan, curator, found, rows)
         progress(1.0)
-        return Outcome(plan, partition, tuple(found), curator.ledger, _ROOT, partition.cells)
+        return Outcome(
+            plan=plan,
+            partition=partition,
+            measurements=tuple(found),
+            ledger=curator.ledger,
+            published=_ROOT,
+            sharing=partition.cells,
+        )
 
     def _cap(self, items: Items, plan: Plan, sizes: Measurement) -> int:
         most = items.max_items or items.size
@@ -325,7 +339,13 @@ class DiffPart(Publisher):
             found = measured(curator, "leaf", "node", [drawn])
         published = np.asarray(account, dtype=np.int64)[found.where]
         progress(1.0)
-        return Outcome(plan, cuts.partition(), (found,), ledger, published, 1)
+        return Outcome(
+            plan=plan,
+            partition=cuts.partition(),
+            measurements=(found,),
+            ledger=ledger,
+            published=published,
+        )
 
     def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
         """See `Publisher.chosen`."""

@@ -58,7 +58,7 @@ def no_progress(share: float, words: str = "") -> None:
     """Tells nobody."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """A finished run: all of it was drawn or is public."""
 
@@ -67,10 +67,10 @@ class Outcome:
     measurements: tuple[Measurement, ...]
     ledger: Ledger
     published: NDArray[np.int64]  # the ledger's accounts of the published regions
-    sharing: int  # how many regions share each of these accounts
+    sharing: int = 1  # how many regions share each of these accounts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """What a method works with.
 
@@ -80,6 +80,7 @@ class Job:
         plan: What may be spent on what; its sizes are settled.
         curator: Who charges and draws.
         score: By what values are chosen.
+        noisy_rows: The noisy number of rows, not below 0; None if the schedule does not buy it.
         found: The measurements made so far; the method adds its own.
         progress: Whom to tell the share of the work that is done.
     """
@@ -89,6 +90,7 @@ class Job:
     plan: Plan
     curator: Curator
     score: Score
+    noisy_rows: int | None
     found: list[Measurement]
     progress: Progress
 
@@ -106,8 +108,14 @@ class Job:
 
     def finish(self, partition: Partition, published: NDArray[np.int64], sharing: int) -> Outcome:
         """Hands over what was found."""
-        found = tuple(self.found)
-        return Outcome(self.plan, partition, found, self.curator.ledger, published, sharing)
+        return Outcome(
+            plan=self.plan,
+            partition=partition,
+            measurements=tuple(self.found),
+            ledger=self.curator.ledger,
+            published=published,
+            sharing=sharing,
+        )
 
 
 class Publisher(ABC):
@@ -254,16 +262,27 @@ class TablePublisher(Publisher):
         plan = self.plan_for(schema, budget, 0)
         ledger = Ledger(plan.budgets.parts)
         curator = Curator(ledger, sampler)
-        found = []
+        found, noisy_rows = [], None
         if self.schedule == "paper":
             ledger.allow(plan.allowances)
         else:
             ledger.allow(plan.allowances[:1])
-            found.append(buy_rows(curator, engine))
-            plan = self.plan_for(schema, budget, max(0, int(found[0].values[0, 0])))
+            measured_rows, noisy_rows = buy_rows(curator, engine)
+            found.append(measured_rows)
+            plan = self.plan_for(schema, budget, noisy_rows)
             ledger.allow(plan.allowances[1:])
-        score = self.scoring(schema)
-        return self.publish(Job(schema, engine, plan, curator, score, found, progress))
+        return self.publish(
+            Job(
+                schema=schema,
+                engine=engine,
+                plan=plan,
+                curator=curator,
+                score=self.scoring(schema),
+                noisy_rows=noisy_rows,
+                found=found,
+                progress=progress,
+            )
+        )
 
     def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
         """See `Publisher.chosen`."""

@@ -89,7 +89,7 @@ class SideRows:
     rows: CodeMatrix
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowsOutcome:
     """A finished run: all of it was drawn or is public.
 
@@ -381,7 +381,7 @@ class Supermodular(Publisher):
         progress(0.8, "comparing settings")
         picture = frontier(forest, side, worth, aim)
         lo, hi = (ends[nodes].astype(np.int64) for ends in (forest.lo, forest.hi))
-        return RowsOutcome(plan, ledger, lo, hi, counts, picture)
+        return RowsOutcome(plan=plan, ledger=ledger, lo=lo, hi=hi, counts=counts, frontier=picture)
 
     def chosen(self, schema: Schema, outcome: Any) -> dict[str, Any]:
         """See `Publisher.chosen`: the rule by which rows are left out."""
