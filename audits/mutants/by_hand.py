@@ -450,7 +450,7 @@ BY_HAND = (
     ByHand(
         name="exact-rows-in-a-rule",
         path="publish/publisher.py",
-        old="plan = self.plan_for(schema, budget, max(0, int(found[0].values[0, 0])))",
+        old="plan = self.plan_for(schema, budget, noisy_rows)",
         new="seen: list[Any] = []\n"
         "            engine.class_counts(np.zeros(1, dtype=np.int64)).map(seen.append)\n"
         "            plan = self.plan_for(schema, budget, int(seen[0].sum()))",
