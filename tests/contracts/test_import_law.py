@@ -122,7 +122,8 @@ def test_verify_shares_no_code_with_methods() -> None:
         "import hedgerow.verification\n"
         "for method in OURS.values():\n"
         "    assert load(method.rules)\n"
-        "sys.exit(', '.join(name for name in sys.modules if name.startswith('hedgerow.publish')))"
+        "loaded = [name for name in sys.modules if name.startswith('hedgerow.publish')]\n"
+        "sys.exit(', '.join(loaded) or None)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -229,7 +229,7 @@ def test_a_plan_needs_no_data_and_the_run_keeps_to_it(name: str) -> None:
 
 
 ITEMS = Schema.from_dict(
-    {"name": "baskets", "unit": "row", "items": {"universe": 12, "fan_out": 3}}
+    {"name": "baskets", "unit": "row", "items": {"universe": {"range": [1, 12]}, "fan_out": 3}}
 )
 
 
@@ -261,7 +261,7 @@ def others_same(one: Any, other: Any) -> bool:
         return False
     if not isinstance(one.partition, tuple):
         return bool(one.partition == other.partition and one.measurements == other.measurements)
-    return all(
+    return one.frontier == other.frontier and all(
         np.array_equal(left, right)
         for left, right in zip(
             (*one.partition, one.counts), (*other.partition, other.counts), strict=True
