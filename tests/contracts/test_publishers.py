@@ -58,6 +58,9 @@ OTHERS: dict[str, Publisher] = {
     "supermodular, sampled": Supermodular(mode="sampled", keep="1/10"),
 }
 """Those that publish no regions of a table."""
+for known, method in OURS.items():
+    if method.data == "table" and known not in PUBLISHERS | OTHERS:
+        PUBLISHERS[known] = load(method.settings)()
 BUDGETS = {
     "pure": Budget(Fraction(1)),
     "zcdp": Budget(Fraction(1), Fraction(1, 10**6)),
@@ -99,7 +102,7 @@ def table(made: Schema, rows: int, seed: int = 1) -> Table:
 
 def fitting(publisher: Publisher, made: Schema) -> bool:
     """Whether a score that needs a class has one."""
-    score = publisher.settings()["score"]
+    score = publisher.settings().get("score")
     return bool(made.target) or score in (None, "ncp", "discernibility")
 
 
