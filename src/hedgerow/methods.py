@@ -172,9 +172,6 @@ OURS: dict[str, Method] = {
         "cdiffgen", "CDiffGen", "table",
         "divides everybody in the same way and counts the groups on every level",
     ),
-    "halves": _ours(
-        "halves", "Halves", "table", "cuts every attribute once, at a public place",
-    ),
     "diffpart": _ours(
         "diffpart", "DiffPart", "transactions",
         "divides transactions by the items that they hold",
