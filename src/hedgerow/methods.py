@@ -198,7 +198,6 @@ SCORES: Mapping[str, Any] = Registry(
         "gini": _SCORES + "GINI",
         "infogain": _SCORES + "INFOGAIN",
         "purity": _SCORES + "PURITY",
-        "margin": "hedgerow.publish.steps.margin:MARGIN",
     },
 )
 """Every score by which values are chosen for specialisation."""
