@@ -55,6 +55,7 @@ class Setting:
         words: The words it takes.
         default: What it is if nothing is said.
         help: What it is for.
+        form: What its option takes, where types do not tell.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Setting:
     words: tuple[str, ...]
     default: Any
     help: str
+    form: str | None = None
 
     @property
     def is_flag(self) -> bool:
@@ -82,8 +84,8 @@ class Setting:
     @property
     def metavar(self) -> str:
         """What the option takes, in short."""
-        if self.is_mapping:
-            return "NAME=VALUE"
+        if self.form or self.is_mapping:
+            return self.form or "NAME=VALUE"
         kinds = {bool: "yes|no", int: "N", float: "NUMBER", str: "TEXT", Path: "FILE"}
         pair = typing.get_origin(self._reads) is tuple
         shown = () if self._reads is NoneType else (
@@ -139,7 +141,7 @@ class Setting:
             if not equals or not name or not value:
                 raise UsageError(
                     f"{self.option} {text!r} is no assignment.",
-                    hint=f"Write {self.option} name=value.",
+                    hint=f"Write {self.option} {self.metavar}.",
                 )
             if name in found:
                 raise UsageError(f"{self.option} names {name!r} twice.", hint="Name it once.")
@@ -165,6 +167,7 @@ def settings_of(kind: Any) -> dict[str, Setting]:
             words=tuple(word for one in literal for word in typing.get_args(one)),
             default=None if field.default is MISSING else field.default,
             help=texts.get(field.name, ""),
+            form=field.metadata.get("metavar"),
         )
     return found
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -177,7 +177,9 @@ class Supermodular(Publisher):
     utility: Utility = "log"
     rule: Rule = "fixed"
     weights: Mapping[str, Any] | str | os.PathLike[str] | None = None
-    weight_columns: Mapping[str, str] | None = None
+    weight_columns: Mapping[str, str] | None = field(
+        default=None, metadata={"metavar": "ATTRIBUTE=COLUMN"}
+    )
     weight_bounds: tuple[float, float] = (0.0, 10.0)
     weight_missing: MissingWeight = 1.0
     weight_outside: OutsideWeight = "clip"
@@ -389,7 +391,7 @@ class Supermodular(Publisher):
 
     def settings(self) -> dict[str, Any]:
         """The settings in words, for the manifest."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        found = {one.name: getattr(self, one.name) for one in fields(self)}
         found["schedule"] = self.schedule_name
         found["side"] = "made" if self.side is None else "public"
         found["keep"] = str(read_number("keep", self.keep))
