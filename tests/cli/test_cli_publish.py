@@ -44,7 +44,7 @@ def test_options_reach_the_method(hedge: Hedge, survey: Path, tmp_path: Path) ->
     assert facts["guarantee"]["epsilon"] == "1/3"
     expected = {
         "score": "gini",
-        "schedule": "paper",
+        "schedule": "paper-1",
         "specialisations": 4,
         "depth": 3,
         "distribution": "even",
