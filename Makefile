@@ -128,8 +128,8 @@ browser: $(VENV)/test  ## open reports in Chromium and check them (needs chromiu
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'playwright>=1.40'
 	$(BIN)/python tests/browser/look.py $(ARGS)
 
-docs: $(VENV)/test  ## write docs/cli.md and docs/schema.json anew
-	$(BIN)/python -m hedgerow.cli.reference docs/cli.md
+docs: $(VENV)/test  ## write docs/cli.md, tables of settings and docs/schema.json anew
+	$(BIN)/python -m hedgerow.cli.reference docs
 	$(BIN)/python -c 'import json, pathlib; from hedgerow.schema import json_schema; pathlib.Path("docs/schema.json").write_text(json.dumps(json_schema(), indent=2) + "\n", encoding="utf-8")'
 
 clean:  ## remove .venv, caches and the demo

@@ -413,8 +413,8 @@ BY_HAND = (
     ByHand(
         name="discernibility-of-score_range-one",
         path="publish/steps/scores.py",
-        old="1 << _RATIO_BITS, 2 << _RATIO_BITS,\n              2 << _RATIO_BITS, False)",
-        new="1 << _RATIO_BITS, 1 << _RATIO_BITS,\n              1 << _RATIO_BITS, False)",
+        old="score_range=2 << _RATIO_BITS, score_range_apart=2 <<",
+        new="score_range=1 << _RATIO_BITS, score_range_apart=1 <<",
         flaw="Scores move up and down: two of them part by 2, and 1 is paid for.",
         notice="score ranges, and replay",
         method=("diffmulti",),
@@ -422,8 +422,8 @@ BY_HAND = (
     ByHand(
         name="purity-of-range-two",
         path="publish/steps/scores.py",
-        old='Score("purity", _PURITY, 3 << _RATIO_BITS, 3 << _RATIO_BITS, 6',
-        new='Score("purity", _PURITY, 3 << _RATIO_BITS, 2 << _RATIO_BITS, 6',
+        old="score_range=3 << _RATIO_BITS",
+        new="score_range=2 << _RATIO_BITS",
         flaw="One record moves the score by up to 3, and 2 is paid for.",
         notice="score ranges, and replay",
         method=("diffmulti",),
@@ -450,7 +450,7 @@ BY_HAND = (
     ByHand(
         name="exact-rows-in-a-rule",
         path="publish/publisher.py",
-        old="plan = self.plan_for(schema, budget, max(0, int(found[0].values[0, 0])))",
+        old="plan = self.plan_for(schema, budget, noisy_rows)",
         new="seen: list[Any] = []\n"
         "            engine.class_counts(np.zeros(1, dtype=np.int64)).map(seen.append)\n"
         "            plan = self.plan_for(schema, budget, int(seen[0].sum()))",

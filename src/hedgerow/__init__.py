@@ -14,6 +14,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.methods import OURS
+
 if TYPE_CHECKING:
     from hedgerow import errors as errors
     from hedgerow.privacy.budget_ledger.ledger import BudgetLedger as BudgetLedger
@@ -58,20 +60,18 @@ __all__ = [
 # only reads a schema need not wait for: names are fetched from their rooms on first use.
 _PACKAGES = {
     "BudgetLedger": "hedgerow.privacy.budget_ledger.ledger",
-    "CDiffGen": "hedgerow.publish.cdiffgen",
     "Database": "hedgerow.table",
-    "DiffGen": "hedgerow.publish.diffgen",
-    "DiffMulti": "hedgerow.publish.diffmulti",
-    "DiffPart": "hedgerow.publish.diffpart",
     "Query": "hedgerow.schema",
     "Release": "hedgerow.release",
     "RowsRelease": "hedgerow.release",
     "Schema": "hedgerow.schema",
-    "Supermodular": "hedgerow.publish.supermodular",
     "TableRelease": "hedgerow.release",
     "TransactionsRelease": "hedgerow.release",
     "verify": "hedgerow.verification",
 }
+for _method in OURS.values():
+    _module, _, _name = _method.settings.partition(":")
+    _PACKAGES[_name] = _module
 
 
 def __getattr__(name: str) -> Any:

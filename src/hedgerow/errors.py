@@ -17,6 +17,7 @@ __all__ = [
     "LedgerWarning",
     "ReleaseError",
     "SchemaError",
+    "UnverifiableError",
     "UsageError",
 ]
 
@@ -89,6 +90,12 @@ class ReleaseError(HedgerowError):
     """A release cannot be written, read or trusted."""
 
     exit_code = 6
+
+
+class UnverifiableError(ReleaseError):
+    """A release cannot be verified here: its method, schedule or score is not installed."""
+
+    exit_code = 7
 
 
 class LeakError(RuntimeError):

@@ -19,7 +19,7 @@ from typing import Any
 
 from hedgerow.errors import UsageError
 
-__all__ = ["check_arguments", "check_fields"]
+__all__ = ["check_arguments", "check_fields", "choices"]
 
 _WORDS = {
     bool: "True or False",
@@ -93,7 +93,7 @@ def _hints(of: Any) -> dict[str, Any]:
 def _check(name: str, value: Any, hint: Any) -> None:
     if _fits(value, hint):
         return
-    words = [word for choice in _choices(hint) for word in _literals(choice)]
+    words = [word for choice in choices(hint) for word in _literals(choice)]
     if words and isinstance(value, str):
         listed = ", ".join(word if word.isidentifier() else repr(word) for word in words)
         raise UsageError(f"{name} cannot be {value!r}.", hint=f"Use one of: {listed}.")
@@ -107,10 +107,10 @@ def _check(name: str, value: Any, hint: Any) -> None:
     raise UsageError(f"{name} cannot be of type {kind}.", hint=f"It takes {_told(hint)}.")
 
 
-def _choices(hint: Any) -> tuple[Any, ...]:
+def choices(hint: Any) -> tuple[Any, ...]:
     """The members of a union, or the one type."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        return tuple(one for member in typing.get_args(hint) for one in _choices(member))
+        return tuple(one for member in typing.get_args(hint) for one in choices(member))
     return (hint,)
 
 
@@ -123,11 +123,11 @@ def _literals(hint: Any) -> tuple[str, ...]:
 
 
 def _takes_numbers(hint: Any) -> bool:
-    return any(choice in (int, float) for choice in _choices(hint))
+    return any(choice in (int, float) for choice in choices(hint))
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    return any(_is_one(value, choice) for choice in _choices(hint))
+    return any(_is_one(value, choice) for choice in choices(hint))
 
 
 def _is_one(value: Any, hint: Any) -> bool:
@@ -163,7 +163,7 @@ def _is_one(value: Any, hint: Any) -> bool:
 def _told(hint: Any) -> str:
     """What a setting takes, in words."""
     found: list[str] = []
-    for choice in _choices(hint):
+    for choice in choices(hint):
         literals = _literals(choice)
         origin = typing.get_origin(choice) or choice
         words = [repr(one) for one in literals] or [_WORDS.get(origin) or origin.__name__]

@@ -51,7 +51,7 @@ def publish(hedge: Hedge, clinic: Path, out: Path, *more: object) -> Any:
 
 
 def test_from_plan_to_verify(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:
-    side = ("--side", clinic / "public.csv", "--set", "risk=0.2")
+    side = ("--side", clinic / "public.csv", "--risk", "0.2")
     done = hedge(
         "plan", "--schema", clinic / "schema.yaml", "--epsilon", 1, "--delta", "1e-6",
         "--method", "supermodular", *side, "--plot", tmp_path / "plan.png",
@@ -87,7 +87,7 @@ def test_from_plan_to_verify(hedge: Hedge, clinic: Path, tmp_path: Path) -> None
 def test_queries_speak_of_rows_not_of_regions(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:
     noisy, sampled = tmp_path / "noisy", tmp_path / "sampled"
     publish(hedge, clinic, noisy, "--side", clinic / "public.csv")
-    publish(hedge, clinic, sampled, "--side", clinic / "public.csv", "--set", "mode=sampled")
+    publish(hedge, clinic, sampled, "--side", clinic / "public.csv", "--mode", "sampled")
     for out, cause in ((noisy, "to protect people"), (sampled, "only 0.2 of them were sampled")):
         done = hedge("query", out, "age <= 30", "job in Care")
         assert done.exit_code == 0, done.stderr
@@ -103,7 +103,7 @@ def test_queries_speak_of_rows_not_of_regions(hedge: Hedge, clinic: Path, tmp_pa
 
 def test_sampled_with_a_side_table_that_is_made(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:
     out = tmp_path / "release"
-    settings = ("--set", "mode=sampled", "--set", "keep=1/4", "--set", "side_share=20")
+    settings = ("--mode", "sampled", "--keep", "1/4", "--side-share", "20")
     done = publish(hedge, clinic, out, *settings, "--json")
     assert done.exit_code == 0, done.stderr
     facts = json.loads(done.stdout)
@@ -133,24 +133,24 @@ def test_rules_for_own_weights(hedge: Hedge, clinic: Path, tmp_path: Path) -> No
     (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
     own = ("--weight-column", "age=minds")
     done = publish(
-        hedge, tmp_path, tmp_path / "r", *own, "--set", "weight_missing=2.5", "--set",
-        "weight_outside=drop", "--json",
+        hedge, tmp_path, tmp_path / "r", *own, "--weight-missing", "2.5", "--weight-outside",
+        "drop", "--json",
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
     settings = json.loads(done.stdout)["settings"]
     assert (settings["weight_missing"], settings["weight_outside"]) == (2.5, "drop")
     assert publish(hedge, tmp_path, tmp_path / "s", *own).exit_code == 0
-    done = publish(hedge, tmp_path, tmp_path / "t", *own, "--set", "weight_missing=error")
+    done = publish(hedge, tmp_path, tmp_path / "t", *own, "--weight-missing", "error")
     assert done.exit_code == 4 and "line 2" in done.stderr
-    done = publish(hedge, tmp_path, tmp_path / "t", *own, "--set", "weight_outside=ignore")
+    done = publish(hedge, tmp_path, tmp_path / "t", *own, "--weight-outside", "ignore")
     assert done.exit_code == 2 and "clip, drop, error or a number" in done.stderr
 
 
 def test_weights_from_a_file_and_a_column(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:
     done = publish(
         hedge, clinic, tmp_path / "r", "--side", clinic / "public.csv", "--weights",
-        clinic / "weights.yaml", "--weight-column", "age=minds", "--set", "weight_bounds=0,3",
-        "--set", "model=aggregate", "--set", "lambda=0.05", "--set", "kappa=2", "--json",
+        clinic / "weights.yaml", "--weight-column", "age=minds", "--weight-bounds", "0,3",
+        "--model", "aggregate", "--trade", "0.05", "--kappa", "2", "--json",
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
     settings = json.loads(done.stdout)["settings"]
@@ -163,18 +163,16 @@ def test_weights_from_a_file_and_a_column(hedge: Hedge, clinic: Path, tmp_path: 
 @pytest.mark.parametrize(
     "options, words",
     [
-        (("--set", "kappa=1.5"), "kappa must be a whole number"),
-        (("--set", "risk=little"), "risk must be a number"),
-        (("--set", "risk"), "Write --set SETTING=VALUE"),
+        (("--kappa", "1.5"), "kappa must be a whole number"),
+        (("--risk", "little"), "risk must be a number"),
         (("--weight-column", "minds"), "Write --weight-column ATTRIBUTE=COLUMN"),
-        (("--set", "risk=1", "--set", "risk=2"), "twice"),
-        (("--set", "speed=1"), "There is no setting"),
-        (("--set", "weight_bounds=3"), "two numbers"),
-        (("--set", "risk=nan"), "risk must be a finite number"),
-        (("--set", "mode=exact"), "mode cannot be"),
+        (("--weight-column", "age=a", "--weight-column", "age=b"), "twice"),
+        (("--weight-bounds", "3"), "two numbers"),
+        (("--risk", "nan"), "risk must be a finite number"),
+        (("--mode", "exact"), "mode cannot be"),
         (("--score", "max"), "--score is not a setting of supermodular"),
         (("--schedule", "paper"), "--schedule is not a setting of supermodular"),
-        (("--set", "mode=sampled", "--set", "keep=0.9"), "too small to keep"),
+        (("--mode", "sampled", "--keep", "0.9"), "too small to keep"),
         (("--weight-column", "age=job"), "Columns with the role: 'minds'"),
         (("--delta", "0"), "delta above 0"),
     ],
@@ -189,8 +187,8 @@ def test_wrong_options(
 
 
 def test_settings_of_other_methods(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:
-    done = publish(hedge, clinic, tmp_path / "r", "--method", "diffgen", "--set", "risk=1")
-    assert done.exit_code == 2 and "--set is not a setting of diffgen" in done.stderr
+    done = publish(hedge, clinic, tmp_path / "r", "--method", "diffgen", "--risk", "1")
+    assert done.exit_code == 2 and "--risk is not a setting of diffgen" in done.stderr
     done = publish(hedge, clinic, tmp_path / "r", "--method", "diffgen", "--side", "x.csv")
     assert done.exit_code == 2 and "--side is not a setting of diffgen" in done.stderr
 

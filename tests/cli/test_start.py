@@ -12,7 +12,9 @@ import pytest
 
 from hedgerow import __version__
 from hedgerow.cli import COMMANDS
-from hedgerow.cli.reference import reference
+from hedgerow.cli.reference import reference, with_settings
+from hedgerow.cli.settings import method_options, settings_of
+from hedgerow.methods import OURS, load
 
 NAMES = [function.__name__ for function in COMMANDS]
 DOCS = Path(__file__).parents[2] / "docs"
@@ -54,6 +56,20 @@ def test_every_command_has_help_with_an_example_and_json(
 
 def test_the_reference_page_is_current() -> None:
     assert (DOCS / "cli.md").read_text(encoding="utf-8") == reference(), "run `make docs`"
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_tables_of_settings_are_current(name: str) -> None:
+    page = (DOCS / "algorithms" / f"{name}.md").read_text(encoding="utf-8")
+    assert page == with_settings(page, name), "run `make docs`"
+    for setting in settings_of(load(OURS[name].settings)).values():
+        assert setting.help, f"the Args of {name} say nothing of {setting.name}"
+
+
+def test_no_setting_is_an_option_of_a_command_already() -> None:
+    own = {"data", "schema", "epsilon", "delta", "out", "table", "query", "engine", "seed"}
+    names = [option.setting.name for option in method_options()]
+    assert len(names) == len(set(names)) and not own & set(names)
 
 
 def test_the_reference_page_names_every_option(hedge: Callable[..., Any]) -> None:

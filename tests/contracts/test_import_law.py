@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 PACKAGES = [
     "errors",
+    "methods",  # names and import paths of methods and scores
     "settings",  # one check of types, for whatever has settings
     "disk",  # locks and reserved space on a disk, for scratch files, ledgers and releases
     "schema",
@@ -32,7 +35,7 @@ PACKAGES = [
     "report",  # pages about a release; with raw data only by way of what `evaluate` made of it
     "cli",
 ]
-SMALL = {"errors", "settings", "disk", "sample"}  # not in the picture
+SMALL = {"errors", "methods", "settings", "disk", "sample"}  # not in the picture
 FACADE = {"__init__", "__main__"}  # may know every package
 
 
@@ -105,6 +108,25 @@ def test_the_public_packages_know_no_private_data() -> None:
                 package for _, package in imported_packages(ast.parse(path.read_text("utf-8")))
             }
             assert not found & {"counting", "privacy", "publish"}, path
+
+
+def test_verify_shares_no_code_with_methods() -> None:
+    """Not even by way of what it imports: a release is verified, and no method was loaded."""
+    for path in MODULES:
+        if package_of(path) == "verification":
+            found = {name for _, name in imported_packages(ast.parse(path.read_text("utf-8")))}
+            assert not found & {"counting", "privacy", "publish"}, path
+    code = (
+        "import sys\n"
+        "from hedgerow.methods import OURS, load\n"
+        "import hedgerow.verification\n"
+        "for method in OURS.values():\n"
+        "    assert load(method.rules)\n"
+        "loaded = [name for name in sys.modules if name.startswith('hedgerow.publish')]\n"
+        "sys.exit(', '.join(loaded) or None)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 PAGE = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")

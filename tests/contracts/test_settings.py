@@ -21,6 +21,7 @@ from hedgerow.experiments.baselines.contingency import ContingencyTable, Itemset
 from hedgerow.experiments.baselines.diffp_c45 import DiffPC45
 from hedgerow.experiments.baselines.dpcube import DPCube
 from hedgerow.experiments.baselines.rps import RPS
+from hedgerow.methods import OURS, load
 from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 from hedgerow.publish.api import publish
 from hedgerow.publish.clusters import Centroids, find_centroids
@@ -61,11 +62,7 @@ ALLOWED: dict[str, set[str]] = {
 }
 
 MADE: list[tuple[type, dict[str, Any]]] = [
-    (hedgerow.DiffMulti, {}),
-    (hedgerow.DiffGen, {}),
-    (hedgerow.CDiffGen, {}),
-    (hedgerow.DiffPart, {}),
-    (hedgerow.Supermodular, {}),
+    *((load(method.settings), {}) for method in OURS.values()),
     (ContingencyTable, {}),
     (ItemsetTable, {}),
     (DiffPC45, {}),

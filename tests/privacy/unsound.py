@@ -264,13 +264,9 @@ def pairs_that_jump() -> Iterator[None]:
     """D2: a score of pairs whose sensitivity is 40 times what is paid for."""
     honest = marginals._dependence
 
-    def scored(pairs, single, curator, share):
-        score = honest(pairs, single, curator, share)
-
-        def jumping(tables):
-            return {pair: 40 * found for pair, found in score(tables).items()}
-
-        return jumping
+    def scored(tables, expected, noise):
+        found = honest(tables, expected, noise)
+        return {pair: 40 * score for pair, score in found.items()}
 
     with patch("hedgerow.publish.marginals._dependence", scored):
         yield

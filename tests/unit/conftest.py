@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import copy
+import sys
 from dataclasses import replace
 from fractions import Fraction
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from hedgerow.measured import GridPartition, Measurement, TreePartition
+from hedgerow.methods import OURS
 from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Schema
+from hedgerow.verification.charges import table_rules
 
 UNIT = Fraction(1, 10)
 
@@ -32,6 +35,17 @@ PEOPLE = {
         "pay": {"type": "categorical", "values": ["low", "high"], "role": "class"},
     },
 }
+
+
+@pytest.fixture(autouse=True)
+def somebodys_methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Methods that others installed, by which everybody pays for all of it."""
+    made = ModuleType("somebodys_rules")
+    made.RULES = {"tuned-1": table_rules(GridPartition, lambda release, booked: None)}  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "somebodys_rules", made)
+    somebodys = replace(OURS["diffgen"], rules="somebodys_rules:RULES")
+    for name in ("a public grid", "a method of somebody's own"):
+        monkeypatch.setitem(OURS, name, somebodys)
 
 
 def leaf_path(leaves: int, **spent: int) -> dict[str, Any]:
@@ -112,7 +126,7 @@ def tree_release(schema: Schema) -> Release:
     return TableRelease(
         schema=schema,
         method="diffmulti",
-        settings={"score": "max"},
+        settings={"score": "max", "schedule": "tuned-1"},
         guarantee=promise(),
         ledger=ledger,
         partition=tree,
@@ -147,7 +161,7 @@ def grid_release(schema: Schema) -> Release:
     return TableRelease(
         schema=schema,
         method="a public grid",
-        settings={},
+        settings={"schedule": "tuned-1"},
         guarantee=promise(),
         ledger=ledger,
         partition=grid,

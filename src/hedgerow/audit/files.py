@@ -31,7 +31,6 @@ from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.sampler import Sampler
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Publisher
-from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Person, Schema
 from hedgerow.table import read, read_transactions
 
@@ -82,9 +81,9 @@ def run_on(data: Any, method: Publisher, budget: Budget, sampler: Sampler) -> Ou
     """Runs a method on data in memory, or on a file by way of its reader and an engine."""
     if not isinstance(data, Stored):
         return run(data, method, budget, sampler)
-    counting = Counting("memory" if isinstance(method, Supermodular) else data.engine)
+    counting = Counting("memory" if method.in_memory else data.engine)
     with open_engine(data.path, data.schema, counting) as (engine, _):
-        return run(engine, method, budget, sampler, schema=data.schema)
+        return method.run(engine, data.schema, budget, sampler)
 
 
 def with_people(schema: Schema, cap: int) -> Schema:

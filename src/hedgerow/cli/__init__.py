@@ -2,7 +2,8 @@
 
 Commands import the library inside their functions: numpy, Arrow and numba would make `--help`
 wait. Exit codes are stable: 0 done, 1 a mistake of ours or of the machine, 2 a wrong option,
-3 the schema, 4 the data, 5 the budget, 6 the release, 130 interrupted (143 and 129: by a signal).
+3 the schema, 4 the data, 5 the budget, 6 the release, 7 a release that cannot be verified here, 130
+interrupted (143 and 129: by a signal).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from hedgerow.cli.query import query
 from hedgerow.cli.report import report
 from hedgerow.cli.reproduce import reproduce
 from hedgerow.cli.sample import sample
+from hedgerow.cli.settings import MethodCommand
 from hedgerow.cli.show import show
 from hedgerow.cli.stop import INTERRUPTED, heed_signals
 from hedgerow.cli.verify import verify
@@ -72,7 +74,8 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     reproduce: ["hedgerow reproduce --list", "hedgerow reproduce diffgen-fig3a --quick"],
 }
 for _function, _lines in COMMANDS.items():
-    app.command(cls=Command, epilog=example(*_lines))(_function)
+    _kind = MethodCommand if _function in (plan, publish) else Command
+    app.command(cls=_kind, epilog=example(*_lines))(_function)
 
 
 def _print_version(wanted: bool) -> None:

@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from hedgerow.cli.display.terminal import note, print_json, print_table, say, warn, warned
-from hedgerow.cli.options import (
-    C1,
-    C2,
-    AsJson,
-    Cap,
-    Core,
-    Delta,
-    Depth,
-    DistributionName,
-    MaxCells,
-    MaxPartitions,
-    MethodName,
-    Overwrite,
-    PairsNumber,
-    Personal,
-    Schedule,
-    ScheduleName,
-    SchemaFile,
-    ScoreName,
-    SideFile,
-    Specialisations,
-    VariantName,
-    WeightColumn,
-    WeightsFile,
-    WithMarginals,
-    method_of,
-    warn_of_delta,
-)
+from hedgerow.cli.options import AsJson, Delta, Overwrite, SchemaFile, warn_of_delta
+from hedgerow.cli.settings import method_of
 from hedgerow.errors import UsageError
 
 
 def plan(
+    ctx: typer.Context,
     schema: SchemaFile,
     epsilon: Annotated[
         str | None,
@@ -50,26 +25,7 @@ def plan(
             "--simulate can do without it.",
         ),
     ] = None,
-    method: MethodName = None,
     delta: Delta = "0",
-    score: ScoreName = None,
-    schedule: ScheduleName = Schedule.tuned,
-    specialisations: Specialisations = None,
-    depth: Depth = None,
-    distribution: DistributionName = None,
-    marginals: WithMarginals = False,
-    pairs: PairsNumber = None,
-    max_cells: MaxCells = None,
-    variant: VariantName = None,
-    core: Core = None,
-    cap: Cap = None,
-    c1: C1 = None,
-    c2: C2 = None,
-    max_partitions: MaxPartitions = None,
-    side: SideFile = None,
-    weights: WeightsFile = None,
-    weight_column: WeightColumn = None,
-    personal: Personal = None,
     rows: Annotated[
         int | None,
         typer.Option(
@@ -138,26 +94,7 @@ def plan(
     from hedgerow.schema import Schema
 
     known = Schema.load(schema)
-    given: dict[str, Any] = dict(
-        score=score,
-        schedule=schedule,
-        specialisations=specialisations,
-        depth=depth,
-        distribution=distribution,
-        marginals=marginals or None,
-        pairs=pairs,
-        max_cells=max_cells,
-        variant=variant,
-        core=core,
-        cap=cap,
-        c1=c1,
-        c2=c2,
-        max_partitions=max_partitions,
-        side=side,
-        weights=weights,
-        weight_columns=weight_column or None,
-        personal=personal or None,
-    )
+    given, method = ctx.obj, ctx.obj.pop("method", None)
     for warning in known.warnings:
         warn(warning, as_json)
     if simulate:
@@ -177,7 +114,7 @@ def plan(
             raise UsageError(f"{option} is for simulations.", hint="Add --simulate.")
     if epsilon is None:
         raise UsageError("Missing option '--epsilon'.", hint="Say how much may be spent: 1, say.")
-    settings = method_of(method, known, **given)
+    settings = method_of(method, known, given)
     warn_of_delta(settings, delta, as_json)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
     if plot is not None:
@@ -194,8 +131,8 @@ def plan(
     if isinstance(planned, RowsPlan):
         say(planned.in_words())
     elif planned.specialisations is not None and planned.depth is not None:
-        # The steps of DiffGen see everyone, so there is one path only.
-        path = f", {planned.depth} on any path" if settings.name == "diffmulti" else ""
+        # Where steps see everyone, there is one path only.
+        path = f", {planned.depth} on any path" if planned.depth < planned.specialisations else ""
         say(f"At most {many(planned.specialisations, 'specialisation')}{path}.")
     lines = [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()]
     print_table(["would be spent on", "how often", "each"], lines)

@@ -18,50 +18,31 @@ from hedgerow.cli.display.terminal import (
     warned,
 )
 from hedgerow.cli.options import (
-    C1,
-    C2,
     AllowEmpty,
     AsJson,
-    Cap,
-    Core,
     Delimiter,
     Delta,
-    Depth,
-    DistributionName,
     EngineName,
     Epsilon,
     LineBreaks,
-    MaxCells,
-    MaxPartitions,
     MemoryAmount,
-    MethodName,
     Overwrite,
-    PairsNumber,
-    Personal,
     QueryText,
     RowWise,
-    Schedule,
-    ScheduleName,
     SchedulerAddress,
     SchemaFile,
-    ScoreName,
     ScratchFolder,
-    SideFile,
-    Specialisations,
     TableName,
-    VariantName,
-    WeightColumn,
-    WeightsFile,
-    WithMarginals,
     delimiter_of,
-    method_of,
     source_of,
     warn_of_delta,
 )
+from hedgerow.cli.settings import method_of
 from hedgerow.errors import SchemaError, UsageError
 
 
 def publish(
+    ctx: typer.Context,
     data: Annotated[
         str,
         typer.Argument(
@@ -72,26 +53,7 @@ def publish(
     schema: SchemaFile,
     epsilon: Epsilon,
     out: Annotated[Path, typer.Option(help="The folder to write the release to.")],
-    method: MethodName = None,
     delta: Delta = "0",
-    score: ScoreName = None,
-    schedule: ScheduleName = Schedule.tuned,
-    specialisations: Specialisations = None,
-    depth: Depth = None,
-    distribution: DistributionName = None,
-    marginals: WithMarginals = False,
-    pairs: PairsNumber = None,
-    max_cells: MaxCells = None,
-    variant: VariantName = None,
-    core: Core = None,
-    cap: Cap = None,
-    c1: C1 = None,
-    c2: C2 = None,
-    max_partitions: MaxPartitions = None,
-    side: SideFile = None,
-    weights: WeightsFile = None,
-    weight_column: WeightColumn = None,
-    personal: Personal = None,
     overwrite: Overwrite = False,
     delimiter: Delimiter = None,
     line_breaks: LineBreaks = False,
@@ -155,28 +117,7 @@ def publish(
             raise
         hint = " ".join(filter(None, ("Are data and schema swapped?", error.hint)))
         raise SchemaError(error.message, hint=hint) from None
-    settings = method_of(
-        method,
-        known,
-        score=score,
-        schedule=schedule,
-        specialisations=specialisations,
-        depth=depth,
-        distribution=distribution,
-        marginals=marginals or None,
-        pairs=pairs,
-        max_cells=max_cells,
-        variant=variant,
-        core=core,
-        cap=cap,
-        c1=c1,
-        c2=c2,
-        max_partitions=max_partitions,
-        side=side,
-        weights=weights,
-        weight_columns=weight_column or None,
-        personal=personal or None,
-    )
+    settings = method_of(ctx.obj.pop("method", None), known, ctx.obj)
     for warning in known.warnings:
         warn(warning, as_json)
     warn_of_delta(settings, delta, as_json)

@@ -1,4 +1,7 @@
-"""Writes `docs/cli.md` from the commands themselves: `python -m hedgerow.cli.reference FILE`."""
+"""Writes what the documentation takes from the code: `python -m hedgerow.cli.reference docs`.
+
+That is the page of the command line, and the tables of settings on the pages of methods.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,12 @@ from typing import Any, get_args
 
 import typer
 
-__all__ = ["reference"]
+from hedgerow.cli.settings import MethodOption, kind_of, method_options, settings_of
+from hedgerow.methods import METHODS
+
+__all__ = ["reference", "settings_table", "with_settings"]
+
+_BEGIN, _END = "<!-- settings: made by `make docs` -->", "<!-- end of settings -->"
 
 _HEAD = """\
 # The command line
@@ -35,6 +43,7 @@ the data, not for recipients of a release.
 | 4 | the data cannot be read, or breaks a rule of the schema |
 | 5 | more budget was asked for than there is |
 | 6 | a file or release cannot be written, read or trusted |
+| 7 | a release cannot be verified here: its method, schedule or score is not installed |
 | 130 | interrupted with Ctrl-C |
 | 143, 129 | stopped by a signal (SIGTERM), or the terminal was closed (SIGHUP) |
 
@@ -92,10 +101,42 @@ class _Parameter:
 def _parameters(function: Callable[..., Any]) -> list[_Parameter]:
     found = []
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        if name == "ctx":  # which brings the settings of methods
+            continue
         kind, info = get_args(parameter.annotation)
         kinds = [part for part in get_args(kind) if part is not NoneType] or [kind]
         found.append(_Parameter(name, kinds[0], info, parameter.default))
     return found
+
+
+def _shown(option: MethodOption) -> str:
+    setting = option.setting
+    metavar = setting.metavar.replace("|", "\\|")  # a bar would end the cell
+    return setting.option if setting.is_flag else f"{setting.option} {metavar}"
+
+
+def settings_table(name: str) -> str:
+    """The settings of a method as a table of Markdown.
+
+    Args:
+        name: The method.
+    """
+    lines = ["| setting | option | default | meaning |", "| --- | --- | --- | --- |"]
+    for setting in settings_of(kind_of(name)).values():
+        shown = _shown(MethodOption(setting, setting.help))
+        told = {"None": "-", "False": "no", "True": "yes"}
+        default = told.get(str(setting.default), str(setting.default))
+        lines.append(f"| `{setting.name}` | `{shown}` | {default} | {setting.help} |")
+    return "\n".join(lines)
+
+
+def with_settings(page: str, name: str) -> str:
+    """The page of a method with its table of settings anew, between two marks."""
+    before, _, rest = page.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not end:
+        raise ValueError(f"the page of {name} has no place for its settings")
+    return f"{before}{_BEGIN}\n{settings_table(name)}\n{_END}{after}"
 
 
 def reference() -> str:
@@ -116,9 +157,17 @@ def reference() -> str:
         parts += ["```", " ".join(["hedgerow", name, *needed, "[OPTIONS]"]), "```", ""]
         parts += ["| argument or option | meaning |", "| --- | --- |"]
         parts += [f"| `{parameter.shown}` | {parameter.meaning} |" for parameter in parameters]
+        if "ctx" in inspect.signature(function).parameters:
+            parts += [f"| `{_shown(option)}` | {option.help} |" for option in method_options()]
         parts += ["", "Example:", "", "```sh", *examples, "```", ""]
     return "\n".join(str(part) for part in parts)
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(reference(), encoding="utf-8")
+    docs = Path(sys.argv[1])
+    (docs / "cli.md").write_text(reference(), encoding="utf-8")
+    for method in METHODS:
+        page = docs / "algorithms" / f"{method}.md"
+        if page.exists():  # a method of another package has its page there
+            text = with_settings(page.read_text(encoding="utf-8"), method)
+            page.write_text(text, encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from itertools import product
 from pathlib import Path
@@ -16,7 +17,8 @@ from hedgerow.cli.display.terminal import (
     say,
     warned,
 )
-from hedgerow.cli.options import Method, kind_of, method_of, warn_of_delta
+from hedgerow.cli.options import warn_of_delta
+from hedgerow.cli.settings import kind_of, method_of, usual_for
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,18 +29,14 @@ if TYPE_CHECKING:
 __all__ = ["EPSILONS", "settings_of", "show_simulation"]
 
 EPSILONS = ("0.1", "0.5", "1")
-_TABLES = (Method.diffmulti, Method.diffgen, Method.cdiffgen)
-_WHOLE = ("specialisations", "depth", "max_cells", "core", "cap", "max_partitions", "pairs")
-_NUMBERS = ("c1", "c2")
-_WORDS = ("score", "schedule", "distribution", "variant")
-_YES_OR_NO = {"yes": True, "true": True, "no": False, "false": False}
+_COMPARED = ("diffmulti", "diffgen", "cdiffgen")  # if nothing is said
 _NO_SETTINGS = ("side", "weights", "weight_columns")  # files and columns, with their own options
 _BAR = 10
 _SHOWN = ("specialisations", "depth")  # these have columns of their own
 
 
 def settings_of(
-    schema: Schema, method: Method | None, given: dict[str, Any], tried: list[str]
+    schema: Schema, method: str | None, given: Mapping[str, Any], tried: list[str]
 ) -> list[tuple[str, Publisher]]:
     """Every combination of what is to be tried, each with what to call it.
 
@@ -58,69 +56,30 @@ def settings_of(
         if name in choices:
             raise UsageError(f"--try names {name!r} twice.", hint="Name all its values at once.")
         choices[name] = list(dict.fromkeys(parts))
-    named = [_method(name) for name in choices.pop("method", [])]
-    methods: list[Method | None] = [*named] or [method]
-    alike = {key: value for key, value in given.items() if value is not None}
-    plain = not choices and set(alike) == {"schedule"}
-    if methods == [None] and plain and schema.kind == "table":
-        methods = list(_TABLES)
+    methods: list[str | None] = [*choices.pop("method", [])] or [method]
+    if methods == [None] and not choices and not given and schema.kind == "table":
+        methods = list(_COMPARED)
     for one in methods:
-        _check_names(list(choices), one, schema)
+        _check_names(list(choices), kind_of(one or usual_for(schema)))
     found = []
     for one, combination in product(methods, product(*choices.values())):
         here = dict(zip(choices, combination, strict=True))
-        settings = method_of(one, schema, **alike | _typed(here, alike))
+        settings = method_of(one, schema, {**given, **here})
         words = [f"{name} {value}" for name, value in here.items() if name != "marginals"]
         marginals = ["marginals"] if getattr(settings, "marginals", False) else []
         found.append((", ".join([settings.name, *marginals, *words]), settings))
     return found
 
 
-def _check_names(names: list[str], method: Method | None, schema: Schema) -> None:
+def _check_names(names: list[str], kind: Any) -> None:
     """Refuses what is no setting of a method."""
-    kind = kind_of(method, schema)
     known = [field.name for field in fields(kind) if field.name not in _NO_SETTINGS]
     for name in names:
-        if name not in known and (name, "trade" in known) != ("lambda", True):
+        if name not in known:
             raise UsageError(
                 f"--try: {name} is not a setting of {kind.name}.",
                 hint=f"Settings: {', '.join(known)}.",
             )
-
-
-def _method(name: str) -> Method:
-    try:
-        return Method(name)
-    except ValueError:
-        known = ", ".join(one.value for one in Method)
-        raise UsageError(f"There is no method {name!r}.", hint=f"There are: {known}.") from None
-
-
-def _typed(here: dict[str, str], alike: dict[str, Any]) -> dict[str, Any]:
-    """Settings from their texts; what is not an option of its own goes the way of --set."""
-    typed: dict[str, Any] = {}
-    personal = list(alike.get("personal", []))
-    for name, text in here.items():
-        kind: Any = int if name in _WHOLE else float
-        if name in _WORDS:
-            typed[name] = text
-        elif name == "marginals":
-            if text not in _YES_OR_NO:
-                raise UsageError(
-                    f"--try marginals: {text!r} is neither yes nor no.",
-                    hint="Write marginals=yes,no.",
-                )
-            typed[name] = _YES_OR_NO[text]
-        elif name in _WHOLE + _NUMBERS:
-            try:
-                typed[name] = kind(text)
-            except ValueError:
-                raise UsageError(
-                    f"--try {name}: {text!r} is no number.", hint=f"Write --try {name}=3,5,8."
-                ) from None
-        else:
-            personal.append(f"{name}={text}")
-    return typed | ({"personal": personal} if personal else {})
 
 
 def show_simulation(

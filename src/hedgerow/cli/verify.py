@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hedgerow.cli.display.terminal import print_json, print_table, say
 from hedgerow.cli.options import AsJson
-from hedgerow.errors import ReleaseError
+from hedgerow.errors import ReleaseError, UnverifiableError
+
+if TYPE_CHECKING:
+    from hedgerow.verification import Verdict
 
 
 def verify(
@@ -20,7 +23,9 @@ def verify(
     """Check that a release keeps its promise.
 
     Its files must be whole, and its ledger must add up to the epsilon and delta it states. Needs
-    no private data. Ends with exit code 6 if a check fails, or if the run was seeded.
+    no private data. Ends with exit code 6 if a check fails, or if the run was seeded, and with 7 if
+    all else holds and the release cannot be verified here, because its method, schedule or score is
+    not installed.
     """
     from hedgerow.release import read_manifest
     from hedgerow.verification import verify as verify_release
@@ -30,6 +35,7 @@ def verify(
         print_json(
             {
                 "ok": verdict.ok,
+                "known": verdict.known,
                 "epsilon": _text(verdict.epsilon),
                 "delta": _text(verdict.delta),
                 "checks": [
@@ -40,14 +46,19 @@ def verify(
             }
         )
         if not verdict.ok:
-            raise typer.Exit(ReleaseError.exit_code)
+            raise typer.Exit(_failure(verdict).exit_code)
         return
     print_table(
         ["check", "holds", "because"],
         [[check.name, "yes" if check.ok else "NO", check.words] for check in verdict.checks],
     )
-    if not verdict.ok:
-        names = [check.name for check in verdict.checks if not check.ok]
+    names = [check.name for check in verdict.checks if not check.ok]
+    if not verdict.ok and _failure(verdict) is UnverifiableError:
+        raise UnverifiableError(
+            f"{release} cannot be verified here: {verdict.checks[-1].words}.",
+            hint="Install the package that it was published with, or a newer hedgerow.",
+        )
+    if names:
         failed = ", ".join(names)
         raise ReleaseError(
             f"{release} cannot be relied on: {failed}.",
@@ -66,6 +77,12 @@ def verify(
     say("Nobody can tell from a release alone:")
     for words in verdict.unchecked:
         say(f"  - {words}")
+
+
+def _failure(verdict: Verdict) -> type[ReleaseError]:
+    """What a verdict comes to that does not hold: a fault weighs more than what is unknown."""
+    others = any(not check.ok and check.name != "method" for check in verdict.checks)
+    return ReleaseError if verdict.known or others else UnverifiableError
 
 
 def _text(number: Fraction | None) -> str | None:

@@ -1,5 +1,10 @@
 """The depth-free gate: many decisions along a path for the price of about two.
 
+The idea is that of J. Zhang, X. Xiao and X. Xie: *PrivTree: A Differentially Private Algorithm for
+Hierarchical Decompositions*, SIGMOD 2016: counts that are biased by depth and clipped from below,
+so that the cost of all decisions on a path is a geometric series. The law here is for integers
+with discrete Laplace noise, and is clipped at 0.
+
 A child of a partition passes if max(0, count - depth * step) + DLap(rate) >= step. Nothing but
 passing leaves. Let beta = 2^bits and step >= ln(beta) / rate. Then all decisions on one record's
 path cost at most rate * (2 + 1/(beta - 1)) together, however deep the tree:

@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,28 +13,25 @@ from typing import Any
 import numpy as np
 
 from hedgerow.counting.choose import Counting, open_engine
-from hedgerow.counting.engine import Engine
-from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY
 from hedgerow.errors import LedgerWarning, UsageError
+from hedgerow.methods import METHODS, for_data, load
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.budget_ledger.ledger import Booking, Notes
 from hedgerow.privacy.sampler import Sampler, SecureSampler
-from hedgerow.publish.diffmulti import DiffMulti
-from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.payment import drawing, payment
 from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress, refuse_unready
 from hedgerow.publish.room import room_for
-from hedgerow.publish.supermodular import RowsOutcome, SideRows, Supermodular
+from hedgerow.publish.supermodular import RowsOutcome
 from hedgerow.release import Release, RowsRelease
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.target import Target
 from hedgerow.schema import Schema
 from hedgerow.settings import check_arguments
-from hedgerow.table import Database, Table, Transactions, refuse_mixing, refuse_same_source
+from hedgerow.table import Database, Table, Transactions, refuse_mixing
 
 __all__ = ["publish", "release_of", "run"]
 
@@ -118,12 +114,14 @@ def publish(
     if method is not None and not isinstance(method, Publisher):
         raise UsageError(
             "method must be a method with its settings.",
-            hint="Write method=hedgerow.DiffMulti() or method=hedgerow.DiffGen(score='max').",
+            hint=f"Write method=hedgerow.DiffMulti(), say; there are {', '.join(METHODS)}.",
         )
     check_arguments(publish, locals())
     schema = schema if isinstance(schema, Schema) else Schema.load(schema)
     if method is None:
-        method = DiffMulti() if schema.kind == "table" else DiffPart()
+        usual = for_data(schema.kind)[0]
+        method = load(METHODS[usual].settings)()
+    assert isinstance(method, Publisher)
     refuse_unready(schema)
     refuse_mixing(source)
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
@@ -131,11 +129,7 @@ def publish(
     notes = Notes(place=out, recipient=recipient, purpose=purpose)
     pay = payment(ledger, dataset, schema, method.name, plan.budget, seed, notes)
     pace = _Pace(progress, stage)
-    side = None
-    if isinstance(method, Supermodular) and method.side is not None:
-        refuse_same_source(source, method.side)
-        side = method.side_rows(schema)
-        method = replace(method, side=SideRows(side))  # a stream can be read once
+    method, side = method.prepared(schema, source)
     with _kept(out, overwrite, method, schema, plan) as target:
         with (
             open_engine(
@@ -144,7 +138,7 @@ def publish(
                 counting,
                 delimiter=delimiter,
                 line_breaks=line_breaks,
-                weights=method.own_weights(schema) if isinstance(method, Supermodular) else None,
+                weights=method.own_weights(schema),
                 unlike=side,
                 allow_empty=allow_empty,
                 reading=pace.reading,
@@ -152,7 +146,8 @@ def publish(
             ) as (rows, kind),
             drawing(pay, seed) as (stream, booking),
         ):
-            outcome = run(rows, method, plan.budget, SecureSampler(stream), pace.growing, schema)
+            sampler = SecureSampler(stream)
+            outcome = method.run(rows, schema, plan.budget, sampler, pace.growing)
             pace.growing(1.0)
             guarantee = _guarantee(schema, outcome, private=stream.secure)
             if isinstance(source, Database) and source.query is not None:
@@ -226,29 +221,23 @@ def release_of(
 
 
 def run(
-    data: Table | Transactions | Engine | ItemEngine,
+    data: Table | Transactions,
     method: Publisher,
     budget: Budget,
     sampler: Sampler,
     progress: Progress = no_progress,
-    schema: Schema | None = None,
 ) -> Outcome:
-    """Runs a method; audits call this with a chance of their own.
+    """Runs a method on data in memory; audits call this with a sampler of their own.
 
     Args:
-        data: Data in memory, or an engine on it (then the schema has to be given too).
+        data: The data.
         method: The method.
         budget: What one person may lose.
         sampler: Where outcomes come from.
         progress: Told how far the run is.
-        schema: The public schema, unless the data knows it.
     """
-    if isinstance(data, Table | Transactions):
-        schema = data.schema
-        engine = MemoryItems(data) if isinstance(data, Transactions) else MemoryEngine(data)
-        return method.run(engine, schema, budget, sampler, progress)
-    assert schema is not None
-    return method.run(data, schema, budget, sampler, progress)
+    engine = MemoryItems(data) if isinstance(data, Transactions) else MemoryEngine(data)
+    return method.run(engine, data.schema, budget, sampler, progress)
 
 
 class _Pace:
@@ -278,13 +267,13 @@ class _Pace:
 
 
 def _engine_for(method: Publisher, engine: str | None) -> str | None:
-    """Supermodular looks at whole records, which only the engine in memory knows."""
-    if not isinstance(method, Supermodular):
+    """Some methods look at whole records, which only the engine in memory knows."""
+    if not method.in_memory:
         return engine
     if engine not in (None, "memory"):
         raise UsageError(
             f"The engine {engine} does not count whole records.",
-            hint="Leave the engine out: supermodular counts in memory.",
+            hint=f"Leave the engine out: {method.name} counts in memory.",
         )
     return "memory"
 
@@ -321,14 +310,12 @@ def _rows_release(
 
 
 def _guarantee(schema: Schema, outcome: Any, *, private: bool) -> dict[str, Any]:
-    rows = isinstance(outcome, RowsOutcome)
     budget: Budget = outcome.plan.budget
-    accounting = "suppression" if rows else outcome.plan.budgets.accounting
     unit, neighbours = _unit(schema)
     return {
         "epsilon": str(budget.epsilon),
         "delta": str(budget.delta),
-        "accounting": accounting,
+        "accounting": outcome.plan.accounting,
         "neighbours": neighbours,
         "unit_of_protection": unit,
         "began_as_draft": schema.began_as_draft,

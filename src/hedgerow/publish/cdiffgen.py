@@ -68,7 +68,8 @@ class CDiffGen(TablePublisher):
     """Settings of CDiffGen.
 
     Args:
-        score: "max", "infogain" or "gini".
+        score: What is looked for: a score of docs/algorithms/scores.md; by default "max" with a
+            class, else "ncp".
         schedule: "tuned", or "paper" for the published counts and averaging, with the tree paid.
         specialisations: How many values are specialised; by default by a public rule from epsilon
             and a noisy number of rows ("paper": 10).
@@ -111,7 +112,15 @@ class CDiffGen(TablePublisher):
             allowances.append(Allowance("count", "epsilon", None, size + 1))
             if budgets.growth == "rho":
                 allowances.append(Allowance("spare", "rho", None, 1))
-        return Plan(self.name, self.schedule, budget, budgets, tuple(allowances), size, size)
+        return Plan(
+            method=self.name,
+            schedule=self.schedule,
+            budget=budget,
+            budgets=budgets,
+            allowances=tuple(allowances),
+            specialisations=size,
+            depth=size,
+        )
 
     def publish(self, job: Job) -> Outcome:
         """See `TablePublisher.publish`."""

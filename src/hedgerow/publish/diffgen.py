@@ -71,7 +71,8 @@ class DiffGen(TablePublisher):
     """Settings of DiffGen.
 
     Args:
-        score: "max", "infogain" or "gini".
+        score: What is looked for: a score of docs/algorithms/scores.md; by default "max" with a
+            class, else "ncp".
         schedule: "tuned", or "paper" for the published split of the budget.
         specialisations: How many values are specialised; by default by a public rule from epsilon
             and a noisy number of rows ("paper": 10).
@@ -107,7 +108,15 @@ class DiffGen(TablePublisher):
         )
         if size:
             allowances.extend(leaf_allowances(budgets))
-        return Plan(self.name, self.schedule, budget, budgets, tuple(allowances), size, size)
+        return Plan(
+            method=self.name,
+            schedule=self.schedule,
+            budget=budget,
+            budgets=budgets,
+            allowances=tuple(allowances),
+            specialisations=size,
+            depth=size,
+        )
 
     def publish(self, job: Job) -> Outcome:
         """See `TablePublisher.publish`."""

@@ -70,8 +70,8 @@ class DiffMulti(TablePublisher):
     """Settings of DiffMulti.
 
     Args:
-        score: "purity", "max", "gini", "ncp" or "discernibility"; by default "purity" with a class
-            ("paper": "max"), else "ncp".
+        score: What is looked for: a score of docs/algorithms/scores.md but "infogain"; by default
+            "purity" with a class ("paper": "max"), else "ncp".
         schedule: "tuned", or "paper" for the published split of the budget.
         specialisations: How often a region may be specialised in all; by default by a public rule
             from epsilon and a noisy number of rows ("paper": 1000).
@@ -105,7 +105,7 @@ class DiffMulti(TablePublisher):
         check_count("depth", self.depth, MOST_DEPTH)
         check_count("pairs", self.pairs, MOST_PAIRS)
         if self.pairs and not self.marginals:
-            raise UsageError("pairs are a part of marginals.", hint="Ask for marginals, too.")
+            raise UsageError("pairs are a part of marginals.", hint="Add marginals.")
         if self.marginals and self.schedule == "paper":
             raise UsageError(
                 "marginals is no part of the published schedule.", hint="Take the schedule tuned."
@@ -136,13 +136,13 @@ class DiffMulti(TablePublisher):
         ]
         size = self.specialisations or 1000
         return Plan(
-            self.name,
-            "paper",
-            budget,
-            budgets,
-            (*allowances, *leaf_allowances(budgets)),
-            size,
-            depth,
+            method=self.name,
+            schedule="paper",
+            budget=budget,
+            budgets=budgets,
+            allowances=(*allowances, *leaf_allowances(budgets)),
+            specialisations=size,
+            depth=depth,
         )
 
     def _tuned(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
@@ -170,15 +170,24 @@ class DiffMulti(TablePublisher):
                 Allowance("allocate", budgets.growth, levels(share, depth - 1), depth - 1)
             )
             allowances.extend(leaf_allowances(budgets))
-        return Plan(self.name, "tuned", budget, budgets, tuple(allowances), size, depth)
+        return Plan(
+            method=self.name,
+            schedule="tuned",
+            budget=budget,
+            budgets=budgets,
+            allowances=tuple(allowances),
+            specialisations=size,
+            depth=depth,
+        )
 
     def publish(self, job: Job) -> Outcome:
         """See `TablePublisher.publish`."""
         engine, curator = job.engine, job.curator
         if self.marginals:
             job.progress(0, "counting attributes and pairs of them")
-            budget, rows = job.plan.budget, max(0, int(job.found[0].values[0, 0]))
-            share = share_marginals(job.schema, budget.row_epsilon, rows, UNITS, self.pairs)
+            assert job.noisy_rows is not None
+            epsilon = job.plan.budget.row_epsilon
+            share = share_marginals(job.schema, epsilon, job.noisy_rows, UNITS, self.pairs)
             job.found.extend(measure_marginals(curator, engine, job.schema, share))
         tree = GrowingTree(engine.domain)
         nodes = np.zeros(1, dtype=np.int64)

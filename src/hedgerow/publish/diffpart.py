@@ -47,6 +47,7 @@ from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
 from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets
 from hedgerow.measured.measurements import Measurement, Place
+from hedgerow.methods import for_data
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
@@ -83,7 +84,8 @@ class DiffPart(Publisher):
 
     Args:
         schedule: "tuned", or "paper" for the published split of the budget.
-        variant: "core" (the default) or "tree", see above. Only for "tuned".
+        variant: "core" (the default) counts a core of items set by set, "tree" grows the given
+            tree. Only for "tuned".
         core: How many items the core has; by default by a public rule.
         cap: How many items of a record count for supports; by default by a public rule from noisy
             sizes.
@@ -105,6 +107,7 @@ class DiffPart(Publisher):
     max_partitions: int = 100_000
 
     name: ClassVar[str] = "diffpart"
+    uses_delta: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
@@ -160,7 +163,14 @@ class DiffPart(Publisher):
                 rest = Allowance("cell", "epsilon", None, 1)
         allowances.append(rest)
         return Plan(
-            self.name, self.schedule, budget, budgets, tuple(allowances), None, None, grows=False
+            method=self.name,
+            schedule=self.schedule,
+            budget=budget,
+            budgets=budgets,
+            allowances=tuple(allowances),
+            specialisations=None,
+            depth=None,
+            grows=False,
         )
 
     def _core(self, items: Items, budget: Budget, rows: int | None) -> int:
@@ -213,7 +223,14 @@ class DiffPart(Publisher):
         grow = self._cells if kind == "core" else self._tree
         partition = grow(engine, items, plan, curator, found, rows)
         progress(1.0)
-        return Outcome(plan, partition, tuple(found), curator.ledger, _ROOT, partition.cells)
+        return Outcome(
+            plan=plan,
+            partition=partition,
+            measurements=tuple(found),
+            ledger=curator.ledger,
+            published=_ROOT,
+            sharing=partition.cells,
+        )
 
     def _cap(self, items: Items, plan: Plan, sizes: Measurement) -> int:
         most = items.max_items or items.size
@@ -322,7 +339,13 @@ class DiffPart(Publisher):
             found = measured(curator, "leaf", "node", [drawn])
         published = np.asarray(account, dtype=np.int64)[found.where]
         progress(1.0)
-        return Outcome(plan, cuts.partition(), (found,), ledger, published, 1)
+        return Outcome(
+            plan=plan,
+            partition=cuts.partition(),
+            measurements=(found,),
+            ledger=ledger,
+            published=published,
+        )
 
     def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
         """See `Publisher.chosen`."""
@@ -339,7 +362,7 @@ def _items(schema: Schema) -> Items:
     if schema.items is None:
         raise UsageError(
             "diffpart publishes transactions, and the schema describes a table.",
-            hint="Describe the items in the schema, or use diffmulti, diffgen or cdiffgen.",
+            hint=f"Describe the items in the schema, or use {' or '.join(for_data('table'))}.",
         )
     return schema.items
 

@@ -10,20 +10,21 @@ Protected: as in the method that buys it. All of it falls on every path, before 
 | two_way: the tables of these pairs              | discrete Laplace       | 36%                   |
 
 Why these prices hold. A record is counted once in each table, so in A numbers of `one_way`, in as
-many of `fine` as attributes are counted, in k of `two_way`: noise of rate r/A and so on costs r.
-A pair's score is the sum over its cells of |n - q| less a public number, with n the exact count and
-q what the noisy single tables make of it under independence: q is fixed when the score is looked
-at. One record changes one n by 1, and so every score by at most 1, up or down: two scores move
-apart by at most 2, the score_range that is paid for. A pair that would close a ring with those
-chosen is left out, which follows from what was drawn. Where parts and groups begin follows from
-the schema and from `single`.
+many of `fine` as attributes are counted, and in k of `two_way`: noise of rate r/A, and so on, costs
+r. A pair's score is the sum over its cells of |n - q| less a public number, with n the exact count
+and q what the noisy single tables make of it under independence: q is fixed when the score is
+looked at. One record changes one n by 1, and so every score by at most 1, up or down: two scores
+move apart by at most 2, the score_range that is paid for. A pair that would close a ring with those
+chosen is left out, which follows from what was drawn. Where parts and groups begin follows from the
+schema and from `one_way`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +58,7 @@ SCORE_RANGE = 2
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MarginalShares:
     """What is spent on marginals, in units of epsilon: a public rule.
 
@@ -120,7 +121,13 @@ def share_marginals(
     fine = alone // 5 if fine_attributes(schema) else 0
     choosing = related // 10
     return MarginalShares(
-        share, alone - fine, fine, choosing // max(1, pairs), related - choosing, pairs, enough
+        units=share,
+        single=alone - fine,
+        fine=fine,
+        relate=choosing // max(1, pairs),
+        pair=related - choosing,
+        pairs=pairs,
+        by_class=enough,
     )
 
 
@@ -167,7 +174,8 @@ def _buy_pairs(
 ) -> Measurement:
     """Chooses pairs that depend on each other, and counts them."""
     tables = _pair_tables(engine, pairs)
-    scores = tables.map(_dependence(pairs, single, curator, share))
+    noise = 1 / float(curator.noise_rate("two_way", share.pair, share.pairs))
+    scores = tables.map(partial(_dependence, expected=_independent(pairs, single), noise=noise))
     tree = np.arange(len(pairs.edges))  # which attributes are joined already
     chosen: list[tuple[int, int]] = []
     for _ in range(share.pairs):
@@ -177,9 +185,8 @@ def _buy_pairs(
             for other in range(one)
             if tree[one] != tree[other]
         ]
-        drawn = curator.select(
-            "relate", 0, _ROOT, scores.map(_among(open_)), score_range=SCORE_RANGE, flip=True
-        )
+        scored = scores.map(partial(_among, open_))
+        drawn = curator.select("relate", 0, _ROOT, scored, score_range=SCORE_RANGE, flip=True)
         one, other = open_[int(drawn.part[0])]
         chosen.append((one, other))
         tree[tree == tree[one]] = tree[other]
@@ -190,48 +197,40 @@ def _buy_pairs(
     return _cells(curator, "two_way", drawn_counts.T, units, len(chosen), False, where)
 
 
-def _dependence(
-    pairs: Pairs, single: list[Ints], curator: Curator, share: MarginalShares
-) -> Callable[[Tables], dict[tuple[int, int], int]]:
-    """Scores pairs: how many records lie elsewhere than independence has it, less the noise."""
+def _independent(pairs: Pairs, single: list[Ints]) -> dict[tuple[int, int], Ints]:
+    """What the noisy single tables make of every pair, were its attributes independent."""
     masses = []
     for parts, groups, table in zip(pairs.parts, pairs.edges, single, strict=True):
         counts = np.maximum(table.sum(axis=1), 0)
         masses.append(np.add.reduceat(counts, np.searchsorted(parts, groups[:-1])))
-    noise = 1 / float(curator.noise_rate("two_way", share.pair, share.pairs))
     expected: Tables = {}
-    handicap: dict[tuple[int, int], int] = {}
     for one in range(len(masses)):
         for other in range(one):
             total = (masses[one].sum() + masses[other].sum()) / 2
             product = np.outer(masses[one].astype(np.float64), masses[other])
-            product /= max(1.0, float(total))
-            expected[one, other] = np.rint(product).astype(np.int64)
-            handicap[one, other] = int(noise * product.size)
-
-    def score(tables: Tables) -> dict[tuple[int, int], int]:
-        return {
-            pair: int(np.abs(table - expected[pair]).sum()) - handicap[pair]
-            for pair, table in tables.items()
-        }
-
-    return score
+            expected[one, other] = np.rint(product / max(1.0, float(total))).astype(np.int64)
+    return expected
 
 
-def _among(open_: list[tuple[int, int]]) -> Callable[[dict[tuple[int, int], int]], Candidates]:
+def _dependence(tables: Tables, expected: Tables, noise: float) -> dict[tuple[int, int], int]:
+    """Scores pairs: how many records lie elsewhere than independence has it, less the noise."""
+    return {
+        pair: int(np.abs(table - expected[pair]).sum()) - int(noise * table.size)
+        for pair, table in tables.items()
+    }
+
+
+def _among(open_: list[tuple[int, int]], scores: dict[tuple[int, int], int]) -> Candidates:
+    """The pairs that may still be chosen, with their scores."""
     number = len(open_)
-
-    def listed(scores: dict[tuple[int, int], int]) -> Candidates:
-        return Candidates(
-            start=np.array([0, number]),
-            score=np.array([scores[pair] for pair in open_], dtype=np.int64),
-            weight=np.ones(number, dtype=np.int64),
-            count=np.ones(number, dtype=np.int64),
-            part=np.arange(number),
-            first=np.full(number, -1),
-        )
-
-    return listed
+    return Candidates(
+        start=np.array([0, number]),
+        score=np.array([scores[pair] for pair in open_], dtype=np.int64),
+        weight=np.ones(number, dtype=np.int64),
+        count=np.ones(number, dtype=np.int64),
+        part=np.arange(number),
+        first=np.full(number, -1),
+    )
 
 
 def _pair_tables(engine: Engine, pairs: Pairs) -> Sealed[Tables]:
@@ -244,7 +243,7 @@ def _pair_tables(engine: Engine, pairs: Pairs) -> Sealed[Tables]:
             edges[a] = pairs.edges[a].astype(np.int32)
         shape = tuple(len(cut) - 1 for cut in edges)
         read = engine.cell_counts(tuple(edges)).map(
-            _tables_of(places, (*shape, engine.domain.classes))
+            partial(_tables_of, places, (*shape, engine.domain.classes))
         )
         found = found.join(read, lambda before, new: before | new)
     return found
@@ -260,31 +259,25 @@ def _fours(attributes: int) -> Iterator[tuple[int, ...]]:
             yield (*one, *other)
 
 
-def _tables_of(
-    places: tuple[int, ...], shape: tuple[int, ...]
-) -> Callable[[tuple[Ints, Ints]], Tables]:
+def _tables_of(places: tuple[int, ...], shape: tuple[int, ...], cells: tuple[Ints, Ints]) -> Tables:
     """Sums the cells of a product to tables of two attributes."""
-
-    def tables(cells: tuple[Ints, Ints]) -> Tables:
-        number, counts = cells
-        axes = {}
-        rest = number // shape[-1]
-        for a in reversed(range(len(shape) - 1)):
-            if shape[a] > 1:
-                rest, axes[a] = np.divmod(rest, shape[a])
-            elif a in places:
-                axes[a] = np.zeros_like(rest)
-        found: Tables = {}
-        for one in places:
-            for other in places:
-                if other < one:
-                    cell = axes[one] * shape[other] + axes[other]
-                    table = np.zeros(shape[one] * shape[other], dtype=np.int64)
-                    np.add.at(table, cell, counts)
-                    found[one, other] = table.reshape(shape[one], shape[other])
-        return found
-
-    return tables
+    number, counts = cells
+    axes = {}
+    rest = number // shape[-1]
+    for a in reversed(range(len(shape) - 1)):
+        if shape[a] > 1:
+            rest, axes[a] = np.divmod(rest, shape[a])
+        elif a in places:
+            axes[a] = np.zeros_like(rest)
+    found: Tables = {}
+    for one in places:
+        for other in places:
+            if other < one:
+                cell = axes[one] * shape[other] + axes[other]
+                table = np.zeros(shape[one] * shape[other], dtype=np.int64)
+                np.add.at(table, cell, counts)
+                found[one, other] = table.reshape(shape[one], shape[other])
+    return found
 
 
 def part_counts(histograms: Histograms, a: int, edges: Ints | NDArray[np.int32]) -> Ints:

@@ -15,6 +15,7 @@ from hedgerow.errors import SchemaError, UsageError
 from hedgerow.measured.itemsets import Itemsets
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition
+from hedgerow.methods import for_data
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
@@ -24,6 +25,7 @@ from hedgerow.publish.steps.measure import buy_rows
 from hedgerow.publish.steps.scores import SCORES, Score
 from hedgerow.schema import Schema, refuse_no_unit
 from hedgerow.settings import check_fields
+from hedgerow.table import CodeMatrix, WeightColumns
 
 __all__ = [
     "Job",
@@ -56,7 +58,7 @@ def no_progress(share: float, words: str = "") -> None:
     """Tells nobody."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """A finished run: all of it was drawn or is public."""
 
@@ -65,7 +67,7 @@ class Outcome:
     measurements: tuple[Measurement, ...]
     ledger: Ledger
     published: NDArray[np.int64]  # the ledger's accounts of the published regions
-    sharing: int  # how many regions share each of these accounts
+    sharing: int = 1  # how many regions share each of these accounts
 
     @property
     def drawn(self) -> tuple[object, ...]:
@@ -73,7 +75,7 @@ class Outcome:
         return self.partition, self.measurements
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """What a method works with.
 
@@ -83,6 +85,7 @@ class Job:
         plan: What may be spent on what; its sizes are settled.
         curator: Who charges and draws.
         score: By what values are chosen.
+        noisy_rows: The noisy number of rows, not below 0; None if the schedule does not buy it.
         found: The measurements made so far; the method adds its own.
         progress: Whom to tell the share of the work that is done.
     """
@@ -92,6 +95,7 @@ class Job:
     plan: Plan
     curator: Curator
     score: Score
+    noisy_rows: int | None
     found: list[Measurement]
     progress: Progress
 
@@ -109,8 +113,14 @@ class Job:
 
     def finish(self, partition: Partition, published: NDArray[np.int64], sharing: int) -> Outcome:
         """Hands over what was found."""
-        found = tuple(self.found)
-        return Outcome(self.plan, partition, found, self.curator.ledger, published, sharing)
+        return Outcome(
+            plan=self.plan,
+            partition=partition,
+            measurements=tuple(self.found),
+            ledger=self.curator.ledger,
+            published=published,
+            sharing=sharing,
+        )
 
 
 class Publisher(ABC):
@@ -122,6 +132,8 @@ class Publisher(ABC):
     name: ClassVar[str]
     schedule: Literal["tuned", "paper"]
     versions: ClassVar[Mapping[str, int]] = {"tuned": 1, "paper": 1}  # one more for each change
+    uses_delta: ClassVar[bool] = True  # whether a delta buys anything
+    in_memory: ClassVar[bool] = False  # whether it looks at whole records, which only memory holds
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type; methods check the rest after that."""
@@ -172,6 +184,22 @@ class Publisher(ABC):
         """The settings in words, for the manifest."""
         return asdict(self) | {"schedule": self.schedule_name}  # type: ignore[call-overload, no-any-return]
 
+    def own_weights(self, schema: Schema) -> WeightColumns | None:
+        """The columns of people's own weights, if the method reads any."""
+        return None
+
+    def prepared(self, schema: Schema, source: Any) -> tuple[Publisher, CodeMatrix | None]:
+        """Reads what is public, before private data is opened.
+
+        Args:
+            schema: The public schema.
+            source: Where the private data is, which must be elsewhere.
+
+        Returns:
+            The method to run, and rows that the private data must not be, if there are any.
+        """
+        return self, None
+
 
 class TablePublisher(Publisher):
     """A method that specialises a table by a score."""
@@ -192,7 +220,8 @@ class TablePublisher(Publisher):
         if schema.items is not None:
             raise UsageError(
                 f"{self.name} publishes tables, and the schema describes transactions.",
-                hint="Use diffpart, or describe the table by its attributes.",
+                hint=f"Use {' or '.join(for_data('transactions'))}, or describe the table by its "
+                "attributes.",
             )
         score = self.scoring(schema)
         cap = schema.person.max_rows if schema.person else 1
@@ -238,16 +267,27 @@ class TablePublisher(Publisher):
         plan = self.plan_for(schema, budget, 0)
         ledger = Ledger(plan.budgets.parts)
         curator = Curator(ledger, sampler)
-        found = []
+        found, noisy_rows = [], None
         if self.schedule == "paper":
             ledger.allow(plan.allowances)
         else:
             ledger.allow(plan.allowances[:1])
-            found.append(buy_rows(curator, engine))
-            plan = self.plan_for(schema, budget, max(0, int(found[0].values[0, 0])))
+            measured_rows, noisy_rows = buy_rows(curator, engine)
+            found.append(measured_rows)
+            plan = self.plan_for(schema, budget, noisy_rows)
             ledger.allow(plan.allowances[1:])
-        score = self.scoring(schema)
-        return self.publish(Job(schema, engine, plan, curator, score, found, progress))
+        return self.publish(
+            Job(
+                schema=schema,
+                engine=engine,
+                plan=plan,
+                curator=curator,
+                score=self.scoring(schema),
+                noisy_rows=noisy_rows,
+                found=found,
+                progress=progress,
+            )
+        )
 
     def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
         """See `Publisher.chosen`."""
@@ -298,6 +338,11 @@ def check_count(setting: str, value: int | None, most: int) -> None:
 def pick_score(name: str | None, schema: Schema) -> Score:
     """The score of that name; by default "max" where there is a class, else "ncp"."""
     score = SCORES[name or ("max" if schema.target else "ncp")]
+    if not isinstance(score, Score):
+        raise UsageError(
+            f"What an installed package calls the score {name!r} is no score.",
+            hint="Its entry point must name a hedgerow.publish.steps.scores.Score.",
+        )
     if score.needs_class and not schema.target:
         raise UsageError(
             f"The score {score.name!r} needs a class, and the schema has none.",

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -42,6 +42,7 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.cells import estimate_cells, whole_counts
 from hedgerow.estimate.synthesize import draw_rows
 from hedgerow.measured.partition import TreePartition
+from hedgerow.methods import for_data
 from hedgerow.optimise.hierarchy import Forest, generalised_attributes
 from hedgerow.optimise.model import Aim, Rule, Utility, Worth, check_number
 from hedgerow.optimise.side import Side
@@ -62,7 +63,13 @@ from hedgerow.publish.publisher import (
 from hedgerow.publish.steps.frontier import frontier
 from hedgerow.publish.steps.sampling import draw_nodes
 from hedgerow.schema import Schema
-from hedgerow.table import CodeMatrix, WeightColumns, read_public, read_weight_file
+from hedgerow.table import (
+    CodeMatrix,
+    WeightColumns,
+    read_public,
+    read_weight_file,
+    refuse_same_source,
+)
 from hedgerow.table.weights import MissingWeight, OutsideWeight
 
 __all__ = ["RowsOutcome", "SideRows", "Supermodular"]
@@ -82,7 +89,7 @@ class SideRows:
     rows: CodeMatrix
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowsOutcome:
     """A finished run: all of it was drawn or is public.
 
@@ -130,9 +137,9 @@ class Supermodular(Publisher):
             trade / risk + utility ** kappa).
         risk: The largest risk of a record, for the threshold model.
         trade: The paper's lambda, for the aggregate model.
-        kappa: A whole number, for the aggregate model.
-        utility: "log", "leaves" or "depth".
-        rule: How weights go up the hierarchy: "fixed", "constant" or "harmonic".
+        kappa: The paper's exponent, for the aggregate model.
+        utility: What a generalisation is worth, by its leaves or by its depth.
+        rule: How weights go up a hierarchy.
         weights: For each attribute its weight or the weights of its values, or the path of a
             YAML file that holds them. Public.
         weight_columns: For some attributes, the column in which people say their own weights; it
@@ -145,7 +152,7 @@ class Supermodular(Publisher):
         floor: The least sensitivity of a record, however general.
         side: A public table (a path or a frame) that the schema describes, about other people than
             the private one; without it, one is made.
-        side_share: Percent of epsilon for making one.
+        side_share: Percent of epsilon for making a side table.
         keep: For "sampled": the share of people that is kept.
         fan: Into how many parts an interval of a numeric attribute is cut.
         sharpness: None for the best generalisation; a number to draw one with probability
@@ -165,7 +172,9 @@ class Supermodular(Publisher):
     utility: Utility = "log"
     rule: Rule = "fixed"
     weights: Mapping[str, Any] | str | os.PathLike[str] | None = None
-    weight_columns: Mapping[str, str] | None = None
+    weight_columns: Mapping[str, str] | None = field(
+        default=None, metadata={"metavar": "ATTRIBUTE=COLUMN"}
+    )
     weight_bounds: tuple[float, float] = (0.0, 10.0)
     weight_missing: MissingWeight = 1.0
     weight_outside: OutsideWeight = "clip"
@@ -179,6 +188,7 @@ class Supermodular(Publisher):
 
     name: ClassVar[str] = "supermodular"
     schedule = "tuned"  # there is no other
+    in_memory: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
@@ -248,12 +258,21 @@ class Supermodular(Publisher):
         if schema.items is not None:
             raise UsageError(
                 "supermodular publishes tables, and the schema describes transactions.",
-                hint="Use diffpart, or describe the table by its attributes.",
+                hint=f"Use {' or '.join(for_data('transactions'))}, or describe the table by its "
+                "attributes.",
             )
         self.terms(schema)
         self.own_weights(schema)
         cap = schema.person.max_rows if schema.person else 1
         return self.plan_for(schema, Budget.of(epsilon, delta, cap))
+
+    def prepared(self, schema: Schema, source: Any) -> tuple[Supermodular, CodeMatrix | None]:
+        """See `Publisher.prepared`: reads the side table, which as a stream can be read once."""
+        if self.side is None:
+            return self, None
+        refuse_same_source(source, self.side)
+        rows = self.side_rows(schema)
+        return replace(self, side=SideRows(rows)), rows
 
     def side_rows(self, schema: Schema) -> CodeMatrix:
         """The codes of the public side table, which must be given."""
@@ -359,7 +378,7 @@ class Supermodular(Publisher):
         progress(0.8, "comparing settings")
         picture = frontier(forest, side, worth, aim)
         lo, hi = (ends[nodes].astype(np.int64) for ends in (forest.lo, forest.hi))
-        return RowsOutcome(plan, ledger, lo, hi, counts, picture)
+        return RowsOutcome(plan=plan, ledger=ledger, lo=lo, hi=hi, counts=counts, frontier=picture)
 
     def chosen(self, schema: Schema, outcome: Any) -> dict[str, Any]:
         """See `Publisher.chosen`: the rule by which rows are left out."""
@@ -367,7 +386,8 @@ class Supermodular(Publisher):
 
     def settings(self) -> dict[str, Any]:
         """The settings in words, for the manifest."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        found = {one.name: getattr(self, one.name) for one in fields(self)}
+        found["schedule"] = self.schedule_name
         found["side"] = "made" if self.side is None else "public"
         found["schedule"] = self.schedule_name
         found["keep"] = str(read_number("keep", self.keep))

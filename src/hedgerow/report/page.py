@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hedgerow.measured.conversion import exact
+from hedgerow.methods import METHODS
 from hedgerow.release import Release
 from hedgerow.report import words
 from hedgerow.report.divisions import whole
@@ -25,14 +26,6 @@ __all__ = ["page"]
 
 # nothing may be loaded and no script run, even if a mistake of ours let one in
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-
-_METHODS = {
-    "diffmulti": "divides people like a decision tree: each group in its own way",
-    "diffgen": "divides everybody in the same way, attribute by attribute",
-    "cdiffgen": "divides everybody in the same way and counts the groups on every level",
-    "diffpart": "divides transactions by the items that they hold",
-    "supermodular": "generalises every record by itself and lists what enough people share",
-}
 
 _STRANGE = "The release cannot be of this data: the number of people in it is too far off."
 
@@ -154,7 +147,8 @@ def _top(release: Release, doubted: str | None, against: Judgement | None) -> Sa
     if against is not None:
         facts.append(("raw records", f"{against.records:,}"))
     described = [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts]
-    about = _METHODS.get(release.method, "is a method of its own")
+    known = release.method in METHODS
+    about = METHODS[release.method].words if known else "is not installed here"
     return tag(
         "header",
         tag("p", kind, class_="brand"),

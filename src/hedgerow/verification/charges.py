@@ -2,16 +2,18 @@
 
 A part of `verify`: what the ledger says of paths is believed in nothing.
 
-Where a charge falls follows from the method. DiffMulti charges each node for what was chosen
-there. All other methods look at everybody whenever they choose, so all of it falls on every path;
-that holds, as an upper bound, for methods that are not known here too. Counts of places of a tree
-are charged to these places. The regions of a grid are disjoint and share one charge.
+Where a charge falls follows from the method, whose rules say what was charged at the nodes of a
+tree (`Grown`). All else falls on every path: a method that looks at everybody whenever it chooses
+says nothing. Counts of places of a tree are charged to these places. The regions of a grid are
+disjoint and share one charge.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,14 +23,20 @@ from hedgerow.measured.marginals import MARGINALS
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import TreePartition
 from hedgerow.release.table import TableRelease as Release
-from hedgerow.schema import Numeric, Schema
+from hedgerow.verification.ledger import region_rules
 from hedgerow.verification.marginal_charges import check_detail
 from hedgerow.verification.prices import Book, Failed, afford, books, prices, whole
-from hedgerow.verification.selection_cost import check_growth
+from hedgerow.verification.rules import Rules
 
-__all__ = ["ELSEWHERE", "Profile", "accounted", "measured", "profile", "stated"]
+__all__ = [
+    "ELSEWHERE", "Charged", "Profile", "accounted", "measured", "nowhere", "profile",
+    "rows_booked", "stated", "table_rules",
+]  # fmt: skip
 
 Ints = NDArray[np.int64]
+Charged = tuple[str, Ints, Ints]  # a purpose, nodes of a tree, and how many draws at each
+Growth = Callable[[Release, dict[str, Book]], None]
+Grown = Callable[[Release, TreePartition, dict[str, Book]], list[Charged]]
 Profile = tuple[tuple[str, str, int], ...]
 
 _NAMES = ("rows", "allocate", "leaf", "spare", "count", *MARGINALS)
@@ -52,7 +60,33 @@ class _Charges:
     draws: Ints
 
 
-def measured(release: Release) -> str:
+def nowhere(release: Release, tree: TreePartition, booked: dict[str, Book]) -> list[Charged]:
+    """For methods that choose for everybody: nothing is charged at nodes for choosing."""
+    return []
+
+
+def table_rules(shape: Any, growth: Growth, grown: Grown = nowhere) -> Rules:
+    """The rules of a method that publishes a table by regions.
+
+    Args:
+        shape: The class of its regions.
+        growth: Sees that what the regions show to have been chosen was booked.
+        grown: What was charged for choosing at nodes of a tree.
+    """
+    return region_rules(
+        shape=shape,
+        measured=partial(measured, grown=grown),
+        accounted=partial(accounted, growth=growth, grown=grown),
+    )
+
+
+def rows_booked(booked: dict[str, Book]) -> None:
+    """A tuned schedule buys the number of rows before all else."""
+    if "rows" not in booked:
+        raise Failed("nothing was booked for rows, which a tuned schedule buys first")
+
+
+def measured(release: Release, grown: Grown) -> str:
     """Every region was counted, and every count has the noise that its charge buys."""
     named = _named(release)
     booked = books(release.ledger)
@@ -60,7 +94,7 @@ def measured(release: Release) -> str:
         _check_places(release, measurement)
         if name not in booked:
             raise Failed(f"{name} was counted, and nothing was booked for it")
-    charged = _charges(release, named, booked)
+    charged = _charges(release, named, booked, grown)
     for name, measurement in named.items():
         if measurement.at == "cell":
             continue  # see below
@@ -74,11 +108,11 @@ def measured(release: Release) -> str:
     return _covered(release, named)
 
 
-def accounted(release: Release) -> str:
+def accounted(release: Release, growth: Growth, grown: Grown) -> str:
     """The paths of the ledger are those that the entries and the regions show."""
     booked = books(release.ledger)
-    charged = _charges(release, _named(release), booked)
-    check_growth(release, booked)
+    charged = _charges(release, _named(release), booked, grown)
+    growth(release, booked)
     for purpose, charges in charged.items():
         booked[purpose].hold(charges.depth, charges.units, charges.draws)
     if _profiles(release, booked, charged) != stated(release.ledger):
@@ -152,7 +186,7 @@ def _covered(release: Release, named: dict[str, Measurement]) -> str:
 
 
 def _charges(
-    release: Release, named: dict[str, Measurement], booked: dict[str, Book]
+    release: Release, named: dict[str, Measurement], booked: dict[str, Book], grown: Grown
 ) -> dict[str, _Charges]:
     """What was charged at nodes of a tree, by purpose; all else is charged to everyone."""
     tree = release.partition
@@ -164,17 +198,9 @@ def _charges(
     def charge(purpose: str, node: Ints, depth: Ints, units: Ints, draws: Any = 1) -> None:
         found[purpose] = _Charges(node, depth, units, np.broadcast_to(draws, node.shape))
 
-    if release.method == "diffmulti":
-        node = np.flatnonzero(tree.split >= 0)
-        draws = {"select": np.ones(len(node), np.int64)}
-        if "cut" in booked or release.settings.get("schedule") == "paper-1":
-            draws["cut"] = _cut_draws(tree, release.schema)[node]
-        for purpose, number in draws.items():
-            if number.any() and purpose not in booked:
-                raise Failed(f"nothing was booked for {purpose}, without which no tree grows")
-            if purpose in booked:
-                depth = tree.depth[node].astype(np.int64)
-                charge(purpose, node, depth, booked[purpose].by_depth(depths)[depth], number)
+    for purpose, node, draws in grown(release, tree, booked):
+        depth = tree.depth[node].astype(np.int64)
+        charge(purpose, node, depth, booked[purpose].by_depth(depths)[depth], draws)
     for purpose in ("allocate", "leaf", "count"):
         if purpose in named and purpose in booked:
             node, depth = _nodes(tree, named[purpose])
@@ -199,21 +225,6 @@ def _nodes(tree: TreePartition, measurement: Measurement) -> tuple[Ints, Ints]:
     where = measurement.where
     node = where if measurement.at == "node" else tree.leaves[where]
     return node, tree.depth[node].astype(np.int64)
-
-
-def _cut_draws(tree: TreePartition, schema: Schema) -> Ints:
-    """How many split points are drawn at each node, were it split.
-
-    At the root one for each numeric attribute; they are inherited, so that below one is drawn
-    only for the interval that has just been cut.
-    """
-    numeric = np.array([isinstance(attribute, Numeric) for attribute in schema.attributes])
-    draws = np.zeros(len(tree.parent), np.int64)
-    draws[0] = np.count_nonzero(numeric & (tree.hi[0] - tree.lo[0] >= 2))
-    node = np.arange(1, len(draws))
-    along = tree.split[tree.parent[1:]].astype(np.int64)
-    draws[1:] = numeric[along] & (tree.hi[node, along] - tree.lo[node, along] >= 2)
-    return draws
 
 
 def _left(tree: TreePartition, booked: dict[str, Book], charged: dict[str, _Charges]) -> Ints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from hedgerow.publish.marginals import (
     SCORE_RANGE,
     _dependence,
     _fours,
+    _independent,
     _pair_tables,
     share_marginals,
 )
@@ -40,6 +42,12 @@ def test_every_two_attributes_meet_in_some_four(attributes):
     for one in range(attributes):
         for other in range(one):
             assert any(one in places and other in places for places in sets)
+
+
+def scoring(pairs, single, curator, share):
+    """The score of pairs as a run has it."""
+    noise = 1 / float(curator.noise_rate("two_way", share.pair, share.pairs))
+    return partial(_dependence, expected=_independent(pairs, single), noise=noise)
 
 
 def test_the_tables_of_pairs_are_exact():
@@ -76,7 +84,7 @@ def test_very_many_records_do_not_overflow_the_scores():
     ledger = Ledger([UnitBudget("epsilon", Fraction(1, 100_000), 100_000)])
     ledger.allow(share.lines())
     single = [np.full((len(edges_of(a)) - 1, 2), 10**9) for a in SCHEMA.attributes]
-    score = _dependence(Pairs.of(SCHEMA, single), single, Curator(ledger, None), share)
+    score = scoring(Pairs.of(SCHEMA, single), single, Curator(ledger, None), share)
     even = np.full((3, 8), 10**10 // 24)
     alone = score({(1, 0): even})[1, 0]
     skewed = even.copy()
@@ -100,7 +108,7 @@ def test_scores_of_pairs_part_by_no_more_than_is_paid_for():
     ledger.allow(share.lines())
     single = [rng.integers(0, 9, (len(edges_of(a)) - 1, 2)) for a in SCHEMA.attributes]
     pairs = Pairs.of(SCHEMA, single)
-    score = _dependence(pairs, single, Curator(ledger, None), share)
+    score = scoring(pairs, single, Curator(ledger, None), share)
     sizes = [attribute.size for attribute in SCHEMA.attributes]
 
     def scored(codes):
@@ -122,7 +130,7 @@ def test_pairs_of_tables_that_noise_has_emptied_have_scores_like_others():
     ledger = Ledger([UnitBudget("epsilon", Fraction(1, 100_000), 100_000)])
     ledger.allow(share.lines())
     single = [np.full((len(edges_of(a)) - 1, 2), -3) for a in SCHEMA.attributes]
-    score = _dependence(Pairs.of(SCHEMA, single), single, Curator(ledger, None), share)
+    score = scoring(Pairs.of(SCHEMA, single), single, Curator(ledger, None), share)
     table = np.zeros((3, 8), np.int64)
     empty = score({(1, 0): table})[1, 0]
     table[0, 0] = 7

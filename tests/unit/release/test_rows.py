@@ -39,7 +39,7 @@ def release(mode="noisy", counts=(40, 31, 20)) -> RowsRelease:
     return RowsRelease(
         schema=SCHEMA,
         method="supermodular",
-        settings={"mode": mode, "side": "public", "fan": 2},
+        settings={"mode": mode, "side": "public", "fan": 2, "schedule": "tuned-1"},
         guarantee={
             "epsilon": "1", "delta": "1/1000000", "accounting": "suppression", "private": True,
             "neighbours": "add or remove one row", "unit_of_protection": "one row is one person",

@@ -25,7 +25,8 @@ from hedgerow.publish import diffpart
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.release import Release, TransactionsRelease
 from hedgerow.schema import Schema
-from hedgerow.verification import itemset_charges, verify
+from hedgerow.verification import diffpart as rules
+from hedgerow.verification import verify
 
 METHODS = {
     "whole": DiffPart(),
@@ -347,9 +348,9 @@ def test_shares_are_those_of_the_method() -> None:
     for kind in ("core", "tree"):
         shares = {"size": diffpart.SIZE_UNITS, "support": diffpart.SUPPORT_UNITS[kind]}
         shares |= {"gate": diffpart.GATE_UNITS} if kind == "tree" else {}
-        held = itemset_charges.SHARES[kind]
+        held = rules.SHARES[kind]
         assert {key: percent * diffpart.UNITS // 100 for key, percent in held.items()} == shares
-    assert itemset_charges.SHARES["whole"] == {"size": itemset_charges.SHARES["core"]["size"]}
+    assert rules.SHARES["whole"] == {"size": rules.SHARES["core"]["size"]}
 
 
 def test_another_share_is_found(release: TransactionsRelease) -> None:

@@ -55,22 +55,6 @@ def test_an_honest_release_passes(request, tmp_path, kind):
         assert any("noise" in words for words in verdict.unchecked)
 
 
-@pytest.mark.parametrize(
-    ("named", "known"),
-    [
-        ({}, True),
-        ({"schedule": "tuned-1"}, True),
-        ({"schedule": "tuned-2"}, False),
-        ({"schedule": "tuned"}, False),
-        ({"schedule": None}, False),
-        ({"schedule": ["tuned-1"]}, False),
-    ],
-)
-def test_a_schedule_that_nobody_published_is_refused(tree_release, named, known):
-    verdict = verify(replace(tree_release, settings=tree_release.settings | named))
-    assert failing(verdict) == (set() if known else {"schedule"})
-
-
 def test_a_seeded_release_is_refused(tree_release):
     for private in (False, None, "yes"):
         seeded = replace(tree_release, guarantee=tree_release.guarantee | {"private": private})

@@ -67,7 +67,16 @@ class Baseline(Publisher):
 def plan_of(name: str, budget: Budget, allowances: Iterable[Allowance]) -> Plan:
     """A plan of pure epsilon."""
     budgets = divide_budget(budget, UNITS, 0)
-    return Plan(name, "paper", budget, budgets, tuple(allowances), None, None, grows=False)
+    return Plan(
+        method=name,
+        schedule="paper",
+        budget=budget,
+        budgets=budgets,
+        allowances=tuple(allowances),
+        specialisations=None,
+        depth=None,
+        grows=False,
+    )
 
 
 def ledger_of(plan: Plan) -> Ledger:

@@ -59,7 +59,14 @@ class ContingencyTable(Baseline):
         edges = finest_edges(schema, self.max_cells // max(1, len(schema.classes)))
         partition = GridPartition(edges)
         found = tuple(count_cells(engine, curator, partition))
-        return Outcome(plan, partition, found, curator.ledger, _ROOT, partition.cells)
+        return Outcome(
+            plan=plan,
+            partition=partition,
+            measurements=found,
+            ledger=curator.ledger,
+            published=_ROOT,
+            sharing=partition.cells,
+        )
 
 
 def finest_edges(schema: Schema, most: int) -> tuple[NDArray[np.int32], ...]:
@@ -125,4 +132,11 @@ class ItemsetTable(Baseline):
         where = np.arange(partition.cells)
         drawn = (where, noisy[0][:, None], np.repeat(units, partition.cells))
         found = (measured(curator, "cell", "region", [drawn]),)
-        return Outcome(plan, partition, found, curator.ledger, _ROOT, partition.cells)
+        return Outcome(
+            plan=plan,
+            partition=partition,
+            measurements=found,
+            ledger=curator.ledger,
+            published=_ROOT,
+            sharing=partition.cells,
+        )

@@ -98,4 +98,10 @@ class DiffPC45(Baseline):
         found = [measured(curator, "allocate", "node", bought)] if bought else []
         partition = tree.partition()
         found += count_leaves(curator, engine, tree.depth, partition.leaves)
-        return Outcome(plan, partition, tuple(found), curator.ledger, partition.leaves, 1)
+        return Outcome(
+            plan=plan,
+            partition=partition,
+            measurements=tuple(found),
+            ledger=curator.ledger,
+            published=partition.leaves,
+        )

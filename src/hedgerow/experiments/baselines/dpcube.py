@@ -100,7 +100,14 @@ class DPCube(Baseline):
             measured(curator, "cell", "node", [(node_of, noisy, paid)], by_class=True),
             measured(curator, "leaf", "node", [(parts, again, units)], by_class=True),
         )
-        return Outcome(plan, tree, found, curator.ledger, _ROOT, tree.cells)
+        return Outcome(
+            plan=plan,
+            partition=tree,
+            measurements=found,
+            ledger=curator.ledger,
+            published=_ROOT,
+            sharing=tree.cells,
+        )
 
 
 def _partition(cube: NDArray[np.float64], variance: float) -> tuple[TreePartition, Ints]:

@@ -90,7 +90,13 @@ class RPS(Baseline):
             nodes = split.first_child + np.arange(len(place))
         partition = tree.partition()
         found = tuple(count_leaves(curator, engine, tree.depth, partition.leaves))
-        return Outcome(plan, partition, found, curator.ledger, partition.leaves, 1)
+        return Outcome(
+            plan=plan,
+            partition=partition,
+            measurements=found,
+            ledger=curator.ledger,
+            published=partition.leaves,
+        )
 
 
 def _medians(

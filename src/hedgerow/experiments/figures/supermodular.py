@@ -197,9 +197,7 @@ def _groups(inputs: Inputs, epsilon: str, seed: int) -> tuple[Setting, Floats, F
         table, schema = table_of(inputs, EIGHT, seed)
         method = DiffGen(score="ncp", specialisations=12, max_cells=100_000)
         budget = Budget.of(epsilon)
-        return run_method(
-            table, method, budget, SecureSampler(Keystream(seed)), schema=schema
-        ).partition
+        return run_method(table, method, budget, SecureSampler(Keystream(seed))).partition
 
     partition = inputs.once(("groups", epsilon, seed), make)
     here = setting_of(inputs, EIGHT, seed)
@@ -278,7 +276,7 @@ def _sampled_utility(mode: str, share: str) -> Callable[[Inputs, int], float]:
             risk=0.01, utility="depth", rule="harmonic", floor=FLOOR,
         )  # fmt: skip
         budget = Budget(Fraction(1), DELTA)
-        done: Any = run_method(table, method, budget, SecureSampler(Keystream(seed)), schema=schema)
+        done: Any = run_method(table, method, budget, SecureSampler(Keystream(seed)))
         assert isinstance(done, RowsOutcome)
         utility = np.zeros(len(done.counts))
         for place, attribute in enumerate(schema.attributes):

@@ -87,7 +87,7 @@ def levels(units: int, depth: int) -> tuple[int, ...]:
     return (units // max(1, depth),) * max(1, depth)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """What would be spent on what.
 

@@ -15,7 +15,7 @@ __all__ = ["RowsPlan"]
 _UNITS = 100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowsPlan(Plan):
     """What would be spent on what.
 
@@ -37,7 +37,17 @@ class RowsPlan(Plan):
         allowances = (*lines, Allowance("cells", "epsilon", (_UNITS - side,), 1))
         budgets = Budgets((whole,), "epsilon")
         return RowsPlan(
-            method, "tuned", budget, budgets, allowances, None, None, False, mode, side, rule
+            method=method,
+            schedule="tuned",
+            budget=budget,
+            budgets=budgets,
+            allowances=allowances,
+            specialisations=None,
+            depth=None,
+            grows=False,
+            mode=mode,
+            side=side,
+            rule=rule,
         )
 
     @property

@@ -50,11 +50,16 @@ def measured(
     )
 
 
-def buy_rows(curator: Curator, engine: Engine) -> Measurement:
-    """The noisy number of rows, from which public rules may then choose settings."""
+def buy_rows(curator: Curator, engine: Engine) -> tuple[Measurement, int]:
+    """The noisy number of rows, from which public rules may then choose settings.
+
+    Returns:
+        The measurement, and the number that rules read, which is not below 0.
+    """
     root = np.zeros(1, dtype=np.int64)
     total = engine.class_counts(root).map(class_totals)
-    return measured(curator, "rows", "node", [(root, *curator.laplace("rows", 0, root, total))])
+    noisy, units = curator.laplace("rows", 0, root, total)
+    return measured(curator, "rows", "node", [(root, noisy, units)]), max(0, int(noisy[0, 0]))
 
 
 def count_leaves(curator: Curator, engine: Engine, depth: Ints, leaves: Ints) -> list[Measurement]:

@@ -17,58 +17,111 @@ from numpy.typing import NDArray
 
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms
+from hedgerow.errors import UsageError
+from hedgerow.methods import SCORES
 from hedgerow.privacy.selection import Candidates
 from hedgerow.publish.steps import large_scores
+from hedgerow.publish.steps.numpy_scores import Numbers, rescore
 
 __all__ = ["ALL_CUTS", "SCORES", "SKIP", "Score", "candidates"]
 
 Ints = NDArray[np.int64]
 
-_MAX, _NCP, _DISCERNIBILITY, _GINI, _INFOGAIN, _PURITY = range(6)
+_KERNELS = range(6)
+_MAX, _NCP, _DISCERNIBILITY, _GINI, _INFOGAIN, _PURITY = _KERNELS
 _NCP_BITS, _RATIO_BITS, _GAIN_BITS, _LOG_BITS = 16, 8, 16, 24
+_ONE_BIT = (1 << _GAIN_BITS) + 1  # and the rounding
 _WEIGHT = 1 << 24  # the base weight of one attribute, shared among its cuts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Score:
     """A score and how far one record can move it.
 
     Args:
         name: What users call it.
-        kind: What kernels call it.
         sensitivity: The most that one record changes one candidate's score.
         score_range: The most by which the changes of two candidates of one region differ.
         score_range_apart: The same for candidates of different regions, as DiffGen has them.
         needs_class: Whether it says anything without a class.
+        kernel: What our kernels call it; None for a score that brings `numbers`.
+        numbers: What each part of a region adds to a score, from the parts' class counts [parts,
+            classes], their widths and the sizes of their domains: whole numbers, a function of each
+            part alone. A candidate's score is the sum over the parts that it makes; where
+            candidates of different regions are compared, the region's own number is taken off.
+            The author answers for the three bounds above, and for sums below 2^62.
+        by_width: Whether `numbers` looks at widths.
+
+    Example:
+        >>> Score(name="odd", kernel=77, sensitivity=1, score_range=1, score_range_apart=1,
+        ...       needs_class=True)
+        Traceback (most recent call last):
+        hedgerow.errors.UsageError: The score 'odd' has no kernel 77.
+          Give the number of a kernel, or a function `numbers`.
     """
 
     name: str
-    kind: int
     sensitivity: int
     score_range: int
     score_range_apart: int
     needs_class: bool
+    kernel: int | None = None
+    numbers: Numbers | None = None
+    by_width: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses a score that nothing computes, or that states no bound."""
+        if (self.kernel is None) == (self.numbers is None) or self.kernel not in (None, *_KERNELS):
+            raise UsageError(
+                f"The score {self.name!r} has no kernel {self.kernel}.",
+                hint="Give the number of a kernel, or a function `numbers`.",
+            )
+        if min(self.sensitivity, self.score_range, self.score_range_apart) < 1:
+            raise UsageError(
+                f"The score {self.name!r} has a bound below 1.",
+                hint="State how far one record can move it, in its own whole numbers.",
+            )
+
+    @property
+    def layout(self) -> int:
+        """The kernel that lists candidates: of those that score alike in one run, or each."""
+        if self.kernel is not None:
+            return self.kernel
+        return _NCP if self.by_width else _MAX
 
 
-SCORES = {
-    score.name: score
-    for score in (
-        # sum of the children's majority counts: a new record adds 0 or 1 to every candidate
-        Score("max", _MAX, 1, 1, 1, True),
-        # minus the records' penalties |child|/|domain|: a new record takes 0 to 2^16 from each
-        Score("ncp", _NCP, 1 << _NCP_BITS, 1 << _NCP_BITS, 1 << _NCP_BITS, False),
-        # minus sum of m_c^2 / m: changes lie in [-1, 1]
-        Score("discernibility", _DISCERNIBILITY, 1 << _RATIO_BITS, 2 << _RATIO_BITS,
-              2 << _RATIO_BITS, False),
-        # sum of n_ck^2 / n_c, less the region's own where regions differ: each term moves by 1
-        Score("gini", _GINI, 2 << _RATIO_BITS, 2 << _RATIO_BITS, 4 << _RATIO_BITS, True),
-        # information gain in bits: sensitivity 1 for any number of classes, plus the rounding
-        Score("infogain", _INFOGAIN, (1 << _GAIN_BITS) + 1, 2 * ((1 << _GAIN_BITS) + 1),
-              2 * ((1 << _GAIN_BITS) + 1), True),
-        # twice the majority count plus the length of the class counts: a new record adds 0 to 3
-        Score("purity", _PURITY, 3 << _RATIO_BITS, 3 << _RATIO_BITS, 6 << _RATIO_BITS, True),
-    )
-}  # fmt: skip
+# fmt: off
+# sum of the children's majority counts: a new record adds 0 or 1 to every candidate
+MAX = Score(
+    name="max", kernel=_MAX, needs_class=True,
+    sensitivity=1, score_range=1, score_range_apart=1,
+)
+# minus the records' penalties |child|/|domain|: a new record takes 0 to 2^16 from each
+NCP = Score(
+    name="ncp", kernel=_NCP, needs_class=False,
+    sensitivity=1 << _NCP_BITS, score_range=1 << _NCP_BITS, score_range_apart=1 << _NCP_BITS,
+)
+# minus sum of m_c^2 / m: changes lie in [-1, 1]
+DISCERNIBILITY = Score(
+    name="discernibility", kernel=_DISCERNIBILITY, needs_class=False,
+    sensitivity=1 << _RATIO_BITS, score_range=2 << _RATIO_BITS, score_range_apart=2 << _RATIO_BITS,
+)
+# sum of n_ck^2 / n_c, less the region's own where regions differ: each term moves by 1
+GINI = Score(
+    name="gini", kernel=_GINI, needs_class=True,
+    sensitivity=2 << _RATIO_BITS, score_range=2 << _RATIO_BITS, score_range_apart=4 << _RATIO_BITS,
+)
+# information gain in bits: sensitivity 1 for any number of classes, plus the rounding
+INFOGAIN = Score(
+    name="infogain", kernel=_INFOGAIN, needs_class=True, sensitivity=_ONE_BIT,
+    score_range=2 * _ONE_BIT, score_range_apart=2 * _ONE_BIT,
+)
+# twice the majority count plus the length of the class counts: a new record adds 0 to 3
+PURITY = Score(
+    name="purity", kernel=_PURITY, needs_class=True,
+    sensitivity=3 << _RATIO_BITS, score_range=3 << _RATIO_BITS, score_range_apart=6 << _RATIO_BITS,
+)
+# fmt: on
 
 SKIP = -2
 ALL_CUTS = -1
@@ -159,6 +212,8 @@ def _child(kind: int, counts: Ints, width: Any, size: Any) -> Any:
         return _ratio(squares, total)
     if kind == _PURITY:
         return (largest << (_RATIO_BITS + 1)) + root_fixed(squares)
+    if kind != _INFOGAIN:
+        raise ValueError("no such kernel")
     entropy = _n_log_n(total)
     for count in counts:
         entropy -= _n_log_n(count)
@@ -180,6 +235,8 @@ def _finish(kind: int, children: Any, parent: Any, total: Any, apart: bool) -> A
         return -_ratio(children, total)
     if kind == _GINI:
         return children - parent if apart else children
+    if kind != _INFOGAIN:
+        raise ValueError("no such kernel")
     return ((parent - children) >> (_LOG_BITS - _GAIN_BITS)) // total
 
 
@@ -298,7 +355,7 @@ def candidates(
         nodes = len(lo)
         cuts = np.where(ask == ALL_CUTS, np.maximum(hi - lo - 1, 1), 1).astype(np.int64)
         cuts[taxon >= 0] = 1
-        if score.kind != _NCP:
+        if score.layout != _NCP:
             entries = np.diff(histograms.start).reshape(ask.shape)
             cuts = np.minimum(cuts, entries + 1)
         start = np.empty(nodes + 1, dtype=np.int64)
@@ -306,10 +363,12 @@ def candidates(
         _score_nodes(
             histograms.start, histograms.code, histograms.counts, lo, hi, taxon, ask,
             domain.sizes, domain.node_hi, domain.first_child, domain.children,
-            score.kind, apart, start, out,
+            score.layout, apart, start, out,
         )  # fmt: skip
-        if histograms.counts.dtype == np.int64:
-            _rescore_large(histograms, (lo, hi, taxon), domain, score.kind, apart, start, out)
+        if score.numbers is not None:
+            rescore(histograms, (lo, hi, taxon), domain, score.numbers, apart, start, out)
+        elif histograms.counts.dtype == np.int64:
+            _rescore_large(histograms, (lo, hi, taxon), domain, score.layout, apart, start, out)
         asked = (ask != SKIP).any(axis=1)  # a node that is not asked has no candidates
         start = np.append(start[:-1][asked], start[-1])
         return Candidates(start, *(column[: start[-1]] for column in out))
@@ -343,6 +402,8 @@ def _rescore_large(
             return large_scores.ratio(squares, total, _RATIO_BITS)
         if kind == _PURITY:
             return (largest << (_RATIO_BITS + 1)) + large_scores.root(squares, _RATIO_BITS)
+        if kind != _INFOGAIN:
+            raise ValueError("no such kernel")
         logs = [n * int(log2_fixed(n)) if n > 1 else 0 for n in (total, *counts)]
         return logs[0] - sum(logs[1:])
 

@@ -1,11 +1,10 @@
-"""`verify` for generalised rows: what was spent, and that suppressing rows was paid for by delta.
+"""The rules for Supermodular: what was spent, and that suppressing rows was paid for by delta.
 
 Like the rest of `verify` it believes the ledger in nothing that it can work out for itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -16,11 +15,10 @@ from hedgerow.measured.conversion import exact, group_delta, in_words
 from hedgerow.optimise.hierarchy import Forest
 from hedgerow.release.rows import RowsRelease
 from hedgerow.verification.prices import Failed, books, whole
+from hedgerow.verification.rules import Rules, Stated
 from hedgerow.verification.suppressed import listing_delta, sampling_delta, sampling_floor
 
-__all__ = ["check_rows"]
-
-Checker = Callable[[str, Callable[[], str]], None]
+__all__ = ["RULES"]
 
 _MOST_FAN = 1000
 _MOST_LEAST = 5000  # of sampled people in a published row
@@ -28,25 +26,7 @@ _LARGEST_TERM = 1 << 50  # of a probability that can be drawn with
 _MOST_ROWS_PER_PERSON = 10**6
 
 
-def check_rows(release: RowsRelease, check: Checker) -> list[Fraction]:
-    """Runs all checks that are particular to generalised rows.
-
-    Args:
-        release: The release.
-        check: Runs one check and notes what came of it.
-
-    Returns:
-        What one person can lose: epsilon and delta, if they could be recomputed.
-    """
-    spent: list[Fraction] = []
-    check("ledger", lambda: _ledger(release))
-    check("spending", lambda: _spending(release, spent))
-    check("rows", lambda: _rows(release))
-    check("order", lambda: _order(release))
-    return spent
-
-
-def _ledger(release: RowsRelease) -> str:
+def _ledger(release: Stated) -> str:
     """One charge for the rows, one for the side table if it was made, and nothing else."""
     booked = books(_as_pure(release.ledger))
     made = release.settings.get("side") == "made"
@@ -72,7 +52,7 @@ def _as_pure(ledger: dict[str, Any]) -> dict[str, Any]:
     return {**ledger, "accounting": "pure"}
 
 
-def _spending(release: RowsRelease, spent: list[Fraction]) -> str:
+def _spending(release: Stated) -> tuple[str, Fraction, Fraction]:
     book = books(_as_pure(release.ledger))["cells"]
     rule = release.ledger["suppression"]
     rate = book.unit * book.once()
@@ -97,14 +77,17 @@ def _spending(release: RowsRelease, spent: list[Fraction]) -> str:
         words = f"{kept} sampled with probability {share}, published from {least} of them on"
     else:
         raise Failed("the settings name no mode that is known")
-    if release.counts.min(initial=least) < least:
-        raise Failed("a row is published although it is below the threshold")
     epsilon = book.unit * book.granted
-    spent += [epsilon * rows, group_delta(epsilon, delta, rows) if rows > 1 else delta]
-    return f"recomputed: epsilon {in_words(spent[0])}, delta {in_words(spent[1])}; {words}"
+    spent = epsilon * rows, group_delta(epsilon, delta, rows) if rows > 1 else delta
+    words = f"recomputed: epsilon {in_words(spent[0])}, delta {in_words(spent[1])}; {words}"
+    return words, *spent
 
 
 def _rows(release: RowsRelease) -> str:
+    rule = release.ledger["suppression"]
+    least = whole(rule["threshold"])
+    if release.counts.min(initial=least) < least:
+        raise Failed("a row is published although it is below the threshold")
     fan = whole(release.settings["fan"], 2)
     if fan > _MOST_FAN:
         raise Failed("intervals are cut into more parts than any setting allows")
@@ -131,3 +114,10 @@ def _order(release: RowsRelease) -> str:
     if not np.array_equal(order, np.arange(len(order))) or same.any():
         raise Failed("the rows are not in canonical order, which could tell of data")
     return "everything stands in canonical order, and no row comes twice"
+
+
+RULES = {
+    "tuned-1": Rules(
+        books={"ledger": _ledger}, spending=_spending, checks={"rows": _rows, "order": _order}
+    )
+}

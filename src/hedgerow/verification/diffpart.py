@@ -1,4 +1,4 @@
-"""What every record of published transactions spent, recomputed from regions and measurements.
+"""The rules for DiffPart: what every record spent, recomputed from regions and measurements.
 
 A part of `verify`: what the ledger says of paths is believed in nothing.
 
@@ -25,9 +25,11 @@ from hedgerow.measured.measurements import Measurement
 from hedgerow.release.transactions import TransactionsRelease
 from hedgerow.schema.item_tree import ItemTree
 from hedgerow.verification.charges import ELSEWHERE, Profile, profile, stated
+from hedgerow.verification.ledger import region_rules
 from hedgerow.verification.prices import Book, Failed, afford, books, budgets, whole
+from hedgerow.verification.rules import Rules
 
-__all__ = ["accounted", "measured", "published"]
+__all__ = ["RULES"]
 
 Ints = NDArray[np.int64]
 
@@ -41,7 +43,7 @@ SHARES = {
 """Percent of the budget that DiffPart's tuned schedule gives to finding the regions."""
 
 
-def published(release: TransactionsRelease) -> int:
+def _published(release: TransactionsRelease) -> int:
     """How many regions the ledger accounts for."""
     if _listed(release):
         return len(_named(release)["leaf"].where)
@@ -50,10 +52,10 @@ def published(release: TransactionsRelease) -> int:
 
 def _listed(release: TransactionsRelease) -> bool:
     """Whether only the leaves that reached a threshold are there."""
-    return isinstance(release.partition, CutTree) and release.settings.get("schedule") == "paper-1"
+    return isinstance(release.partition, CutTree) and release.settings["schedule"] == "paper-1"
 
 
-def measured(release: TransactionsRelease) -> str:
+def _measured(release: TransactionsRelease) -> str:
     """Every region was counted, and every count has the noise that its charge buys."""
     named, booked = _named(release), books(release.ledger)
     for name, measurement in named.items():
@@ -71,7 +73,7 @@ def measured(release: TransactionsRelease) -> str:
     return "every region was counted, at the price that was booked for it"
 
 
-def accounted(release: TransactionsRelease) -> str:
+def _accounted(release: TransactionsRelease) -> str:
     """The paths of the ledger are those that the entries and the regions show."""
     named, booked = _named(release), books(release.ledger)
     found: Counter[Profile] = Counter()
@@ -87,8 +89,7 @@ def accounted(release: TransactionsRelease) -> str:
         gates = {"gate"} if isinstance(release.partition, CutTree) else set()
         if booked.keys() != named.keys() | gates:
             raise Failed("other purposes were booked than this method pays for")
-        if release.method == "diffpart":
-            _check_shares(release, booked)
+        _check_shares(release, booked)
         names = [(book.budget, purpose) for purpose, book in booked.items()]
         units = [book.once() for book in booked.values()]
         found[profile(names, units)] = release.partition.cells
@@ -132,8 +133,9 @@ def _check_places(release: TransactionsRelease, measurement: Measurement) -> Non
         raise Failed(f"{name} was not counted once in every place")
     if measurement.max_contribution != 1 and name != "support":
         raise Failed(f"{name} counts disjoint places, in one of which a record lies")
-    said = name != "support" or release.method != "diffpart"
-    if not said and measurement.max_contribution != whole(release.settings["chosen"]["cap"], 1):
+    if name == "support" and measurement.max_contribution != whole(
+        release.settings["chosen"]["cap"], 1
+    ):
         raise Failed("a record counts for another number of supports than the settings say")
 
 
@@ -146,7 +148,7 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
         shares = SHARES["core"]
     else:
         shares = SHARES["whole"]
-    if release.settings.get("schedule") == "paper-1":
+    if release.settings["schedule"] == "paper-1":
         raise Failed("regions of this shape do not come from the schedule that is named")
     for purpose, percent in shares.items():
         if purpose not in booked:
@@ -253,3 +255,21 @@ class _Spending:
                 raise Failed(f"nothing was booked for {purpose}, without which nothing is listed")
         if booked.keys() - {"test", "leaf"}:
             raise Failed("other purposes were booked than this method pays for")
+
+
+def _rules(*, some: bool) -> Rules:
+    return region_rules(
+        shape=CoreCells | CutTree,
+        measured=_measured,
+        accounted=_accounted,
+        published=_published,
+        some=some,
+        what="sets",
+    )
+
+
+RULES = {
+    "tuned-1": _rules(some=False),
+    # a leaf that did not reach its threshold has no path here, though it was paid for
+    "paper-1": _rules(some=True),
+}

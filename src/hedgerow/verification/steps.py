@@ -1,9 +1,9 @@
-"""What finding the regions must have cost, for the methods that are known here.
+"""What finding regions by steps must have cost, which all records see: DiffGen and CDiffGen.
 
 A part of `verify`. Regions that follow the data were chosen, and choosing is paid for: a release
 whose books say nothing of it states less than it spent.
 
-DiffGen and CDiffGen book one `select` for each specialisation, the first at depth 0. How many there
+These methods book one `select` for each specialisation, the first at depth 0. How many there
 were follows from the cuts: each of a numeric value adds one part; a node of a taxonomy was
 specialised if a cut runs through it. `paper` also books a `cut` for each numeric attribute at the
 first step, and one at each step that follows the specialisation of a number, if one of its halves
@@ -22,32 +22,25 @@ from numpy.typing import NDArray
 from hedgerow.measured.partition import GridPartition, Partition
 from hedgerow.release.table import TableRelease as Release
 from hedgerow.schema import Categorical, Numeric, Schema
+from hedgerow.verification.charges import rows_booked
 from hedgerow.verification.prices import Book, Failed
 
-__all__ = ["check_growth"]
+__all__ = ["paper_steps", "tuned_steps"]
 
 Ints = NDArray[np.int64]
 
-_BY_STEPS = ("diffgen", "cdiffgen")  # each step is one choice that everybody pays for
-_KNOWN = ("diffmulti", *_BY_STEPS)
+
+def tuned_steps(release: Release, booked: dict[str, Book]) -> None:
+    """The number of rows, and one choice for each step."""
+    rows_booked(booked)
+    _check_select(booked.get("select"), _Steps.of(release.partition, release.schema))
 
 
-def check_growth(release: Release, booked: dict[str, Book]) -> None:
-    """Sees that what the regions show to have been chosen was booked.
-
-    What DiffMulti chose at each node is held to its tree elsewhere (`verification.charges`).
-    """
-    if release.method not in _KNOWN:
-        return
-    paper = release.settings.get("schedule") == "paper-1"
-    if not paper and "rows" not in booked:
-        raise Failed("nothing was booked for rows, which a tuned schedule buys first")
-    if release.method not in _BY_STEPS:
-        return
+def paper_steps(release: Release, booked: dict[str, Book]) -> None:
+    """One choice for each step, and split points before it."""
     steps = _Steps.of(release.partition, release.schema)
     _check_select(booked.get("select"), steps)
-    if paper:
-        _check_cut(booked.get("cut"), steps)
+    _check_cut(booked.get("cut"), steps)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,112 @@
+"""What is audited of a method, as values: its modes, tiny settings and distinguishers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from hedgerow.audit import trials
+from hedgerow.audit.distinguish import Trial
+from hedgerow.audit.neighbours import TINY_TABLES, Pick, random_schema
+from hedgerow.privacy.budget import Budget
+from hedgerow.publish.api import run
+from hedgerow.publish.publisher import Publisher
+from hedgerow.schema import Schema
+
+__all__ = ["Audited", "Experiment", "describe", "experiments", "plain"]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A distinguisher and what it is run on.
+
+    Args:
+        method: The settings under trial.
+        trial: Makes the trial, from the method and the budget.
+        epsilon: What is spent, where the trial needs its own; else the audit's.
+    """
+
+    method: Publisher
+    trial: Callable[[Publisher, Budget], Trial]
+    epsilon: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audited:
+    """One method and how it is audited.
+
+    Args:
+        name: The method's name.
+        modes: Settings that are replayed on any schema.
+        tiny: Settings with few enough outcomes to enumerate.
+        experiments: Distinguishers.
+        schemas: Makes schemas up that the method can publish.
+        tiny_schemas: Those on which laws are enumerated.
+        needs_delta: Whether it publishes nothing without a delta.
+        slow: How many times fewer transcripts are replayed, because each takes so much longer.
+        deep: Settings whose gate is replayed on neighbours far down a tree, and the share of
+            epsilon that the gate is given.
+    """
+
+    name: str
+    modes: tuple[Publisher, ...]
+    tiny: tuple[Publisher, ...]
+    experiments: tuple[Experiment, ...]
+    schemas: Callable[[Pick], Schema] = random_schema
+    tiny_schemas: Mapping[str, Schema] = field(default_factory=lambda: TINY_TABLES)
+    needs_delta: bool = False
+    slow: int = 1
+    deep: tuple[tuple[Publisher, Fraction], ...] = ()
+
+
+def experiments(
+    kind: Any, makers: tuple[Callable[[Publisher], Trial], ...], **small: Any
+) -> list[Experiment]:
+    """The trials that suit every method, and some more, for both schedules."""
+    found = []
+    for schedule in ("tuned", "paper"):
+        one_step = kind(schedule=schedule, specialisations=1, **small)
+        for maker in (*makers, trials.bounds_from_data, trials.classes_from_data):
+            found.append(Experiment(one_step, plain(maker)))
+        by_ncp = kind(schedule=schedule, specialisations=1, score="ncp", **small)
+        found.append(Experiment(by_ncp, plain(trials.empty_cut)))
+        found.append(Experiment(one_step, _metadata))
+        found.append(Experiment(one_step, plain(trials.float_support)))
+    found.append(Experiment(kind(), plain(trials.chosen_size), epsilon="1"))
+    return found
+
+
+def _metadata(method: Publisher, budget: Budget) -> Trial:
+    return trials.metadata(lambda table, sampler: run(table, method, budget, sampler))
+
+
+def plain(maker: Callable[[Publisher], Trial]) -> Callable[[Publisher, Budget], Trial]:
+    """A trial that is the same for any budget."""
+    return partial(_without_budget, maker)
+
+
+def _without_budget(
+    maker: Callable[[Publisher], Trial], method: Publisher, budget: Budget
+) -> Trial:
+    return maker(method)
+
+
+def describe(method: Publisher) -> str:
+    """The settings of a method that are not its defaults, in short.
+
+    Example:
+        >>> from hedgerow.publish.diffgen import DiffGen
+        >>> describe(DiffGen(schedule="paper", specialisations=4))
+        'paper, specialisations 4'
+        >>> describe(DiffGen())
+        'tuned'
+    """
+    usual = type(method)().settings()
+    words: list[str] = [method.schedule]
+    for name, value in method.settings().items():
+        if name not in ("schedule", "consistency") and value != usual[name]:
+            words.append(str(value) if isinstance(value, str) else f"{name} {value}")
+    return ", ".join(words)

@@ -1,0 +1,24 @@
+"""CDiffGen under attack."""
+
+from __future__ import annotations
+
+from hedgerow.audit import trials
+from hedgerow.audit.audited import Audited, experiments
+from hedgerow.publish.cdiffgen import CDiffGen
+
+__all__ = ["AUDITED"]
+
+
+AUDITED = (
+    Audited(
+        name="cdiffgen",
+        modes=(
+            CDiffGen(specialisations=4),
+            CDiffGen(score="gini"),
+            CDiffGen(specialisations=3, score="infogain"),
+            CDiffGen(schedule="paper", specialisations=4),
+        ),
+        tiny=(CDiffGen(specialisations=2), CDiffGen(schedule="paper", specialisations=2)),
+        experiments=tuple(experiments(CDiffGen, (trials.empty_row, trials.levels_and_edges))),
+    ),
+)

@@ -1,0 +1,14 @@
+"""The rules for CDiffGen: steps as in DiffGen, whose tree has a count at every node."""
+
+from __future__ import annotations
+
+from hedgerow.measured.partition import TreePartition
+from hedgerow.verification.charges import table_rules
+from hedgerow.verification.steps import paper_steps, tuned_steps
+
+__all__ = ["RULES"]
+
+RULES = {
+    "tuned-1": table_rules(TreePartition, tuned_steps),
+    "paper-1": table_rules(TreePartition, paper_steps),
+}

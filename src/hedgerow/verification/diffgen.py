@@ -1,0 +1,14 @@
+"""The rules for DiffGen: all steps see everybody, and the regions of a grid share one charge."""
+
+from __future__ import annotations
+
+from hedgerow.measured.partition import GridPartition
+from hedgerow.verification.charges import table_rules
+from hedgerow.verification.steps import paper_steps, tuned_steps
+
+__all__ = ["RULES"]
+
+RULES = {
+    "tuned-1": table_rules(GridPartition, tuned_steps),
+    "paper-1": table_rules(GridPartition, paper_steps),
+}

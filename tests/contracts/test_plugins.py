@@ -1,0 +1,136 @@
+"""A package that is installed adds a method and a score, and all commands know them.
+
+`tests/plugin_example` is that package. Installing it is copying it and writing its metadata, as an
+installer does; nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hedgerow import sample
+from hedgerow.errors import UnverifiableError
+
+EXAMPLE = Path(__file__).parents[1] / "plugin_example"
+
+
+class Machine:
+    """Runs the command, with or without the package."""
+
+    def __init__(self, folder: Path, site: Path) -> None:
+        self.folder, self._site = folder, site
+
+    def __call__(self, *words: object, installed: bool = True) -> Any:
+        here = [str(self._site)] if installed else []
+        path = os.pathsep.join([*here, *(part for part in sys.path if part)])
+        return subprocess.run(
+            [sys.executable, "-m", "hedgerow", *map(str, words)],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": path},
+            capture_output=True,
+            text=True,
+        )
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("work")
+    shutil.copytree(EXAMPLE / "hedgerow_equalparts", site / "hedgerow_equalparts")
+    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    info = site / "hedgerow_equalparts-1.0.dist-info"
+    info.mkdir()
+    head = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    (info / "METADATA").write_text(head, encoding="utf-8")
+    lines = []
+    for group, points in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{name} = {value}" for name, value in points.items())]
+    (info / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    sample.write(folder, rows=300, seed=1)
+    return Machine(folder, site)
+
+
+def published(machine: Machine, out: str, *words: object) -> None:
+    done = machine(
+        "publish", "people.csv", "--schema", "schema.yaml", "--epsilon", 1, "--out", out,
+        *words,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_method_is_published_with_verified_and_audited(machine: Machine) -> None:
+    published(machine, "parts", "--method", "equalparts", "--parts", 3)
+    done = machine("verify", "parts", "--json")
+    assert done.returncode == 0, done.stdout
+    assert json.loads(done.stdout)["epsilon"] == "1"
+    shown = machine("report", "parts", "--out", "parts.html")
+    assert shown.returncode == 0, shown.stderr
+    page = (machine.folder / "parts.html").read_text(encoding="utf-8")
+    assert "cuts every number into parts of equal width" in page
+    done = machine("audit", "--method", "equalparts", "--runs", 20, "--seed", 1)
+    assert done.returncode == 0 and "No claim was broken" in done.stdout, done.stderr
+
+
+def test_its_rules_are_kept(machine: Machine) -> None:
+    """A release that says other parts than it has is refused."""
+    published(machine, "other", "--method", "equalparts", "--parts", 3)
+    manifest = machine.folder / "other" / "manifest.json"
+    told = json.loads(manifest.read_text(encoding="utf-8"))
+    told["settings"]["parts"] = 2
+    manifest.write_text(json.dumps(told), encoding="utf-8")
+    done = machine("verify", "other")
+    assert done.returncode == 6 and "not parts of equal width" in done.stdout
+
+
+def test_its_settings_are_options(machine: Machine) -> None:
+    help_ = machine("publish", "--help").stdout
+    assert "--parts N" in help_ and "Into how many parts" in help_ and "|equalparts" in help_
+    done = machine("plan", "--schema", "schema.yaml", "--epsilon", 1, "--parts", 3)
+    assert done.returncode == 2 and "take --method equalparts" in done.stderr
+    done = machine(
+        "plan", "--schema", "schema.yaml", "--epsilon", 1, "--method", "equalparts", "--parts", "x"
+    )
+    assert done.returncode == 2 and "parts must be a whole number" in done.stderr
+
+
+def test_a_score_guides_our_methods(machine: Machine) -> None:
+    published(machine, "margin", "--method", "diffgen", "--score", "margin")
+    assert machine("verify", "margin").returncode == 0
+    done = machine("audit", "--method", "margin", "--runs", 20, "--seed", 1)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("words", [("--method", "equalparts"), ("--score", "margin")])
+def test_without_the_package_nothing_is_verified_and_nothing_published(
+    machine: Machine, words: tuple[str, str]
+) -> None:
+    out = words[1] + " of others"
+    published(machine, out, *words)
+    done = machine("verify", out, installed=False)
+    assert done.returncode == UnverifiableError.exit_code == 7
+    assert "cannot be verified here" in done.stderr
+    assert f"{words[1]!r} is not installed" in done.stderr
+    done = machine("verify", out, "--json", installed=False)
+    assert done.returncode == 7
+    found = json.loads(done.stdout)
+    assert (found["ok"], found["known"]) == (False, False)
+    done = machine(
+        "publish", "people.csv", "--schema", "schema.yaml", "--epsilon", 1, "--out", "no", *words,
+        installed=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert ("diffgen" if words[0] == "--method" else "discernibility") in done.stderr
+
+
+def test_a_damaged_release_of_an_unknown_method_is_damaged(machine: Machine) -> None:
+    published(machine, "damaged", "--method", "equalparts")
+    (machine.folder / "damaged" / "table.csv").write_text("x", encoding="utf-8")
+    assert machine("verify", "damaged", installed=False).returncode == 6

@@ -1,0 +1,26 @@
+"""What is audited: the method, and a method of hedgerow's that is guided by the score."""
+
+from __future__ import annotations
+
+from hedgerow.audit.audited import Audited
+from hedgerow.publish.diffgen import DiffGen
+from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow_equalparts.method import EqualParts
+
+AUDITED = (
+    Audited(
+        name="equalparts",
+        modes=(EqualParts(), EqualParts(parts=2)),
+        tiny=(EqualParts(parts=2),),
+        experiments=(),
+    ),
+    Audited(
+        name="margin",
+        modes=(
+            DiffGen(score="margin", specialisations=3),
+            DiffMulti(score="margin", specialisations=6, depth=3),
+        ),
+        tiny=(DiffGen(score="margin", specialisations=2),),
+        experiments=(),
+    ),
+)
