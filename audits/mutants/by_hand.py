@@ -411,7 +411,7 @@ BY_HAND = (
     ),
     # scores --------------------------------------------------------------------------------------
     ByHand(
-        name="discernibility-of-score_range-one",
+        name="discernibility-of-span-one",
         path="publish/steps/scores.py",
         old="score_range=2 << _RATIO_BITS, score_range_apart=2 <<",
         new="score_range=1 << _RATIO_BITS, score_range_apart=1 <<",
@@ -438,7 +438,7 @@ BY_HAND = (
         method=("diffgen", "cdiffgen"),
     ),
     ByHand(
-        name="pairs-of-score_range-one",
+        name="pairs-of-span-one",
         path="publish/marginals.py",
         old="SCORE_RANGE = 2",
         new="SCORE_RANGE = 1",

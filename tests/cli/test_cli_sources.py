@@ -183,7 +183,7 @@ def test_nothing_is_left_in_the_scratch_folder(
     scratch.mkdir()
     program = (
         "import signal, hedgerow.cli\n"
-        "from hedgerow.counting import chunks, streamed\n"
+        "from hedgerow.counting.streaming import chunks, streamed\n"
         "tiny = chunks.Memory(chunk=1000, rows=0, bounds=0, batch=3000)\n"
         "streamed.Memory.of = lambda *_: tiny\n"
         f"usual = chunks.Chunks.{when}\n"
