@@ -188,7 +188,7 @@ class Publisher(ABC):
         """The columns of people's own weights, if the method reads any."""
         return None
 
-    def prepared(self, schema: Schema, source: Any) -> tuple[Publisher, CodeMatrix | None]:
+    def prepared(self, schema: Schema, source: object) -> tuple[Publisher, CodeMatrix | None]:
         """Reads what is public, before private data is opened.
 
         Args:

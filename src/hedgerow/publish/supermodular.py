@@ -266,7 +266,7 @@ class Supermodular(Publisher):
         cap = schema.person.max_rows if schema.person else 1
         return self.plan_for(schema, Budget.of(epsilon, delta, cap))
 
-    def prepared(self, schema: Schema, source: Any) -> tuple[Supermodular, CodeMatrix | None]:
+    def prepared(self, schema: Schema, source: object) -> tuple[Supermodular, CodeMatrix | None]:
         """See `Publisher.prepared`: reads the side table, which as a stream can be read once."""
         if self.side is None:
             return self, None
