@@ -31,13 +31,14 @@ from hedgerow.release.kinds import kind_class
 from hedgerow.release.target import Target
 from hedgerow.schema import Schema
 from hedgerow.settings import check_arguments
+from hedgerow.store.frames import Frame
 from hedgerow.table import Database, Table, Transactions, refuse_mixing
 
 __all__ = ["publish", "release_of", "run"]
 
 
 def publish(
-    source: Any,
+    source: str | os.PathLike[str] | Database | Frame,
     schema: Schema | str | Path,
     method: Publisher | None = None,
     epsilon: Number = 1,
