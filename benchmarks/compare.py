@@ -4,11 +4,11 @@
         [--splits N] [--epsilons E ...]
 
 The 45,222 complete rows, five splits into two thirds to publish and one third to test, epsilon 0.1,
-0.25, 0.5 and 1. Every method gives made-up rows, as many as it counts, and answers to 1,000 random
-conjunctions of 2 to 4 attributes (an interval of a numeric one, a random half of the values of a
-categorical one). Measured are
+0.25, 0.5 and 1. Every method gives simulated rows, as many as it counts, and answers to 1,000
+random conjunctions of 2 to 4 attributes (an interval of a numeric one, a random half of the values
+of a categorical one). Measured are
 
-- tree and boosting: the accuracy on raw test rows of a model that was trained on the made-up rows
+- tree and boosting: the accuracy on raw test rows of a model that was trained on the simulated rows
   (a tree by entropy with at least 20 records in a leaf; gradient boosting with scikit-learn's
   settings). Raw rows give 84.7% and 87.0%;
 - error: the median of |answer - truth| / max(truth, 0.1% of the rows) over all queries, in brackets

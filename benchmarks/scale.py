@@ -1,4 +1,4 @@
-"""Beyond memory, beyond one machine: made-up rows like Adult's, from Parquet to a release.
+"""Beyond memory, beyond one machine: simulated rows like Adult's, from Parquet to a release.
 
     python benchmarks/scale.py [--rows 1000000 10000000] [--dask-rows 20000000] [--kills 20]
                                [--folder DIR] [--quick]
@@ -36,7 +36,7 @@ SIZE, PATHS = 10_000, 63  # specialisations, and the authors' cap on those along
 
 
 def write_rows(folder: Path, rows: int) -> None:
-    """Made-up rows, a file for every ten million; few rows in many groups, one for each worker."""
+    """Simulated rows, a file for every ten million; small groups, one for each worker."""
     import hedgerow as hr
 
     schema = hr.Schema.load(SCHEMA)

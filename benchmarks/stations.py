@@ -1,4 +1,4 @@
-"""Made-up passengers, in the shape of the DiffPart paper's STM data, which is not public.
+"""Simulated passengers, in the shape of the DiffPart paper's STM data, which is not public.
 
 1,210,096 records over 1,012 stations, 4.82 of them on average and 64 at most. Two kinds: stations
 drawn independently from a Zipf law, and stations around a home and a place of work.

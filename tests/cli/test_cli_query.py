@@ -21,7 +21,7 @@ from hedgerow.schema import Query
 
 Hedge = Callable[..., Any]
 PAGE = (Path(__file__).parents[2] / "docs" / "queries.md").read_text(encoding="utf-8")
-NUMBERS = ["estimate", "low", "high", "noise", "spread_low", "spread_high"]
+NUMBERS = ["estimate", "low", "high", "noise", "uniformity_low", "uniformity_high"]
 
 
 @pytest.fixture
@@ -48,21 +48,21 @@ def test_answers_in_words(hedge: Hedge, published: Path, asked: list[Any]) -> No
     assert done.exit_code == 0, done.stderr
     assert done.stdout.split("\n") == [
         "age in [30, 50] and smoker = true",
-        "  about 1,235; 95% sure: between 1,100 and 1,400",
+        "  about 1,235; 95% interval: between 1,100 and 1,400",
         "  noise: give or take 100, added to protect people",
-        "  cut regions: up to 34 fewer or 65 more, since records may not lie evenly in regions the "
-        "query cuts",
+        "  uniformity error: up to 34 fewer or 65 more, since records may not lie evenly in "
+        "regions the query cuts",
         "",
         "everybody",
-        "  about 0; 95% sure: between 0 and 3.2",
+        "  about 0; 95% interval: between 0 and 3.2",
         "  noise: give or take 5.8, added to protect people",
-        "  cut regions: none, the query follows the edges of the regions",
+        "  uniformity error: none, the query follows the edges of the regions",
         "",
         "bmi = other",
-        "  95% sure: at least 2 (about 7 if people are spread evenly inside the regions that the "
-        "query cuts)",
+        "  95% interval: at least 2 (about 7 if people are spread evenly inside the regions that "
+        "the query cuts)",
         "  noise: give or take 3, added to protect people",
-        "  cut regions: up to 2 fewer or any number more, since records may not lie evenly in "
+        "  uniformity error: up to 2 fewer or any number more, since records may not lie evenly in "
         "regions the query cuts",
         "",
     ]
@@ -77,7 +77,7 @@ def test_queries_and_file_are_asked_in_order(
     schema = Release.load(published).schema
     wanted = [Query.parse(f"age > {age}", schema) for age in (30, 40, 50)]
     assert asked == [(wanted, 0.8)]
-    assert "80% sure" in done.stdout
+    assert "80% interval" in done.stdout
 
 
 def test_json(hedge: Hedge, published: Path, asked: list[Any]) -> None:
@@ -147,7 +147,7 @@ def test_levels_are_shown_with_all_their_digits(
 ) -> None:
     done = hedge("query", published, "age > 30", "--level", level)
     shown = {"0.9999999999": "99.99999999", "0.8": "80", "0.07": "7", "0.999": "99.9"}[level]
-    assert f"; {shown}% sure: " in done.stdout
+    assert f"; {shown}% interval: " in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_real_answers(hedge: Hedge, published: Path) -> None:
     done = hedge("query", published, *texts, "--json")
     assert done.exit_code == 0, done.stderr
     whole, yes, no, some = json.loads(done.stdout)["answers"]
-    assert abs(whole["estimate"] - 1500) < 200 and whole["spread_low"] == 0
+    assert abs(whole["estimate"] - 1500) < 200 and whole["uniformity_low"] == 0
     assert yes["estimate"] + no["estimate"] == pytest.approx(whole["estimate"])
     assert some["low"] <= max(some["estimate"], 0) <= some["high"] and some["noise"] > 0
 
@@ -321,11 +321,11 @@ def test_with_detail_nothing_is_promised_of_the_estimate(
     assert done.stdout.split("\n") == [
         "age in [30, 50]",
         f"  about 1,235, {guess}",
-        "  95% sure, from the regions alone: between 1,100 and 1,400",
+        "  95% interval, from the regions alone: between 1,100 and 1,400",
         "",
         "everybody",
         f"  about 0, {guess}",
-        "  95% sure, from the regions alone: between 0 and 3.2",
+        "  95% interval, from the regions alone: between 0 and 3.2",
         "",
     ]
 

@@ -28,7 +28,7 @@ def test_json_has_every_point_and_the_words_of_caution(hedge: Hedge, survey: Pat
     words = ["plan", "--schema", survey / "schema.yaml", "--simulate", "--json", "--runs", 1]
     facts = json.loads(hedge(*words, "--rows", 300, "--epsilon", "0.2").stdout)
     assert {point["epsilon"] for point in facts["points"]} == {"0.1", "0.2", "0.5", "1"}
-    assert facts["rows"] == 300 and facts["data"] == "made up"
+    assert facts["rows"] == 300 and facts["data"] == "simulated"
     assert any("Real data differs" in warning for warning in facts["warnings"])
 
 

@@ -73,7 +73,7 @@ def test_query_takes_items_in_any_spelling(release, run):
 
 @pytest.mark.parametrize("ending", [".dat", ".csv", ".parquet"])
 def test_sample_writes_records(release, run, tmp_path, ending):
-    out = tmp_path / f"made-up{ending}"
+    out = tmp_path / f"simulated{ending}"
     run("sample", release, "--out", out, "--rows", "50", "--seed", "1").expect(0)
     if ending == ".parquet":
         assert pq.read_table(out).num_rows == 50

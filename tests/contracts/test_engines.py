@@ -105,7 +105,7 @@ def tables(draw: st.DrawFn) -> Table:
         if classes > 1
         else None
     )
-    schema = Schema("made up", tuple(attributes), target, unit="row")
+    schema = Schema("simulated", tuple(attributes), target, unit="row")
     rows = draw(st.sampled_from([0, 1, 2, 40]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     # few distinct codes far apart, so that parts are counted densely and by sorting

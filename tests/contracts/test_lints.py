@@ -267,7 +267,7 @@ def misread(tree: ast.AST) -> list[str]:
 
 
 def test_audits_read_only_files_that_they_wrote() -> None:
-    """Paths come from one function, which writes a made-up table to each before it names it."""
+    """Paths come from one function, which writes a simulated table to each before it names it."""
     for path in (SOURCE / "audit").glob("*.py"):
         assert misread(parsed(path)) == [], path
     makers = [path.name for path in (SOURCE / "audit").glob("*.py")

@@ -74,7 +74,7 @@ BUDGETS = {
 def schema(attributes: dict[str, Any], *, classed: bool = True) -> Schema:
     ill = {"ill": {"type": "categorical", "values": ["no", "yes", "maybe"], "role": "class"}}
     return Schema.from_dict(
-        {"name": "made up", "unit": "row", "attributes": attributes | (ill if classed else {})}
+        {"name": "simulated", "unit": "row", "attributes": attributes | (ill if classed else {})}
     )
 
 

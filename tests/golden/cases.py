@@ -67,7 +67,7 @@ CASES: dict[str, tuple[Any, dict[str, Any], str, str]] = {
 
 
 def rows_of(schema: dict[str, Any]) -> pa.Table:
-    """Made-up records for a schema."""
+    """Simulated records for a schema."""
     source = np.random.default_rng(5)
     count = 600
     if "items" in schema:

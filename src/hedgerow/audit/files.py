@@ -64,7 +64,7 @@ Rows = list[tuple[str, tuple[int, ...]]]  # whose each is, and its codes
 
 @dataclass(frozen=True)
 class Stored:
-    """Made-up data in a file that was written here; it is read anew for every run.
+    """Simulated data in a file that was written here; it is read anew for every run.
 
     Args:
         path: Where it lies.
@@ -105,9 +105,9 @@ def file_pairs(folder: Path, schema: Schema | None, pick: Pick, items: bool) -> 
 
     Args:
         folder: Where files may be written.
-        schema: The public schema; without it, schemas are made up.
+        schema: The public schema; without it, schemas are simulated.
         pick: Picks whole numbers.
-        items: Whether made-up schemas describe transactions.
+        items: Whether simulated schemas describe transactions.
     """
     number = 0
     for cap in cycle((2, 3, 1)):
@@ -115,7 +115,7 @@ def file_pairs(folder: Path, schema: Schema | None, pick: Pick, items: bool) -> 
         lines = items and schema is None and number % 3 == 2  # one record per line
         if schema is None and not lines:
             made = with_people(made, cap)
-        if made.unit is None:  # made up, or of an older release
+        if made.unit is None:  # simulated, or of an older release
             made = replace(made, unit="row" if _column_of_people(made) is None else "person")
         most = _cap(made)
         for rows in sorted({max(1, most - 1), most, most + 6}, reverse=True):

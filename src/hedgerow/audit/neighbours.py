@@ -1,4 +1,4 @@
-"""Neighbours to try: made-up tables, and the record that one of two has more.
+"""Neighbours to try: simulated tables, and the record that one of two has more.
 
 Whoever picks is handed in as a function, so that hypothesis can shrink what it finds and the
 command can draw from a plain generator.
@@ -209,7 +209,7 @@ def random_schema(pick: Pick) -> Schema:
             }
     values = [f"k{i}" for i in range(pick(1, 3))]
     attributes["class"] = {"type": "categorical", "role": "class", "values": values}
-    return Schema.from_dict({"name": "made up", "unit": "row", "attributes": attributes})
+    return Schema.from_dict({"name": "simulated", "unit": "row", "attributes": attributes})
 
 
 def long_schema(pick: Pick) -> Schema:
@@ -227,7 +227,7 @@ def long_schema(pick: Pick) -> Schema:
     if pick(0, 2):
         values = [f"k{i}" for i in range(pick(1, 3))]
         attributes["class"] = {"type": "categorical", "role": "class", "values": values}
-    return Schema.from_dict({"name": "made up", "unit": "row", "attributes": attributes})
+    return Schema.from_dict({"name": "simulated", "unit": "row", "attributes": attributes})
 
 
 def short_or_long_schema(pick: Pick) -> Schema:
@@ -238,7 +238,7 @@ def short_or_long_schema(pick: Pick) -> Schema:
 def random_universe(pick: Pick) -> Schema:
     """A small universe of items, under a tree of any fan-out."""
     universe = {"universe": {"range": [1, pick(1, 7)]}, "fan_out": pick(2, 8)}
-    return Schema.from_dict({"name": "made up", "unit": "row", "items": universe})
+    return Schema.from_dict({"name": "simulated", "unit": "row", "items": universe})
 
 
 TINY_TABLES = {

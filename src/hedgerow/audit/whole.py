@@ -101,7 +101,7 @@ def audit(
 
     Args:
         name: The method's name, such as "diffmulti".
-        schema: The schema that tables are made up for; without it, many made-up schemas.
+        schema: The schema that tables are simulated for; without it, many simulated schemas.
         epsilon: What is claimed.
         delta: The same.
         runs: How many transcripts are replayed in all, and how often each distinguisher runs.
@@ -212,7 +212,7 @@ def _replay(
         sampler = SecureSampler(Keystream(setting.seed + number))
         misbooked = misbooked or check_books(run(pair.with_it, mode, setting.budget, sampler))
         booked += 1
-    where = f"on {schema.name}" if schema else "on made-up schemas"
+    where = f"on {schema.name}" if schema else "on simulated schemas"
     line, words = partial(setting.line, describe(mode)), f"likelihood ratios {where}"
     yield line("replay", strongest, tried, wrong is None, wrong or words)
     words = "published paths spend exactly the grant"

@@ -35,7 +35,7 @@ def audit(
     schema: Annotated[
         Path | None,
         typer.Option(
-            "--schema", help="A schema to make tables up for; without it, many are made up too."
+            "--schema", help="A schema to simulate tables for; without it, any schemas."
         ),
     ] = None,
     epsilon: Epsilon = "1",
@@ -59,7 +59,7 @@ def audit(
 ) -> None:  # fmt: skip
     """Try to break a method's promise; reads no private data.
 
-    Tables and neighbours are made up from the schema. Transcripts are replayed on both, whole
+    Tables and neighbours are simulated from the schema. Transcripts are replayed on both, whole
     laws are enumerated if the schema is tiny, and statistical tests look for events that are too
     likely on one of them: events of known flaws, and those that a classifier learns to tell
     neighbours apart by. A sound method shows bounds at or below epsilon. Ends with exit code 1

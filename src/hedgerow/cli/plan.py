@@ -44,8 +44,8 @@ def plan(
         bool,
         typer.Option(
             "--simulate",
-            help="Show expected errors against epsilon and settings, on rows that are made up from "
-            "the schema.",
+            help="Show expected errors against epsilon and settings, on rows simulated from the "
+            "schema.",
         ),
     ] = False,
     epsilons: Annotated[
@@ -65,7 +65,7 @@ def plan(
         str | None,
         typer.Option(
             metavar="TABLE",
-            help="simulation: a table that is PUBLIC and keeps to the schema, instead of made-up "
+            help="simulation: a table that is PUBLIC and keeps to the schema, instead of simulated "
             "rows. Never the private one.",
         ),
     ] = None,
@@ -77,7 +77,7 @@ def plan(
         float | None,
         typer.Option(
             metavar="SHARE", min=0, max=1,
-            help="simulation: how strongly made-up columns depend on each other; 0.5 by default.",
+            help="simulation: how strongly simulated columns depend on each other; 0.5 by default.",
         ),
     ] = None,
     overwrite: Overwrite = False,
@@ -87,7 +87,7 @@ def plan(
 
     The number of specialisations usually follows from a noisy count of the rows, which is only
     known when data is published; --rows gives a public guess to plan with. --simulate publishes
-    made-up rows (or a PUBLIC table) again and again and shows how far releases are off.
+    simulated rows (or a PUBLIC table) again and again and shows how far releases are off.
     """
     from hedgerow.cli.display.words import caution, many, purpose_words, strength
     from hedgerow.publish.planning.rows_plan import RowsPlan

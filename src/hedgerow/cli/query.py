@@ -24,7 +24,7 @@ _MISSING = (
 _IN_WORDS = 5  # up to so many answers are told in sentences, more in a table
 _IN_TABLE = 200  # more rows than this nobody reads in a terminal
 _SWAMPED = 0.5  # a cut part beyond this share of the estimate says more than the estimate
-_NUMBERS = ("estimate", "low", "high", "noise", "spread_low", "spread_high")
+_NUMBERS = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
 _ITEM_NUMBERS = ("estimate", "low", "high")  # of itemsets: their intervals have no two parts
 
 
@@ -161,12 +161,12 @@ def _tell_itemsets(
 ) -> None:
     if len(texts) > _IN_WORDS:
         _tabulate(texts, columns)
-        say(f"\nThe true count lies between from and to, {_percent(level)} sure.")
+        say(f"\nfrom, to: the {_percent(level)} interval of the true count.")
         return
     for place, text in enumerate(texts):
         estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
         about = f"about {_whole(max(estimate, 0.0))} records hold all of these"
-        say(f"{text}\n  {about}; {_percent(level)} sure: {_between(low, high)}")
+        say(f"{text}\n  {about}; {_percent(level)} interval: {_between(low, high)}")
 
 
 def _tell_regions(
@@ -189,19 +189,19 @@ def _tell_regions(
         if max(below, above) > _SWAMPED * estimate:
             # A number up front would be taken for the answer, and it is hardly more than a guess.
             say(
-                f"  {_percent(level)} sure: {_between(low, high)} (about {_whole(estimate)} if "
+                f"  {_percent(level)} interval: {_between(low, high)} (about {_whole(estimate)} if "
                 "people are spread evenly inside the regions that the query cuts)"
             )
         else:
-            say(f"  about {_whole(estimate)}; {_percent(level)} sure: {_between(low, high)}")
+            say(f"  about {_whole(estimate)}; {_percent(level)} interval: {_between(low, high)}")
         say(f"  noise: give or take {_whole(noise)}, added to protect people")
         if below > 0 or above > 0:
             say(
-                f"  cut regions: up to {_whole(below)} fewer or {_whole(above)} more, since "
+                f"  uniformity error: up to {_whole(below)} fewer or {_whole(above)} more, since "
                 "records may not lie evenly in regions the query cuts"
             )
         else:
-            say("  cut regions: none, the query follows the edges of the regions")
+            say("  uniformity error: none, the query follows the edges of the regions")
 
 
 def _tell_rows(
@@ -212,19 +212,21 @@ def _tell_rows(
     if len(texts) > _IN_WORDS:
         _tabulate(texts, {name: columns[name] for name in ("low", "estimate", "noise")})
         say(
-            f"\nThe true count is from or more, {_percent(level)} sure. about: how many are in the "
-            "published rows,\nif people are spread evenly inside what a row leaves open. noise: "
-            f"give or take.\n{_MISSING}"
+            f"\nfrom: the lower end of the {_percent(level)} interval; there is no upper end. "
+            "about: how many are in the published rows,\nif people are spread evenly inside what a "
+            f"row leaves open. noise: give or take.\n{_MISSING}"
         )
         return
     for place, text in enumerate(texts):
         estimate, low, noise = (columns[n][place] for n in ("estimate", "low", "noise"))
         if place:
             say()
-        sure = (
-            f"{_percent(level)} sure" if low > 0 else "since no published row is wholly among these"
+        confidence = (
+            f"with {_percent(level)} confidence"
+            if low > 0
+            else "since no published row is wholly among these"
         )
-        say(f"{text}\n  at least {_whole(low)}, {sure}")
+        say(f"{text}\n  at least {_whole(low)}, {confidence}")
         say(
             f"  about {_whole(max(estimate, 0.0))} are in the published rows, if people are spread "
             "evenly inside what a row leaves open"
@@ -243,13 +245,13 @@ def _tell_marginals(
 ) -> None:
     """Answers of a release with marginals: a model's estimate, and the interval of the regions.
 
-    How far noise and cut regions move the estimate of the regions says nothing of the model's, so
-    neither is told.
+    How far noise and uniformity error move the estimate of the regions says nothing of the
+    model's, so neither is told.
     """
     if len(texts) > _IN_WORDS:
         _tabulate(texts, {name: columns[name] for name in _ITEM_NUMBERS})
         say(
-            f"\nThe true count lies between from and to, {_percent(level)} sure, by the regions "
+            f"\nfrom, to: the {_percent(level)} interval of the true count, by the regions "
             f"alone. about: a best guess from\nthe counts of {counted}; no interval is promised "
             "for it."
         )
@@ -262,11 +264,11 @@ def _tell_marginals(
             f"{text}\n  about {_whole(max(estimate, 0.0))}, from the counts of {counted} "
             "(a best guess: no interval is promised for it)"
         )
-        say(f"  {_percent(level)} sure, from the regions alone: {_between(low, high)}")
+        say(f"  {_percent(level)} interval, from the regions alone: {_between(low, high)}")
 
 
 def _tabulate(texts: list[str], columns: dict[str, list[float]]) -> None:
-    # The interval comes first: with cut regions the estimate may be hardly more than a guess.
+    # The interval comes first: with uniformity error the estimate may be hardly more than a guess.
     shown = [n for n in ("low", "high", "estimate", *_NUMBERS[3:]) if n in columns]
     rows = [
         [text, *(_whole(max(columns[name][place], 0.0)) for name in shown)]
@@ -282,7 +284,7 @@ def _tabulate(texts: list[str], columns: dict[str, list[float]]) -> None:
 
 def _explain(level: float) -> None:
     say(
-        f"\nThe true count lies between from and to, {_percent(level)} sure. about: the estimate "
+        f"\nfrom, to: the {_percent(level)} interval of the true count. about: the estimate "
         "if people are\nspread evenly inside the regions that the query cuts. noise: give or take, "
         "from the noise alone.\ncut: how many fewer or more there may be besides, since they may "
         "not be spread evenly."

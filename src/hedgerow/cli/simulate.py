@@ -1,4 +1,4 @@
-"""`hedgerow plan --simulate`: what settings would be worth, on data that is made up or public."""
+"""`hedgerow plan --simulate`: what settings would be worth, on data that is simulated or public."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def show_simulation(
         delta: The same for all.
         rows: How many rows, as anyone may know.
         runs: How often each is tried.
-        dependence: How strongly made-up columns depend on each other.
+        dependence: How strongly simulated columns depend on each other.
         public: The public table that was named, if any.
         plot: Where to draw it, if anywhere.
         overwrite: Whether to replace that file.
@@ -214,7 +214,7 @@ def _legend(found: Simulation) -> list[str]:
     ]
     if found.floor is not None and "accuracy" in found.measures:
         best = "" if found.ceiling is None else (
-            f", the best that is possible on these made-up rows is {found.ceiling:.1f}%"
+            f", the best that is possible on these simulated rows is {found.ceiling:.1f}%"
         )  # fmt: skip
         lines.append(
             "classes right: of new rows, by the majority of their regions. Knowing no attribute "
@@ -238,7 +238,7 @@ def _about(found: Simulation, rows: int | None) -> list[str]:
         return lines
     assumed = "" if rows is not None else " 10,000 rows are an assumption: give yours with --rows."
     return [
-        "The rows were made up from the schema alone: six hidden kinds of people with habits of "
+        "The rows were simulated from the schema alone: six hidden kinds of people with habits of "
         f"their own, which a value follows with probability {found.dependence:g} (--dependence). "
         "Real data differs: use this to compare settings, and do not promise these figures."
         + assumed

@@ -65,8 +65,9 @@ class Answers:
         low: The lower ends of the intervals: whole numbers, at least 0.
         high: The upper ends.
         noise: Half the width of the interval that noise alone asks for, around the estimate.
-        spread_low: How much further down the truth may lie because regions are cut by the query.
-        spread_high: How much further up. With marginals the estimate comes from a model, and
+        uniformity_low: How much further down the truth may lie because regions are cut by the
+            query.
+        uniformity_high: How much further up. With marginals the estimate comes from a model, and
             `noise` is that of the regions' own: the interval holds, and its parts are a rough
             guide.
         level: The probability that an interval holds the truth, at least.
@@ -76,8 +77,8 @@ class Answers:
     low: Floats
     high: Floats
     noise: Floats
-    spread_low: Floats
-    spread_high: Floats
+    uniformity_low: Floats
+    uniformity_high: Floats
     level: float
 
     def __len__(self) -> int:
@@ -86,7 +87,7 @@ class Answers:
 
     def to_arrow(self) -> pa.Table:
         """An Arrow table with one row per query."""
-        names = ("estimate", "low", "high", "noise", "spread_low", "spread_high")
+        names = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
         return pa.table({name: getattr(self, name) for name in names})
 
     def frame(self, kind: str = "arrow") -> Any:
@@ -105,8 +106,8 @@ def lean_on(answers: Answers, better: Floats) -> Answers:
     return replace(
         answers,
         estimate=estimate,
-        spread_low=np.maximum(estimate - answers.noise - answers.low, 0.0),
-        spread_high=np.maximum(answers.high - answers.noise - estimate, 0.0),
+        uniformity_low=np.maximum(estimate - answers.noise - answers.low, 0.0),
+        uniformity_high=np.maximum(answers.high - answers.noise - estimate, 0.0),
     )
 
 

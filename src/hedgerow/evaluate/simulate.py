@@ -1,4 +1,4 @@
-"""What settings would be worth: errors against epsilon, on data that is made up or public.
+"""What settings would be worth: errors against epsilon, on data that is simulated or public.
 
 Nobody may try settings on the private table and keep the best: that uses the data without paying.
 Here every run publishes a table simulated from the schema (`hedgerow.evaluate.simulated`), or a
@@ -88,8 +88,8 @@ class Simulation:
         schema: The schema's name.
         rows: How many rows each release was made from.
         runs: How many runs each point has.
-        public: The name of the public table, or None if data was made up.
-        dependence: How strongly columns depend on each other, if data was made up.
+        public: The name of the public table, or None if data was simulated.
+        dependence: How strongly columns depend on each other, if data was simulated.
         points: The results.
         blind: The median error of somebody who knows the number of rows and spreads them evenly
             over the domain of the schema.
@@ -118,7 +118,7 @@ class Simulation:
         """The results for other programs."""
         about = {
             "schema": self.schema, "rows": self.rows, "runs": self.runs,
-            "data": "made up" if self.public is None else "public",
+            "data": "simulated" if self.public is None else "public",
             "public": self.public, "dependence": self.dependence,
             "blind": self.blind, "floor": self.floor, "ceiling": self.ceiling,
             "measures": {name: MEASURES[name] for name in self.measures},
@@ -148,7 +148,7 @@ def simulate(
     seed: int = 1,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Simulation:
-    """Publishes made-up or public data again and again, and measures how far releases are off.
+    """Publishes simulated or public data again and again, and measures how far releases are off.
 
     NEVER name a private table as `public`: nothing here is private, and what it finds would be
     read off that table.
@@ -158,11 +158,11 @@ def simulate(
         methods: Methods, each with what to call it.
         epsilons: The epsilons to try.
         delta: The same for all.
-        rows: How many rows to publish, as anyone may know; 10,000 made-up ones by default, or all
+        rows: How many rows to publish, as anyone may know; 10,000 simulated ones by default, or all
             of the public table but those it is tested on.
-        runs: How often each is tried: made-up data and noise are drawn anew each time, and are the
-            same for all methods.
-        dependence: How strongly made-up columns depend on each other, from 0 to 1.
+        runs: How often each is tried: simulated data and noise are drawn anew each time, and are
+            the same for all methods.
+        dependence: How strongly simulated columns depend on each other, from 0 to 1.
         public: A PUBLIC table that keeps to the schema: whatever `hedgerow.table.read` takes.
         seed: For the same results again.
         progress: Called with the share that is done.
@@ -225,7 +225,7 @@ def _check(
     rows: int | None,
     runs: int,
 ) -> None:
-    """Refuses what cannot be run before anything is made up or opened."""
+    """Refuses what cannot be run before anything is simulated or opened."""
     if not methods or not epsilons:
         raise UsageError("There is nothing to try.", hint="Name a method and an epsilon.")
     if len(methods) * len(epsilons) > MOST_POINTS:
@@ -243,7 +243,7 @@ def _check(
     for _, method in methods:
         if isinstance(method, Supermodular) and method.weight_columns:
             raise UsageError(
-                "People's own weights cannot be made up.", hint="Leave --weight-column out."
+                "People's own weights cannot be simulated.", hint="Leave --weight-column out."
             )
         for epsilon in epsilons:
             method.plan(schema, read_number("epsilon", epsilon), delta)

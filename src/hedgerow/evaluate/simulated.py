@@ -1,4 +1,4 @@
-"""Data made up from a schema alone, for trying settings where no private data may be used.
+"""Data simulated from a schema alone, for trying settings where no private data may be used.
 
 One simple model for tables and transactions. People are of a few hidden kinds. Every kind has
 habits of its own: a narrow part of each numeric scale, an order of preference among values or
@@ -33,7 +33,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class HiddenKinds:
-    """A made-up population for a table.
+    """A simulated population for a table.
 
     Args:
         schema: The public schema, of a table.
@@ -151,7 +151,7 @@ def simulated_transactions(
 
 
 def as_frame(table: Table) -> pa.Table:
-    """Rows of a made-up or public table in the words of its schema."""
+    """Rows of a simulated or public table in the words of its schema."""
     schema, random = table.schema, np.random.default_rng(0)
     columns = [*schema.attributes, *([] if schema.target is None else [schema.target])]
     return pa.table(

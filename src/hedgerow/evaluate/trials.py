@@ -1,4 +1,4 @@
-"""One try of a simulation: data that is made up or public, a release of it, and how far it is off.
+"""One try of a simulation: simulated or public data, a release of it, and how far it is off.
 
 No private data comes here: a table is opened only if the user named it as public.
 """
@@ -133,7 +133,7 @@ class TransactionsTrial:
 
 
 class Simulated:
-    """Data made up anew for each run."""
+    """Data simulated anew for each run."""
 
     def __init__(self, schema: Schema, rows: int, dependence: float) -> None:
         self.schema, self.rows, self.dependence = schema, rows, dependence

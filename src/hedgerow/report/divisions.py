@@ -187,7 +187,7 @@ def _frequent(release: TransactionsRelease) -> Safe | None:
             tag("h3", "The most frequent itemsets"),
             table(
                 "How many records hold all of these items, whatever else they hold",
-                ["items", "about", PICTURE, "95% sure"],
+                ["items", "about", PICTURE, "95% interval"],
                 rows,
                 {1, 3},
             ),

@@ -67,7 +67,7 @@ def _card(spread: Spread, raw: Any) -> Safe:
             whole(float(spread.high[place])),
         ]
         rows.append(row if raw is None else [*row, f"{raw[place]:.1%}", f"{shares[place]:.1%}"])
-    heads = ["value", "about", "from", "to (95% sure)"]
+    heads = ["value", "about", "from", "to (95% interval)"]
     heads += [] if raw is None else ["raw share", "released share"]
     numbers = table(f"{name}: records", heads, rows, range(1, len(heads)))
     more = len(shares) - len(rows)
@@ -177,7 +177,9 @@ def questions(release: Release) -> Safe | None:
                 "narrow where a question follows the edges of the regions, and wide where it cuts "
                 "through them." + (f" Here {_WIDE}." if release.forest is not None else ""),
             ),
-            table("How many people are there?", ["question", "about", "95% sure"], rows, {1, 2}),
+            table(
+                "How many people are there?", ["question", "about", "95% interval"], rows, {1, 2}
+            ),
         ]
     )
 

@@ -30,7 +30,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     print(
-        f"Wrote a made-up table to {given.folder / 'people.csv'} and made-up transactions to "
+        f"Wrote a simulated table to {given.folder / 'people.csv'} and simulated transactions to "
         f"{given.folder / 'baskets.dat'}, with their schemas beside them."
     )
 

@@ -251,7 +251,7 @@ def asked(tree_release):
 def test_uncut_queries_know_noise_alone(tree_release, asked):
     answers = tree_release.count(asked)
     for place in (0, 2, 3):
-        assert answers.spread_low[place] == answers.spread_high[place] == 0
+        assert answers.uniformity_low[place] == answers.uniformity_high[place] == 0
         low, high = (answers.estimate + s * answers.noise for s in (-1, 1))
         assert answers.low[place] == max(0, math.ceil(low[place]))
         assert answers.high[place] == math.floor(high[place])
@@ -267,7 +267,7 @@ def test_cut_regions_may_hold_all_or_nothing_inside_the_query(tree_release, aske
     assert answers.low[1] == 0
     assert answers.high[1] == answers.high[0]
     assert answers.noise[1] < answers.noise[0]
-    assert answers.spread_high[1] > 0
+    assert answers.uniformity_high[1] > 0
 
 
 def test_a_higher_level_is_a_wider_interval(tree_release, asked):
@@ -320,7 +320,14 @@ def test_a_level_may_be_a_number_of_numpy(tree_release, level):
 def test_answers_are_frames(tree_release, asked):
     answers = tree_release.count(asked)
     table = answers.to_arrow()
-    assert table.column_names == ["estimate", "low", "high", "noise", "spread_low", "spread_high"]
+    assert table.column_names == [
+        "estimate",
+        "low",
+        "high",
+        "noise",
+        "uniformity_low",
+        "uniformity_high",
+    ]
     assert table.num_rows == 4
     assert isinstance(answers.frame("polars"), pl.DataFrame)
     with pytest.raises(UsageError, match="kind"):

@@ -18,7 +18,7 @@ from hedgerow.verification import verify
 
 SCHEMA = Schema.from_dict(
     {
-        "name": "made up",
+        "name": "simulated",
         "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 99, "step": 1},

@@ -64,7 +64,7 @@ def world(seed: int, attributes: int | None = None) -> World:
             described[f"n{place}"] = {"type": "numeric", "low": 0, "high": high, **other}
         else:
             described[f"c{place}"] = {"type": "categorical", "taxonomy": TAXONOMY}
-    schema = Schema.from_dict({"name": "made up", "unit": "row", "attributes": described})
+    schema = Schema.from_dict({"name": "simulated", "unit": "row", "attributes": described})
     known = generalised_attributes(schema)
     forest = Forest.of(known, int(random.integers(2, 4)))
 

@@ -15,7 +15,7 @@ from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
 SCHEMA = Schema.from_dict(
     {
-        "name": "made up",
+        "name": "simulated",
         "unit": "row",
         "attributes": {
             "age": {"type": "numeric", "low": 0, "high": 4, "missing": "other"},

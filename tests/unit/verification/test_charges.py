@@ -61,7 +61,7 @@ def made(method, epsilon="1", delta="0", rows=300, attributes=ATTRIBUTES):
     }
     unit = "person" if "who" in attributes else "row"
     schema = Schema.from_dict(
-        {"name": "made up", "unit": unit, "attributes": copy.deepcopy(attributes)}
+        {"name": "simulated", "unit": unit, "attributes": copy.deepcopy(attributes)}
     )
     table = pa.table({name: column for name, column in columns.items() if name in attributes})
     release = publish(table, schema, method, epsilon, delta, seed=7, allow_empty=True)

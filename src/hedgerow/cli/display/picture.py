@@ -91,7 +91,7 @@ def draw_simulation(found: Simulation, path: Path, overwrite: bool = False) -> N
     axes.set_xlabel("epsilon")
     axes.set_ylabel(f"{MEASURES[measure]}; shaded: all runs")
     axes.spines[["top", "right"]].set_visible(False)
-    where = "made-up rows" if found.public is None else f"rows of {found.public}, which is public"
+    where = "simulated rows" if found.public is None else f"rows of {found.public}, which is public"
     title = f"{found.schema}: releases of {found.rows:,} {where}; real data differs"
     axes.set_title(fill(title, 80), fontsize=10, loc="left", parse_math=False)
     axes.legend(loc="best", frameon=False, fontsize=8)

@@ -124,7 +124,7 @@ def show_transactions(release: TransactionsRelease, view: View) -> None:
     if tree:
         headings = ["items, or groups of them", "records"]
     else:
-        headings = ["records that hold", "about", "from", "to (95% sure)"]
+        headings = ["records that hold", "about", "from", "to (95% interval)"]
     print_table(
         headings,
         [[text_of(row[0]), *(_number(value) for value in row[1:])] for row in rows],

@@ -272,7 +272,7 @@ class CoreModel:
         return min(count + sides * math.sqrt(spread) + 0.5 for count, spread in counts)
 
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
-        """Made-up records: where each begins, and the codes of their items, increasing."""
+        """Simulated records: where each begins, and the codes of their items, increasing."""
         weights = self.shrunk.ravel()
         scale = self.total / weights.sum() if weights.sum() > 0 else 0.0
         cell = draw_cells(weights * scale, n, random)

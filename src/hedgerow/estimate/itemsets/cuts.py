@@ -208,7 +208,7 @@ class CutModel:
         return float(ends.min())
 
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
-        """Made-up records: where each begins, and the codes of their items, increasing."""
+        """Simulated records: where each begins, and the codes of their items, increasing."""
         cell = draw_cells(not_negative(self.counts, self.tails > 0), n, random)
         number = np.diff(self.partition.cut_start)[cell]
         record = np.repeat(np.arange(len(cell)), number)

@@ -29,7 +29,7 @@ class ItemsetModel(Protocol):
         """Intervals that hold the true counts at a level, each by itself."""
 
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
-        """Made-up records: where each begins, and the codes of their items, increasing."""
+        """Simulated records: where each begins, and the codes of their items, increasing."""
 
 
 def model_of(

@@ -1,4 +1,4 @@
-"""Made-up transactions: draws that read published numbers alone, and the frames they come in."""
+"""Simulated transactions: draws that read published numbers alone, and the frames they come in."""
 
 from __future__ import annotations
 

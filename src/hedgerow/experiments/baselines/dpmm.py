@@ -49,7 +49,7 @@ class Dpmm:
     def publish(
         self, rows: pa.Table, schema: Schema, epsilon: float, seed: int, python: Path
     ) -> tuple[pa.Table, float]:
-        """Made-up rows, as many as were given, and the CPU seconds they took.
+        """Simulated rows, as many as were given, and the CPU seconds they took.
 
         Args:
             rows: The raw rows, with the columns of the schema.
@@ -138,7 +138,7 @@ def _domain(schema: Schema) -> dict[str, Any]:
 
 
 def _read(path: Path, schema: Schema) -> pa.Table:
-    """The made-up rows, with numbers put onto the schema's grid.
+    """The synthetic rows, with numbers put onto the schema's grid.
 
     Rare values that a model has merged come back as gaps; rows with gaps are left out.
     """

@@ -2,7 +2,7 @@
 
 It imports nothing of hedgerow, since dpmm needs other versions of NumPy and pandas. The job names
 the method, epsilon, delta, a seed, the number of rows, the public domain, the CSV file with the
-private rows, and where the made-up rows and the CPU seconds are to be written.
+private rows, and where the synthetic rows and the CPU seconds are to be written.
 """
 
 from __future__ import annotations

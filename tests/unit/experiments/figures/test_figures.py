@@ -67,7 +67,7 @@ def figure(calls: list[int], **more) -> Figure:
         return level + [Point("curve", x, run) for x in ((1,) if quick else (1, 2))]
 
     return Figure(
-        "made-fig1", "A made-up figure", "x", "y", "None.", 2, points,
+        "made-fig1", "A simulated figure", "x", "y", "None.", 2, points,
         (Stated("curve", 1, 11.0, "in the text"), Stated("curve", 2, 9.0)), "It is made up.",
         **more,
     )  # fmt: skip
@@ -122,7 +122,7 @@ def test_pages_say_which_run_they_show(tmp_path):
         assert "NOT PRIVATE" in page and "`the command`" in page
         assert "| curve | 1 | 11 | 11 (from 8.517 to 13.48) | in the text |" in page
         assert ("not run" in page) == quick  # the point at 2
-        assert "![A made-up figure](made-fig1.png)" in page
+        assert "![A simulated figure](made-fig1.png)" in page
         assert "It is made up." in page
     assert (tmp_path / "made-fig1.png").stat().st_size > 1000
 

@@ -19,7 +19,7 @@ KERNELS = [name for name, score in SCORES.items() if score.kernel is not None]
 TREE = Taxonomy.from_nested("Any", {"L": ["a", "b"], "R": ["c"]})
 DOMAIN = Domain.of(
     Schema(
-        "made up",
+        "simulated",
         (Numeric("n", Fraction(0), Fraction(49), Fraction(1), "integer"), Categorical("c", TREE)),
         Categorical("class", Taxonomy.flat(["x", "y", "z"])),
         unit="row",

@@ -26,7 +26,7 @@ from hedgerow.schema import Schema
 ATTRIBUTES = generalised_attributes(
     Schema.from_dict(
         {
-            "name": "made up",
+            "name": "simulated",
             "unit": "row",
             "attributes": {
                 "age": {"type": "numeric", "low": 0, "high": 3},

@@ -44,7 +44,7 @@ def numeric(name: str, size: int) -> Numeric:
 def domain_of(attributes: Sequence[Attribute], classes: int) -> Domain:
     target = Categorical("class", Taxonomy.flat([f"k{i}" for i in range(classes)]))
     return Domain.of(
-        Schema("made up", tuple(attributes), target if classes > 1 else None, unit="row")
+        Schema("simulated", tuple(attributes), target if classes > 1 else None, unit="row")
     )
 
 

@@ -15,7 +15,7 @@ from hedgerow.publish.steps.tree import GrowingTree, share_evenly, share_fairly
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
 SCHEMA = Schema(
-    "made up",
+    "simulated",
     (
         Numeric("age", Fraction(0), Fraction(4), Fraction(1), "integer"),
         Categorical("job", Taxonomy.from_nested("Any", {"L": ["a", "b"], "R": ["c", "d", "e"]})),
