@@ -25,7 +25,9 @@ def child(processes: Any, tmp_path: Path) -> Callable[..., tuple[int, str, str]]
     def run(program: str, *words: object) -> tuple[int, str, str]:
         told = [tmp_path.with_name(f"{tmp_path.name}-{name}") for name in ("stdout", "stderr")]
         begin = (
-            "import os, sys\n"
+            "import os, signal, sys\n"
+            # in the background of a shell it is ignored, and a process takes that over
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
             f"for number, path in enumerate({[str(path) for path in told]}, start=1):\n"
             "    os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)\n"
             f"sys.argv = ['hedgerow', *{[str(word) for word in words]}]\n"

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from hedgerow.audit import AUDITED, audit
+from hedgerow.audit import AUDITED, audit, methods
 
 Hedge = Callable[..., Any]
 QUICK = ["--runs", 20, "--seed", 1]
@@ -22,7 +22,7 @@ def few_modes(monkeypatch: pytest.MonkeyPatch) -> None:
         few = replace(
             entry, modes=entry.modes[:2], tiny=entry.tiny[:1], experiments=entry.experiments[:2]
         )
-        monkeypatch.setitem(AUDITED, name, few)
+        monkeypatch.setitem(methods._found(), name, few)
     monkeypatch.setitem(audit.__kwdefaults__, "most_paths", 100)
 
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom
 from unsound import publishing_the_number_of_records, tables_counted_once
 
-from hedgerow.audit import audit
+from hedgerow.audit import audit, methods
 from hedgerow.audit.distinguish import at_least, at_most
 from hedgerow.audit.features import Viewer
 from hedgerow.audit.learned import distinguish, learn
@@ -230,7 +230,7 @@ def test_counts_are_held_against_what_the_others_make():
 def test_the_audit_learns_for_every_mode(monkeypatch):
     """The other audits of a method are left out here: they are as before."""
     entry = replace(AUDITED["diffpart"], tiny=(), experiments=())
-    monkeypatch.setitem(AUDITED, "diffpart", entry)
+    monkeypatch.setitem(methods._found(), "diffpart", entry)
     for other in ("_replay", "_rules", "_deep", "_files", "_distinguish_files"):
         monkeypatch.setattr(f"hedgerow.audit.whole.{other}", lambda *_: iter(()))
     report = audit("diffpart", runs=20, seed=2)

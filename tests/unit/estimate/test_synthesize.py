@@ -91,7 +91,8 @@ def test_wide_integer_steps_are_filled():
         "x", (Numeric("w", Fraction(0), Fraction(10), Fraction(4), "integer"),), unit="row"
     )
     grid = GridPartition((np.array([0, 3], np.int32),))
-    rows = draw_rows(schema, grid, np.arange(1), np.array([[3000]]), seed=1)
+    parts = [grid.parts(0, np.arange(1))]
+    rows = draw_rows(schema, parts, np.array([[3000]]), seed=1)
     assert sorted(set(rows["w"].to_pylist())) == list(range(11))
 
 
