@@ -205,13 +205,17 @@ def test_broken_twins_are_caught_by_kills(audit: Audit, twin: str, words: str) -
 
 
 BOOKS_WITHOUT_A_LOCK = """
-import time
+import os, time
 from hedgerow.privacy.budget_ledger import ledger as budget_ledger, rules as book_rules
 
 refuse, reserve = book_rules.refuse_overdraft, budget_ledger.BudgetLedger.reserve
 def unlocked(self, *words, notes, **more):
-    self.check(*words, **more)  # is there enough?
-    time.sleep(0.5)  # meanwhile others ask the same
+    self.check(*words, **more)  # is there enough? meanwhile others ask the same
+    self.path.with_name(f'asked-{os.getpid()}').touch()
+    for _ in range(1000):  # ten seconds, should others not come so far
+        if len(list(self.path.parent.glob('asked-*'))) == RUNS:
+            break
+        time.sleep(0.01)
     book_rules.refuse_overdraft = lambda *_: None
     try:
         return reserve(self, *words, **more)
@@ -227,20 +231,28 @@ from hedgerow.disk import Hold
 class Shared(Hold):
     @staticmethod
     def take(path):
-        own = target.os.getpid()
-        (path.parent / f'waits-{own}').touch()
-        for _ in range(600):  # until another run is as far, however busy the machine is
-            if len(list(path.parent.glob('waits-*'))) > 1:
-                break
-            time.sleep(0.1)
-        return Hold.take(path.with_name(f'{path.name}-{own}'))
+        return Hold.take(path.with_name(f'{path.name}-{target.os.getpid()}'))
 target.Hold = Shared
+
+take = target.Target.take
+def together(*words):
+    taken = take(*words)  # nobody has written there yet, as everybody waits for all others
+    (taken.folder.parent / f'waits-{target.os.getpid()}').touch()
+    for _ in range(6000):  # a minute, should one of them have failed
+        if len(list(taken.folder.parent.glob('waits-*'))) == RUNS:
+            break
+        time.sleep(0.01)
+    return taken
+target.Target.take = staticmethod(together)
 """
 
 
 @pytest.mark.parametrize(
     ("twin", "words"),
-    [(BOOKS_WITHOUT_A_LOCK, "room for"), (SHARES_FOLDERS, "could not be saved")],
+    [
+        (BOOKS_WITHOUT_A_LOCK.replace("RUNS", "6"), "room for"),
+        (SHARES_FOLDERS.replace("RUNS", "6"), "could not be saved"),
+    ],
     ids=["books without a lock", "shares folders"],
 )
 def test_broken_twins_are_caught_by_races(audit: Audit, twin: str, words: str) -> None:
