@@ -4,6 +4,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DEMO   ?= demo
 JOBS   ?= 2
+# types are checked while kernels are compiled
+MAKEFLAGS += --jobs=$(JOBS)
 
 # The oldest Python that can run hedgerow.
 OLDEST := 3.11

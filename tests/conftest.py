@@ -10,7 +10,7 @@ import signal
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,28 @@ def processes() -> Any:
     if server:
         context.set_forkserver_preload(LOADED)
     return context
+
+
+@pytest.fixture
+def child(processes: Any, tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
+    """Runs a program in a process of its own; gives its exit code, stdout and stderr."""
+
+    def run(program: str, *words: object) -> tuple[int, str, str]:
+        told = [tmp_path.with_name(f"{tmp_path.name}-{name}") for name in ("stdout", "stderr")]
+        begin = (
+            "import os, signal, sys\n"
+            # in the background of a shell it is ignored, and a process takes that over
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+            f"for number, path in enumerate({[str(path) for path in told]}, start=1):\n"
+            "    os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)\n"
+            f"sys.argv = ['hedgerow', *{[str(word) for word in words]}]\n"
+        )
+        one = processes.Process(target=exec, args=(begin + program, {}))
+        one.start()
+        one.join()
+        return one.exitcode, *(path.read_text("utf-8") for path in told)
+
+    return run
 
 
 @pytest.fixture(scope="session")

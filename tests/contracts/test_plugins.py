@@ -7,13 +7,11 @@ installer does; nothing is fetched.
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,26 +21,32 @@ from hedgerow.errors import UnverifiableError
 EXAMPLE = Path(__file__).parents[1] / "plugin_example"
 
 
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True)
 class Machine:
-    """Runs the command, with or without the package."""
+    """Runs the command in a process of its own, with or without the package."""
 
-    def __init__(self, folder: Path, site: Path) -> None:
-        self.folder, self._site = folder, site
+    folder: Path
+    site: Path
+    child: Callable[..., tuple[int, str, str]]
 
-    def __call__(self, *words: object, installed: bool = True) -> Any:
-        here = [str(self._site)] if installed else []
-        path = os.pathsep.join([*here, *(part for part in sys.path if part)])
-        return subprocess.run(
-            [sys.executable, "-m", "hedgerow", *map(str, words)],
-            cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": path},
-            capture_output=True,
-            text=True,
-        )
+    def __call__(self, *words: object, installed: bool = True) -> Done:
+        here = f"sys.path.insert(0, {str(self.site)!r})\n" if installed else ""
+        program = f"{here}os.chdir({str(self.folder)!r})\nimport hedgerow.cli\nhedgerow.cli.main()"
+        return Done(*self.child(program, *words))
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
+def places(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A folder to work in, and one where the package is installed."""
     site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("work")
     shutil.copytree(EXAMPLE / "hedgerow_equalparts", site / "hedgerow_equalparts")
     project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -55,7 +59,12 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
         lines += [f"[{group}]", *(f"{name} = {value}" for name, value in points.items())]
     (info / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     sample.write(folder, rows=300, seed=1)
-    return Machine(folder, site)
+    return folder, site
+
+
+@pytest.fixture
+def machine(places: tuple[Path, Path], child: Callable[..., tuple[int, str, str]]) -> Machine:
+    return Machine(*places, child)
 
 
 def published(machine: Machine, out: str, *words: object) -> None:
