@@ -97,6 +97,7 @@ from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 reserve = BudgetLedger.reserve
 class Late:
     'A booking that is made only when it is asked to be.'
+    release_id = None
     def __init__(self, *words, **more):
         def make():
             self.made = reserve(*words, **more)

@@ -14,9 +14,19 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-__all__ = ["Keystream"]
+__all__ = ["Keystream", "unique_id"]
 
 _BLOCK = 1 << 15  # words per refill
+
+
+def unique_id() -> str:
+    """128 random bits that name something; they hide nothing and no noise is made of them.
+
+    Example:
+        >>> len(unique_id())
+        32
+    """
+    return os.urandom(16).hex()
 
 
 class Keystream:

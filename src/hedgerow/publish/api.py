@@ -214,7 +214,7 @@ def release_of(
         method=method.name,
         settings=method.settings() | {"chosen": method.chosen(schema, outcome)},
         guarantee=guarantee,
-        ledger=_ledger(outcome),
+        ledger=_ledger(outcome) | _booked_as(booking),
         frame_kind=kind,
         booking=booking,
         **parts,
@@ -294,6 +294,7 @@ def _rows_release(
         "person_rows": plan.budget.rows,
         "suppression": plan.rule,
         **outcome.ledger.book(np.zeros(1, dtype=np.int64), len(outcome.counts)),
+        **_booked_as(booking),
     }
     return RowsRelease(
         schema=schema,
@@ -338,6 +339,12 @@ def _unit(schema: Schema) -> tuple[str, str]:
         rows = schema.person.max_rows
         return f"one person, with at most {rows} rows", "add or remove one person"
     return "one row is one person", "add or remove one row"
+
+
+def _booked_as(booking: Booking | None) -> dict[str, str]:
+    """What a budget ledger finds the release by, even if the run ends before that notes it."""
+    return {} if booking is None or booking.release_id is None else {
+        "release_id": booking.release_id}  # fmt: skip
 
 
 def _ledger(outcome: Outcome) -> dict[str, Any]:

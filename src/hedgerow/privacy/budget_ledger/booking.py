@@ -73,6 +73,7 @@ class Booking:
         number: The number of the entry.
         booked: When it was made.
         left: What it leaves to other releases.
+        release_id: What the manifest is to call the release, so that the entry is found again.
         hold: The lock that tells others that its run is alive.
         noted: Whether the entry was there already and was only completed.
     """
@@ -82,6 +83,7 @@ class Booking:
     number: int
     booked: str
     left: tuple[Fraction, Fraction]
+    release_id: str | None = None
     hold: Hold | None = field(default=None, repr=False, compare=False)
     noted: bool = False
 

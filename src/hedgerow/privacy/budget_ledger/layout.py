@@ -32,6 +32,7 @@ CREATE TABLE entries (
     place TEXT,
     ended TEXT,
     digest TEXT,
+    release_id TEXT,
     replaced INTEGER REFERENCES entries (number)
 );
 """
@@ -69,6 +70,8 @@ CREATE TRIGGER states_move_on BEFORE UPDATE OF state ON entries
 CREATE TRIGGER places_stay BEFORE UPDATE OF place, ended, digest ON entries
     WHEN OLD.state IN ('published', 'withdrawn', 'returned')
     BEGIN SELECT RAISE(ABORT, 'an entry that was closed is never changed'); END;
+CREATE TRIGGER ids_stay BEFORE UPDATE OF release_id ON entries
+    BEGIN SELECT RAISE(ABORT, 'what a release is called is never changed'); END;
 CREATE TRIGGER replaced_stays BEFORE UPDATE OF replaced ON entries WHEN OLD.replaced IS NOT NULL
     BEGIN SELECT RAISE(ABORT, 'what was replaced is never brought back'); END;
 CREATE TRIGGER history_stays BEFORE DELETE ON history

@@ -27,6 +27,7 @@ from hedgerow.privacy.budget_ledger import rules as book_rules
 from hedgerow.privacy.budget_ledger.booking import Booking, Notes, as_text, mark_replaced
 from hedgerow.privacy.budget_ledger.records import Account, Change, Entry, plain, read_accounts
 from hedgerow.privacy.budget_ledger.rules import unit_of
+from hedgerow.privacy.keystream import unique_id
 from hedgerow.settings import check_arguments
 
 __all__ = ["Account", "BudgetLedger", "Booking", "Change", "Entry", "Notes", "plain", "unit_of"]
@@ -149,11 +150,11 @@ class BudgetLedger:
             notes: As for `book`.
         """
         check_arguments(BudgetLedger.reserve, locals())
-        hold = None
+        hold, release_id = None, unique_id()
         try:
             with book_file.transaction(self.path, writes=True) as file:
                 account, number, booked = self._enter(
-                    file, dataset, budget, method, unit, notes or Notes()
+                    file, dataset, budget, method, unit, notes or Notes(), release_id=release_id
                 )
                 hold = Hold.take(self._alive(number))
                 if hold is None:
@@ -167,6 +168,7 @@ class BudgetLedger:
                 number=number,
                 booked=booked,
                 left=left,
+                release_id=release_id,
                 hold=hold,
             )
         except OSError as error:
@@ -201,8 +203,7 @@ class BudgetLedger:
         noted = False
         with book_file.transaction(self.path, writes=True) as file:
             account = self._account(file, dataset)
-            paid = (*_pair(budget), method, unit)
-            found = book_rules.same_release(account, Path(place), digest, paid)
+            found = book_rules.same_release(account, Path(place), digest)
             if found is not None:
                 noted = found.state == "drawn"
                 if not noted:
@@ -337,6 +338,7 @@ class BudgetLedger:
         unit: str,
         notes: Notes,
         saved: tuple[str, str | None] | None = None,
+        release_id: str | None = None,
     ) -> tuple[Account, int, str]:
         """Makes an entry; the account before it, its number and its time."""
         account = self._account(file, dataset)
@@ -348,11 +350,11 @@ class BudgetLedger:
         state, (place, digest) = ("reserved", (place, None)) if saved is None else (
             "published", saved)  # fmt: skip
         number = file.execute(
-            "INSERT INTO entries (key, unit, method, epsilon, delta, booked, state, place, digest) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO entries (key, unit, method, epsilon, delta, booked, state, place, digest, "
+            "release_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 book_rules.name_of(dataset)[1], unit, method, str(budget.epsilon),
-                str(budget.delta), booked, state, place, digest,
+                str(budget.delta), booked, state, place, digest, release_id,
             ),
         ).lastrowid  # fmt: skip
         assert number is not None

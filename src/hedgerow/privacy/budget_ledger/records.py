@@ -36,6 +36,7 @@ class Entry:
         place: Where it was saved, or was to be saved.
         ended: How the run ended, if it could tell.
         digest: The SHA-256 hash of its manifest, once it was saved.
+        release_id: What its manifest calls it, drawn when it was reserved.
         replaced: The release that was saved over it.
         recipient: For whom it was made, by the latest note.
         purpose: What for, by the latest note.
@@ -51,6 +52,7 @@ class Entry:
     place: str | None = None
     ended: str | None = None
     digest: str | None = None
+    release_id: str | None = None
     replaced: int | None = None
     recipient: str | None = None
     purpose: str | None = None
@@ -154,9 +156,9 @@ def read_accounts(path: Path, file: Any) -> dict[str, Account]:
     entries: dict[str, list[Entry]] = {}
     for key, number, unit, method, epsilon, delta, *rest in file.execute(
         "SELECT key, number, unit, method, epsilon, delta, booked, state, place, ended, digest, "
-        "replaced FROM entries ORDER BY number"
+        "release_id, replaced FROM entries ORDER BY number"
     ):
-        booked, state, place, ended, digest, replaced = rest
+        booked, state, place, ended, digest, release_id, replaced = rest
         entry = Entry(
             number=number,
             unit=unit,
@@ -168,6 +170,7 @@ def read_accounts(path: Path, file: Any) -> dict[str, Account]:
             place=place,
             ended=ended,
             digest=digest,
+            release_id=release_id,
             replaced=replaced,
         )
         entries.setdefault(key, []).append(replace(entry, **notes.get(number, {})))

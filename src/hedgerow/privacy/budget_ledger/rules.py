@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import json
 import os
 import unicodedata
 from collections.abc import Iterable
@@ -179,17 +180,15 @@ def refuse_again(account: Account, entry: Entry, place: str | os.PathLike[str]) 
     )
 
 
-def same_release(
-    account: Account, place: Path, digest: str | None, paid: tuple[object, ...]
-) -> Entry | None:
+def same_release(account: Account, place: Path, digest: str | None) -> Entry | None:
     """The entry of a release that lies at a place, here or as a copy.
 
     Args:
         account: Where to look.
         place: Where it lies.
         digest: The hash of its manifest.
-        paid: Its epsilon, delta, method and unit.
     """
+    release_id = _release_id(place)
     for entry in account.entries:
         if entry.state not in ("drawn", "published"):
             continue
@@ -197,8 +196,7 @@ def same_release(
             if entry.digest == digest:
                 return entry
         elif entry.state == "drawn":  # its run was perhaps stopped when it had just been saved
-            # one that could tell how it ended was not saved: what lies there is another's
-            if entry.ended is None and is_at(entry, place) and paid == _paid(entry):
+            if release_id is not None and release_id == entry.release_id:
                 return entry
         elif is_at(entry, place) or _is_copy(entry, digest):  # an older version noted no digest
             return entry
@@ -207,10 +205,6 @@ def same_release(
 
 def _is_copy(entry: Entry, digest: str | None) -> bool:
     return None not in (entry.place, digest) and digest_of(entry.place or "") == digest
-
-
-def _paid(entry: Entry) -> tuple[object, ...]:
-    return entry.epsilon, entry.delta, entry.method, entry.unit
 
 
 def is_at(entry: Entry, place: str | os.PathLike[str]) -> bool:
@@ -222,6 +216,14 @@ def digest_of(place: str | os.PathLike[str]) -> str | None:
     """The SHA-256 hash of a release's manifest, if it is there: no two releases share it."""
     with suppress(OSError):
         return hashlib.sha256((Path(place) / "manifest.json").read_bytes()).hexdigest()
+    return None
+
+
+def _release_id(place: Path) -> str | None:
+    """What the manifest of a release calls it, if it was published with a ledger."""
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        found = json.loads((place / "manifest.json").read_bytes())["ledger"].get("release_id")
+        return found if isinstance(found, str) else None
     return None
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -538,6 +539,11 @@ def release_at(place: Path, content: str) -> Path:
     return place
 
 
+def manifest_of(booking: Booking) -> str:
+    """What of a manifest the ledger reads."""
+    return json.dumps({"ledger": {"release_id": booking.release_id}})
+
+
 def test_a_release_is_booked_once_wherever_its_copies_lie(
     book: BudgetLedger, tmp_path: Path
 ) -> None:
@@ -570,16 +576,26 @@ def test_a_run_that_was_killed_when_it_had_saved_is_noted_and_not_booked_again(
     notes = Notes(place=tmp_path / "r")
     booking = book.book("clinic", Budget.of("0.2"), method="m", unit="row", notes=notes)
     booking.hand_over()
-    place = release_at(tmp_path / "r", "one")
+    place = release_at(tmp_path / "r", manifest_of(booking))
     added = book.add("clinic", Budget.of("0.2"), method="m", unit="row", place=place)
     assert added.noted and added.number == 1
     (entry,) = book.accounts()[0].entries
     assert entry.state == "published" and entry.digest is not None
-    # what cost something else is another release
-    again = book.book("clinic", Budget.of("0.1"), method="m", unit="row", notes=notes)
-    again.hand_over()
-    release_at(tmp_path / "r", "two")
-    assert book.add("clinic", Budget.of("0.3"), method="m", unit="row", place=place).number == 3
+
+
+@pytest.mark.parametrize("manifest", ["{}", '{"ledger": {}}', '{"ledger": {"release_id": null}}'])
+def test_a_release_of_another_run_is_not_taken_for_the_one_that_was_killed(
+    book: BudgetLedger, tmp_path: Path, manifest: str
+) -> None:
+    # killed between drawing and saving; then a run without the ledger, alike in all, used its place
+    words: Any = {"method": "m", "unit": "row"}
+    killed = book.book("clinic", Budget.of("0.2"), **words, notes=Notes(place=tmp_path / "r"))
+    killed.hand_over()
+    place = release_at(tmp_path / "r", manifest)
+    added = book.add("clinic", Budget.of("0.2"), **words, place=place)
+    assert not added.noted and added.number == 2
+    assert book.accounts()[0].spent[0] == Fraction(4, 10)
+    assert [entry.state for entry in book.accounts()[0].entries] == ["drawn", "published"]
 
 
 # ---------------------------------------------------------------- a book of version 1
