@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hedgerow.table import Database as Database
     from hedgerow.verification import verify as verify
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "BudgetLedger",
