@@ -327,7 +327,7 @@ class Trials:
         self.yard = Yard(folder)
         self.phases: Counter[str] = Counter()
         self.wrong: list[str] = []
-        self._chance = random.Random(seed)
+        self._random = random.Random(seed)
         self._number = 0
         self.killed = False  # whether the latest run was
         self._lasted: dict[bool, deque[float]] = {
@@ -352,7 +352,7 @@ class Trials:
         held = sorted(self.yard.held)
         replace = self._number % 2 == 0 if replace is None else replace
         out = (
-            self._chance.choice(held) if held and replace else self.yard.folder / f"r{self._number}"
+            self._random.choice(held) if held and replace else self.yard.folder / f"r{self._number}"
         )
         words = self.yard.words(out, epsilon)
         before = self.yard.entries()
@@ -410,7 +410,7 @@ class Trials:
             for _ in range(FRESH):
                 new = True in kinds and kills % FRESH == FRESH - 1
                 lasts = statistics.median(self._lasted[new])
-                self.trial(delay=self._chance.uniform(0, lasts), new=new)
+                self.trial(delay=self._random.uniform(0, lasts), new=new)
                 kills += self.killed
                 yield kills
                 if kills == number:

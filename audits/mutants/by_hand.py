@@ -245,8 +245,8 @@ BY_HAND = (
         name="charged-after-the-draw",
         path="privacy/curator.py",
         old="        self._charge_one(purpose, 0, 0, None)\n"
-        "        return self._chance.keep(*records.map(gather).open(_KEY), share, least, purpose)",
-        new="        drawn = self._chance.keep(\n"
+        "        return self._sampler.keep(*records.map(gather).open(_KEY), share, least, purpose)",
+        new="        drawn = self._sampler.keep(\n"
         "            *records.map(gather).open(_KEY), share, least, purpose\n"
         "        )\n"
         "        self._charge_one(purpose, 0, 0, None)\n"

@@ -157,7 +157,7 @@ def test_testing_leaves_before_counting_them_is_caught(monkeypatch):
         def sparse(self, purpose, cells, number, threshold, depth=0, account=0, units=None):
             rate = self.noise_rate(purpose, diffpart.UNITS // 3)
             tested = cells.map(lambda pair: pair)
-            self._chance.mark(*tested._Sealed__content, number, rate, threshold, purpose)
+            self._sampler.mark(*tested._Sealed__content, number, rate, threshold, purpose)
             return super().sparse(purpose, cells, number, threshold, depth, account, units)
 
     method = DiffPart(schedule="paper", c1=0.01, c2=0.01)

@@ -35,7 +35,7 @@ class Telling:
 
     def __init__(self, rows: int = 1) -> None:
         self._rows = rows
-        self._dice = SecureSampler(Keystream(seed=0))  # for words, which cannot be replayed anyway
+        self._sampler = SecureSampler(Keystream(seed=0))  # for words, which cannot be replayed anyway
 
     def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
         """See `Sampler.select`: the best."""
@@ -93,4 +93,4 @@ class Telling:
 
     def words(self, number: int) -> NDArray[np.uint64]:
         """See `Sampler.words`."""
-        return self._dice.words(number)
+        return self._sampler.words(number)

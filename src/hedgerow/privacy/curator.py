@@ -38,7 +38,7 @@ class Curator:
 
     def __init__(self, ledger: Ledger, sampler: Sampler) -> None:
         self.ledger = ledger
-        self._chance = sampler
+        self._sampler = sampler
 
     def select(
         self,
@@ -70,7 +70,7 @@ class Curator:
             return rate_below((amount if pure else root_below(8 * amount)) / score_range)
 
         rates = Rates.of(units, rate, purpose, lambda unit: self.ledger.amount(purpose, unit))
-        return self._chance.select(candidates.open(_KEY), rates, flip and pure)
+        return self._sampler.select(candidates.open(_KEY), rates, flip and pure)
 
     def laplace(
         self,
@@ -94,7 +94,7 @@ class Curator:
             purpose,
             lambda unit: self.ledger.amount(purpose, unit),
         )
-        return self._chance.laplace(exact.open(_KEY), rates), units
+        return self._sampler.laplace(exact.open(_KEY), rates), units
 
     def sparse(
         self,
@@ -113,7 +113,7 @@ class Curator:
         paid = self._charge_one(purpose, depth, account, units)
         index, counts = cells.open(_KEY)
         rate = self.noise_rate(purpose, paid)
-        kept, values = self._chance.sparse(index, counts, number, rate, threshold, purpose)
+        kept, values = self._sampler.sparse(index, counts, number, rate, threshold, purpose)
         return kept, values, paid
 
     def mark(
@@ -132,11 +132,11 @@ class Curator:
         """
         rate = self.noise_rate(purpose, self._charge_one(purpose, depth, account, units))
         index, counts = cells.open(_KEY)
-        return self._chance.mark(index, counts, number, rate, threshold, purpose)
+        return self._sampler.mark(index, counts, number, rate, threshold, purpose)
 
     def coin(self, bounds: Ints) -> Ints:
         """A uniform whole number below each bound, which are public; nothing is looked at."""
-        return self._chance.coin(bounds)
+        return self._sampler.coin(bounds)
 
     def open_gate(self, purpose: str, bits: int) -> Gate:
         """Books, for everybody, all decisions of a gate that is used at most once on each level."""
@@ -171,7 +171,7 @@ class Curator:
         gate.enter(depth)
         index, counts = cells.open(_KEY)
         over = np.maximum(counts - depth * gate.step, 0)
-        return self._chance.mark(index, over, number, gate.rate, gate.step, purpose)
+        return self._sampler.mark(index, over, number, gate.rate, gate.step, purpose)
 
     def nonempty(
         self,
@@ -186,7 +186,7 @@ class Curator:
         is called when all is paid. The delta of it is `suppression.noisy_delta`.
         """
         rate = self.noise_rate(purpose, self._charge_one(purpose, 0, 0, None))
-        return self._chance.nonempty(*records.map(gather).open(_KEY), rate, threshold, purpose)
+        return self._sampler.nonempty(*records.map(gather).open(_KEY), rate, threshold, purpose)
 
     def keep(
         self,
@@ -202,7 +202,7 @@ class Curator:
         that was charged.
         """
         self._charge_one(purpose, 0, 0, None)
-        return self._chance.keep(*records.map(gather).open(_KEY), share, least, purpose)
+        return self._sampler.keep(*records.map(gather).open(_KEY), share, least, purpose)
 
     def _charge_one(self, purpose: str, depth: int, account: int, units: int | None) -> int:
         given = None if units is None else np.full(1, units, dtype=np.int64)
