@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -31,17 +32,19 @@ def _law(name: str, change: Callable[[Any], Any]) -> Callable[[], AbstractContex
 
 
 def _twice_the_rate(told: Any) -> Any:
-    def nonempty(self: Any, cells: Any, counts: Any, rate: Any, *rest: Any) -> Any:
-        return told(self, cells, counts, 2 * rate, *rest)
+    def listed(self: Any, cells: Any, counts: Any, rule: Any) -> Any:
+        assert rule.law == "nonempty"
+        return told(self, cells, counts, replace(rule, rate=2 * rule.rate))
 
-    return nonempty
+    return listed
 
 
 def _one_less(told: Any) -> Any:
-    def keep(self: Any, cells: Any, counts: Any, share: Any, least: int, *rest: Any) -> Any:
-        return told(self, cells, counts, share, least - 1, *rest)
+    def listed(self: Any, cells: Any, counts: Any, rule: Any) -> Any:
+        assert rule.law == "keep"
+        return told(self, cells, counts, replace(rule, threshold=rule.threshold - 1))
 
-    return keep
+    return listed
 
 
 def _noise(law: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
@@ -82,22 +85,18 @@ def _cells(law: Callable[..., float]) -> Callable[[], AbstractContextManager[Any
         from hedgerow.audit import replay
         from hedgerow.audit.replay_trace import Step
 
-        def listing(kind: str) -> Any:
-            def told(self: Any, cells: Any, counts: Any, number: int, rate: Any, threshold: int,
-                     purpose: str = "") -> Any:  # fmt: skip
-                forced = self._next(kind)
-                exact = dict(zip(cells.tolist(), counts.tolist(), strict=True))
-                if kind == "sparse":
-                    shown = dict(zip(forced[0].tolist(), forced[1].tolist(), strict=True))
-                else:
-                    shown = dict.fromkeys(forced.tolist())
-                log_p = law(float(rate), exact, shown, number, threshold)
-                self.trace.append(Step(kind, purpose, np.asarray([log_p])))
-                return forced
+        def listed(self: Any, cells: Any, counts: Any, rule: Any) -> Any:
+            forced = self._next(rule.law)
+            exact = dict(zip(cells.tolist(), counts.tolist(), strict=True))
+            if rule.law == "sparse":
+                shown = dict(zip(forced[0].tolist(), forced[1].tolist(), strict=True))
+            else:
+                shown = dict.fromkeys(forced[0].tolist())
+            log_p = law(float(rule.rate), exact, shown, rule.number, rule.threshold)
+            self.trace.append(Step(rule.law, rule.purpose, np.asarray([log_p])))
+            return forced
 
-            return told
-
-        return patch.multiple(replay._Replayer, sparse=listing("sparse"), mark=listing("mark"))
+        return patch.object(replay._Replayer, "listed", listed)
 
     return put
 
@@ -139,8 +138,8 @@ def _with(**flaw: Any) -> Callable[..., float]:
 
 
 LAWS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
-    "nonempty-twice-the-rate": _law("nonempty", _twice_the_rate),
-    "keep-one-less": _law("keep", _one_less),
+    "nonempty-twice-the-rate": _law("listed", _twice_the_rate),
+    "keep-one-less": _law("listed", _one_less),
     "counts-half-the-noise": _law("laplace", _noise(_half_the_noise)),
     "zero-comes-twice": _law("laplace", _noise(_zero_twice)),
     "noise-shared-by-siblings": _law("laplace", _noise(_shared)),

@@ -63,8 +63,8 @@ BY_HAND = (
     ByHand(
         name="nonempty-twice-the-rate",
         path="privacy/sampler.py",
-        old='"""See `Sampler.nonempty`."""\n        noisy = self.laplace(counts, Rates((rate,)',
-        new='"""See `Sampler.nonempty`."""\n        noisy = self.laplace(counts, Rates((2 * rate,)',
+        old="Rates.alike(rule.rate, len(counts))",
+        new="Rates.alike((1 + (rule.law == 'nonempty')) * rule.rate, len(counts))",
         flaw="Counts of listed rows get half of the noise that was paid for.",
         notice="the law of the draw",
         method=LISTED,
@@ -72,8 +72,8 @@ BY_HAND = (
     ByHand(
         name="keep-one-less",
         path="privacy/sampler.py",
-        old="listed = kept >= least",
-        new="listed = kept >= least - 1",
+        old="listed = drawn >= rule.threshold",
+        new="listed = drawn >= rule.threshold - (rule.law == 'keep')",
         flaw="Rows are listed one kept record below the size that delta was computed for.",
         notice="the law of the draw",
         method=LISTED,
@@ -108,8 +108,8 @@ BY_HAND = (
     ByHand(
         name="empty-cells-listed-later",
         path="privacy/sampler.py",
-        old="number - len(cells), rate, threshold)",
-        new="number - len(cells), rate, threshold + 1)",
+        old="empty, rule.rate, rule.threshold)",
+        new="empty, rule.rate, rule.threshold + 1)",
         flaw="Empty cells need more noise than others to be listed, so a listed cell tells.",
         notice="sparse and dense release have one law",
         method=("diffgen", "diffpart"),
@@ -117,8 +117,8 @@ BY_HAND = (
     ByHand(
         name="every-cell-tried-as-empty",
         path="privacy/sampler.py",
-        old="binomial.sample_tail(self._stream, number - len(cells), rate",
-        new="binomial.sample_tail(self._stream, number, rate",
+        old="empty = rule.number - len(taken)",
+        new="empty = rule.number",
         flaw="More empty cells are tried than there are, by the number of those in use.",
         notice="sparse and dense release have one law",
         method=("diffgen", "diffpart"),
@@ -135,8 +135,8 @@ BY_HAND = (
     ByHand(
         name="large-cells-always-listed",
         path="privacy/sampler.py",
-        old="kept = noisy >= threshold",
-        new="kept = (noisy >= threshold) | (counts >= threshold)",
+        old="listed = drawn >= rule.threshold",
+        new="listed = (drawn >= rule.threshold) | (counts >= rule.threshold)",
         flaw="A cell whose exact count reaches the threshold is listed whatever its noise is.",
         notice="sparse and dense release have one law",
         method=("diffgen", "diffpart"),
@@ -245,10 +245,10 @@ BY_HAND = (
         name="charged-after-the-draw",
         path="privacy/curator.py",
         old="        self._charge_one(purpose, 0, 0, None)\n"
-        "        return self._sampler.keep(*records.map(gather).open(_KEY), share, least, purpose)",
-        new="        drawn = self._sampler.keep(\n"
-        "            *records.map(gather).open(_KEY), share, least, purpose\n"
-        "        )\n"
+        '        rule = Listing(law="keep", rate=share, threshold=least, purpose=purpose)\n'
+        "        return self._sampler.listed(*records.map(gather).open(_KEY), rule)",
+        new='        rule = Listing(law="keep", rate=share, threshold=least, purpose=purpose)\n'
+        "        drawn = self._sampler.listed(*records.map(gather).open(_KEY), rule)\n"
         "        self._charge_one(purpose, 0, 0, None)\n"
         "        return drawn",
         flaw="Rows are drawn before they are paid for: a refused charge comes too late.",

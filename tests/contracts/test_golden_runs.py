@@ -150,7 +150,13 @@ class Telling:
 
         def tell(*given: Any) -> Any:
             drawn = draw(*given)
-            if name != "words":
+            if name == "listed":
+                cells, counts, rule = given
+                number = [rule.number] if rule.number else []
+                line = (cells, counts, *number, rule.rate, rule.threshold, rule.purpose)
+                shown = drawn[0] if rule.law == "mark" else drawn
+                self.lines.append([rule.law, *map(told, line), told(shown)])
+            elif name != "words":
                 self.lines.append([name, *map(told, given), told(drawn)])
             return drawn
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from hedgerow.audit.replay import replay, tail
+from hedgerow.privacy.sampler import Listing
 
 AUDITS = Path(__file__).parents[2] / "audits"
 
@@ -80,9 +81,8 @@ def test_mutated_lists_have_the_law_that_is_told(learned):
 
     cells, counts = np.array([1, 3]), np.array([4, 1])
     shown = (np.array([1, 2]), np.array([3, 5]))
-    trace = replay(
-        lambda sampler: sampler.sparse(cells, counts, 6, Fraction(1, 2), 3), [("sparse", shown)]
-    )
+    rule = Listing(law="sparse", rate=Fraction(1, 2), threshold=3, number=6)
+    trace = replay(lambda sampler: sampler.listed(cells, counts, rule), [("sparse", shown)])
     exact, values = {1: 4, 3: 1}, {1: 3, 2: 5}
     sound = laws._listing(0.5, exact, values, 6, 3)
     assert math.isclose(sound, float(trace[0].log_p[0]))

@@ -18,7 +18,7 @@ from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.sampler import SecureSampler
+from hedgerow.privacy.sampler import Listing, SecureSampler
 from hedgerow.publish import diffpart
 from hedgerow.publish.api import run
 from hedgerow.publish.diffpart import DiffPart
@@ -157,7 +157,10 @@ def test_testing_leaves_before_counting_them_is_caught(monkeypatch):
         def sparse(self, purpose, cells, number, threshold, depth=0, account=0, units=None):
             rate = self.noise_rate(purpose, diffpart.UNITS // 3)
             tested = cells.map(lambda pair: pair)
-            self._sampler.mark(*tested._Sealed__content, number, rate, threshold, purpose)
+            rule = Listing(
+                law="mark", rate=rate, threshold=threshold, number=number, purpose=purpose
+            )
+            self._sampler.listed(*tested._Sealed__content, rule)
             return super().sparse(purpose, cells, number, threshold, depth, account, units)
 
     method = DiffPart(schedule="paper", c1=0.01, c2=0.01)

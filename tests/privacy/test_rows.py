@@ -16,7 +16,7 @@ import pytest
 from hedgerow.audit.replay import _Replayer, compare, record, replay
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.sampler import SecureSampler
+from hedgerow.privacy.sampler import Listing, SecureSampler
 from hedgerow.privacy.suppression import least_threshold, noisy_delta, sampled_delta
 from hedgerow.publish import supermodular
 from hedgerow.publish.api import run
@@ -133,21 +133,22 @@ def test_the_audits_laws_are_laws():
     """What the replay says of single outcomes adds up to one, and is what was enumerated."""
     cells, counts = np.array([[3, 1]], np.int32), np.array([4])
     nothing = (cells[:0], counts[:0])
-    for kind, rule, law in (
+    for kind, (rate, threshold), law in (
         ("nonempty", (Fraction(1, 2), 3), noisy_law(4, 0.5, 3)),
         ("keep", (Fraction(2, 5), 2), kept_law([0.4] * 4, 2)),
     ):
+        rule = Listing(law=kind, rate=rate, threshold=threshold)
         total = 0.0
         for outcome, expected in law.items():
             forced = nothing if outcome == HIDDEN else (cells, np.array([outcome]))
             replayer = _Replayer([(kind, forced)])
-            getattr(replayer, kind)(cells, counts, *rule)
+            replayer.listed(cells, counts, rule)
             told = float(np.exp(replayer.trace[0].log_p[0]))
             assert told == pytest.approx(expected, abs=1e-12)
             total += told
         assert total == pytest.approx(1)
         elsewhere = _Replayer([(kind, (cells + 1, np.array([9])))])
-        getattr(elsewhere, kind)(cells, counts, *rule)
+        elsewhere.listed(cells, counts, rule)
         assert elsewhere.trace[0].log_p[0] == -math.inf
 
 
@@ -204,13 +205,9 @@ METHODS = [
 class Looking(_Replayer):
     """Keeps the exact rows that a run handed to the curator."""
 
-    def nonempty(self, cells, counts, *rule):
+    def listed(self, cells, counts, rule):
         self.rows = dict(zip(map(tuple, cells.tolist()), counts.tolist(), strict=True))
-        return super().nonempty(cells, counts, *rule)
-
-    def keep(self, cells, counts, *rule):
-        self.rows = dict(zip(map(tuple, cells.tolist()), counts.tolist(), strict=True))
-        return super().keep(cells, counts, *rule)
+        return super().listed(cells, counts, rule)
 
 
 def run_on(method, codes):

@@ -33,7 +33,7 @@ from hedgerow.measured.measurements import Measurement
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
-from hedgerow.privacy.sampler import Rates, SecureSampler
+from hedgerow.privacy.sampler import Listing, Rates, SecureSampler
 from hedgerow.privacy.selection import Candidates
 from hedgerow.privacy.suppression import sampled_delta
 from hedgerow.publish import clusters
@@ -414,23 +414,25 @@ def publishing_the_number_of_records() -> Any:
 
 @contextmanager
 def noise_at_twice_the_rate() -> Iterator[None]:
-    honest = SecureSampler.nonempty
+    honest = SecureSampler.listed
 
-    def weaker(self, cells, counts, rate, threshold, purpose=""):
-        return honest(self, cells, counts, 2 * rate, threshold, purpose)
+    def weaker(self, cells, counts, rule):
+        assert rule.law == "nonempty"
+        return honest(self, cells, counts, replace(rule, rate=2 * rule.rate))
 
-    with patch.object(SecureSampler, "nonempty", weaker):
+    with patch.object(SecureSampler, "listed", weaker):
         yield
 
 
 @contextmanager
 def groups_that_are_one_short() -> Iterator[None]:
-    honest = SecureSampler.keep
+    honest = SecureSampler.listed
 
-    def generous(self, cells, counts, share, least, purpose=""):
-        return honest(self, cells, counts, share, least - 1, purpose)
+    def generous(self, cells, counts, rule):
+        assert rule.law == "keep"
+        return honest(self, cells, counts, replace(rule, threshold=rule.threshold - 1))
 
-    with patch.object(SecureSampler, "keep", generous):
+    with patch.object(SecureSampler, "listed", generous):
         yield
 
 
@@ -479,7 +481,8 @@ def noisy_listing(runs: int) -> Catch:
     rate = Fraction(1, 2)
 
     def draw(people: int, sampler: Any) -> bool:
-        listed = sampler.nonempty(ONE_CELL, np.array([people]), rate, 1)[1]
+        rule = Listing(law="nonempty", rate=rate, threshold=1)
+        listed = sampler.listed(ONE_CELL, np.array([people]), rule)[1]
         return bool(len(listed) and listed[0] >= 4)
 
     return weigh(_model("", "4 or more are listed", 3, 4, bool), draw, runs, float(rate))
@@ -491,8 +494,8 @@ def sampled_listing(runs: int) -> Catch:
 
     def draw(people: int, sampler: Any) -> bool:
         some = min(1, people)  # nobody's cell is not there
-        counts = np.full(some, people)
-        return len(sampler.keep(ONE_CELL[:some], counts, Fraction(1, 2), 2)[1]) > 0
+        rule = Listing(law="keep", rate=Fraction(1, 2), threshold=2)
+        return len(sampler.listed(ONE_CELL[:some], np.full(some, people), rule)[1]) > 0
 
     return weigh(_model("", "it is listed", 0, 1, bool), draw, runs, 1.0, delta)
 

@@ -1,6 +1,6 @@
 """Exact enumeration: the whole law of what a method publishes, on tiny tables.
 
-A method is run again and again with a chance that takes one outcome of every draw after another,
+A method is run again and again with a sampler that takes one outcome of every draw after another,
 until all paths have been taken, and multiplies their probabilities. So the law of the release is
 known in full, up to the rounding of floats, and two neighbours' laws can be compared: for a pure
 guarantee no outcome may be more than exp(epsilon) times as likely, and with a delta the
@@ -26,15 +26,14 @@ import dataclasses
 import json
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.audit.replay import selection_law, tail
+from hedgerow.audit.replay_laws import kept_law, selection_law, tail
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.sampler import Cells, Rates, Sampler, flat
+from hedgerow.privacy.sampler import C, Listing, Rates, Sampler, flat
 from hedgerow.privacy.selection import Candidates, Choices
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Publisher
@@ -94,77 +93,26 @@ class _Path:
         drawn = [self._fork(np.full(bound, -math.log(bound))) for bound in bounds.tolist()]
         return np.asarray(drawn, dtype=np.int64)
 
-    def mark(
-        self,
-        cells: Ints,
-        counts: Ints,
-        number: int,
-        rate: Fraction,
-        threshold: int,
-        purpose: str = "",
-    ) -> Ints:
-        """See `Sampler.mark`."""
-        exact = dict(zip(cells.tolist(), counts.tolist(), strict=True))
-        ends = (threshold - 1, threshold)
-        kept = [
-            cell
-            for cell in range(number)
-            if self._noisy(exact.get(cell, 0), float(rate), ends) == threshold
-        ]
-        return np.asarray(kept, dtype=np.int64)
-
-    def nonempty(
-        self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
-    ) -> tuple[Cells, Ints]:
-        """See `Sampler.nonempty`: whatever is below the threshold is one outcome."""
-        ends = (threshold - 1, max(threshold, self._window[1]))
-        drawn = [self._noisy(count, float(rate), ends) for count in counts.tolist()]
-        values = np.asarray(drawn, dtype=np.int64)
-        return cells[values >= threshold], values[values >= threshold]
-
-    def keep(
-        self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
-    ) -> tuple[Cells, Ints]:
-        """See `Sampler.keep`."""
-        s = float(share)
+    def listed(self, cells: C, counts: Ints, rule: Listing) -> tuple[C, Ints]:
+        """See `Sampler.listed`: of every cell, whatever is not listed is one outcome."""
+        rate, least, (low, high) = float(rule.rate), rule.threshold, self._window
+        if rule.number:  # empty cells, too
+            every = np.arange(rule.number)
+            counts = np.bincount(cells, counts, rule.number).astype(np.int64)
+            cells = every.astype(cells.dtype)
+        most = {"mark": least, "sparse": least + high - low}.get(rule.law, max(least, high))
         drawn = [
-            self._fork(
-                np.asarray(
-                    [
-                        math.log(math.comb(n, k)) + k * math.log(s) + (n - k) * math.log1p(-s)
-                        for k in range(n + 1)
-                    ]
-                )
-            )
-            for n in counts.tolist()
+            self._fork(np.asarray([kept_law(value, count, rate) for value in range(count + 1)]))
+            if rule.law == "keep"
+            else self._noisy(count, rate, (least - 1, most))
+            for count in counts.tolist()
         ]
-        kept = np.asarray(drawn, dtype=np.int64)
-        return cells[kept >= least], kept[kept >= least]
+        values = np.asarray(drawn, dtype=np.int64)
+        return cells[values >= least], values[values >= least]
 
     def words(self, number: int) -> NDArray[np.uint64]:
         """See `Sampler.words`: there are too many to go through."""
         raise TooManyPathsError("what is drawn under the seal cannot be gone through")
-
-    def sparse(
-        self,
-        cells: Ints,
-        counts: Ints,
-        number: int,
-        rate: Fraction,
-        threshold: int,
-        purpose: str = "",
-    ) -> tuple[Ints, Ints]:
-        """See `Sampler.sparse`: noise on every cell, of which those at the threshold are listed."""
-        exact = dict(zip(cells.tolist(), counts.tolist(), strict=True))
-        low, high = self._window
-        kept = []
-        for cell in range(number):
-            ends = (threshold - 1, threshold + high - low)  # the low end is not listed
-            value = self._noisy(exact.get(cell, 0), float(rate), ends)
-            if value >= threshold:
-                kept.append((cell, value))
-        cell_all, value_all = np.asarray(kept, dtype=np.int64).reshape(-1, 2).T
-        return cell_all, value_all
 
     def _noisy(self, exact: int, rate: float, window: tuple[int, int] | None = None) -> int:
         low, high = window or self._window
@@ -184,7 +132,7 @@ def _next_script(taken: list[tuple[int, int]]) -> list[int] | None:
 def law(
     draw: Callable[[Sampler], Any], window: tuple[int, int] = (0, 1), most_paths: int = 100_000
 ) -> Law:
-    """The law of whatever a function of a chance returns.
+    """The law of whatever a function of a sampler returns.
 
     Args:
         draw: The function; what it returns must be hashable.
@@ -195,7 +143,8 @@ def law(
         TooManyPathsError: There are more.
 
     Example:
-        >>> rates = Rates((Fraction(1),), np.zeros(1, dtype=np.int64))
+        >>> from fractions import Fraction
+        >>> rates = Rates.alike(Fraction(1), 1)
         >>> coin = law(lambda sampler: int(sampler.laplace(np.array([[0]]), rates)[0, 0]))
         >>> sorted(coin), round(sum(coin.values()), 12)
         ([0, 1], 1.0)

@@ -10,7 +10,6 @@ much alike to show that; here one table is empty and another has thousands of re
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from hedgerow.audit.neighbours import Pick
 from hedgerow.audit.replay import DivergedError, record
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.sampler import Cells, Rates, Sampler, SecureSampler
+from hedgerow.privacy.sampler import C, Listing, Rates, Sampler, SecureSampler
 from hedgerow.privacy.selection import Candidates, Choices
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Publisher
@@ -63,39 +62,8 @@ class _Forced:
     def coin(self, bounds: Ints) -> Ints:
         return np.asarray(self._next("coin", tuple(bounds.tolist()))[1])
 
-    def sparse(
-        self,
-        cells: Ints,
-        counts: Ints,
-        number: int,
-        rate: Fraction,
-        threshold: int,
-        purpose: str = "",
-    ) -> tuple[Ints, Ints]:
-        forced: tuple[Ints, Ints] = self._next("sparse", number, rate, threshold, purpose)
-        return forced
-
-    def mark(
-        self,
-        cells: Ints,
-        counts: Ints,
-        number: int,
-        rate: Fraction,
-        threshold: int,
-        purpose: str = "",
-    ) -> Ints:
-        return np.asarray(self._next("mark", number, rate, threshold, purpose))
-
-    def nonempty(
-        self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
-    ) -> tuple[Cells, Ints]:
-        forced: tuple[Cells, Ints] = self._next("nonempty", rate, threshold, purpose)
-        return forced
-
-    def keep(
-        self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
-    ) -> tuple[Cells, Ints]:
-        forced: tuple[Cells, Ints] = self._next("keep", share, least, purpose)
+    def listed(self, cells: C, counts: Ints, rule: Listing) -> tuple[C, Ints]:
+        forced: tuple[C, Ints] = self._next(rule.law, rule)
         return forced
 
     def words(self, number: int) -> NDArray[np.uint64]:

@@ -15,15 +15,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.audit.replay_laws import hidden_law, listing_law, selection_law, tail
+from hedgerow.audit.replay_laws import listing_law, selection_law, tail
 from hedgerow.audit.replay_trace import Comparison, DivergedError, Step, Trace, compare
-from hedgerow.privacy.sampler import Cells, Rates, Sampler, flat
+from hedgerow.privacy.sampler import C, Listing, Rates, Sampler, flat
 from hedgerow.privacy.selection import Candidates, Choices
 
 __all__ = [
@@ -64,44 +63,9 @@ class _Recorder:
         self.outcomes.append(("coin", (bounds.tolist(), drawn)))
         return drawn
 
-    def sparse(
-        self,
-        cells: Ints,
-        counts: Ints,
-        number: int,
-        rate: Fraction,
-        threshold: int,
-        purpose: str = "",
-    ) -> tuple[Ints, Ints]:
-        drawn = self._inner.sparse(cells, counts, number, rate, threshold, purpose)
-        self.outcomes.append(("sparse", drawn))
-        return drawn
-
-    def mark(
-        self,
-        cells: Ints,
-        counts: Ints,
-        number: int,
-        rate: Fraction,
-        threshold: int,
-        purpose: str = "",
-    ) -> Ints:
-        drawn = self._inner.mark(cells, counts, number, rate, threshold, purpose)
-        self.outcomes.append(("mark", drawn))
-        return drawn
-
-    def nonempty(
-        self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
-    ) -> tuple[Cells, Ints]:
-        drawn = self._inner.nonempty(cells, counts, rate, threshold, purpose)
-        self.outcomes.append(("nonempty", drawn))
-        return drawn
-
-    def keep(
-        self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
-    ) -> tuple[Cells, Ints]:
-        drawn = self._inner.keep(cells, counts, share, least, purpose)
-        self.outcomes.append(("keep", drawn))
+    def listed(self, cells: C, counts: Ints, rule: Listing) -> tuple[C, Ints]:
+        drawn = self._inner.listed(cells, counts, rule)
+        self.outcomes.append((rule.law, drawn))
         return drawn
 
     def words(self, number: int) -> NDArray[np.uint64]:
@@ -162,86 +126,13 @@ class _Replayer:
             raise DivergedError("the method tossed other coins than before")
         return np.asarray(forced)
 
-    def sparse(
-        self,
-        cells: Ints,
-        counts: Ints,
-        number: int,
-        rate: Fraction,
-        threshold: int,
-        purpose: str = "",
-    ) -> tuple[Ints, Ints]:
-        forced: tuple[Ints, Ints] = self._next("sparse")
-        e = float(rate)
-        exact = dict(zip(cells.tolist(), counts.tolist(), strict=True))
-        listed = dict(zip(*(column.tolist() for column in forced), strict=True))
-        log_p = hidden_law(e, exact, set(listed), number, threshold)
-        for cell, value in listed.items():
-            size = abs(value - exact.get(cell, 0))
-            log_p += math.log(math.tanh(e / 2)) - e * size if value >= threshold else -math.inf
-        price = np.asarray([e])  # paid in epsilon
-        self.trace.append(Step("sparse", purpose, np.asarray([log_p]), rates=price, prices=price))
-        return forced
-
-    def mark(
-        self,
-        cells: Ints,
-        counts: Ints,
-        number: int,
-        rate: Fraction,
-        threshold: int,
-        purpose: str = "",
-    ) -> Ints:
-        forced: Ints = self._next("mark")
-        e = float(rate)
-        exact = dict(zip(cells.tolist(), counts.tolist(), strict=True))
-        log_p = hidden_law(e, exact, set(forced.tolist()), number, threshold)
-        for cell in forced.tolist():
-            log_p += math.log(tail(e, threshold - exact.get(cell, 0)))
-        price = np.asarray([e])  # paid in epsilon; decisions of a gate cost less together
-        self.trace.append(Step("mark", purpose, np.asarray([log_p]), rates=price, prices=price))
-        return forced
-
-    def nonempty(
-        self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
-    ) -> tuple[Cells, Ints]:
-        e = float(rate)
-
-        def listed(value: int, count: int) -> float:
-            if value < threshold:
-                return -math.inf
-            return math.log(math.tanh(e / 2)) - e * abs(value - count)
-
-        def hidden(count: int) -> float:
-            return math.log1p(-tail(e, threshold - count))
-
-        forced: tuple[Cells, Ints] = self._next("nonempty")
-        log_p = np.asarray([listing_law(cells, counts, forced, listed, hidden)])
-        price = np.asarray([e])  # paid in epsilon, save for what delta stands for
-        self.trace.append(Step("nonempty", purpose, log_p, rates=price, prices=price))
-        return forced
-
-    def keep(
-        self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
-    ) -> tuple[Cells, Ints]:
-        s = float(share)
-
-        def kept(value: int, count: int) -> float:
-            if not 0 <= value <= count:
-                return -math.inf
-            ways = math.comb(count, value)
-            return math.log(ways) + value * math.log(s) + (count - value) * math.log1p(-s)
-
-        def listed(value: int, count: int) -> float:
-            return kept(value, count) if value >= least else -math.inf
-
-        def hidden(count: int) -> float:
-            below = [kept(value, count) for value in range(min(least, count + 1))]
-            return float(np.logaddexp.reduce(below))
-
-        forced: tuple[Cells, Ints] = self._next("keep")
-        log_p = np.asarray([listing_law(cells, counts, forced, listed, hidden)])
-        self.trace.append(Step("keep", purpose, log_p))
+    def listed(self, cells: C, counts: Ints, rule: Listing) -> tuple[C, Ints]:
+        forced: tuple[C, Ints] = self._next(rule.law)
+        log_p = np.asarray([listing_law(cells, counts, forced, rule)])
+        # noise is paid in epsilon, save for what delta stands for; decisions of a gate cost less
+        # together, and what records cost that are kept is told by delta alone
+        price = np.asarray([float(rule.rate)] if rule.law != "keep" else [])
+        self.trace.append(Step(rule.law, rule.purpose, log_p, rates=price, prices=price))
         return forced
 
     def words(self, number: int) -> NDArray[np.uint64]:

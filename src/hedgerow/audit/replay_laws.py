@@ -6,16 +6,15 @@ This module computes with floats: it judges mechanisms and is none.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.audit.replay_trace import DivergedError
-from hedgerow.privacy.sampler import Cells
+from hedgerow.privacy.sampler import C, Cells, Listing
 from hedgerow.privacy.selection import Candidates
 
-__all__ = ["hidden_law", "listing_law", "selection_law", "tail"]
+__all__ = ["kept_law", "listing_law", "selection_law", "tail"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -74,32 +73,58 @@ def _permute_and_flip_law(x: Floats) -> Floats:
     return np.asarray(-x + integral)
 
 
-def listing_law(
-    cells: Cells,
-    counts: Ints,
-    forced: tuple[Cells, Ints],
-    listed: Callable[[int, int], float],
-    hidden: Callable[[int], float],
-) -> float:
-    """The log-probability of a list of cells: each is independent of all others."""
-    exact = dict(zip(map(tuple, cells.tolist()), counts.tolist(), strict=True))
-    shown = dict(zip(map(tuple, forced[0].tolist()), forced[1].tolist(), strict=True))
-    if not shown.keys() <= exact.keys():
+def listing_law(cells: C, counts: Ints, forced: tuple[C, Ints], rule: Listing) -> float:
+    """The log-probability of a list of cells: each is independent of all others.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> rule = Listing(law="mark", rate=Fraction(1), threshold=2, number=10)
+        >>> nobody = np.zeros(0, dtype=np.int64)
+        >>> nothing = listing_law(nobody, nobody, (nobody, nobody), rule)
+        >>> math.isclose(nothing, 10 * math.log1p(-tail(1.0, 2)))
+        True
+    """
+    e, threshold = float(rule.rate), rule.threshold
+
+    def listed(value: int, count: int) -> float:
+        if value < threshold:
+            return -math.inf
+        if rule.law == "keep":
+            return kept_law(value, count, e)
+        if rule.law == "mark":
+            return math.log(tail(e, threshold - count))
+        return math.log(math.tanh(e / 2)) - e * abs(value - count)
+
+    def hidden(count: int) -> float:
+        if rule.law != "keep":
+            return math.log1p(-tail(e, threshold - count))
+        below = [kept_law(value, count, e) for value in range(min(threshold, count + 1))]
+        return float(np.logaddexp.reduce(below))
+
+    exact = dict(zip(_keys(cells), counts.tolist(), strict=True))
+    shown = dict(zip(_keys(forced[0]), forced[1].tolist(), strict=True))
+    empty = 0  # cells that nobody is in, and that were not listed
+    if rule.number:
+        if not all(0 <= cell < rule.number for (cell,) in shown):
+            raise DivergedError("the method drew from other cells than before")
+        empty = rule.number - len(exact.keys() | shown.keys())
+        if empty < 0:
+            raise DivergedError("the method drew from fewer cells than it filled")
+    elif not shown.keys() <= exact.keys():
         return -math.inf  # a cell that nobody is in is never listed
-    log_p = sum(listed(value, exact[cell]) for cell, value in shown.items())
+    log_p = empty * hidden(0) if empty else 0.0
+    log_p += sum(listed(value, exact.get(cell, 0)) for cell, value in shown.items())
     return log_p + sum(hidden(count) for cell, count in exact.items() if cell not in shown)
 
 
-def hidden_law(
-    e: float, exact: dict[int, int], listed: set[int], number: int, threshold: int
-) -> float:
-    """The log-probability that all cells but the listed ones stay below a threshold."""
-    if not all(0 <= cell < number for cell in listed):
-        raise DivergedError("the method drew from other cells than before")
-    hidden = [count for cell, count in exact.items() if cell not in listed]
-    empty = number - len(listed) - len(hidden)
-    if empty < 0:
-        raise DivergedError("the method drew from fewer cells than it filled")
-    return empty * math.log1p(-tail(e, threshold)) + sum(
-        math.log1p(-tail(e, threshold - count)) for count in hidden
-    )
+def kept_law(value: int, count: int, share: float) -> float:
+    """The log-probability that so many of a cell's records are kept, each with a probability."""
+    if not 0 <= value <= count:
+        return -math.inf
+    ways = math.comb(count, value)
+    return math.log(ways) + value * math.log(share) + (count - value) * math.log1p(-share)
+
+
+def _keys(cells: Cells | Ints) -> list[tuple[int, ...]]:
+    """Cells as keys, be they numbered or have a node of every attribute."""
+    return list(map(tuple, cells.tolist() if cells.ndim > 1 else cells[:, None].tolist()))

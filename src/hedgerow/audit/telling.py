@@ -1,19 +1,17 @@
 """The most telling transcript: of every draw, an outcome that one more record makes likelier.
 
-Sampler rarely lets all draws of a run lean the same way, so random transcripts show a loss that is
+Chance rarely lets all draws of a run lean the same way, so random transcripts show a loss that is
 spread over many draws only in part. A guarantee without a delta holds for every transcript that is
 possible, however unlikely, so the audit may as well take one that adds all losses up.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.sampler import Cells, Rates, SecureSampler
+from hedgerow.privacy.sampler import C, Listing, Rates, SecureSampler
 from hedgerow.privacy.selection import Candidates, Choices
 
 __all__ = ["Telling"]
@@ -22,20 +20,23 @@ Ints = NDArray[np.int64]
 
 
 class Telling:
-    """A chance that draws nothing: counts come out high, and whatever holds records passes.
+    """A sampler that draws nothing: counts come out high, and whatever holds records passes.
 
     Args:
         rows: By how much counts are moved: at least as many rows as neighbours may differ in.
 
     Example:
-        >>> rates = Rates((Fraction(1),), np.zeros(1, dtype=np.int64))
+        >>> from fractions import Fraction
+        >>> rates = Rates.alike(Fraction(1), 1)
         >>> Telling(2).laplace(np.array([[5]]), rates).tolist()
         [[7]]
     """
 
     def __init__(self, rows: int = 1) -> None:
         self._rows = rows
-        self._sampler = SecureSampler(Keystream(seed=0))  # for words, which cannot be replayed anyway
+        self._sampler = SecureSampler(
+            Keystream(seed=0)
+        )  # for words, which cannot be replayed anyway
 
     def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
         """See `Sampler.select`: the best."""
@@ -54,42 +55,15 @@ class Telling:
         """See `Sampler.coin`: the last."""
         return np.maximum(bounds - 1, 0)
 
-    def sparse(
-        self,
-        cells: Ints,
-        counts: Ints,
-        number: int,
-        rate: Fraction,
-        threshold: int,
-        purpose: str = "",
-    ) -> tuple[Ints, Ints]:
-        """See `Sampler.sparse`."""
+    def listed(self, cells: C, counts: Ints, rule: Listing) -> tuple[C, Ints]:
+        """See `Sampler.listed`: whatever holds records and can be listed."""
+        if rule.law == "keep":
+            return cells[counts >= rule.threshold], counts[counts >= rule.threshold]
+        if not rule.number:
+            return cells, np.maximum(counts + self._rows, rule.threshold)
         order = np.argsort(cells)
-        return cells[order], np.maximum(counts[order] + self._rows, threshold)
-
-    def mark(
-        self,
-        cells: Ints,
-        counts: Ints,
-        number: int,
-        rate: Fraction,
-        threshold: int,
-        purpose: str = "",
-    ) -> Ints:
-        """See `Sampler.mark`: every cell that holds records."""
-        return np.sort(cells)
-
-    def nonempty(
-        self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
-    ) -> tuple[Cells, Ints]:
-        """See `Sampler.nonempty`."""
-        return cells, np.maximum(counts + self._rows, threshold)
-
-    def keep(
-        self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
-    ) -> tuple[Cells, Ints]:
-        """See `Sampler.keep`: everybody who can be listed."""
-        return cells[counts >= least], counts[counts >= least]
+        values = np.maximum(counts[order] + self._rows, rule.threshold)
+        return cells[order], np.minimum(values, rule.threshold) if rule.law == "mark" else values
 
     def words(self, number: int) -> NDArray[np.uint64]:
         """See `Sampler.words`."""

@@ -17,7 +17,7 @@ from hedgerow.counting.sealed import Sealed, claim_key
 from hedgerow.privacy.budget import rate_below, root_below
 from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.ledger import Ledger
-from hedgerow.privacy.sampler import Cells, Rates, Sampler
+from hedgerow.privacy.sampler import Cells, Listing, Rates, Sampler
 from hedgerow.privacy.selection import Candidates, Choices
 
 __all__ = ["Curator"]
@@ -111,10 +111,9 @@ class Curator:
         Returns cells, values and the units of the charge.
         """
         paid = self._charge_one(purpose, depth, account, units)
-        index, counts = cells.open(_KEY)
-        rate = self.noise_rate(purpose, paid)
-        kept, values = self._sampler.sparse(index, counts, number, rate, threshold, purpose)
-        return kept, values, paid
+        rule = Listing(law="sparse", rate=self.noise_rate(purpose, paid), threshold=threshold,
+                       number=number, purpose=purpose)  # fmt: skip
+        return *self._sampler.listed(*cells.open(_KEY), rule), paid
 
     def mark(
         self,
@@ -131,8 +130,8 @@ class Curator:
         A cell's noise is fresh, and a record lies in one cell, so this costs what a count costs.
         """
         rate = self.noise_rate(purpose, self._charge_one(purpose, depth, account, units))
-        index, counts = cells.open(_KEY)
-        return self._sampler.mark(index, counts, number, rate, threshold, purpose)
+        rule = Listing(law="mark", rate=rate, threshold=threshold, number=number, purpose=purpose)
+        return self._sampler.listed(*cells.open(_KEY), rule)[0]
 
     def coin(self, bounds: Ints) -> Ints:
         """A uniform whole number below each bound, which are public; nothing is looked at."""
@@ -171,7 +170,9 @@ class Curator:
         gate.enter(depth)
         index, counts = cells.open(_KEY)
         over = np.maximum(counts - depth * gate.step, 0)
-        return self._sampler.mark(index, over, number, gate.rate, gate.step, purpose)
+        rule = Listing(law="mark", rate=gate.rate, threshold=gate.step, number=number,
+                       purpose=purpose)  # fmt: skip
+        return self._sampler.listed(index, over, rule)[0]
 
     def nonempty(
         self,
@@ -186,7 +187,8 @@ class Curator:
         is called when all is paid. The delta of it is `suppression.noisy_delta`.
         """
         rate = self.noise_rate(purpose, self._charge_one(purpose, 0, 0, None))
-        return self._sampler.nonempty(*records.map(gather).open(_KEY), rate, threshold, purpose)
+        rule = Listing(law="nonempty", rate=rate, threshold=threshold, purpose=purpose)
+        return self._sampler.listed(*records.map(gather).open(_KEY), rule)
 
     def keep(
         self,
@@ -202,7 +204,8 @@ class Curator:
         that was charged.
         """
         self._charge_one(purpose, 0, 0, None)
-        return self._sampler.keep(*records.map(gather).open(_KEY), share, least, purpose)
+        rule = Listing(law="keep", rate=share, threshold=least, purpose=purpose)
+        return self._sampler.listed(*records.map(gather).open(_KEY), rule)
 
     def _charge_one(self, purpose: str, depth: int, account: int, units: int | None) -> int:
         given = None if units is None else np.full(1, units, dtype=np.int64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,12 @@ from hedgerow.privacy.budget import LARGEST_TERM
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.selection import Candidates, Choices
 
-__all__ = ["Cells", "Sampler", "SecureSampler", "Rates", "flat"]
+__all__ = ["Cells", "Listing", "Rates", "Sampler", "SecureSampler", "flat"]
 
 Ints = NDArray[np.int64]
 
 Cells = NDArray[np.int32]  # one row for each: a node of every attribute
+C = TypeVar("C", Cells, Ints)
 
 _TRIALS = 4096  # of one cell between two looks at how much randomness is left
 
@@ -60,6 +61,11 @@ class Rates:
         prices = tuple(price(unit) for unit in distinct.tolist()) if price else ()
         return Rates(rates, which, purpose, prices)
 
+    @staticmethod
+    def alike(rate: Fraction, number: int) -> Rates:
+        """The same rate for so many items."""
+        return Rates((rate,), np.zeros(number, dtype=np.int64))
+
     def terms(self, repeat: int = 1) -> tuple[Ints, Ints]:
         """Numerators and denominators for the samplers, each repeated for a row's columns."""
         for value in self.values:
@@ -69,6 +75,28 @@ class Rates:
         a = np.asarray([value.numerator for value in self.values], dtype=np.int64)
         b = np.asarray([value.denominator for value in self.values], dtype=np.int64)
         return a[which], b[which]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """Which of many cells are listed, and with what number: all that is public about the draw.
+
+    Args:
+        law: "sparse": noise on each of `number` cells; those at or above the threshold are listed.
+            "mark": the same, but all are listed with the threshold itself: no count leaves.
+            "nonempty": noise on the cells that somebody is in, and on no other.
+            "keep": each record is kept with probability `rate`, without noise.
+        rate: The rate of the noise, or the probability.
+        threshold: The least number with which a cell is listed.
+        number: How many cells there are where empty ones may be listed, too; otherwise 0.
+        purpose: What the draw is for; audits tell steps apart by it.
+    """
+
+    law: Literal["sparse", "mark", "nonempty", "keep"]
+    rate: Fraction
+    threshold: int
+    number: int = 0
+    purpose: str = ""
 
 
 class Sampler(Protocol):
@@ -86,37 +114,11 @@ class Sampler(Protocol):
     def coin(self, bounds: Ints) -> Ints:
         """A uniform whole number below each bound; it looks at nothing, so it costs nothing."""
 
-    def sparse(
-        self,
-        cells: Ints,
-        counts: Ints,
-        number: int,
-        rate: Fraction,
-        threshold: int,
-        purpose: str = "",
-    ) -> tuple[Ints, Ints]:
-        """The law of: noise on each of `number` cells, keep those at or above the threshold."""
+    def listed(self, cells: C, counts: Ints, rule: Listing) -> tuple[C, Ints]:
+        """Lists some cells by a rule, in their order, each with a number (see `Listing`).
 
-    def mark(
-        self,
-        cells: Ints,
-        counts: Ints,
-        number: int,
-        rate: Fraction,
-        threshold: int,
-        purpose: str = "",
-    ) -> Ints:
-        """The cells that `sparse` would keep, without their values."""
-
-    def nonempty(
-        self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
-    ) -> tuple[Cells, Ints]:
-        """Noise on each of the cells; keeps those at or above the threshold, in their order."""
-
-    def keep(
-        self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
-    ) -> tuple[Cells, Ints]:
-        """Keeps each record with probability `share`; lists cells with `least` kept ones."""
+        Of `cells` and `counts` it gets the cells that hold records, and how many.
+        """
 
     def words(self, number: int) -> NDArray[np.uint64]:
         """Random words for what becomes of a record under the seal, whatever its law."""
@@ -178,75 +180,56 @@ class SecureSampler:
         drawn = [self._stream.below(bound) if bound > 1 else 0 for bound in bounds.tolist()]
         return np.asarray(drawn, dtype=np.int64)
 
-    def mark(
-        self,
-        cells: Ints,
-        counts: Ints,
-        number: int,
-        rate: Fraction,
-        threshold: int,
-        purpose: str = "",
-    ) -> Ints:
-        """See `Sampler.mark`."""
-        return self.sparse(cells, counts, number, rate, threshold, purpose)[0]
+    def listed(self, cells: C, counts: Ints, rule: Listing) -> tuple[C, Ints]:
+        """See `Sampler.listed`."""
+        if rule.law == "keep":
+            drawn = self._kept(counts, rule.rate)
+        else:
+            drawn = self.laplace(counts, Rates.alike(rule.rate, len(counts)))
+        listed = drawn >= rule.threshold
+        if rule.law in ("nonempty", "keep"):
+            return cells[listed], drawn[listed]
+        fresh, values = self._empty_cells(set(cells.tolist()), rule)
+        cell_all = np.concatenate([cells[listed], fresh])
+        value_all = np.concatenate([drawn[listed], values])
+        order = np.argsort(cell_all)  # or the order would tell the empty cells apart
+        if rule.law == "mark":
+            value_all[:] = rule.threshold
+        return cell_all[order], value_all[order]
 
-    def sparse(
-        self,
-        cells: Ints,
-        counts: Ints,
-        number: int,
-        rate: Fraction,
-        threshold: int,
-        purpose: str = "",
-    ) -> tuple[Ints, Ints]:
-        """See `Sampler.sparse`.
+    def _empty_cells(self, taken: set[int], rule: Listing) -> tuple[Ints, Ints]:
+        """The cells beside those taken that noise alone lists, and their noisy counts.
 
-        Marks of empty cells are independent, so their number is binomial and their places a
-        uniform subset; the tail of the noise has no memory, so a kept value is the threshold
+        Empty cells are listed independently, so their number is binomial and their places a
+        uniform subset; the tail of the noise has no memory, so a listed value is the threshold
         plus a geometric one.
         """
-        noisy = self.laplace(counts, Rates((rate,), np.zeros(len(counts), dtype=np.int64)))
-        kept = noisy >= threshold
-        spurious = binomial.sample_tail(self._stream, number - len(cells), rate, threshold)
-        taken = set(cells.tolist())
+        empty = rule.number - len(taken)
+        spurious = binomial.sample_tail(self._stream, empty, rule.rate, rule.threshold)
         fresh: list[int] = []
         while len(fresh) < spurious:
-            cell = self._stream.below(number)
+            cell = self._stream.below(rule.number)
             if cell not in taken:
                 taken.add(cell)
                 fresh.append(cell)
         value = np.zeros(spurious, dtype=np.int64)
-        a, b = Rates((rate,), np.zeros(spurious, dtype=np.int64)).terms()
+        a, b = Rates.alike(rule.rate, spurious).terms()
         self._pump(sampler_kernels.fill_geometric, 0, spurious, a, b, value)
-        cell_all = np.concatenate([cells[kept], np.asarray(fresh, dtype=np.int64)])
-        value_all = np.concatenate([noisy[kept], value + threshold])
-        order = np.argsort(cell_all)  # or the order would tell the empty cells apart
-        return cell_all[order], value_all[order]
+        return np.asarray(fresh, dtype=np.int64), value + rule.threshold
 
-    def nonempty(
-        self, cells: Cells, counts: Ints, rate: Fraction, threshold: int, purpose: str = ""
-    ) -> tuple[Cells, Ints]:
-        """See `Sampler.nonempty`."""
-        noisy = self.laplace(counts, Rates((rate,), np.zeros(len(counts), dtype=np.int64)))
-        listed = noisy >= threshold
-        return cells[listed], noisy[listed]
-
-    def keep(
-        self, cells: Cells, counts: Ints, share: Fraction, least: int, purpose: str = ""
-    ) -> tuple[Cells, Ints]:
-        """See `Sampler.keep`."""
+    def _kept(self, counts: Ints, share: Fraction) -> Ints:
+        """How many records of each cell are kept, each with a probability."""
         parts = -(-counts // _TRIALS)
         of = np.repeat(np.arange(len(counts)), parts)
         trials = np.full(len(of), _TRIALS, dtype=np.int64)
         last = np.cumsum(parts) - 1
         trials[last] = counts - (parts - 1) * _TRIALS
-        a, b = Rates((share,), np.zeros(len(of), dtype=np.int64)).terms()
+        a, b = Rates.alike(share, len(of)).terms()
         drawn = np.zeros(len(of), dtype=np.int64)
         self._pump(sampler_kernels.fill_kept, 0, len(of), trials, a, b, drawn)
         kept = np.zeros(len(counts), dtype=np.int64)
         np.add.at(kept, of, drawn)
-        listed = kept >= least
-        return cells[listed], kept[listed]
+        return kept
 
     def words(self, number: int) -> NDArray[np.uint64]:
         """See `Sampler.words`."""

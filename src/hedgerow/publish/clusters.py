@@ -142,7 +142,7 @@ def find_centroids(
 
 
 def run(table: Table, clusters: int, rounds: int, budget: Budget, sampler: Sampler) -> Centroids:
-    """The same on a table in memory; audits call this with a chance of their own."""
+    """The same on a table in memory; audits call this with a sampler of their own."""
     schema = table.schema
     budgets = divide_budget(budget, UNITS, 0)
     ledger = Ledger(budgets.parts)

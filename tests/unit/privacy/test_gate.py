@@ -16,7 +16,7 @@ from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Allowance, Ledger
-from hedgerow.privacy.sampler import SecureSampler
+from hedgerow.privacy.sampler import Listing, SecureSampler
 
 DEPTHS = 10
 
@@ -28,17 +28,10 @@ class Watched(SecureSampler):
         super().__init__(Keystream(seed=1))
         self.seen: list[tuple[list[int], Fraction, int]] = []
 
-    def mark(
-        self,
-        cells: Any,
-        counts: Any,
-        number: int,
-        rate: Fraction,
-        threshold: int,
-        purpose: str = "",
-    ) -> Any:
-        self.seen.append((counts.tolist(), rate, threshold))
-        return super().mark(cells, counts, number, rate, threshold, purpose)
+    def listed(self, cells: Any, counts: Any, rule: Listing) -> Any:
+        assert rule.law == "mark"
+        self.seen.append((counts.tolist(), rule.rate, rule.threshold))
+        return super().listed(cells, counts, rule)
 
 
 def handed_over(epsilon: Fraction, bits: int, counts: list[int]) -> Watched:

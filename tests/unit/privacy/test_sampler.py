@@ -13,7 +13,7 @@ from scipy import stats
 
 from hedgerow.privacy import keystream, sampler
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.sampler import Rates, SecureSampler, flat
+from hedgerow.privacy.sampler import Listing, Rates, SecureSampler, flat
 from hedgerow.privacy.selection import Candidates
 
 Judge = Callable[[Iterable[Hashable], Mapping[Hashable, float]], bool]
@@ -150,7 +150,11 @@ def test_sparse_is_dense_with_small_counts_dropped(threshold: int, fits: Judge) 
     sampler = SecureSampler(Keystream(seed=7))
     drawn = []
     for _ in range(6_000):
-        cells, values = sampler.sparse(np.array([1]), np.array([2]), 3, rate, threshold)
+        cells, values = sampler.listed(
+            np.array([1]),
+            np.array([2]),
+            Listing(law="sparse", rate=rate, threshold=threshold, number=3),
+        )
         assert (np.diff(cells) > 0).all()
         listed = dict(zip(cells.tolist(), values.tolist(), strict=True))
         drawn.append(tuple(listed.get(cell) for cell in range(3)))
@@ -165,10 +169,17 @@ def test_sparse_of_an_empty_table_and_of_a_full_one(fits: Judge) -> None:
     nothing = np.zeros(0, dtype=np.int64)
     sampler = SecureSampler(Keystream(seed=8))
     law = cell_law(0, 1.0, 1)
-    single = [sampler.sparse(nothing, nothing, 1, Fraction(1), 1)[1].tolist() for _ in range(4_000)]
+    single = [
+        sampler.listed(
+            nothing, nothing, Listing(law="sparse", rate=Fraction(1), threshold=1, number=1)
+        )[1].tolist()
+        for _ in range(4_000)
+    ]
     assert fits([value[0] if value else None for value in single], law)
     full = np.arange(5)
-    cells, values = sampler.sparse(full, np.full(5, 10**6), 5, Fraction(1), 3)
+    cells, values = sampler.listed(
+        full, np.full(5, 10**6), Listing(law="sparse", rate=Fraction(1), threshold=3, number=5)
+    )
     assert cells.tolist() == full.tolist()
     assert (abs(values - 10**6) < 100).all()
 
@@ -178,8 +189,8 @@ def test_sparse_over_a_huge_domain_lists_about_as_many_as_expected() -> None:
     mean = number * math.exp(-35) / (1 + math.exp(-0.5))
     assert 100 < mean < 1_000
     nothing = np.zeros(0, dtype=np.int64)
-    cells, values = SecureSampler(Keystream(seed=9)).sparse(
-        nothing, nothing, number, rate, threshold
+    cells, values = SecureSampler(Keystream(seed=9)).listed(
+        nothing, nothing, Listing(law="sparse", rate=rate, threshold=threshold, number=number)
     )
     assert abs(len(cells) - mean) < 6 * math.sqrt(mean)
     assert (values >= threshold).all()
@@ -204,7 +215,11 @@ def test_draws_do_not_depend_on_refills(block: int, monkeypatch: pytest.MonkeyPa
             chosen = sampler.select(offered, same(Fraction(1, 4), 40), flip)
             found += [chosen.part.tolist(), chosen.cut.tolist()]
             found.append(sampler.laplace(np.zeros(30, np.int64), same(Fraction(1, 9), 30)).tolist())
-            sparse = sampler.sparse(np.array([3, 40]), np.array([2, 1]), 10**12, Fraction(1), 20)
+            sparse = sampler.listed(
+                np.array([3, 40]),
+                np.array([2, 1]),
+                Listing(law="sparse", rate=Fraction(1), threshold=20, number=10**12),
+            )
             found += [column.tolist() for column in sparse]
         return found
 

@@ -26,7 +26,7 @@ from scipy import stats
 
 from hedgerow.privacy import binomial, sampler, sampler_kernels
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.sampler import Rates, SecureSampler
+from hedgerow.privacy.sampler import Listing, Rates, SecureSampler
 from hedgerow.privacy.selection import Candidates
 
 Law = dict[Hashable, Any]  # fractions, or floats once a trial has been among the draws
@@ -186,7 +186,11 @@ def test_keep_exactly(least: int, trials: int, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sampler, "_TRIALS", trials)
     for share in (Fraction(1, 4), Fraction(2, 3)):
         found, cut = exact_law(
-            lambda sampler, s=share: listed(sampler.keep(cells_of(2), np.array([3, 2]), s, least))
+            lambda sampler, s=share: listed(
+                sampler.listed(
+                    cells_of(2), np.array([3, 2]), Listing(law="keep", rate=s, threshold=least)
+                )
+            )
         )
         assert cut == 0
         law = keeping_law([3, 2], share, least)
@@ -201,7 +205,11 @@ def test_keep_exactly(least: int, trials: int, monkeypatch: pytest.MonkeyPatch) 
 def test_keep_of_nobody() -> None:
     nothing = np.zeros(0, dtype=np.int64)
     assert exact_law(
-        lambda sampler: listed(sampler.keep(cells_of(0), nothing, Fraction(1, 2), 1))
+        lambda sampler: listed(
+            sampler.listed(
+                cells_of(0), nothing, Listing(law="keep", rate=Fraction(1, 2), threshold=1)
+            )
+        )
     ) == (
         {(): 1},
         0,
@@ -213,7 +221,9 @@ def test_nonempty_exactly(rate: Fraction) -> None:
     for count, threshold in ((3, 3), (1, 4), (0, 1)):
         found, cut = exact_law(
             lambda sampler, c=count, t=threshold: listed(
-                sampler.nonempty(cells_of(1), np.array([c]), rate, t)
+                sampler.listed(
+                    cells_of(1), np.array([c]), Listing(law="nonempty", rate=rate, threshold=t)
+                )
             ),
             1e-5,
         )
@@ -232,8 +242,18 @@ def test_cells_get_noise_of_their_own() -> None:
         def both(sampler: SecureSampler, kind: str = draw) -> Hashable:
             counts = np.array([2, 1])
             if kind == "nonempty":
-                return listed(sampler.nonempty(cells_of(2), counts, Fraction(1), 2))
-            return listed(sampler.sparse(np.arange(2), counts, 2, Fraction(1), 2))
+                return listed(
+                    sampler.listed(
+                        cells_of(2), counts, Listing(law="nonempty", rate=Fraction(1), threshold=2)
+                    )
+                )
+            return listed(
+                sampler.listed(
+                    np.arange(2),
+                    counts,
+                    Listing(law="sparse", rate=Fraction(1), threshold=2, number=2),
+                )
+            )
 
         found, cut = exact_law(both, 1e-5)
         assert cut < 0.02
@@ -249,7 +269,11 @@ def test_cells_get_noise_of_their_own() -> None:
 def test_mark_exactly_where_no_cell_is_empty(threshold: int) -> None:
     found, cut = exact_law(
         lambda sampler: tuple(
-            sampler.mark(np.arange(2), np.array([3, 1]), 2, Fraction(1), threshold).tolist()
+            sampler.listed(
+                np.arange(2),
+                np.array([3, 1]),
+                Listing(law="mark", rate=Fraction(1), threshold=threshold, number=2),
+            )[0].tolist()
         ),
         1e-5,
     )
@@ -396,15 +420,19 @@ def test_nonempty_in_bulk() -> None:
     number, rate = 40_000, Fraction(1, 2)
     counts = np.full(number, 4)
     law = one_cell(listing_law([4], 0.5, 3))
-    drawn = SecureSampler(Keystream(seed=51)).nonempty(cells_of(number), counts, rate, 3)
+    drawn = SecureSampler(Keystream(seed=51)).listed(
+        cells_of(number), counts, Listing(law="nonempty", rate=rate, threshold=3)
+    )
     assert (np.diff(drawn[0].ravel()) > 0).all()
     assert p_value(drawn_cells(drawn, number), law) > ALARM
     for wrong in (2, Fraction(11, 10), Fraction(10, 11)):
-        mutant = SecureSampler(Keystream(seed=51)).nonempty(
-            cells_of(number), counts, rate * wrong, 3
+        mutant = SecureSampler(Keystream(seed=51)).listed(
+            cells_of(number), counts, Listing(law="nonempty", rate=rate * wrong, threshold=3)
         )
         assert p_value(drawn_cells(mutant, number), law) < ALARM
-    lower = SecureSampler(Keystream(seed=51)).nonempty(cells_of(number), counts, rate, 2)
+    lower = SecureSampler(Keystream(seed=51)).listed(
+        cells_of(number), counts, Listing(law="nonempty", rate=rate, threshold=2)
+    )
     assert p_value(drawn_cells(lower, number), law) < ALARM
 
 
@@ -412,20 +440,26 @@ def test_keep_in_bulk() -> None:
     number, share = 40_000, Fraction(3, 10)
     counts = np.full(number, 6)
     law = one_cell(keeping_law([6], share, 2))
-    drawn = SecureSampler(Keystream(seed=52)).keep(cells_of(number), counts, share, 2)
+    drawn = SecureSampler(Keystream(seed=52)).listed(
+        cells_of(number), counts, Listing(law="keep", rate=share, threshold=2)
+    )
     assert p_value(drawn_cells(drawn, number), law) > ALARM
     for wrong in (Fraction(32, 100), Fraction(28, 100)):
-        mutant = SecureSampler(Keystream(seed=52)).keep(cells_of(number), counts, wrong, 2)
+        mutant = SecureSampler(Keystream(seed=52)).listed(
+            cells_of(number), counts, Listing(law="keep", rate=wrong, threshold=2)
+        )
         assert p_value(drawn_cells(mutant, number), law) < ALARM
-    lower = SecureSampler(Keystream(seed=52)).keep(cells_of(number), counts, share, 1)
+    lower = SecureSampler(Keystream(seed=52)).listed(
+        cells_of(number), counts, Listing(law="keep", rate=share, threshold=1)
+    )
     assert p_value(drawn_cells(lower, number), law) < ALARM
 
 
 def test_keep_of_cells_that_are_drawn_in_portions() -> None:
     """Large cells: the number that is kept, against quantiles of the binomial law."""
     people, share, number = 3 * 4096 + 5, Fraction(1, 5), 400
-    _, kept = SecureSampler(Keystream(seed=53)).keep(
-        cells_of(number), np.full(number, people), share, 1
+    _, kept = SecureSampler(Keystream(seed=53)).listed(
+        cells_of(number), np.full(number, people), Listing(law="keep", rate=share, threshold=1)
     )
     edges = stats.binom.ppf(np.arange(1, 8) / 8, people, 0.2)
     cdf = stats.binom.cdf(edges, people, 0.2)
@@ -445,7 +479,9 @@ def test_mark_in_bulk() -> None:
     cells, counts = np.arange(0, number, 2), np.ones(number // 2, dtype=np.int64)
 
     def marks(scale: Fraction, bar: int) -> list[Hashable]:
-        found = SecureSampler(Keystream(seed=54)).mark(cells, counts, number, rate * scale, bar)
+        found = SecureSampler(Keystream(seed=54)).listed(
+            cells, counts, Listing(law="mark", rate=rate * scale, threshold=bar, number=number)
+        )[0]
         assert (np.diff(found) > 0).all()
         marked = np.zeros(number, dtype=np.bool_)
         marked[found] = True
@@ -466,5 +502,12 @@ def test_mark_tells_what_sparse_lists() -> None:
     cells, counts = np.array([5, 90]), np.array([3, 1])
     for seed in range(20):
         one, other = SecureSampler(Keystream(seed=seed)), SecureSampler(Keystream(seed=seed))
-        marked = one.mark(cells, counts, 10**6, Fraction(1), 9)
-        assert marked.tolist() == other.sparse(cells, counts, 10**6, Fraction(1), 9)[0].tolist()
+        marked = one.listed(
+            cells, counts, Listing(law="mark", rate=Fraction(1), threshold=9, number=10**6)
+        )[0]
+        assert (
+            marked.tolist()
+            == other.listed(
+                cells, counts, Listing(law="sparse", rate=Fraction(1), threshold=9, number=10**6)
+            )[0].tolist()
+        )
