@@ -14,6 +14,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 PACKAGES = [
     "errors",
+    "arrays",  # types of arrays
     "methods",  # names and import paths of methods and scores
     "settings",  # one check of types, for whatever has settings
     "disk",  # locks and reserved space on a disk, for scratch files, ledgers and releases
@@ -35,7 +36,7 @@ PACKAGES = [
     "report",  # pages about a release; with raw data only by way of what `evaluate` made of it
     "cli",
 ]
-SMALL = {"errors", "methods", "settings", "disk", "sample"}  # not in the picture
+SMALL = {"errors", "arrays", "methods", "settings", "disk", "sample"}  # not in the picture
 FACADE = {"__init__", "__main__"}  # may know every package
 
 

@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Sampler, SecureSampler
 
@@ -76,7 +76,7 @@ def tally(
 
 
 @lru_cache(maxsize=8)
-def _log_choose(runs: int) -> NDArray[np.float64]:
+def _log_choose(runs: int) -> Floats:
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, runs + 1)))])
     return np.asarray(logs[-1] - logs - logs[::-1])
 

@@ -29,8 +29,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints, Words
 from hedgerow.audit.replay_laws import kept_law, selection_law, tail
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.sampler import C, Listing, Rates, Sampler, flat
@@ -40,7 +40,6 @@ from hedgerow.publish.publisher import Outcome, Publisher
 
 __all__ = ["Law", "TooManyPathsError", "epsilon_between", "hockey_stick", "law", "law_of"]
 
-Ints = NDArray[np.int64]
 Law = dict[Any, float]
 """What may come out, and how likely."""
 
@@ -58,7 +57,7 @@ class _Path:
         self.taken: list[tuple[int, int]] = []  # the outcome of each draw, and how many it has
         self.log_p = 0.0
 
-    def _fork(self, log_law: NDArray[np.float64]) -> int:
+    def _fork(self, log_law: Floats) -> int:
         """One draw from finitely many outcomes."""
         at = len(self.taken)
         outcome = self._script[at] if at < len(self._script) else 0
@@ -110,7 +109,7 @@ class _Path:
         values = np.asarray(drawn, dtype=np.int64)
         return cells[values >= least], values[values >= least]
 
-    def words(self, number: int) -> NDArray[np.uint64]:
+    def words(self, number: int) -> Words:
         """See `Sampler.words`: there are too many to go through."""
         raise TooManyPathsError("what is drawn under the seal cannot be gone through")
 

@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.audit.neighbours import Pair
 from hedgerow.measured.itemsets import CoreCells, CutTree
 from hedgerow.measured.measurements import Measurement
@@ -26,9 +26,8 @@ from hedgerow.table import Table
 
 __all__ = ["Seen", "Viewer"]
 
-Ints = NDArray[np.int64]
 
-Seen = tuple[NDArray[np.int32], NDArray[np.float64]]
+Seen = tuple[Small, Floats]
 """One release: the features that it has, and the value of each. All others are missing."""
 
 

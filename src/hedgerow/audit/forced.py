@@ -13,8 +13,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints, Words
 from hedgerow.audit.enumeration import published
 from hedgerow.audit.neighbours import Pick
 from hedgerow.audit.replay import DivergedError, record
@@ -29,7 +29,6 @@ from hedgerow.table import Table, Transactions
 
 __all__ = ["check_rules", "first_difference", "unlike_tables"]
 
-Ints = NDArray[np.int64]
 Facts = list[tuple[str, Hashable]]
 
 
@@ -66,7 +65,7 @@ class _Forced:
         forced: tuple[C, Ints] = self._next(rule.law, rule)
         return forced
 
-    def words(self, number: int) -> NDArray[np.uint64]:
+    def words(self, number: int) -> Words:
         raise DivergedError("what was drawn under the seal cannot be forced")
 
 

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.audit.distinguish import Draw, at_least, at_most
 from hedgerow.audit.features import Seen, Viewer
 from hedgerow.audit.neighbours import Pair
@@ -33,8 +33,7 @@ from hedgerow.privacy.sampler import SecureSampler
 
 __all__ = ["Event", "Learned", "distinguish", "learn"]
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+Flags = Bools
 
 COLUMNS = 120
 """How many indicators the classifier has at most: those that tell most by themselves."""
@@ -57,7 +56,7 @@ class Model:
         weight: What each indicator adds to the score.
     """
 
-    feature: NDArray[np.int32]
+    feature: Small
     least: Floats
     weight: Floats
 
@@ -188,13 +187,11 @@ def learn(seen: tuple[Sequence[Seen], Sequence[Seen]], delta: float, error: floa
     return Event(model, threshold, flipped, bound)
 
 
-def _bounds(
-    often: NDArray[np.int64], seldom: NDArray[np.int64], runs: int, delta: float, error: float
-) -> Floats:
+def _bounds(often: Ints, seldom: Ints, runs: int, delta: float, error: float) -> Floats:
     """About the bounds on epsilon that counts will give: the arcsine stands for exact limits."""
     wide = NormalDist().inv_cdf(1 - error / 2) / (2 * math.sqrt(runs))
 
-    def limit(hits: NDArray[np.int64], side: int) -> Floats:
+    def limit(hits: Ints, side: int) -> Floats:
         angle = np.arcsin(np.sqrt((hits + 0.375) / (runs + 0.75))) + side * wide
         return np.asarray(np.sin(np.clip(angle, 0, math.pi / 2)) ** 2)
 
@@ -211,7 +208,7 @@ def _fit(seen: Sequence[Seen], labels: Floats) -> Model:
     return Model(feature, least, weight)
 
 
-def _informative(seen: Sequence[Seen], labels: Floats) -> tuple[NDArray[np.int32], Floats]:
+def _informative(seen: Sequence[Seen], labels: Floats) -> tuple[Small, Floats]:
     """The indicators that tell the two halves of some releases apart best, one by one."""
     rows = np.repeat(np.arange(len(seen)), [len(which) for which, _ in seen])
     which = np.concatenate([which for which, _ in seen])
@@ -242,7 +239,7 @@ def _informative(seen: Sequence[Seen], labels: Floats) -> tuple[NDArray[np.int32
     )
 
 
-def _indicators(seen: Sequence[Seen], feature: NDArray[np.int32], least: Floats) -> Floats:
+def _indicators(seen: Sequence[Seen], feature: Small, least: Floats) -> Floats:
     """One row for each release, one column for each indicator."""
     wanted, column = np.unique(feature, return_inverse=True)
     dense = np.full((len(seen), len(wanted)), np.nan)

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints, Words
 from hedgerow.audit.replay_laws import listing_law, selection_law, tail
 from hedgerow.audit.replay_trace import Comparison, DivergedError, Step, Trace, compare
 from hedgerow.privacy.sampler import C, Listing, Rates, Sampler, flat
@@ -36,9 +36,6 @@ __all__ = [
     "selection_law",
     "tail",
 ]
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class _Recorder:
@@ -68,7 +65,7 @@ class _Recorder:
         self.outcomes.append((rule.law, drawn))
         return drawn
 
-    def words(self, number: int) -> NDArray[np.uint64]:
+    def words(self, number: int) -> Words:
         return self._inner.words(number)
 
 
@@ -135,7 +132,7 @@ class _Replayer:
         self.trace.append(Step(rule.law, rule.purpose, log_p, rates=price, prices=price))
         return forced
 
-    def words(self, number: int) -> NDArray[np.uint64]:
+    def words(self, number: int) -> Words:
         raise DivergedError("what was drawn under the seal cannot be forced")
 
 

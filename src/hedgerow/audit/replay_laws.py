@@ -8,16 +8,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.audit.replay_trace import DivergedError
 from hedgerow.privacy.sampler import C, Cells, Listing
 from hedgerow.privacy.selection import Candidates
 
 __all__ = ["kept_law", "listing_law", "selection_law", "tail"]
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def tail(e: float, m: int) -> float:

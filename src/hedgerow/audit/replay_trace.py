@@ -10,12 +10,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+
+from hedgerow.arrays import Floats, Ints
 
 __all__ = ["ORDERS", "Comparison", "DivergedError", "Step", "Trace", "compare"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 ORDERS = (1.001, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1000.0)
 """Renyi orders at which zCDP is checked."""

@@ -17,8 +17,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats
 from hedgerow.audit.enumeration import published
 from hedgerow.audit.neighbours import Pair, Pick, pair_of, picker, random_pair
 from hedgerow.audit.replay import DivergedError, record, replay
@@ -43,7 +43,7 @@ _MOST = 10.0  # a larger ratio is worth no more: the event is as good as certain
 
 def log_ratios(
     method: Publisher, pair: Pair, budget: Budget, seed: int, number: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """The logarithms of likelihood ratios of transcripts, each of the table it was drawn from.
 
     A transcript that the other table cannot have, or whose release would be another, is infinite.

@@ -8,15 +8,13 @@ possible, however unlikely, so the audit may as well take one that adds all loss
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints, Words
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import C, Listing, Rates, SecureSampler
 from hedgerow.privacy.selection import Candidates, Choices
 
 __all__ = ["Telling"]
-
-Ints = NDArray[np.int64]
 
 
 class Telling:
@@ -65,6 +63,6 @@ class Telling:
         values = np.maximum(counts[order] + self._rows, rule.threshold)
         return cells[order], np.minimum(values, rule.threshold) if rule.law == "mark" else values
 
-    def words(self, number: int) -> NDArray[np.uint64]:
+    def words(self, number: int) -> Words:
         """See `Sampler.words`."""
         return self._sampler.words(number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,11 +32,11 @@ from hedgerow.table import (
     frame_kind,
     read_transactions,
 )
+from hedgerow.table.source import Progress, silent
 
 __all__ = ["ENGINES", "Counting", "open_engine", "read_bytes"]
 
 ENGINES = ("memory", "streamed", "dask")
-Told = Callable[[float], None]
 
 _LEAST = 600_000_000
 _UNITS = ("", "k", "m", "g", "t")
@@ -116,8 +116,8 @@ def open_engine(
     weights: WeightColumns | None = None,
     unlike: CodeMatrix | None = None,
     allow_empty: bool = True,
-    reading: Told = lambda share: None,
-    passing: Told = lambda share: None,
+    reading: Progress = silent,
+    passing: Progress = silent,
 ) -> Iterator[tuple[Engine | ItemEngine, FrameKind]]:
     """Reads the whole input and gives an engine on it; at the end everything is removed.
 
@@ -172,8 +172,8 @@ def _item_engine(
     delimiter: str | None,
     line_breaks: bool,
     allow_empty: bool,
-    reading: Told,
-    passing: Told,
+    reading: Progress,
+    passing: Progress,
 ) -> Iterator[ItemEngine]:
     if counting.engine == "dask" or counting.scheduler is not None:
         raise UsageError(

@@ -17,8 +17,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.counting import partition as work
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms, Split
@@ -31,11 +31,10 @@ from hedgerow.schema import Schema
 from hedgerow.table import RowStream, Table
 from hedgerow.table.parquet import Piece
 from hedgerow.table.rules import Report
+from hedgerow.table.source import Progress, silent
 
 __all__ = ["WORKER_SETTINGS", "ClusterEngine"]
 
-Ints = NDArray[np.int64]
-Told = Callable[[float], None]
 
 _PATIENCE = 20  # seconds to wait for a scheduler, and for its first worker
 _REACH = 3  # seconds to wait for a worker that may be behind a wall
@@ -52,10 +51,6 @@ WORKER_SETTINGS = {
     f"{_ENVIRONMENT}.MALLOC_TRIM_THRESHOLD_": 1 << 24,
     f"{_ENVIRONMENT}.MALLOC_MMAP_THRESHOLD_": 1 << 22,
 }
-
-
-def _silent(share: float) -> None:
-    pass
 
 
 class ClusterEngine:
@@ -78,14 +73,14 @@ class ClusterEngine:
         self._states: list[Any] = []  # the partitions, as futures
         self._beside: list[tuple[str, list[int]]] = []  # which of them each worker has
         self._batch = memory // 4
-        self._told: Told = _silent
+        self._told: Progress = silent
         self._first = 0  # the number of the latest level's first node
         self._counts = np.zeros((0, self.domain.classes), dtype=np.int64)
         self._stack = ExitStack()
 
     @staticmethod
     def read(
-        stream: RowStream, scheduler: str | None, memory: int, told: Told = _silent
+        stream: RowStream, scheduler: str | None, memory: int, told: Progress = silent
     ) -> ClusterEngine:
         """Has the workers read all rows; refuses what breaks the schema when all were seen.
 
@@ -127,7 +122,7 @@ class ClusterEngine:
         engine._states = client.map(
             work.partition_of, np.array_split(rows, partitions), domain=engine.domain, pure=False
         )
-        engine._wait(engine._states, _silent)
+        engine._wait(engine._states, silent)
         engine._look()
         engine._add_counts()
         return engine
@@ -143,16 +138,16 @@ class ClusterEngine:
         self._states = []
         self._stack.close()
 
-    def watch(self, told: Told) -> None:
+    def watch(self, told: Progress) -> None:
         """Has the share of the rows told that each pass has seen."""
         self._told = told
 
     def histograms(
         self,
         nodes: Ints,
-        lo: NDArray[np.int32],
-        hi: NDArray[np.int32],
-        wanted: NDArray[np.bool_],
+        lo: Small,
+        hi: Small,
+        wanted: Bools,
     ) -> Iterator[tuple[slice, Sealed[Histograms]]]:
         """See `Engine.histograms`."""
         for part, question in histogram_questions(
@@ -180,7 +175,7 @@ class ClusterEngine:
         """See `Engine.class_counts`."""
         return Sealed(self._counts[nodes])
 
-    def cell_counts(self, edges: tuple[NDArray[np.int32], ...]) -> Sealed[tuple[Ints, Ints]]:
+    def cell_counts(self, edges: tuple[Small, ...]) -> Sealed[tuple[Ints, Ints]]:
         """See `Engine.cell_counts`."""
         with _explained():
             found: Cells = self._asked(
@@ -229,7 +224,7 @@ class ClusterEngine:
         self._wait(answers, self._told)
         return merge(self._client.gather(pending, direct=self._direct))
 
-    def _wait(self, futures: list[Any], told: Told) -> None:
+    def _wait(self, futures: list[Any], told: Progress) -> None:
         from distributed import as_completed
 
         for number, _ in enumerate(as_completed(futures, loop=self._client.loop), start=1):

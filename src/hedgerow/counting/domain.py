@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Small
 from hedgerow.schema import Numeric, Schema
 
 __all__ = ["Domain"]
@@ -29,13 +29,13 @@ class Domain:
         children: The number of children of each taxonomy node, 0 for a leaf.
     """
 
-    sizes: NDArray[np.int32]
+    sizes: Small
     classes: int
-    root: NDArray[np.int32]
-    node_lo: NDArray[np.int32]
-    node_hi: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    children: NDArray[np.int32]
+    root: Small
+    node_lo: Small
+    node_hi: Small
+    first_child: Small
+    children: Small
 
     @staticmethod
     def of(schema: Schema) -> Domain:
@@ -74,9 +74,7 @@ class Domain:
         """The number of predictors."""
         return len(self.sizes)
 
-    def splittable(
-        self, lo: NDArray[np.int32], hi: NDArray[np.int32], node: NDArray[np.int32]
-    ) -> NDArray[np.bool_]:
+    def splittable(self, lo: Small, hi: Small, node: Small) -> Bools:
         """Whether each part [lo, hi) of each attribute can be specialised: a public fact."""
         numeric = (self.root < 0) & (hi - lo >= 2)
         if not len(self.children):
@@ -84,5 +82,5 @@ class Domain:
         return numeric | ((node >= 0) & (self.children[np.maximum(node, 0)] > 0))
 
 
-def _array(values: list[int]) -> NDArray[np.int32]:
+def _array(values: list[int]) -> Small:
     return np.asarray(values, dtype=np.int32)

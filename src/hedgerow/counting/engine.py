@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.sealed import Sealed
 
 __all__ = ["Engine", "Histograms", "Split"]
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class Histograms:
     """
 
     start: Ints
-    code: NDArray[np.int32]
+    code: Small
     counts: NDArray[Any]
 
 
@@ -48,7 +46,7 @@ class Split:
     nodes: Ints
     attribute: Ints
     edge_start: Ints
-    edges: NDArray[np.int32]
+    edges: Small
     first_child: int
     final: bool
 
@@ -64,9 +62,9 @@ class Engine(Protocol):
     def histograms(
         self,
         nodes: Ints,
-        lo: NDArray[np.int32],
-        hi: NDArray[np.int32],
-        wanted: NDArray[np.bool_],
+        lo: Small,
+        hi: Small,
+        wanted: Bools,
     ) -> Iterator[tuple[slice, Sealed[Histograms]]]:
         """Histograms of nodes in batches that fit the memory setting, in order."""
 
@@ -80,7 +78,7 @@ class Engine(Protocol):
     def class_counts(self, nodes: Ints) -> Sealed[Ints]:
         """The number of rows of each class in each node: [nodes, classes]."""
 
-    def cell_counts(self, edges: tuple[NDArray[np.int32], ...]) -> Sealed[tuple[Ints, Ints]]:
+    def cell_counts(self, edges: tuple[Small, ...]) -> Sealed[tuple[Ints, Ints]]:
         """Nonempty cells of a product of cuts, and their rows.
 
         A cell's number is its place in the product (first attribute most significant), times the

@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from hedgerow.arrays import Ints
 from hedgerow.counting.sealed import Sealed
 
 __all__ = ["Expansion", "ItemEngine", "Masks"]
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.counting.item_engine import Expansion, Masks
 from hedgerow.counting.sealed import Sealed
 from hedgerow.table import Transactions
@@ -20,8 +21,6 @@ __all__ = [
     "count_supports",
     "expand_records",
 ]
-
-Ints = NDArray[np.int64]
 
 
 class MemoryItems:

@@ -8,9 +8,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints, Small, Words
+
 __all__ = ["count_classes", "histograms", "route"]
 
-Ints = NDArray[np.int64]
 Codes = NDArray[Any]
 
 DENSE = 24  # a part is counted densely if it has fewer cells than this times the node's rows
@@ -43,15 +44,15 @@ def histograms(
     rows: Codes,
     begin: Ints,
     end: Ints,
-    lo: NDArray[np.int32],
-    hi: NDArray[np.int32],
-    wanted: NDArray[np.bool_],
+    lo: Small,
+    hi: Small,
+    wanted: Bools,
     classes: int,
-    scratch: NDArray[np.int32],
+    scratch: Small,
     keys: Ints,
     start: Ints,
-    code: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    code: Small,
+    counts: Small,
 ) -> None:
     """Class counts of every code that occurs, for each wanted attribute of each node.
 
@@ -118,7 +119,7 @@ def histograms(
 
 
 @njit(cache=True)
-def _child(value: Any, edges: NDArray[np.int32], first: Any, number: Any) -> Any:
+def _child(value: Any, edges: Small, first: Any, number: Any) -> Any:
     """How many of the edges are not above a code: the child it belongs to."""
     if number <= 8:
         which = np.int64(0)
@@ -138,14 +139,14 @@ def _child(value: Any, edges: NDArray[np.int32], first: Any, number: Any) -> Any
 @njit(cache=True)
 def route(
     rows: Codes,
-    words: NDArray[np.uint64],
-    moved: NDArray[np.uint64],
-    child_of: NDArray[np.int32],
+    words: Words,
+    moved: Words,
+    child_of: Small,
     begin: Ints,
     end: Ints,
     attribute: Ints,
     edge_start: Ints,
-    edges: NDArray[np.int32],
+    edges: Small,
     class_column: int,
     move: bool,
     child_begin: Ints,

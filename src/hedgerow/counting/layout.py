@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Bytes, Ints
 from hedgerow.counting.domain import Domain
 
 __all__ = ["Bytes", "Layout", "views"]
 
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
 
 _WORD = 4  # rows are moved in words, and begin at one
 

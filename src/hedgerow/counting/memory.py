@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints, Small, Words
 from hedgerow.counting import kernels
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms, Split
@@ -17,7 +17,6 @@ from hedgerow.table import CodeMatrix, Table
 
 __all__ = ["MemoryEngine"]
 
-Ints = NDArray[np.int64]
 
 MOST_ROWS = 1 << 31  # histograms count in 32 bits
 BATCH = 1 << 21  # histogram entries in one batch
@@ -52,9 +51,9 @@ class MemoryEngine:
     def histograms(
         self,
         nodes: Ints,
-        lo: NDArray[np.int32],
-        hi: NDArray[np.int32],
-        wanted: NDArray[np.bool_],
+        lo: Small,
+        hi: Small,
+        wanted: Bools,
     ) -> Iterator[tuple[slice, Sealed[Histograms]]]:
         """See `Engine.histograms`."""
         begin, end = self._begin[nodes], self._end[nodes]
@@ -110,7 +109,7 @@ class MemoryEngine:
         """Every distinct record of the table and how many rows have it."""
         return distinct_records(self._whole)
 
-    def cell_counts(self, edges: tuple[NDArray[np.int32], ...]) -> Sealed[tuple[Ints, Ints]]:
+    def cell_counts(self, edges: tuple[Small, ...]) -> Sealed[tuple[Ints, Ints]]:
         """See `Engine.cell_counts`."""
         rows = self._table
         cell = np.zeros(rows.shape[0], dtype=np.int64)
@@ -124,7 +123,7 @@ class MemoryEngine:
         return Sealed((number, counts.astype(np.int64)))
 
 
-def _room(codes: CodeMatrix) -> tuple[CodeMatrix, NDArray[np.uint64]]:
+def _room(codes: CodeMatrix) -> tuple[CodeMatrix, Words]:
     """Room for such rows in whole 64-bit words, which move faster, and the same bytes as words."""
     rows, columns = codes.shape
     words = np.empty((rows, -(-columns * codes.itemsize // 8)), dtype=np.uint64)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.schema import Numeric, Schema
 from hedgerow.table import CodeMatrix, Table
 
 __all__ = ["feature_sizes", "labelled", "nearest"]
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def feature_sizes(schema: Schema) -> list[int]:

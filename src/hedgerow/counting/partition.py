@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints, Small
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Split
 from hedgerow.counting.layout import Bytes, Layout
@@ -45,7 +45,6 @@ __all__ = [
     "split_partition",
 ]
 
-Ints = NDArray[np.int64]
 T = TypeVar("T")
 
 
@@ -172,7 +171,7 @@ def merge(tallies: Sequence[Tally]) -> Tally:
 def count_cells(
     partitions: Sequence[Partition],
     layout: Layout,
-    edges: Sequence[NDArray[np.int32]],
+    edges: Sequence[Small],
     classes: int,
     threads: int,
 ) -> Cells:

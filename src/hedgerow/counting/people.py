@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Words
 from hedgerow.counting.layout import Bytes
 from hedgerow.counting.streaming.scratch import Shelf
 from hedgerow.table.person import first_rows
@@ -44,7 +44,7 @@ class PersonCap:
         self._shelves = [Shelf(memory // (4 * _BUCKETS), folder) for _ in range(_BUCKETS)]
         self._sizes: list[list[int]] = [[] for _ in range(_BUCKETS)]
 
-    def add(self, rows: Bytes, digests: NDArray[np.uint64], rank: NDArray[np.uint64]) -> None:
+    def add(self, rows: Bytes, digests: Words, rank: Words) -> None:
         """Deals rows to their buckets.
 
         Args:

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.counting.sealed import Sealed
 from hedgerow.table import Table
 
 __all__ = ["Records", "distinct_records"]
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

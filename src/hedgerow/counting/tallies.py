@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.counting.engine import Histograms, Split
 from hedgerow.counting.layout import Bytes, Layout, views
 from hedgerow.counting.streaming import chunk_kernels as kernels
@@ -29,8 +30,7 @@ __all__ = [
     "sum_cells",
 ]
 
-Ints = NDArray[np.int64]
-Bounds = NDArray[np.int32]  # [2, nodes]: where each node's rows begin and end
+Bounds = Small  # [2, nodes]: where each node's rows begin and end
 
 DENSE = 24  # a part is counted densely if it has fewer cells than this times the node's rows
 LEFT_OUT = -(1 << 61)
@@ -72,11 +72,11 @@ class HistogramQuestion:
     """
 
     nodes: Ints
-    lo: NDArray[np.int32]
-    hi: NDArray[np.int32]
+    lo: Small
+    hi: Small
     cell: Ints
     cells: int
-    sparse: NDArray[np.bool_]
+    sparse: Bools
     classes: int
     wide: bool
 
@@ -123,9 +123,9 @@ class HistogramQuestion:
 def histogram_questions(
     nodes: Ints,
     size: Ints,
-    lo: NDArray[np.int32],
-    hi: NDArray[np.int32],
-    wanted: NDArray[np.bool_],
+    lo: Small,
+    hi: Small,
+    wanted: Bools,
     classes: int,
     rows: int,
     memory: int,
@@ -181,7 +181,7 @@ def split_rows(
     moved: Bytes | None,
     layout: Layout,
     bounds: Bounds,
-    into: NDArray[np.int32],
+    into: Small,
     split: Split,
     classes: int,
 ) -> tuple[Bounds, Ints]:
@@ -213,9 +213,7 @@ def split_rows(
 Cells = tuple[Ints, Ints]
 
 
-def cells_of(
-    rows: Bytes, layout: Layout, edges: Sequence[NDArray[np.int32]], classes: int
-) -> Cells:
+def cells_of(rows: Bytes, layout: Layout, edges: Sequence[Small], classes: int) -> Cells:
     """The nonempty cells of a product of cuts, in increasing order, and their rows."""
     number = classes
     lookups: list[Ints] = []

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.fit import Fit
 from hedgerow.estimate.index import Index, grid_index, tree_index
@@ -48,8 +48,6 @@ __all__ = [
     "sums",
 ]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 INNER, EVEN, TOUCHED = range(3)
 

@@ -21,8 +21,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.fit import Fit, fit
 from hedgerow.estimate.merge import gather, is_censored
 from hedgerow.estimate.rounding import project, round_to_total, whole_cells
@@ -31,8 +31,6 @@ from hedgerow.measured.partition import Partition
 
 __all__ = ["Cells", "estimate_cells", "noisy_total", "whole_counts"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _UNKNOWN = 1e12  # a variance for what was not measured: it gives way before anything else
 

@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.errors import ReleaseError
 from hedgerow.estimate.answers import Answers, grouped, pack
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from hedgerow.schema.query import Query
 
 __all__ = ["answer_listed", "worst_noise"]
-
-Floats = NDArray[np.float64]
 
 
 def worst_noise(epsilon: float, cells: float, error: float) -> float:

@@ -8,14 +8,13 @@ from published numbers.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats
 from hedgerow.estimate.fit import Fit
 from hedgerow.measured.partition import Partition, TreePartition
 
 __all__ = ["class_shares"]
 
-Floats = NDArray[np.float64]
 
 _SPREAD = 0.05
 """How far a node's class shares lie from its parent's, as a variance, about. Anything between

@@ -27,6 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints
+
 __all__ = [
     "Levels",
     "Passes",
@@ -38,7 +40,6 @@ __all__ = [
     "least_squares_passes",
 ]
 
-Ints = NDArray[np.int64]
 Numbers = NDArray[Any]
 """Floats, or objects that are exact fractions."""
 
@@ -155,7 +156,7 @@ class Passes:
     levels: Levels
     own: Numbers
     share: Numbers
-    blind: NDArray[np.bool_]
+    blind: Bools
 
     def first(self, measured: Numbers) -> Numbers:
         """The first pass: the value of each node from what was measured in and below it."""

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.consistency import (
     Passes,
     averaging_passes,
@@ -19,8 +19,6 @@ from hedgerow.estimate.merge import Evidence, Merged
 
 __all__ = ["RULES", "Fit", "fit"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 RULES: dict[str, Callable[[Ints, Floats], Passes]] = {
     "least squares": least_squares_passes,

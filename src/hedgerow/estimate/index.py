@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.consistency import Levels
 from hedgerow.estimate.fit import Fit
 from hedgerow.measured.partition import GridPartition, TreePartition
 
 __all__ = ["BITS", "Index", "grid_index", "tree_index"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 BITS = 62
 """How many attributes have a bit of their own; beyond, they share them, which is slower only."""

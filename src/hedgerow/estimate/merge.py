@@ -18,15 +18,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition, TreePartition
 
 __all__ = ["Evidence", "Merged", "gather", "is_censored"]
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

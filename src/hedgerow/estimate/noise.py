@@ -33,12 +33,10 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-import numpy as np
-from numpy.typing import NDArray
+from hedgerow.arrays import Floats
 
 __all__ = ["LATTICE", "factor", "half_width", "tail"]
 
-Floats = NDArray[np.float64]
 
 LATTICE = 0.5
 """Half the step between whole numbers: no weight in a count is larger than 1."""

@@ -29,14 +29,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.estimate.index import BITS
 
 __all__ = ["bit_of", "descend", "scan"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 FIRST, END, SPLIT, LOW, HIGH, DIVIDED = range(6)
 COUNT, SHARE, VARIANCE, ALONE, OWN, BELOW = range(6)
@@ -228,7 +226,7 @@ def descend(
 
 @njit(cache=True, nogil=True)
 def scan(
-    part: NDArray[np.int32],
+    part: Small,
     values: Floats,
     edges: Ints,
     edge_start: Ints,

@@ -9,14 +9,12 @@ the variance that its count has once its parent's is fixed.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.fit import Fit
 
 __all__ = ["project", "round_to_total", "share_out", "whole_cells"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _DIGITS = 9  # finer differences are floating-point dust, and must not decide a tie
 _LEAST_WEIGHT = 1e-9  # so that somebody can always give way

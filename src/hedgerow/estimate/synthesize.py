@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.marginal_model import Forest
 from hedgerow.estimate.marginal_rows import Held, draw_detailed
@@ -21,7 +21,6 @@ from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 
 __all__ = ["check_whole", "draw_rows", "labels_of", "values_of"]
 
-Ints = NDArray[np.int64]
 
 _MOST_ROWS = 1 << 24  # a release may come from anybody, and claim any number
 
@@ -114,9 +113,7 @@ def values_of(attribute: Attribute, codes: Ints, random: np.random.Generator) ->
     return labels_of(attribute, codes)
 
 
-def labels_of(
-    attribute: Categorical, codes: Ints, nulls: NDArray[np.bool_] | None = None
-) -> pa.Array:
+def labels_of(attribute: Categorical, codes: Ints, nulls: Bools | None = None) -> pa.Array:
     """The leaf labels of codes; truth values if the attribute is a boolean of just those."""
     leaves = attribute.taxonomy.leaves
     truths = [leaf.lower() == "true" for leaf in leaves]

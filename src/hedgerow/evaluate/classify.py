@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.evaluate import features
 from hedgerow.release import TableRelease
@@ -34,8 +34,6 @@ __all__ = [
     "on_rows",
 ]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Model = Literal["tree", "c45", "id3", "svm", "boosting"]
 MODELS: dict[Model, str] = {

@@ -7,17 +7,14 @@ match point. It used the bisecting k-means of CLUTO; here it is scikit-learn's.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.features import boxes
 from hedgerow.measured.partition import Partition
 from hedgerow.table import Table
 
 __all__ = ["cluster_records", "cluster_regions", "match_point"]
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def match_point(one: Ints, other: Ints) -> float:

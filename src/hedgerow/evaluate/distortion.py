@@ -7,14 +7,12 @@ does not come into them.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.measured.partition import Partition
 from hedgerow.table import Table
 
 __all__ = ["discernibility", "ncp"]
-
-Ints = NDArray[np.int64]
 
 
 def discernibility(table: Table, partition: Partition) -> int:

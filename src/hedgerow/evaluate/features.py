@@ -6,13 +6,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats
 from hedgerow.errors import UsageError
 from hedgerow.schema import Categorical, Schema
 from hedgerow.table import Table, read
 
 __all__ = ["as_table", "boxes", "one_hot", "plain", "values"]
-
-Floats = NDArray[np.float64]
 
 
 def as_table(rows: Table | pa.Table, schema: Schema) -> Table:

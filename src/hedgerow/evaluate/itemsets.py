@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints, Words
 from hedgerow.table import Transactions
 
 __all__ = [
@@ -25,8 +26,7 @@ __all__ = [
 
 NOT_PRIVATE = "NOT PRIVATE: computed from raw transactions"
 
-Ints = NDArray[np.int64]
-Bits = NDArray[np.uint64]
+Bits = Words
 Itemset = tuple[int, ...]
 
 
@@ -87,7 +87,7 @@ def top_itemsets(transactions: Transactions, number: int) -> list[tuple[Itemset,
     return [(itemset, support) for support, itemset in found if support > 0]
 
 
-def relative_errors(exact: Ints, estimated: NDArray[Any], records: int) -> NDArray[np.float64]:
+def relative_errors(exact: Ints, estimated: NDArray[Any], records: int) -> Floats:
     """The error of each answer relative to the truth, or to 0.1% of all records if that is more.
 
     Example:

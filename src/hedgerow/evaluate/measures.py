@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.answers import Answers
 from hedgerow.evaluate import classify
 from hedgerow.evaluate.itemsets import (
@@ -37,8 +37,6 @@ __all__ = [
     "top_errors",
 ]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 MOST_CONDITIONS = 4
 MOST_ROWS = 50_000  # so many are learnt from and tested on; more take long and change little

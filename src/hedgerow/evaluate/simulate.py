@@ -7,7 +7,7 @@ PUBLIC one that the user names, and compares the release with that table. No oth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from hedgerow.publish.publisher import Publisher
 from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Schema
 from hedgerow.settings import check_arguments
+from hedgerow.table.source import Progress, silent
 
 __all__ = ["MEASURES", "Point", "Simulation", "Spread", "simulate"]
 
@@ -146,7 +147,7 @@ def simulate(
     dependence: float = 0.5,
     public: Any = None,
     seed: int = 1,
-    progress: Callable[[float], None] = lambda share: None,
+    progress: Progress = silent,
 ) -> Simulation:
     """Publishes simulated or public data again and again, and measures how far releases are off.
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats
 from hedgerow.errors import UsageError
 from hedgerow.estimate.synthesize import values_of
 from hedgerow.schema import Attribute, Items, Numeric, Schema
@@ -26,9 +26,6 @@ __all__ = ["KINDS", "HiddenKinds", "as_frame", "simulated_transactions"]
 KINDS = 6
 _OTHER = 0.02  # how often a number is missing, where the schema has a place for that
 _LENGTH = 5  # how many items a record has on average, before repeated ones are dropped
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import DataError
 from hedgerow.evaluate.classify import by_regions
 from hedgerow.evaluate.itemsets import (
@@ -87,7 +87,7 @@ class TableTrial:
         number = release.describe().number
         return Result(done.plan.specialisations, done.plan.depth, number, values)
 
-    def _errors(self, estimate: NDArray[np.float64]) -> Values:
+    def _errors(self, estimate: Floats) -> Values:
         bound = max(1.0, _SANITY * self.table.codes.shape[0])
         off = np.abs(estimate - self.truth) / np.maximum(self.truth, bound)
         return {"median_error": float(np.median(off)), "mean_error": float(off.mean())}
@@ -183,7 +183,7 @@ class Public:
         return TableTrial(table, Table(self.schema, self.data.codes[rest]), None, seed)
 
 
-def _some(transactions: Transactions, chosen: NDArray[np.int64]) -> Transactions:
+def _some(transactions: Transactions, chosen: Ints) -> Transactions:
     size = np.diff(transactions.start)[chosen]
     start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
     place = np.repeat(transactions.start[chosen] - start[:-1], size) + np.arange(start[-1])

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats
 from hedgerow.errors import UsageError
 from hedgerow.release import Release
 from hedgerow.schema import Categorical, Schema
@@ -24,8 +24,6 @@ __all__ = [
 ]
 
 NOT_PRIVATE = "NOT PRIVATE: compared with the raw table; for the holder of the data alone."
-
-Floats = NDArray[np.float64]
 
 
 def random_queries(

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Small
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.workload import NOT_PRIVATE
 from hedgerow.optimise.exact import LARGEST, lattice
@@ -112,7 +113,7 @@ def nonprivate_algorithm_2(
 
 
 def _labels(
-    table: Table, forest: Forest, leaves: NDArray[np.int32], steps: tuple[NDArray[np.intp], ...]
+    table: Table, forest: Forest, leaves: Small, steps: tuple[NDArray[np.intp], ...]
 ) -> tuple[str, ...]:
     words = []
     for attribute, leaf, up in zip(

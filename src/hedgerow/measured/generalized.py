@@ -12,15 +12,14 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.measured.partition import GridPartition, Partition, Parts
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 
 __all__ = ["check_against", "check_names", "csv_blocks", "generalized_table", "typed_table"]
 
-Ints = NDArray[np.int64]
 
 RESERVED = ("region", "count")
 
@@ -122,7 +121,7 @@ def _add_class(columns: dict[str, pa.Array], schema: Schema, regions: int) -> No
         columns[schema.target.name] = dictionary(codes, schema.classes)
 
 
-def dictionary(index: NDArray[np.int32], labels: tuple[str, ...]) -> pa.DictionaryArray:
+def dictionary(index: Small, labels: tuple[str, ...]) -> pa.DictionaryArray:
     """A text column that names each distinct label once."""
     return pa.DictionaryArray.from_arrays(pa.array(index), pa.array(labels, pa.string()))
 
@@ -135,7 +134,7 @@ def _labels(attribute: Attribute, parts: Parts, times: int) -> pa.DictionaryArra
     return dictionary(np.repeat(rank[parts.index], times), tuple(labels))
 
 
-def numbers(attribute: Numeric, codes: Ints, nulls: NDArray[np.bool_] | None = None) -> pa.Array:
+def numbers(attribute: Numeric, codes: Ints, nulls: Bools | None = None) -> pa.Array:
     """The lower grid points of codes, typed: int64, float64 or date32."""
     common = attribute.low.denominator * attribute.step.denominator
     low, step = int(attribute.low * common), int(attribute.step * common)

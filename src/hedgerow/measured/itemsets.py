@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints
 from hedgerow.errors import ReleaseError
 from hedgerow.schema.item_tree import ItemTree
 from hedgerow.schema.items import Items
 
 __all__ = ["MOST_CORE", "CoreCells", "CutTree", "Itemsets"]
 
-Ints = NDArray[np.int64]
 
 MOST_CORE = 20
 _MOST_BINS = 64
@@ -149,7 +148,7 @@ class CutTree:
             depth[partition] = depth[self.parent[partition]] + 1
         return depth
 
-    def leaves(self, tree: ItemTree) -> NDArray[np.bool_]:
+    def leaves(self, tree: ItemTree) -> Bools:
         """Which partitions have a cut of items alone: their records are known exactly."""
         inner = np.zeros(self.cells, np.int64)
         np.add.at(inner, self.owner, tree.children[self.cut] > 0)

@@ -11,7 +11,8 @@ from fractions import Fraction
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+
+from hedgerow.arrays import Floats, Ints
 
 __all__ = ["PLACES", "Measurement", "Place"]
 
@@ -50,13 +51,13 @@ class Measurement:
 
     name: str
     at: Place
-    where: NDArray[np.int64]
-    values: NDArray[np.int64]
+    where: Ints
+    values: Ints
     by_class: bool
-    units: NDArray[np.int64]
+    units: Ints
     unit: Fraction
     threshold: int | None = None
-    klass: NDArray[np.int64] | None = None
+    klass: Ints | None = None
     max_contribution: int = 1
 
     def __post_init__(self) -> None:
@@ -92,7 +93,7 @@ class Measurement:
         return f"Measurement({self.name!r}, at={self.at!r}, places={len(self.where)})"
 
     @property
-    def variance(self) -> NDArray[np.float64]:
+    def variance(self) -> Floats:
         """The variance of the noise on each place, shape [k].
 
         For a = exp(-e) it is 2a / (1 - a)^2, which is 1 / (2 sinh(e/2)^2): the second form

@@ -15,11 +15,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints, Small
 from hedgerow.errors import ReleaseError
 
 __all__ = ["MOST_CELLS", "GridPartition", "Parts", "Partition", "TreePartition"]
 
-Ints = NDArray[np.int64]
 
 MOST_CELLS = 2**62
 """Region numbers are 64-bit integers, with room to spare for arithmetic on them."""
@@ -61,11 +61,11 @@ class TreePartition:
         (2, [0, 1])
     """
 
-    parent: NDArray[np.int32]
+    parent: Small
     depth: NDArray[np.int16]
     split: NDArray[np.int16]
-    lo: NDArray[np.int32]
-    hi: NDArray[np.int32]
+    lo: Small
+    hi: Small
 
     @staticmethod
     def of(nodes: list[tuple[int, int, list[int], list[int]]]) -> TreePartition:
@@ -113,7 +113,7 @@ class TreePartition:
         """The number of regions."""
         return len(self.leaves)
 
-    def bounds(self, regions: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def bounds(self, regions: Ints) -> tuple[Small, Small]:
         """The lower and the upper corners of regions, two arrays [regions, attributes]."""
         nodes = self.leaves[regions]
         return self.lo[nodes], self.hi[nodes]
@@ -234,7 +234,7 @@ class GridPartition:
         (6, [2, 3])
     """
 
-    edges: tuple[NDArray[np.int32], ...]
+    edges: tuple[Small, ...]
 
     def __eq__(self, other: object) -> bool:
         """Whether both cut every attribute in the same places."""
@@ -268,7 +268,7 @@ class GridPartition:
     def _part(self, attribute: int, regions: Ints) -> Ints:
         return regions // self._strides[attribute] % self.shape[attribute]
 
-    def bounds(self, regions: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def bounds(self, regions: Ints) -> tuple[Small, Small]:
         """The lower and the upper corners of regions, two arrays [regions, attributes]."""
         lo = np.empty((len(regions), len(self.edges)), np.int32)
         hi = np.empty_like(lo)

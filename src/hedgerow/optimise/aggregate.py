@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.optimise.cut import best_selection
 from hedgerow.optimise.model import Aim
 from hedgerow.optimise.norm_point import minimum_norm_point
@@ -22,8 +22,6 @@ from hedgerow.optimise.record import Record
 
 __all__ = ["Found", "maximise_aggregate"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _ROUNDS = 100
 _SLACK = 1e-9

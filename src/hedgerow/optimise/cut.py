@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.optimise.record import Record
 
 __all__ = ["best_selection"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _NEVER = 1e300  # the capacity of what is never cut
 
@@ -65,7 +63,7 @@ def best_selection(
 
 
 @njit(cache=True)
-def _source_side(source: int, sink: int, tail: Ints, head: Ints, room: Floats) -> NDArray[np.bool_]:
+def _source_side(source: int, sink: int, tail: Ints, head: Ints, room: Floats) -> Bools:
     """Dinic's algorithm; edge 2 e leads forth and 2 e + 1 back."""
     nodes, edges = sink + 1, tail.size
     to = np.empty(2 * edges, np.int64)

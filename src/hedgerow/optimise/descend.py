@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bytes, Floats, Ints, Small
 from hedgerow.optimise.exact import Solutions
 from hedgerow.optimise.hierarchy import Forest
 from hedgerow.optimise.model import Aim, Worth
@@ -22,9 +22,6 @@ from hedgerow.optimise.side import Side
 
 __all__ = ["descend", "descend_from"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Small = NDArray[np.int32]
 
 _WALKS = 3
 
@@ -62,7 +59,7 @@ def descend_from(record: Record, risk: float, point: Ints) -> Ints:
 
 @njit(cache=True)
 def _walk(
-    levels: NDArray[np.uint8], counts: NDArray[np.int64], utility: Floats, weight: Floats,
+    levels: Bytes, counts: Ints, utility: Floats, weight: Floats,
     risk: float, walk: int, banned: int, point: Ints,
 ) -> tuple[float, float, int]:  # fmt: skip
     """Walks down from a point, in place; its utility, sensitivity and count at the end.
@@ -131,7 +128,7 @@ def _walk(
 
 @njit(cache=True)
 def _best_walk(
-    levels: NDArray[np.uint8], counts: NDArray[np.int64], utility: Floats, weight: Floats,
+    levels: Bytes, counts: Ints, utility: Floats, weight: Floats,
     heights: Ints, risk: float, point: Ints,
 ) -> tuple[float, float, int]:  # fmt: skip
     """The best of some walks down from a point that is allowed; the point becomes its end."""
@@ -171,9 +168,7 @@ def _best_walk(
 
 
 @njit(cache=True)
-def _near(
-    levels: NDArray[np.uint8], counts: NDArray[np.int64], point: Ints
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _near(levels: Bytes, counts: Ints, point: Ints) -> tuple[Bytes, Ints]:
     """The rows that taking up one attribute could make consistent: at most one is in the way."""
     rows, attributes = levels.shape
     kept = np.empty(rows, np.int32)

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.optimise.hierarchy import Forest
 from hedgerow.optimise.model import Aim, Worth
 from hedgerow.optimise.side import Side
@@ -28,10 +28,6 @@ __all__ = ["LARGEST", "Solutions", "lattice", "search"]
 
 LARGEST = 1 << 20
 """Lattices up to this size are searched through."""
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Small = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +46,7 @@ class Solutions:
     utility: Floats
     sensitivity: Floats
     count: Ints
-    solved: NDArray[np.bool_]
+    solved: Bools
 
     @property
     def risk(self) -> Floats:

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints, Small
 from hedgerow.errors import UsageError
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 
 __all__ = ["Forest", "generalised_attributes"]
 
-Ints = NDArray[np.int64]
-Nodes = NDArray[np.int32]
+Nodes = Small
 
 MOST_NODES = 1 << 25
 MOST_HEIGHT = 60  # kernels have room for 64 nodes of a chain

@@ -19,15 +19,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Small
 from hedgerow.errors import UsageError
 from hedgerow.optimise.hierarchy import Forest
 from hedgerow.schema import Attribute, Categorical
 
 __all__ = ["Aim", "Rule", "Utility", "Worth", "check_number"]
 
-Floats = NDArray[np.float64]
 Weights = Mapping[str, float | Mapping[str, float]]
 
 Utility = Literal["log", "leaves", "depth"]
@@ -202,7 +201,7 @@ def _leaf_weights(attribute: Attribute, given: float | Mapping[str, float]) -> F
 
 
 def _raise_weights(
-    forest: Forest, weight: Floats, root: int, end: int, leaves: NDArray[np.int32], rule: Rule
+    forest: Forest, weight: Floats, root: int, end: int, leaves: Small, rule: Rule
 ) -> None:
     """Carries the weights of leaves up to the root, never rising on the way."""
     up = np.zeros(end - root) if rule == "harmonic" else np.full(end - root, np.inf)

@@ -12,12 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
+
+from hedgerow.arrays import Floats, Ints
 
 __all__ = ["minimum_norm_point"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def minimum_norm_point(

@@ -14,16 +14,13 @@ from functools import cached_property
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bytes, Floats, Ints, Small
 from hedgerow.optimise.hierarchy import Forest
 from hedgerow.optimise.model import Worth
 from hedgerow.optimise.side import Side
 
 __all__ = ["Record"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +38,11 @@ class Record:
     heights: Ints
     utility: tuple[Floats, ...]
     weight: tuple[Floats, ...]
-    levels: NDArray[np.uint8]
+    levels: Bytes
     counts: Ints
 
     @staticmethod
-    def of(
-        forest: Forest, side: Side, worth: Worth, leaves: NDArray[np.int32], factor: Floats
-    ) -> Record:
+    def of(forest: Forest, side: Side, worth: Worth, leaves: Small, factor: Floats) -> Record:
         """Takes one record out of a table's terms."""
         chains = []
         for leaf in leaves.tolist():
@@ -133,7 +128,7 @@ def _closures(attribute: Ints, level: Ints, points: Ints) -> None:
 
 
 @njit(cache=True)
-def _enter(levels: NDArray[np.uint8], counts: Ints, points: Ints, entered: Ints) -> None:
+def _enter(levels: Bytes, counts: Ints, points: Ints, entered: Ints) -> None:
     """Counts at which step of a chain each side row becomes consistent."""
     steps, attributes = points.shape
     reached = np.full((attributes, 256), steps)

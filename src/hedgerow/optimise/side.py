@@ -14,13 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Bytes, Ints, Small
 from hedgerow.errors import UsageError
 from hedgerow.optimise.hierarchy import Forest
 
 __all__ = ["Side"]
-
-Ints = NDArray[np.int64]
-Small = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +102,7 @@ class Side:
         """Where each attribute's table of ranks begins, and where the last one ends."""
         return np.concatenate([[0], np.cumsum(self.ranks)])
 
-    def meeting_levels(self, forest: Forest, leaves: Small) -> tuple[NDArray[np.uint8], Ints]:
+    def meeting_levels(self, forest: Forest, leaves: Small) -> tuple[Bytes, Ints]:
         """The level at which each side row becomes consistent with a record, by attribute.
 
         Args:
@@ -142,7 +140,7 @@ def _halve(lengths: Ints) -> int:
     return int(np.argmin(np.abs(logs[:-1] - logs[-1] / 2))) + 1
 
 
-def _looked_up(tables: list[NDArray[np.uint8]], ranks: Small) -> Small:
+def _looked_up(tables: list[Bytes], ranks: Small) -> Small:
     found = np.empty(ranks.shape, np.int32)
     for place, table in enumerate(tables):
         found[:, place] = table[ranks[:, place]]

@@ -7,8 +7,8 @@ side table, the settings, and the size of its own lattice. Nothing here looks at
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Small
 from hedgerow.errors import UsageError
 from hedgerow.optimise.aggregate import Found, maximise_aggregate
 from hedgerow.optimise.descend import descend
@@ -20,9 +20,6 @@ from hedgerow.optimise.side import Side
 from hedgerow.optimise.threshold import approximate_threshold
 
 __all__ = ["check_possible", "solve"]
-
-Floats = NDArray[np.float64]
-Small = NDArray[np.int32]
 
 
 def check_possible(forest: Forest, side: Side, worth: Worth, aim: Aim, most: float) -> None:

@@ -17,8 +17,8 @@ from as far as the constraint lets them, and what was achieved is reported besid
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.errors import UsageError
 from hedgerow.optimise.aggregate import Found
 from hedgerow.optimise.cut import best_selection
@@ -28,7 +28,6 @@ from hedgerow.optimise.record import Record
 
 __all__ = ["approximate_threshold"]
 
-Ints = NDArray[np.int64]
 
 _ROUNDS = 60
 

@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.counting.sealed import Sealed, claim_key
 from hedgerow.privacy.budget import rate_below, root_below
 from hedgerow.privacy.gate import Gate
@@ -22,7 +22,6 @@ from hedgerow.privacy.selection import Candidates, Choices
 
 __all__ = ["Curator"]
 
-Ints = NDArray[np.int64]
 T = TypeVar("T")
 
 _KEY = claim_key()

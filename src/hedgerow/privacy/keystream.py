@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from numpy.typing import NDArray
+
+from hedgerow.arrays import Ints, Words
 
 __all__ = ["Keystream", "unique_id"]
 
@@ -54,8 +55,8 @@ class Keystream:
         # a fresh key never meets a second nonce, so a constant one is sound
         self._encryptor = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
         self._before_use = before_use
-        self.words: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
-        self.at: NDArray[np.int64] = np.zeros(2, dtype=np.int64)
+        self.words: Words = np.empty(0, dtype=np.uint64)
+        self.at: Ints = np.zeros(2, dtype=np.int64)
 
     @property
     def untouched(self) -> bool:

@@ -15,14 +15,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.errors import LeakError
 from hedgerow.privacy.budget import UnitBudget
 
 __all__ = ["Ledger", "Allowance"]
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Literal, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints, Small, Words
 from hedgerow.privacy import binomial, sampler_kernels
 from hedgerow.privacy.budget import LARGEST_TERM
 from hedgerow.privacy.keystream import Keystream
@@ -21,9 +21,8 @@ from hedgerow.privacy.selection import Candidates, Choices
 
 __all__ = ["Cells", "Listing", "Rates", "Sampler", "SecureSampler", "flat"]
 
-Ints = NDArray[np.int64]
 
-Cells = NDArray[np.int32]  # one row for each: a node of every attribute
+Cells = Small  # one row for each: a node of every attribute
 C = TypeVar("C", Cells, Ints)
 
 _TRIALS = 4096  # of one cell between two looks at how much randomness is left
@@ -120,11 +119,11 @@ class Sampler(Protocol):
         Of `cells` and `counts` it gets the cells that hold records, and how many.
         """
 
-    def words(self, number: int) -> NDArray[np.uint64]:
+    def words(self, number: int) -> Words:
         """Random words for what becomes of a record under the seal, whatever its law."""
 
 
-def flat(candidates: Candidates) -> NDArray[np.bool_]:
+def flat(candidates: Candidates) -> Bools:
     """Where permute-and-flip may serve: few candidates, with equal base weights.
 
     Both are public: they follow from a node's region.
@@ -231,7 +230,7 @@ class SecureSampler:
         np.add.at(kept, of, drawn)
         return kept
 
-    def words(self, number: int) -> NDArray[np.uint64]:
+    def words(self, number: int) -> Words:
         """See `Sampler.words`."""
         stream = self._stream
         while len(stream.words) - int(stream.at[0]) < number:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from hedgerow.arrays import Ints, Words
 
 __all__ = [
     "ENVELOPE",
@@ -25,9 +26,6 @@ __all__ = [
 
 ENVELOPE = 20  # halvings in the proposal of `select_exponential`; any value is exact
 _CHUNK = 1 << 62
-
-Words = NDArray[np.uint64]
-Ints = NDArray[np.int64]
 
 
 @njit(cache=True, inline="always")

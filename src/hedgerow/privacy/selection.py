@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from hedgerow.arrays import Ints
 
 __all__ = ["Candidates", "Choices"]
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Engine
 from hedgerow.errors import UsageError
 from hedgerow.measured.partition import GridPartition, TreePartition
@@ -55,7 +55,6 @@ from hedgerow.schema import Schema
 
 __all__ = ["CDiffGen"]
 
-Ints = NDArray[np.int64]
 
 GROWTH_UNITS = 40_000  # of DiffGen's units
 PAPER_STEP = 1_000  # units of one step of the paper's schedule, so that levels divide finely
@@ -171,7 +170,7 @@ def _shares(tree: TreePartition, units: int, schedule: str) -> Ints:
 
 
 def _node_counts(
-    engine: Engine, tree: TreePartition, edges: tuple[NDArray[np.int32], ...]
+    engine: Engine, tree: TreePartition, edges: tuple[Small, ...]
 ) -> Callable[[tuple[Ints, Ints]], Ints]:
     """From nonempty cells of the product of cuts to class counts of all nodes, under the seal."""
     classes = engine.domain.classes

@@ -27,8 +27,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.counting.engine import Histograms
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.nearest import feature_sizes, labelled, nearest
@@ -46,8 +46,6 @@ from hedgerow.table import Table, encode_rows, read, refuse_mixing
 
 __all__ = ["CLUSTER", "Centroids", "cluster_schema", "find_centroids", "label_rows", "run"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 CLUSTER = "cluster"
 SCALE = 64

@@ -32,8 +32,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
 from hedgerow.errors import UsageError
 from hedgerow.measured.measurements import Measurement
@@ -57,7 +57,6 @@ from hedgerow.schema import Numeric, Schema
 
 __all__ = ["DiffGen", "count_cells", "grid_growth", "grow_cuts"]
 
-Ints = NDArray[np.int64]
 
 UNITS, ROWS_UNITS, GROWTH_UNITS = 100_000, 1_000, 50_000
 DENSE_CELLS = 1_000_000

@@ -40,8 +40,8 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
@@ -68,7 +68,6 @@ from hedgerow.schema.item_tree import ItemTree
 
 __all__ = ["DiffPart"]
 
-Ints = NDArray[np.int64]
 
 UNITS = 1_000_000
 SIZE_UNITS = 20_000

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.measured.itemsets import Itemsets
@@ -66,7 +64,7 @@ class Outcome:
     partition: Partition | Itemsets
     measurements: tuple[Measurement, ...]
     ledger: Ledger
-    published: NDArray[np.int64]  # the ledger's accounts of the published regions
+    published: Ints  # the ledger's accounts of the published regions
     sharing: int = 1  # how many regions share each of these accounts
 
     @property
@@ -111,7 +109,7 @@ class Job:
         assert self.plan.depth is not None
         return self.plan.depth
 
-    def finish(self, partition: Partition, published: NDArray[np.int64], sharing: int) -> Outcome:
+    def finish(self, partition: Partition, published: Ints, sharing: int) -> Outcome:
         """Hands over what was found."""
         return Outcome(
             plan=self.plan,

@@ -36,6 +36,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.records import Records
 from hedgerow.errors import UsageError
@@ -74,8 +75,6 @@ from hedgerow.table.weights import MissingWeight, OutsideWeight
 
 __all__ = ["RowsOutcome", "SideRows", "Supermodular"]
 
-Ints = NDArray[np.int64]
-Small = NDArray[np.int32]
 
 MOST_FAN = 100
 MOST_SIDE_ROWS = 50_000  # of a side table that we make; more would only cost time
@@ -406,7 +405,7 @@ class Supermodular(Publisher):
     def _largest_factor(self) -> float:
         return max(1.0, self.weight_bounds[1]) if self.weight_columns else 1.0
 
-    def _factors(self, schema: Schema) -> list[tuple[int, NDArray[np.float64]]]:
+    def _factors(self, schema: Schema) -> list[tuple[int, Floats]]:
         """For each column of weights its attribute, and the factor of each level."""
         names = [attribute.name for attribute in generalised_attributes(schema)]
         columns = self.own_weights(schema)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.measured.generalized import check_names
@@ -143,7 +144,7 @@ class Release(ABC):
             hint="Train a model on synthetic rows (`synthesize`), or publish by regions.",
         )
 
-    def majority(self, codes: NDArray[np.integer]) -> NDArray[np.int64] | None:
+    def majority(self, codes: NDArray[np.integer]) -> Ints | None:
         """The same for rows of codes: the class code of each; None if the kind tells none."""
         return None
 

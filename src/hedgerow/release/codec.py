@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints, Small
 from hedgerow.measured.conversion import exact
 from hedgerow.measured.generalized import dictionary
 from hedgerow.measured.itemsets import CoreCells, CutTree, Itemsets
@@ -87,7 +87,7 @@ def partition_table(schema: Schema, partition: Partition | Itemsets) -> pa.Table
     return pa.table({"attribute": dictionary(attributes, names), "edge": edges})
 
 
-def _lists(matrix: NDArray[np.int32]) -> pa.ListArray:
+def _lists(matrix: Small) -> pa.ListArray:
     rows, width = matrix.shape
     offsets = np.arange(rows + 1, dtype=np.int32) * width
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(matrix.astype(np.int32).ravel()))
@@ -123,7 +123,7 @@ def partition_from(kind: str, table: pa.Table, schema: Schema) -> Partition | It
     return GridPartition(tuple(np.split(edges, starts)))
 
 
-def _matrix(table: pa.Table, name: str, width: int) -> NDArray[np.int32]:
+def _matrix(table: pa.Table, name: str, width: int) -> Small:
     column = column_of(PARTITION, table, name)
     if not pa.types.is_list(column.type) or column.null_count:
         raise broken(PARTITION, f"the column {name!r} must hold lists")
@@ -215,7 +215,7 @@ def measurements_from(
     )
 
 
-def _check_size(value: NDArray[np.int64], units: NDArray[np.int64], unit: Fraction) -> None:
+def _check_size(value: Ints, units: Ints, unit: Fraction) -> None:
     """Refuses numbers that no method draws and no arithmetic stands."""
     if not len(value):
         return
@@ -229,10 +229,10 @@ def _check_size(value: NDArray[np.int64], units: NDArray[np.int64], unit: Fracti
 def _measurement(
     head: Any,
     schema: Schema,
-    where: NDArray[np.int64],
-    value: NDArray[np.int64],
-    units: NDArray[np.int64],
-    klass: NDArray[np.int64],
+    where: Ints,
+    value: Ints,
+    units: Ints,
+    klass: Ints,
 ) -> Measurement:
     try:
         name, at, unit = head["name"], head["place_kind"], exact(head["unit"])

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats
 from hedgerow.estimate.answers import Answers
 from hedgerow.schema import Attribute, Categorical, Items, Schema
 from hedgerow.schema.query import Query
 
 __all__ = ["BINS", "Spread", "bins", "item_spread", "spread_of", "spreads"]
 
-Floats = NDArray[np.float64]
 Ask = Callable[[list[Query]], Answers]
 
 BINS = 20

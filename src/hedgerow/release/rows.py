@@ -15,8 +15,8 @@ from typing import Self
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers, read_many
 from hedgerow.estimate.noise import half_width
@@ -37,7 +37,6 @@ from hedgerow.store.validation import broken
 
 __all__ = ["RowsRelease"]
 
-Ints = NDArray[np.int64]
 
 CELLS, TABLE = "cells.parquet", "table.csv"
 

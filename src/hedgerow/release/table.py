@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers, answer, check_level, lean_on, read_many
 from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
@@ -36,7 +37,6 @@ from hedgerow.store.frames import Frame
 
 __all__ = ["TableRelease"]
 
-Ints = NDArray[np.int64]
 
 REGIONS, TABLE = "regions.parquet", "table.csv"
 _COUNTED_IN = 150_000  # rows that stand for the records when queries are answered
@@ -274,7 +274,7 @@ class TableRelease(MeasuredRelease):
         Marginals.of(self.schema, self.measurements)  # which looks at all cells of its tables
         self._check_places({}, [one for one in self.measurements if one.at != "cell"])
 
-    def _locate(self, rows: Frame) -> tuple[Ints, NDArray[np.bool_]]:
+    def _locate(self, rows: Frame) -> tuple[Ints, Bools]:
         from hedgerow.table import encode_rows
 
         codes, known = encode_rows(rows, self.schema, lenient=True)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from hedgerow.arrays import Floats, Ints
     from hedgerow.schema import Schema
 
 __all__ = ["people", "schema", "write"]
@@ -151,9 +152,7 @@ def _homes(draw: np.random.Generator, rows: int) -> tuple[NDArray[np.str_], NDAr
     return homes[chosen], provinces[chosen]
 
 
-def _jobs(
-    draw: np.random.Generator, age: NDArray[np.int64]
-) -> tuple[NDArray[np.str_], NDArray[np.float64]]:
+def _jobs(draw: np.random.Generator, age: Ints) -> tuple[NDArray[np.str_], Floats]:
     """An occupation that fits the age, and how heavy the work is."""
     import numpy as np
 

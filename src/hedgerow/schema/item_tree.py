@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.schema.items import Items
 
 __all__ = ["MOST_CHILDREN", "ItemTree"]
 
-Ints = NDArray[np.int64]
 
 MOST_CHILDREN = 32
 

@@ -18,8 +18,7 @@ from hedgerow.schema.taxonomy import Taxonomy
 from hedgerow.settings import check_fields
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from hedgerow.arrays import Small
 
 __all__ = ["DEFAULT_FAN_OUT", "EMPTY", "Items", "Separator", "grouped"]
 
@@ -130,7 +129,7 @@ class Items:
             )
         return code
 
-    def codes_of(self, labels: Iterable[str | int]) -> NDArray[np.int32]:
+    def codes_of(self, labels: Iterable[str | int]) -> Small:
         """The codes of many items; -1 for what is not in the universe.
 
         Example:

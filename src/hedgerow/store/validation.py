@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.errors import ReleaseError
 
 __all__ = ["broken", "column_of", "ints_of", "labels_of"]
@@ -41,7 +42,7 @@ def ints_of(file: str, table: pa.Table, name: str, kind: type[Any] = np.int64) -
     return np.asarray(values, kind)
 
 
-def labels_of(file: str, table: pa.Table, name: str, labels: Sequence[str]) -> NDArray[np.int64]:
+def labels_of(file: str, table: pa.Table, name: str, labels: Sequence[str]) -> Ints:
     """Each label's place in a list, -1 for null; a label that is not in the list is refused."""
     column = column_of(file, table, name)
     # a dictionary stays one: written out, a long text could be repeated for every row

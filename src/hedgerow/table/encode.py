@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.errors import DataError
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 
@@ -37,7 +38,7 @@ __all__ = [
     "text_of",
 ]
 
-Codes = NDArray[np.int64]
+Codes = Ints
 
 # COMMA is strange too, but of a shape that a person should hear about.
 MISSING, BELOW, ABOVE, STRANGE, COMMA = -1, -2, -3, -4, -5
@@ -79,7 +80,7 @@ def encode_array(attribute: Attribute, array: Any) -> Codes:
         else:
             known = encode_array(attribute, values)
         lookup = np.append(known, MISSING)
-        places: NDArray[np.int64] = array.indices.cast(pa.int64()).fill_null(len(known)).to_numpy()
+        places: Ints = array.indices.cast(pa.int64()).fill_null(len(known)).to_numpy()
         return lookup[places]
     assert isinstance(attribute, Numeric)
     return _numbers(attribute, array)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Bytes, Ints, Small
 from hedgerow.errors import UsageError
 from hedgerow.schema.items import Items
 from hedgerow.table.encode import listed, plain_array, text_of
@@ -25,8 +25,7 @@ from hedgerow.table.transaction_kernels import (
 
 __all__ = ["Lookup"]
 
-Codes = NDArray[np.int32]
-Ints = NDArray[np.int64]
+Codes = Small
 
 _BLANKS = re.compile(r"[ \t-\r]+")
 
@@ -94,7 +93,7 @@ class Lookup:
             end[gone] = begin[gone]
         return self.split_bytes(data, begin, end)
 
-    def split_bytes(self, data: NDArray[np.uint8], begin: Ints, end: Ints) -> tuple[Codes, Ints]:
+    def split_bytes(self, data: Bytes, begin: Ints, end: Ints) -> tuple[Codes, Ints]:
         """The codes of the items in pieces of bytes, and how many each piece has."""
         self._look_for_marks(data)
         codes = np.empty(data.size // 2 + len(begin), np.int32)
@@ -103,7 +102,7 @@ class Lookup:
         used = split_items(data, begin, end, separator, *self._known, codes, sizes)
         return codes[:used], sizes
 
-    def _look_for_marks(self, data: NDArray[np.uint8]) -> None:
+    def _look_for_marks(self, data: Bytes) -> None:
         """Notes a usual separator that stands in the data and in no item."""
         if self.mark is None:
             self.mark = next((mark for mark in self._marks if (data == ord(mark)).any()), None)
@@ -155,7 +154,7 @@ class Lookup:
             codes[missing] = NOTHING
         return codes.astype(np.int32)
 
-    def settle(self, codes: Codes, sizes: Ints) -> tuple[Codes, Ints, NDArray[np.bool_]]:
+    def settle(self, codes: Codes, sizes: Ints) -> tuple[Codes, Ints, Bools]:
         """Applies the rules for records.
 
         Args:
@@ -174,7 +173,7 @@ class Lookup:
         return out[:used], out_sizes[:kept], foreign
 
 
-def _bytes_of(texts: Any) -> tuple[NDArray[np.uint8], Ints]:
+def _bytes_of(texts: Any) -> tuple[Bytes, Ints]:
     """The bytes of an Arrow array of texts, and where each text ends (before it: begins)."""
     large = pa.types.is_large_string(texts.type)
     _, offsets, content = texts.buffers()

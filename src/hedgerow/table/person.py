@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints, Small, Words
 from hedgerow.table.encode import MISSING_WORDS, plain_array
 
 __all__ = [
@@ -27,7 +28,7 @@ __all__ = [
 _MIX = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB  # the multipliers of the splitmix64 finaliser
 
 
-def person_ids(array: Any, column: str) -> tuple[Any, NDArray[np.bool_]]:
+def person_ids(array: Any, column: str) -> tuple[Any, Bools]:
     """The ids of a column in the one form that tells people apart, and which rows have one.
 
     Files and batches may hold the same id in different types, so every id has one text, whatever
@@ -53,7 +54,7 @@ def person_ids(array: Any, column: str) -> tuple[Any, NDArray[np.bool_]]:
     return array, ~missing.to_numpy(zero_copy_only=False)
 
 
-def person_numbers(people: Sequence[Any]) -> NDArray[np.int32]:
+def person_numbers(people: Sequence[Any]) -> Small:
     """A number for each row that tells people apart, from the ids of all batches in turn.
 
     Args:
@@ -67,7 +68,7 @@ def person_numbers(people: Sequence[Any]) -> NDArray[np.int32]:
     if len({ids.type for ids in people}) > 1:
         people = [ids.cast(pa.string()) for ids in people]
     numbers = pa.chunked_array(people).dictionary_encode().combine_chunks().indices
-    found: NDArray[np.int32] = numbers.to_numpy(zero_copy_only=False)
+    found: Small = numbers.to_numpy(zero_copy_only=False)
     return found
 
 
@@ -147,9 +148,7 @@ def _by_text(array: Any, texts: Callable[[Any], list[str]]) -> Any:
     return pc.take(pa.array(texts(distinct.dictionary), pa.string()), distinct.indices)
 
 
-def cap_rows(
-    codes: NDArray[np.unsignedinteger[Any]], person: NDArray[Any], max_rows: int
-) -> NDArray[np.int64]:
+def cap_rows(codes: NDArray[np.unsignedinteger[Any]], person: NDArray[Any], max_rows: int) -> Ints:
     """The rows to keep: at most `max_rows` of each person.
 
     Which rows of a person stay depends on that person's rows alone, and not on their order in the
@@ -171,9 +170,7 @@ def cap_rows(
     return first_rows((person,), row_hash(columns), max_rows)
 
 
-def first_rows(
-    person: Sequence[NDArray[Any]], rank: NDArray[np.uint64], max_rows: int
-) -> NDArray[np.int64]:
+def first_rows(person: Sequence[NDArray[Any]], rank: Words, max_rows: int) -> Ints:
     """The rows to keep, in their order: at most `max_rows` of each person, lowest rank first.
 
     Args:
@@ -198,7 +195,7 @@ def first_rows(
     return np.sort(order[place < max_rows])
 
 
-def row_hash(columns: Sequence[NDArray[Any]]) -> NDArray[np.uint64]:
+def row_hash(columns: Sequence[NDArray[Any]]) -> Words:
     """A fixed, public hash of each row's codes: the predictors, then the class."""
     mixed = np.zeros(len(columns[0]), np.uint64)
     for column in columns:
@@ -216,7 +213,7 @@ def new_key() -> bytes:
     return os.urandom(32)
 
 
-def id_digests(ids: Any, key: bytes) -> NDArray[np.uint64]:
+def id_digests(ids: Any, key: bytes) -> Words:
     """Two numbers for each id that tell people apart, made with a key that nobody knows.
 
     128 bits: among 10^10 people the chance that any two are taken for one is below 10^-18. With a
@@ -237,5 +234,5 @@ def id_digests(ids: Any, key: bytes) -> NDArray[np.uint64]:
         for text in distinct.dictionary.to_pylist()
     )
     numbers = np.frombuffer(made, np.uint64).reshape(-1, 2)
-    found: NDArray[np.uint64] = numbers[distinct.indices.to_numpy(zero_copy_only=False)]
+    found: Words = numbers[distinct.indices.to_numpy(zero_copy_only=False)]
     return found

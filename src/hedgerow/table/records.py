@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.errors import DataError
 from hedgerow.table.lookup import Lookup
 
@@ -16,7 +17,7 @@ __all__ = ["Records", "Sink"]
 _PLACES = 3  # named in a complaint; more would begin to count records
 
 Places = Callable[[Sequence[int]], list[str]]
-Sink = Callable[[NDArray[np.int32], NDArray[np.int64]], None]
+Sink = Callable[[Small, Ints], None]
 
 
 class Records:
@@ -44,7 +45,7 @@ class Records:
         self._useful = False
         self.empty = True  # until a record was seen, whatever rules make of it
 
-    def add(self, codes: NDArray[np.int32], sizes: NDArray[np.int64]) -> None:
+    def add(self, codes: Small, sizes: Ints) -> None:
         """Takes the codes of the next records and the number of each one's codes."""
         self.empty = self.empty and not len(sizes)
         codes, sizes, foreign = self._lookup.settle(codes, sizes)
@@ -60,7 +61,7 @@ class Records:
         self._codes.add(codes)
         self._ends.add(ends)
 
-    def note(self, foreign: NDArray[np.bool_], first: int) -> None:
+    def note(self, foreign: Bools, first: int) -> None:
         """Remembers the first places at which a foreign item stands."""
         room = _PLACES - len(self._foreign)
         if room and foreign.any():
@@ -107,7 +108,7 @@ class Records:
             )
         return found
 
-    def finish(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def finish(self) -> tuple[Ints, Small]:
         """Where each record begins (and the last one ends), and all codes."""
         return self._ends.finish(), self._codes.finish()
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints
 from hedgerow.errors import DataError
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
 from hedgerow.table.encode import ABOVE, BELOW, COMMA, MISSING, STRANGE, Codes
@@ -53,7 +53,7 @@ class Report:
             kind = _MISSING
         self.useful[column] = max(kind, self.useful.get(column, kind), key=_KINDS.index)
 
-    def note(self, column: str, what: str, rows: NDArray[np.int64]) -> None:
+    def note(self, column: str, what: str, rows: Ints) -> None:
         """Remembers the first few rows at which a column broke a rule."""
         known = self.places.setdefault((column, what), [])
         known.extend(int(row) for row in rows[: _PLACES - len(known)])
@@ -143,9 +143,7 @@ def _way(attribute: Attribute, what: str) -> str:
     return "clip" if clips else "other"
 
 
-def apply_rules(
-    attribute: Attribute, codes: Codes, report: Report, first_row: int
-) -> NDArray[np.bool_] | None:
+def apply_rules(attribute: Attribute, codes: Codes, report: Report, first_row: int) -> Bools | None:
     """Applies an attribute's rules to freshly encoded codes, in place.
 
     Args:

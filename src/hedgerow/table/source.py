@@ -12,11 +12,17 @@ from typing import Any
 
 from hedgerow.errors import DataError
 
-__all__ = ["BATCH_ROWS", "Source", "check_names", "no_records"]
+__all__ = ["BATCH_ROWS", "Progress", "Source", "check_names", "no_records", "silent"]
 
 # Small enough that a batch of codes stays in the processor's cache while column after column is
 # written into it, large enough that the cost of a call is lost in it.
 BATCH_ROWS = 1 << 16
+
+Progress = Callable[[float], None]  # is told now and then which share of something is done
+
+
+def silent(share: float) -> None:
+    """Tells nobody."""
 
 
 def _rows(rows: Sequence[int]) -> list[str]:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Bytes
 from hedgerow.errors import DataError, DataWarning, UsageError
 from hedgerow.schema.attributes import Attribute
 from hedgerow.table.encode import Codes, encode_array
@@ -55,7 +55,7 @@ class Encoded:
     rows: int
     people: Any
     report: Report
-    weights: NDArray[np.uint8] | None = None
+    weights: Bytes | None = None
     bad: dict[str, list[int]] = field(default_factory=dict)
 
 
@@ -138,7 +138,7 @@ class RowStream:
 
     def _own_weights(
         self, first: int, batch: Any
-    ) -> tuple[NDArray[np.uint8] | None, NDArray[np.bool_] | None, dict[str, list[int]]]:
+    ) -> tuple[Bytes | None, Bools | None, dict[str, list[int]]]:
         """Levels, which records they let stay (None: all of them), and what is refused."""
         if self.weights is None:
             return None, None, {}
@@ -171,10 +171,10 @@ class RowStream:
 
 def encode_columns(
     batch: Any, attributes: list[Attribute], report: Report, first_row: int
-) -> tuple[list[Codes], NDArray[np.bool_] | None]:
+) -> tuple[list[Codes], Bools | None]:
     """The codes of each column of a batch, and which rows stay (None: all of them)."""
     columns = []
-    gone: NDArray[np.bool_] | None = None
+    gone: Bools | None = None
     for place, attribute in enumerate(attributes):
         codes = encode_array(attribute, batch.column(place))
         dropped = apply_rules(attribute, codes, report, first_row)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.errors import DataWarning, LeakError
+from hedgerow.arrays import Bools, Bytes
+from hedgerow.errors import DataWarning
 from hedgerow.schema.attributes import Attribute
 from hedgerow.table.drafting.distinct import OwnValues
 from hedgerow.table.encode import Codes
 from hedgerow.table.frames import FrameKind, frame_kind
 from hedgerow.table.identity import refuse_same_rows
 from hedgerow.table.person import cap_rows, person_numbers
+from hedgerow.table.private import Private
 from hedgerow.table.readers import open_source
 from hedgerow.table.rules import Report
+from hedgerow.table.source import Progress
 from hedgerow.table.stream import (
     RowStream,
     check_schema,
@@ -41,60 +43,30 @@ __all__ = [
 ]
 
 CodeMatrix = NDArray[np.uint16] | NDArray[np.uint32]
-Progress = Callable[[float], None]
 
 
-class Table:
-    """Private rows as codes. Only counting engines look inside.
-
-    It has no length and no truth value and cannot be looped over: code that tries is about to
-    leak and gets a `LeakError`.
+class Table(Private):
+    """Private rows as codes: see `Private`.
 
     Attributes:
-        schema: The public schema.
         codes: One row per record: the predictors in the schema's order, then the class (0 if
             there is none).
-        frame_kind: The kind of frame that results should come back as.
         weights: Levels of people's own weights, one column for each that was asked for.
     """
 
-    __slots__ = ("codes", "frame_kind", "schema", "weights")
+    __slots__ = ("codes", "weights")
 
     def __init__(
         self,
         schema: Schema,
         codes: CodeMatrix,
         frame_kind: FrameKind = "arrow",
-        weights: NDArray[np.uint8] | None = None,
+        weights: Bytes | None = None,
     ) -> None:
         """Takes codes as `read` makes them."""
-        self.schema = schema
+        super().__init__(schema, frame_kind)
         self.codes = codes
-        self.frame_kind = frame_kind
         self.weights = weights
-
-    def __repr__(self) -> str:
-        """The schema's name alone."""
-        return f"Table({self.schema.name!r})"
-
-    def _refuse(self) -> NoReturn:
-        raise LeakError("a private table has no length, no rows and no truth value")
-
-    def __len__(self) -> int:
-        """Refused: the number of records is private."""
-        self._refuse()
-
-    def __iter__(self) -> NoReturn:
-        """Refused: records are private."""
-        self._refuse()
-
-    def __bool__(self) -> bool:
-        """Refused: whether there are records is private."""
-        self._refuse()
-
-    def __reduce__(self) -> NoReturn:
-        """Refused: a pickle of private data would lie about somewhere."""
-        raise LeakError("a private table is not pickled")
 
 
 def read(
@@ -182,7 +154,7 @@ def collect(
     report = Report()
     rows = _Rows(len(schema.attributes) + 1, _dtype(stream.attributes), stream.source.capacity)
     people: list[Any] = []
-    own: list[NDArray[np.uint8]] = []
+    own: list[Bytes] = []
     bad: dict[str, list[int]] = {}
     for item in stream.batches():
         encoded = stream.encode(item)
@@ -251,7 +223,7 @@ def encode_rows(
     lenient: bool = True,
     delimiter: str | None = None,
     line_breaks: bool = False,
-) -> tuple[CodeMatrix, NDArray[np.bool_]]:
+) -> tuple[CodeMatrix, Bools]:
     """Encodes the predictors of new rows, one row of codes for each, in their order.
 
     Class, person and identifiers may be absent, and other columns are ignored.
@@ -284,7 +256,7 @@ def encode_rows(
     places = find_columns(opened, schema, attributes, strict=False)
     report = Report()
     rows = _Rows(len(attributes), _dtype(attributes), opened.capacity)
-    fine: list[NDArray[np.bool_]] = []
+    fine: list[Bools] = []
     seen = 0
     for batch in opened.batches([places[attribute.name] for attribute in attributes]):
         columns, ok = encode_columns(batch, attributes, report, seen)

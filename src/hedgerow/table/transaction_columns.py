@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints, Small
 from hedgerow.errors import DataError
 from hedgerow.table.encode import is_list, plain_array
 from hedgerow.table.lookup import Lookup
 from hedgerow.table.person import person_ids, person_numbers
 from hedgerow.table.records import Records, Sink
-from hedgerow.table.source import Source
+from hedgerow.table.source import Progress, Source
 from hedgerow.table.transaction_kernels import FOREIGN, NOTHING
 
 __all__ = ["read_columns"]
-
-Progress = Callable[[float], None]
 
 
 def read_columns(
@@ -45,9 +42,7 @@ def read_columns(
     return records
 
 
-def _items_of(
-    array: Any, column: str, lookup: Lookup
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _items_of(array: Any, column: str, lookup: Lookup) -> tuple[Small, Ints]:
     """The codes of all items of an array's records, and how many each record has."""
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
@@ -74,7 +69,7 @@ def _read_long(
 ) -> None:
     """Reads a table with one row for each item of a person; rows without a person are dropped."""
     people: list[Any] = []
-    parts: list[NDArray[np.int32]] = []
+    parts: list[Small] = []
     seen = 0
     for batch in source.batches(_places(source, [person, item])):
         ids, known = person_ids(batch.column(0), person)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from hedgerow.arrays import Bools, Bytes, Ints, Small
 
 __all__ = [
     "FOREIGN",
@@ -22,9 +23,7 @@ __all__ = [
     "truncate",
 ]
 
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
+Codes = Small
 
 FOREIGN, NOTHING = -1, -2  # an item outside the universe; no item at all, such as a blank
 
@@ -295,7 +294,7 @@ def settle(
     dummy: int,
     out: Codes,
     out_sizes: Ints,
-    foreign: NDArray[np.bool_],
+    foreign: Bools,
 ) -> tuple[int, int]:
     """Makes records of items: distinct, in order, at most so many, and none empty.
 

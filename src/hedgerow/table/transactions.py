@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from hedgerow.errors import DataWarning, LeakError, UsageError
+from hedgerow.arrays import Ints, Small
+from hedgerow.errors import DataWarning, UsageError
 from hedgerow.table.frames import FrameKind, frame_kind
+from hedgerow.table.private import Private
 from hedgerow.table.readers import is_many, magic_of, open_source
-from hedgerow.table.source import no_records
+from hedgerow.table.source import Progress, no_records
 from hedgerow.table.text.faults import misnamed
 
 if TYPE_CHECKING:
@@ -29,59 +27,28 @@ if TYPE_CHECKING:
 
 __all__ = ["Transactions", "is_text", "read_transactions", "read_records"]
 
-Progress = Callable[[float], None]
 
-
-class Transactions:
-    """Private transactions as codes. Only counting engines look inside.
-
-    It has no length and no truth value and cannot be looped over: code that tries is about to
-    leak and gets a `LeakError`.
+class Transactions(Private):
+    """Private transactions as codes: see `Private`.
 
     Attributes:
-        schema: The public schema.
         start: Where each record begins in `codes`, and where the last one ends.
         codes: The items of all records; distinct and increasing within each record.
-        frame_kind: The kind of frame that results should come back as.
     """
 
-    __slots__ = ("codes", "frame_kind", "schema", "start")
+    __slots__ = ("codes", "start")
 
     def __init__(
         self,
         schema: Schema,
-        start: NDArray[np.int64],
-        codes: NDArray[np.int32],
+        start: Ints,
+        codes: Small,
         frame_kind: FrameKind = "arrow",
     ) -> None:
         """Takes codes as `read_transactions` makes them."""
-        self.schema = schema
+        super().__init__(schema, frame_kind)
         self.start = start
         self.codes = codes
-        self.frame_kind = frame_kind
-
-    def __repr__(self) -> str:
-        """The schema's name alone."""
-        return f"Transactions({self.schema.name!r})"
-
-    def _refuse(self) -> NoReturn:
-        raise LeakError("private transactions have no length, no records and no truth value")
-
-    def __len__(self) -> int:
-        """Refused: the number of records is private."""
-        self._refuse()
-
-    def __iter__(self) -> NoReturn:
-        """Refused: records are private."""
-        self._refuse()
-
-    def __bool__(self) -> bool:
-        """Refused: whether there are records is private."""
-        self._refuse()
-
-    def __reduce__(self) -> NoReturn:
-        """Refused: a pickle of private data would lie about somewhere."""
-        raise LeakError("private transactions are not pickled")
 
 
 def read_transactions(

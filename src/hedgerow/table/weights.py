@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Bytes, Floats
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
 from hedgerow.settings import check_fields
@@ -60,7 +60,7 @@ class WeightColumns:
         """Refuses settings of the wrong type."""
         check_fields(self)
 
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Floats:
         """The weight of each level."""
         return np.linspace(self.low, self.high, LEVELS)
 
@@ -141,12 +141,12 @@ class Levels:
         refused: Which weights met a rule that says `error`.
     """
 
-    levels: NDArray[np.uint8]
-    kept: NDArray[np.bool_]
-    refused: NDArray[np.bool_]
+    levels: Bytes
+    kept: Bools
+    refused: Bools
 
 
-def _numbers(array: Any) -> NDArray[np.float64]:
+def _numbers(array: Any) -> Floats:
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     if pa.types.is_null(array.type):

@@ -17,8 +17,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.measured.marginals import MARGINALS
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import TreePartition
@@ -33,7 +33,6 @@ __all__ = [
     "rows_booked", "stated", "table_rules",
 ]  # fmt: skip
 
-Ints = NDArray[np.int64]
 Charged = tuple[str, Ints, Ints]  # a purpose, nodes of a tree, and how many draws at each
 Growth = Callable[[Release, dict[str, Book]], None]
 Grown = Callable[[Release, TreePartition, dict[str, Book]], list[Charged]]

@@ -7,8 +7,8 @@ of split points before it, which are inherited. A tuned schedule buys the number
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.measured.partition import TreePartition
 from hedgerow.release.table import TableRelease as Release
 from hedgerow.schema import Numeric, Schema
@@ -16,8 +16,6 @@ from hedgerow.verification.charges import Charged, rows_booked, table_rules
 from hedgerow.verification.prices import Book, Failed
 
 __all__ = ["RULES"]
-
-Ints = NDArray[np.int64]
 
 
 def _tuned(release: Release, tree: TreePartition, booked: dict[str, Book]) -> list[Charged]:

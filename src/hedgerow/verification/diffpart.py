@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.measured.itemsets import CoreCells, CutTree
 from hedgerow.measured.measurements import Measurement
 from hedgerow.release.transactions import TransactionsRelease
@@ -31,7 +31,6 @@ from hedgerow.verification.rules import Rules
 
 __all__ = ["RULES"]
 
-Ints = NDArray[np.int64]
 
 _PLACES = {"size": "size", "support": "item", "cell": "region", "leaf": "node"}
 _TESTED_HALF = 2  # one half of the budget is for tests

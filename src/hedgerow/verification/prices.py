@@ -10,14 +10,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.measured.conversion import exact
 from hedgerow.measured.measurements import Measurement
 
 __all__ = ["Book", "Failed", "afford", "books", "budgets", "prices", "whole"]
 
-Ints = NDArray[np.int64]
 
 _MOST_UNITS = 1 << 40  # so that no sum over the steps of a path leaves 64 bits and starts anew
 _MOST_PURPOSES = 100

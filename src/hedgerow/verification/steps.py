@@ -17,8 +17,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.measured.partition import GridPartition, Partition
 from hedgerow.release.table import TableRelease as Release
 from hedgerow.schema import Categorical, Numeric, Schema
@@ -26,8 +26,6 @@ from hedgerow.verification.charges import rows_booked
 from hedgerow.verification.prices import Book, Failed
 
 __all__ = ["paper_steps", "tuned_steps"]
-
-Ints = NDArray[np.int64]
 
 
 def tuned_steps(release: Release, booked: dict[str, Book]) -> None:

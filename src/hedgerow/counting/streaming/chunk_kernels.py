@@ -12,11 +12,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Bytes, Ints, Small
+
 __all__ = ["cells", "collect", "compress", "place_keys", "route", "tally"]
 
-Ints = NDArray[np.int64]
-Bounds = NDArray[np.int32]
-R8 = NDArray[np.uint8]
+Bounds = Small
+R8 = Bytes
 R16 = NDArray[np.uint16]
 R32 = NDArray[np.uint32]
 Counts = NDArray[Any]  # 32 bits while all rows together are fewer than 2^31, else 64
@@ -86,7 +87,7 @@ def collect(
     place: Ints,
     begin: Bounds,
     end: Bounds,
-    sparse: NDArray[np.bool_],
+    sparse: Bools,
     classes: int,
     keys: Ints,
 ) -> None:
@@ -108,9 +109,7 @@ def collect(
 
 
 @njit(cache=True, nogil=True)
-def place_keys(
-    keys: Ints, size: Ints, sparse: NDArray[np.bool_], filled: Ints, target: Ints
-) -> None:
+def place_keys(keys: Ints, size: Ints, sparse: Bools, filled: Ints, target: Ints) -> None:
     """Puts one chunk's keys into their segments; `filled` is where each segment goes on."""
     used = 0
     for node in range(size.size):
@@ -128,14 +127,14 @@ def place_keys(
 def compress(
     counts: Counts,
     cell: Ints,
-    lo: NDArray[np.int32],
-    hi: NDArray[np.int32],
+    lo: Small,
+    hi: Small,
     keys: Ints,
     key_start: Ints,
-    sparse: NDArray[np.bool_],
+    sparse: Bools,
     classes: int,
     start: Ints,
-    code_out: NDArray[np.int32],
+    code_out: Small,
     counts_out: Counts,
 ) -> None:
     """From dense cells and listed keys to the codes that occur, segment after segment."""
@@ -208,9 +207,9 @@ def route(
     into: Bounds,
     attribute: Ints,
     edge_start: Ints,
-    edges: NDArray[np.int32],
+    edges: Small,
     move: bool,
-    child_of: NDArray[np.int32],
+    child_of: Small,
     child_begin: Bounds,
     child_end: Bounds,
     child_counts: Ints,

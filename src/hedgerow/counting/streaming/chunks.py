@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Split
 from hedgerow.counting.layout import Bytes, Layout
 from hedgerow.counting.streaming.scratch import Shelf, Spare
@@ -28,10 +29,10 @@ from hedgerow.counting.tallies import (
     sum_cells,
 )
 from hedgerow.counting.threads import Crew
+from hedgerow.table.source import Progress, silent
 
 __all__ = ["Chunks", "Memory"]
 
-Ints = NDArray[np.int64]
 T = TypeVar("T")
 
 _GAP = 1 << 14  # bytes that are read along rather than skipped
@@ -84,7 +85,7 @@ class Chunks:
         memory: Memory,
         crew: Crew,
         folder: str | Path | None = None,
-        told: Callable[[float], None] = lambda share: None,
+        told: Progress = silent,
     ) -> None:
         self._layout = layout
         self._classes = classes
@@ -242,7 +243,7 @@ class Chunks:
         self._bounds, self._nodes = level, children
         return total
 
-    def cells(self, edges: Sequence[NDArray[np.int32]]) -> Cells:
+    def cells(self, edges: Sequence[Small]) -> Cells:
         """The nonempty cells of a product of cuts, over all rows."""
 
         def count(chunk: int, rows: Bytes) -> Cells:

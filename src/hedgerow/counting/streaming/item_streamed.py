@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints, Small
 from hedgerow.counting.item_engine import Expansion, Masks
 from hedgerow.counting.item_memory import (
     child_bounds,
@@ -23,14 +24,14 @@ from hedgerow.counting.item_memory import (
 from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.scratch import Shelf, Spare, check_folder
-from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, Told, shared_out, silent
+from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, shared_out
 from hedgerow.counting.threads import Crew, cores
 from hedgerow.schema import Schema
 from hedgerow.table import Transactions, read_records
+from hedgerow.table.source import Progress, silent
 
 __all__ = ["StreamedItems"]
 
-Ints = NDArray[np.int64]
 T = TypeVar("T")
 
 
@@ -58,16 +59,16 @@ class StreamedItems:
         self._crew = Crew(cores())
         self._memory = shared_out(memory, self._crew.size)
         self._scratch = scratch
-        self._told: Told = silent
+        self._told: Progress = silent
         self._spare = Spare(scratch)
         self._records = Shelf(self._memory.rows, scratch, self._spare)  # ends, then codes
         self._orders = Shelf(self._memory.rows, scratch, self._spare)
         self._sizes: list[tuple[int, int]] = []  # records and codes of each chunk
-        self._waiting: list[tuple[NDArray[Any], NDArray[np.int32]]] = []
+        self._waiting: list[tuple[NDArray[Any], Small]] = []
         self._waiting_bytes = 0
         # where the records of each partition lie in the order, chunk by chunk
-        self._begin: list[NDArray[np.int32]] = []
-        self._end: list[NDArray[np.int32]] = []
+        self._begin: list[Small] = []
+        self._end: list[Small] = []
         self._held = np.zeros(1, dtype=np.int64)
         self._found: Shelf | None = None  # the latest expansion, chunk by chunk
         self._expanded = np.zeros(0, dtype=np.int64)
@@ -79,7 +80,7 @@ class StreamedItems:
         memory: int | Memory = DEFAULT_MEMORY,
         scratch: str | Path | None = None,
         delimiter: str | None = None,
-        told: Told = silent,
+        told: Progress = silent,
         line_breaks: bool = False,
         *,
         allow_empty: bool = True,
@@ -130,7 +131,7 @@ class StreamedItems:
         """See `StreamedEngine.keep_room`."""
         self._spare.keep(size)
 
-    def watch(self, told: Told) -> None:
+    def watch(self, told: Progress) -> None:
         """Has the share of the records told that each pass has seen."""
         self._told = told
 
@@ -139,7 +140,7 @@ class StreamedItems:
         """How large the scratch files are."""
         return self._records.bytes_on_disk + self._orders.bytes_on_disk
 
-    def _take(self, codes: NDArray[np.int32], sizes: Ints) -> None:
+    def _take(self, codes: Small, sizes: Ints) -> None:
         """Takes records; a chunk is made whenever there are enough."""
         first = 0
         ends = np.cumsum(sizes)

@@ -7,13 +7,14 @@ one that counts and one that moves rows to their children, chunk by chunk, with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms, Split
 from hedgerow.counting.layout import Bytes, Layout
@@ -27,20 +28,15 @@ from hedgerow.schema import Schema
 from hedgerow.table import RowStream, Table
 from hedgerow.table.person import id_digests, new_key, row_hash
 from hedgerow.table.rules import Report
+from hedgerow.table.source import Progress, silent
 from hedgerow.table.stream import Encoded
 
-__all__ = ["DEFAULT_MEMORY", "StreamedEngine", "Told", "shared_out", "silent"]
+__all__ = ["DEFAULT_MEMORY", "StreamedEngine", "shared_out"]
 
-Ints = NDArray[np.int64]
-Told = Callable[[float], None]
 
 DEFAULT_MEMORY = 2_000_000_000
 _ITSELF = 500_000_000  # what Python, its libraries and a batch of input take
 _LEAST = 100_000_000
-
-
-def silent(share: float) -> None:
-    """Tells nobody."""
 
 
 def shared_out(memory: int | Memory, threads: int) -> Memory:
@@ -88,7 +84,7 @@ class StreamedEngine:
         memory: int = DEFAULT_MEMORY,
         scratch: str | Path | None = None,
         threads: int | None = None,
-        told: Told = silent,
+        told: Progress = silent,
     ) -> StreamedEngine:
         """Reads all rows; refuses what breaks the schema when all of them have been seen."""
         engine = StreamedEngine(stream.schema, memory, scratch, threads)
@@ -118,7 +114,7 @@ class StreamedEngine:
         self._crew.dismiss()
         self._chunks.close()
 
-    def watch(self, told: Told) -> None:
+    def watch(self, told: Progress) -> None:
         """Has the share of the rows told that each pass has seen."""
         self._chunks.told = told
 
@@ -135,7 +131,7 @@ class StreamedEngine:
         """How large the scratch files are."""
         return self._chunks.bytes_on_disk
 
-    def _ingest(self, stream: RowStream, told: Told) -> None:
+    def _ingest(self, stream: RowStream, told: Progress) -> None:
         person = self._schema.person
         cap = None
         if person is not None:
@@ -178,9 +174,9 @@ class StreamedEngine:
     def histograms(
         self,
         nodes: Ints,
-        lo: NDArray[np.int32],
-        hi: NDArray[np.int32],
-        wanted: NDArray[np.bool_],
+        lo: Small,
+        hi: Small,
+        wanted: Bools,
     ) -> Iterator[tuple[slice, Sealed[Histograms]]]:
         """See `Engine.histograms`."""
         for part, question in histogram_questions(
@@ -199,6 +195,6 @@ class StreamedEngine:
         """See `Engine.class_counts`."""
         return Sealed(self._counts[nodes])
 
-    def cell_counts(self, edges: tuple[NDArray[np.int32], ...]) -> Sealed[tuple[Ints, Ints]]:
+    def cell_counts(self, edges: tuple[Small, ...]) -> Sealed[tuple[Ints, Ints]]:
         """See `Engine.cell_counts`."""
         return Sealed(self._chunks.cells(edges))

@@ -7,17 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.itemsets.model import ItemsetModel
 from hedgerow.schema import Items
 
 __all__ = ["answer_sets", "read_sets"]
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def read_sets(itemsets: Any, items: Items) -> list[Ints]:

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.estimate.itemsets.fit import fit_cells
 from hedgerow.estimate.itemsets.rest_items import Urn, draw_others
 from hedgerow.estimate.itemsets.rows import draw_cells, gather
@@ -30,9 +30,6 @@ from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Items
 
 __all__ = ["CoreModel", "superset_sums"]
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +79,7 @@ class CoreModel:
         return Urn.of(self)
 
     @cached_property
-    def possible(self) -> NDArray[np.bool_]:
+    def possible(self) -> Bools:
         """Where a record can lie at all, by public rules, shape [masks, bins]."""
         low = self.partition.rest
         beyond = self.items.size - len(self.partition.core)

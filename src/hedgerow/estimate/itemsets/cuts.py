@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.estimate.itemsets.rows import draw_cells, gather
 from hedgerow.estimate.noise import factor, half_width
 from hedgerow.measured.itemsets import CutTree
@@ -28,8 +28,6 @@ from hedgerow.schema.item_tree import ItemTree
 
 __all__ = ["CutModel", "not_negative"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _LEAST, _MOST = 1e-9, 1 - 1e-6
 
@@ -69,7 +67,7 @@ class CutModel:
         return min(self.items.max_items or self.items.size, self.items.size)
 
     @cached_property
-    def possible(self) -> NDArray[np.bool_]:
+    def possible(self) -> Bools:
         """Which partitions can hold a record, by public rules."""
         return np.asarray(np.diff(self.partition.cut_start) <= self.most)
 
@@ -123,7 +121,7 @@ class CutModel:
     def _covers(self) -> dict[int, Ints]:
         return {}
 
-    def _weights(self, one: Ints) -> tuple[Ints, Floats, NDArray[np.bool_]]:
+    def _weights(self, one: Ints) -> tuple[Ints, Floats, Bools]:
         """The partitions that may hold a set, the share of each that does, and where it is sure."""
         covers = [self._cover(code) for code in one.tolist()]
         inside = self.possible.copy()
@@ -237,7 +235,7 @@ class CutModel:
         )
 
 
-def not_negative(counts: Floats, counted: NDArray[np.bool_]) -> Floats:
+def not_negative(counts: Floats, counted: Bools) -> Floats:
     """The nearest counts that are not negative and sum to the same, if that is not negative.
 
     Example:

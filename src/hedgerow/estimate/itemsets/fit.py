@@ -25,14 +25,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Floats, Singles
 from hedgerow.estimate.itemsets.fit_kernels import em_round, posterior
 
 __all__ = ["Mixture", "fit_cells", "fit_mixture", "posterior_means", "table_of"]
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 
 SURPRISE = 1e-3
 TAU = 0.1
@@ -79,7 +77,7 @@ def table_of(hold: Floats) -> Floats:
     return table
 
 
-def fit_cells(counts: Floats, possible: NDArray[np.bool_], epsilon: float, total: float) -> Floats:
+def fit_cells(counts: Floats, possible: Bools, epsilon: float, total: float) -> Floats:
     """Noisy counts of cells, each drawn towards a fit of all; none is negative.
 
     Args:
@@ -106,7 +104,7 @@ def fit_cells(counts: Floats, possible: NDArray[np.bool_], epsilon: float, total
 
 def fit_mixture(
     counts: Floats,
-    possible: NDArray[np.bool_],
+    possible: Bools,
     items: int,
     kinds: int,
     variance: float,

@@ -10,12 +10,11 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from hedgerow.arrays import Floats, Singles
 
 __all__ = ["em_round", "posterior"]
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 
 SHAPE = 2
 _TINY = np.float32(1e-30)

@@ -8,8 +8,8 @@ k best, so that it is enough to keep k sets of each size.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.itemsets.answers import answer_sets
 from hedgerow.estimate.itemsets.model import ItemsetModel
@@ -17,8 +17,6 @@ from hedgerow.schema import Items
 
 __all__ = ["MOST_FREQUENT", "frequent_sets"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 MOST_FREQUENT = 10_000
 

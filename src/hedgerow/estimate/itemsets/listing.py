@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.measured.itemsets import CoreCells, Itemsets
 from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Items
@@ -23,7 +23,6 @@ from hedgerow.schema.item_tree import ItemTree
 
 __all__ = ["ListedItemsets", "list_itemsets", "public_threshold", "text_blocks"]
 
-Ints = NDArray[np.int64]
 
 _LINES_PER_BLOCK = 10_000
 

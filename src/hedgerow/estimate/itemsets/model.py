@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import ReleaseError
 from hedgerow.measured.itemsets import CoreCells, Itemsets
 from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Items
 
 __all__ = ["ItemsetModel", "model_of"]
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class ItemsetModel(Protocol):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.itemsets.listing import public_threshold
 
 if TYPE_CHECKING:
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Urn", "draw_others", "truncation"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _LONGEST = 4.0  # the mean of the open bin, in multiples of where it begins
 _MOST_NUMBERS = 100_000

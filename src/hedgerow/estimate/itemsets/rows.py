@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.schema import Items
 
 __all__ = ["MOST_RECORDS", "draw_cells", "gather", "rows_table"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 MOST_RECORDS = 100_000_000
 

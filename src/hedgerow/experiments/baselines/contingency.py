@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Small
 from hedgerow.counting.engine import Engine
 from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.errors import UsageError
@@ -69,7 +69,7 @@ class ContingencyTable(Baseline):
         )
 
 
-def finest_edges(schema: Schema, most: int) -> tuple[NDArray[np.int32], ...]:
+def finest_edges(schema: Schema, most: int) -> tuple[Small, ...]:
     """Every value apart; if that makes too many cells, numeric attributes in equal parts.
 
     A public rule: the attribute with the most parts is halved until the cells fit.

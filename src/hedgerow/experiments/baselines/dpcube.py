@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.counting.engine import Engine
 from hedgerow.errors import UsageError
 from hedgerow.experiments.baselines.base import UNITS, Baseline
@@ -33,7 +33,6 @@ from hedgerow.schema import Schema
 
 __all__ = ["DPCube"]
 
-Ints = NDArray[np.int64]
 
 MOST_CELLS = 100_000
 _ROOT = np.zeros(1, dtype=np.int64)
@@ -110,7 +109,7 @@ class DPCube(Baseline):
         )
 
 
-def _partition(cube: NDArray[np.float64], variance: float) -> tuple[TreePartition, Ints]:
+def _partition(cube: Floats, variance: float) -> tuple[TreePartition, Ints]:
     """A tree down to single cells, and its nodes that are the parts.
 
     Nodes come breadth first, so that parents stand before their children.
@@ -151,7 +150,7 @@ def _partition(cube: NDArray[np.float64], variance: float) -> tuple[TreePartitio
     return tree, np.flatnonzero(part)
 
 
-def _cut(box: NDArray[np.float64]) -> tuple[int, int]:
+def _cut(box: Floats) -> tuple[int, int]:
     """The attribute and the place that leave the least squared deviation from the means."""
     best, where = -1.0, (0, 1)
     total = box.reshape(-1, box.shape[-1]).sum(axis=0)

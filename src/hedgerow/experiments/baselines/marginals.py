@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.counting.engine import Engine, Histograms
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.estimate.rounding import project, round_to_total
@@ -34,8 +34,6 @@ from hedgerow.schema.query import Query
 
 __all__ = ["Marginals", "ProductModel"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _ROOT = np.zeros(1, dtype=np.int64)
 
@@ -124,14 +122,14 @@ class ProductModel:
     """
 
     schema: Schema
-    edges: tuple[NDArray[np.int32], ...]
+    edges: tuple[Small, ...]
     shares: tuple[Floats, ...]
     totals: Floats
 
     @staticmethod
     def fitted(
         schema: Schema,
-        edges: Sequence[NDArray[np.int32]],
+        edges: Sequence[Small],
         tables: Sequence[Floats],
         classes: Floats | None,
     ) -> ProductModel:
@@ -209,11 +207,11 @@ class ProductModel:
         return found
 
 
-def _edges(size: int, parts: int) -> NDArray[np.int32]:
+def _edges(size: int, parts: int) -> Small:
     return np.unique(np.linspace(0, size, min(size, parts) + 1).round()).astype(np.int32)
 
 
-def _covered(edges: NDArray[np.int32], intervals: Any) -> Floats:
+def _covered(edges: Small, intervals: Any) -> Floats:
     """The share of each part that lies inside the intervals."""
     lo, hi = edges[:-1].astype(np.float64), edges[1:].astype(np.float64)
     covered = np.zeros(len(lo))

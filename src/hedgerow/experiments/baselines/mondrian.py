@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.counting.domain import Domain
 from hedgerow.evaluate.features import as_table
 from hedgerow.measured import Measurement
@@ -25,9 +25,6 @@ from hedgerow.schema import Schema
 from hedgerow.table import Table
 
 __all__ = ["entropy", "exact_release", "mondrian"]
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def mondrian(source: Any, schema: Schema, k: int = 60) -> TableRelease:

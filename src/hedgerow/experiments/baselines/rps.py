@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Engine, Histograms
 from hedgerow.experiments.baselines.base import UNITS, Baseline
 from hedgerow.privacy.curator import Curator
@@ -32,7 +32,6 @@ from hedgerow.schema import Schema
 
 __all__ = ["RPS"]
 
-Ints = NDArray[np.int64]
 
 SCORE_RANGE = 2
 
@@ -99,9 +98,7 @@ class RPS(Baseline):
         )
 
 
-def _medians(
-    lo: NDArray[np.int32], hi: NDArray[np.int32], attribute: Ints
-) -> Callable[[Histograms], Candidates]:
+def _medians(lo: Small, hi: Small, attribute: Ints) -> Callable[[Histograms], Candidates]:
     """Scores all cuts of each node's attribute under the seal: the more balanced, the better."""
 
     def compute(histograms: Histograms) -> Candidates:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.counting.domain import Domain
 from hedgerow.evaluate.features import as_table
 from hedgerow.experiments.baselines.mondrian import entropy, exact_release
@@ -22,7 +22,6 @@ from hedgerow.schema import Schema
 
 __all__ = ["top_down_specialisation"]
 
-Ints = NDArray[np.int64]
 
 MOST_CELLS = 50_000_000
 

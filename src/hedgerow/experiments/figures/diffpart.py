@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.evaluate.cost import cpu_seconds
 from hedgerow.evaluate.itemsets import (
     exact_supports,
@@ -95,7 +95,7 @@ def _release(
 
 def _answers(
     release: TransactionsRelease, itemsets: Sequence[tuple[int, ...]], name: str
-) -> NDArray[np.float64]:
+) -> Floats:
     """What a release says.
 
     Basic is asked by adding up noisy counts: those of a data set, in which no set of items can
@@ -110,7 +110,7 @@ def _answers(
     return np.asarray(release.count(asked).estimate, dtype=np.float64)
 
 
-def superset_sums(cells: NDArray[np.int64]) -> NDArray[np.float64]:
+def superset_sums(cells: Ints) -> Floats:
     """For each set of items the sum over all cells whose set holds it.
 
     Args:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.evaluate.simulated import as_frame
 from hedgerow.experiments.figures.figure import Inputs
 from hedgerow.optimise.exact import search
@@ -38,9 +38,6 @@ ROWS, SIDE_ROWS = 400_000, 30_000
 SOLVED = 300  # records whose generalisations are looked for, in one run
 FLOOR = 0.1
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 @dataclass(frozen=True)
 class Setting:
@@ -54,7 +51,7 @@ class Setting:
     worth: Worth
 
     @property
-    def leaves(self) -> NDArray[np.int32]:
+    def leaves(self) -> Small:
         """The leaf nodes of the records."""
         return self.forest.leaves(self.codes)
 

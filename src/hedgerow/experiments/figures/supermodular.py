@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats
 from hedgerow.evaluate.cost import cpu_seconds
 from hedgerow.experiments.figures import personal
 from hedgerow.experiments.figures.figure import Figure, Inputs, Point
@@ -51,9 +51,6 @@ TIMED = 20  # records, in one run
 TRADES = 10 ** np.arange(-9, 1.01, 0.25)  # the lambdas among which the best is taken
 TRADE = 7e-5  # about where "as it is" and "nothing at all" are worth the same
 DELTA = Fraction(1, 10**6)
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 # figure 3a: time

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+
+from hedgerow.arrays import Ints
 
 __all__ = ["REST_EDGES", "WHOLE_UNIVERSE", "core_size", "item_cap", "size_edges"]
 
-Ints = NDArray[np.int64]
 
 WHOLE_UNIVERSE = 17
 """Universes up to this size may be counted set by set."""

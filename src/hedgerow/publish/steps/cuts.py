@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms
 from hedgerow.privacy.selection import Candidates
@@ -14,8 +14,6 @@ from hedgerow.publish.steps import scores
 from hedgerow.publish.steps.scores import ALL_CUTS, SKIP, Score
 
 __all__ = ["Cuts"]
-
-Ints = NDArray[np.int64]
 
 
 class Cuts:
@@ -40,7 +38,7 @@ class Cuts:
         taxon = self.taxon[value]
         return 2 if taxon < 0 else int(self._domain.children[taxon])
 
-    def open_values(self) -> NDArray[np.bool_]:
+    def open_values(self) -> Bools:
         """Which values can be specialised without exceeding the cap on regions."""
         parts = np.bincount(self.attribute, minlength=self._domain.attributes)
         cells = 1
@@ -90,7 +88,7 @@ class Cuts:
         shape = (len(values), self._domain.attributes)
         places = (np.arange(len(values)), self.attribute[values])
 
-        def spread(column: Ints, otherwise: int) -> NDArray[np.int32]:
+        def spread(column: Ints, otherwise: int) -> Small:
             matrix = np.full(shape, otherwise, dtype=np.int32)
             matrix[places] = column
             return matrix
@@ -138,7 +136,7 @@ class Cuts:
         new = np.full(len(ends), -1, dtype=np.int64)
         self.split_point = np.concatenate([np.delete(self.split_point, value), new])
 
-    def edges(self) -> tuple[NDArray[np.int32], ...]:
+    def edges(self) -> tuple[Small, ...]:
         """The edges of each attribute's cut, from 0 to its size."""
         return tuple(
             np.append(np.sort(self.lo[self.attribute == a]), size).astype(np.int32)

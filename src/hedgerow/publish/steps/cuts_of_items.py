@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.counting.item_engine import Expansion
 from hedgerow.measured.itemsets import CutTree
 from hedgerow.privacy.curator import Curator
 from hedgerow.schema.item_tree import ItemTree
 
 __all__ = ["GrowingCuts", "Numbering"]
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

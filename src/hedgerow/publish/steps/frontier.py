@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Small
 from hedgerow.optimise.exact import LARGEST
 from hedgerow.optimise.hierarchy import Forest
 from hedgerow.optimise.model import Aim, Worth
@@ -44,9 +44,7 @@ def frontier(forest: Forest, side: Side, worth: Worth, aim: Aim) -> dict[str, An
     }
 
 
-def place_of(
-    forest: Forest, side: Side, worth: Worth, aim: Aim, leaves: NDArray[np.int32]
-) -> dict[str, float]:
+def place_of(forest: Forest, side: Side, worth: Worth, aim: Aim, leaves: Small) -> dict[str, float]:
     """The mean utility and risk of some records, and the setting they come from."""
     found = solve(forest, side, worth, aim, leaves, np.ones(leaves.shape))
     top = np.maximum(worth.weight[forest.root], worth.floor).sum() / side.rows
@@ -58,7 +56,7 @@ def place_of(
     }
 
 
-def _some_rows(forest: Forest, side: Side) -> NDArray[np.int32]:
+def _some_rows(forest: Forest, side: Side) -> Small:
     """Some distinct side rows, evenly spaced in their order, as leaf nodes."""
     number = _RECORDS if forest.largest_lattice() <= LARGEST else _FEW
     every = len(side.then)

@@ -11,14 +11,13 @@ from collections.abc import Callable, Sequence
 from math import isqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints, Small
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms
 
 __all__ = ["LARGE", "exact_scores"]
 
-Ints = NDArray[np.int64]
 Child = Callable[[Sequence[int], int, int], int]  # class counts, width of the part, of the domain
 Finish = Callable[[int, int, int], int]  # sum over children, the same of the whole, records
 
@@ -30,7 +29,7 @@ def exact_scores(
     node: int,
     parts: Ints,
     cuts: Ints,
-    region: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
+    region: tuple[Small, Small, Small],
     domain: Domain,
     child: Child,
     finish: Finish,

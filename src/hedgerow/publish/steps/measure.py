@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
 from hedgerow.measured.measurements import Measurement, Place
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.sampler import Rates
 
 __all__ = ["buy_rows", "class_totals", "count_leaves", "measured"]
-
-Ints = NDArray[np.int64]
 
 
 def measured(

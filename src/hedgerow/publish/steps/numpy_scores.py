@@ -10,16 +10,15 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints, Small
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms
 from hedgerow.errors import UsageError
 
 __all__ = ["Numbers", "rescore"]
 
-Ints = NDArray[np.int64]
-Regions = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+Regions = tuple[Small, Small, Small]
 Numbers = Callable[[Ints, Ints, Ints], Ints]
 """Class counts [parts, classes], widths and sizes of domains: to one whole number for each part."""
 
@@ -68,7 +67,7 @@ def rescore(
             out[0, here] = score
 
 
-def _sum(numbers: Numbers, sums: Ints, codes: NDArray[np.int32], edges: Ints, size: int) -> Ints:
+def _sum(numbers: Numbers, sums: Ints, codes: Small, edges: Ints, size: int) -> Ints:
     """The sums of the numbers of the parts between each row of edges."""
     counts = np.diff(sums[np.searchsorted(codes, edges)], axis=1)
     parts = counts.reshape(-1, counts.shape[-1])

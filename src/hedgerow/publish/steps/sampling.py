@@ -25,6 +25,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.optimise.exact import LARGEST, lattice
 from hedgerow.optimise.hierarchy import Forest
 from hedgerow.optimise.model import Aim, Worth
@@ -33,9 +34,6 @@ from hedgerow.optimise.side import Side
 
 __all__ = ["STEPS", "draw_nodes", "sample_point"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Small = NDArray[np.int32]
 
 Words = Callable[[int], NDArray[np.uint64]]  # so many random words
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints, Small
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Histograms
 from hedgerow.errors import UsageError
@@ -25,7 +25,6 @@ from hedgerow.publish.steps.numpy_scores import Numbers, rescore
 
 __all__ = ["ALL_CUTS", "SCORES", "SKIP", "Score", "candidates"]
 
-Ints = NDArray[np.int64]
 
 _KERNELS = range(6)
 _MAX, _NCP, _DISCERNIBILITY, _GINI, _INFOGAIN, _PURITY = _KERNELS
@@ -243,16 +242,16 @@ def _finish(kind: int, children: Any, parent: Any, total: Any, apart: bool) -> A
 @njit(cache=True)
 def _score_nodes(
     start: Ints,
-    code: NDArray[np.int32],
-    counts: NDArray[np.int32],
-    lo: NDArray[np.int32],
-    hi: NDArray[np.int32],
-    taxon: NDArray[np.int32],
-    ask: NDArray[np.int32],
-    sizes: NDArray[np.int32],
-    node_hi: NDArray[np.int32],
-    first_child: NDArray[np.int32],
-    children: NDArray[np.int32],
+    code: Small,
+    counts: Small,
+    lo: Small,
+    hi: Small,
+    taxon: Small,
+    ask: Small,
+    sizes: Small,
+    node_hi: Small,
+    first_child: Small,
+    children: Small,
     kind: int,
     apart: bool,
     out_start: Ints,
@@ -330,10 +329,10 @@ def _score_nodes(
 
 def candidates(
     domain: Domain,
-    lo: NDArray[np.int32],
-    hi: NDArray[np.int32],
-    taxon: NDArray[np.int32],
-    ask: NDArray[np.int32],
+    lo: Small,
+    hi: Small,
+    taxon: Small,
+    ask: Small,
     score: Score,
     *,
     apart: bool,
@@ -378,7 +377,7 @@ def candidates(
 
 def _rescore_large(
     histograms: Histograms,
-    regions: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
+    regions: tuple[Small, Small, Small],
     domain: Domain,
     kind: int,
     apart: bool,

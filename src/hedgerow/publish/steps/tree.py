@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.counting.domain import Domain
 from hedgerow.counting.engine import Split
 from hedgerow.measured.partition import TreePartition
@@ -12,8 +12,7 @@ from hedgerow.privacy.selection import Choices
 
 __all__ = ["GrowingTree", "share_evenly", "share_fairly", "tree_of_cuts"]
 
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
+Codes = Small
 
 _MOST_WEIGHT = 1 << 38  # times any quota it fits 64 bits; more can only be noise
 
@@ -30,11 +29,11 @@ class GrowingTree:
         self.hi: Codes = domain.sizes[None, :].copy()
         self.taxon: Codes = domain.root[None, :].copy()
 
-    def splittable(self, nodes: Ints) -> NDArray[np.bool_]:
+    def splittable(self, nodes: Ints) -> Bools:
         """Which attributes of each node can be specialised."""
         return self.domain.splittable(self.lo[nodes], self.hi[nodes], self.taxon[nodes])
 
-    def open_nodes(self, nodes: Ints) -> NDArray[np.bool_]:
+    def open_nodes(self, nodes: Ints) -> Bools:
         """Which nodes can be specialised at all."""
         return np.asarray(self.splittable(nodes).any(axis=1), dtype=np.bool_)
 
@@ -124,7 +123,7 @@ def tree_of_cuts(domain: Domain, steps: list[tuple[int, int, int, int]]) -> Tree
     return tree.partition()
 
 
-def share_fairly(quota: Ints, place: Ints, noisy: Ints, open_: NDArray[np.bool_]) -> Ints:
+def share_fairly(quota: Ints, place: Ints, noisy: Ints, open_: Bools) -> Ints:
     """Shares each parent's quota among its children in proportion to noisy counts.
 
     Whole numbers by largest remainder, ties to the first child; the sum is kept exactly. Children
@@ -157,7 +156,7 @@ def share_fairly(quota: Ints, place: Ints, noisy: Ints, open_: NDArray[np.bool_]
     return share + ((rank < over[place]) & open_)
 
 
-def share_evenly(quota: Ints, place: Ints, open_: NDArray[np.bool_]) -> Ints:
+def share_evenly(quota: Ints, place: Ints, open_: Bools) -> Ints:
     """Shares each parent's quota equally: it looks at no data and costs nothing."""
     return share_fairly(quota, place, np.ones(len(place), dtype=np.int64), open_)
 

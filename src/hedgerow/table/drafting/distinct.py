@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.schema.attributes import Attribute, Numeric
 from hedgerow.table.encode import Codes
 from hedgerow.table.rules import other_code
@@ -84,11 +84,11 @@ class OwnValues:
         ]
 
 
-def _hashes(people: Any) -> NDArray[np.int64]:
+def _hashes(people: Any) -> Ints:
     """Numbers that tell people apart, but for a coincidence that does not matter here."""
     ids = people.cast(pa.string()).dictionary_encode()
     hashes = np.array([hash(text) for text in ids.dictionary.to_pylist()], np.int64)
-    found: NDArray[np.int64] = hashes[ids.indices.to_numpy(zero_copy_only=False)]
+    found: Ints = hashes[ids.indices.to_numpy(zero_copy_only=False)]
     return found
 
 
@@ -116,7 +116,7 @@ class _Held:
         """Whether there are too few values for most of so many rows to have one of their own."""
         return self._seen > self._enough
 
-    def add(self, codes: Codes, who: NDArray[np.int64]) -> None:
+    def add(self, codes: Codes, who: Ints) -> None:
         if self._other is not None:
             known = codes != self._other
             codes, who = codes[known], who[known]

@@ -31,7 +31,7 @@ from hedgerow.table.text.faults import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from hedgerow.arrays import Bytes, Ints, Small
 
 __all__ = ["open_csv"]
 
@@ -71,10 +71,10 @@ class _Records:
         line: The number of that one.
     """
 
-    data: NDArray[np.uint8]
-    begin: NDArray[np.int32]
-    end: NDArray[np.int32]
-    lines: NDArray[np.int64]
+    data: Bytes
+    begin: Small
+    end: Small
+    lines: Ints
     line: int
 
 

@@ -22,17 +22,14 @@ quoted value, which is a fault, unless another fault came first. A fault stops t
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bytes, Ints, Small
 from hedgerow.table.text.faults import LONG, OPEN, QUOTE, RAGGED, SOUND
 
 __all__ = ["gather", "split_records"]
 
-Bytes = NDArray[np.uint8]
-Places = NDArray[np.int32]
-Ints = NDArray[np.int64]
+Places = Small
 
 _MARK, _LF, _CR = 34, 10, 13
 

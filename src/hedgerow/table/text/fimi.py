@@ -9,14 +9,15 @@ import codecs
 import gzip
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bytes, Ints
+from hedgerow.table.source import Progress
 from hedgerow.table.text.faults import LONGEST, encoding_error, explain, too_long
 from hedgerow.table.transaction_kernels import find_lines
 
@@ -36,15 +37,13 @@ class Lines:
         odd: The place of the first line that is not text in UTF-8, if there is one.
     """
 
-    data: NDArray[np.uint8]
-    begin: NDArray[np.int64]
-    end: NDArray[np.int64]
+    data: Bytes
+    begin: Ints
+    end: Ints
     odd: int | None
 
 
-def read_lines(
-    path: Path, *, gzipped: bool, progress: Callable[[float], None] | None = None
-) -> Iterator[Lines]:
+def read_lines(path: Path, *, gzipped: bool, progress: Progress | None = None) -> Iterator[Lines]:
     """The lines of a file, block by block; a line never straddles two blocks.
 
     Raises:
