@@ -24,7 +24,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import hedgerow as hr
 from data import ADULT_SCHEMA, add_data_option, adult
-from hedgerow.counting.memory import MemoryEngine
 from hedgerow.optimise.aggregate import maximise_aggregate
 from hedgerow.optimise.descend import descend
 from hedgerow.optimise.exact import LARGEST, search
@@ -215,8 +214,10 @@ def _decoded(schema: Schema, codes):
 def _told(here: Setting, table: Table, schema: Schema, method, keep: str) -> None:
     from fractions import Fraction
 
+    from hedgerow.publish.api import run
+
     budget = Budget(Fraction(1), Fraction(1, 10**6))
-    outcome = method.run(MemoryEngine(table), schema, budget, SecureSampler(Keystream(seed=1)))
+    outcome = run(table, method, budget, SecureSampler(Keystream(seed=1)))
     width = outcome.hi - outcome.lo
     sizes = np.asarray([attribute.size for attribute in schema.attributes])
     utility = np.log(sizes[None, :] / width).sum(axis=1)
@@ -230,6 +231,8 @@ def groups(raw: Table, quick: bool) -> None:
     """Risk of people in DiffGen's groups, and of personal generalisation of the same utility."""
     from fractions import Fraction
 
+    from hedgerow.publish.api import run
+
     print("mean risk at equal mean utility: everybody's group (DiffGen), everybody's own row")
     print(f"{'epsilon':>8} {'utility':>8} {'risk, groups':>12} {'worst':>8} {'risk, own':>10} "
           f"{'worst':>8}")  # fmt: skip
@@ -238,7 +241,7 @@ def groups(raw: Table, quick: bool) -> None:
     for epsilon in (Fraction(1, 10), Fraction(1)):
         method = DiffGen(score="ncp", specialisations=12, max_cells=100_000)
         budget = Budget(epsilon)
-        outcome = method.run(MemoryEngine(table), schema, budget, SecureSampler(Keystream(seed=1)))
+        outcome = run(table, method, budget, SecureSampler(Keystream(seed=1)))
         cells = outcome.partition.locate(here.codes)
         lo, hi = outcome.partition.bounds(cells)
         sizes = np.asarray([attribute.size for attribute in schema.attributes])

@@ -450,10 +450,10 @@ BY_HAND = (
     ByHand(
         name="exact-rows-in-a-rule",
         path="publish/publisher.py",
-        old="plan = self.plan_for(schema, budget, noisy_rows)",
+        old="plan = self.plan_for(schema, plan.budget, noisy_rows)",
         new="seen: list[Any] = []\n"
         "            engine.class_counts(np.zeros(1, dtype=np.int64)).map(seen.append)\n"
-        "            plan = self.plan_for(schema, budget, int(seen[0].sum()))",
+        "            plan = self.plan_for(schema, plan.budget, int(seen[0].sum()))",
         flaw="The size of the tree follows from the exact number of rows.",
         notice="replay, and rules read noisy numbers alone",
         method=TABLES,

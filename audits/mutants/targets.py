@@ -161,6 +161,7 @@ TARGETS: tuple[Target, ...] = (
     _target("publish/marginals.py", GOLDEN, slow=TABLES),
     _target("publish/clusters.py", GOLDEN, slow=CLUSTERS),
     _target("publish/supermodular.py", *_unit("publish", "settings"), GOLDEN, slow=ROWS),
+    _target("publish/steps/rows.py", GOLDEN, *_unit("publish", "supermodular"), slow=ROWS),
     _target("publish/planning/rows_plan.py", GOLDEN, *_unit("publish", "supermodular"), slow=ROWS),
     _target("publish/payment.py", *_unit("publish", "api")),
     _target("publish/publisher.py", *_PLANS, GOLDEN, slow=TABLES),

@@ -24,7 +24,6 @@ ALIASES = {"Frame", "Document"}
 INNER = "passed on inside the package: to be typed by what the methods share"
 ALLOWED = {
     "Publisher.run(engine)": INNER,
-    "Supermodular.chosen(outcome)": INNER,
     "Supermodular.side": "a frame or a path: settings are checked by type, and frames have none",
 }
 

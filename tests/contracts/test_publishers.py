@@ -107,8 +107,9 @@ def fitting(publisher: Publisher, made: Schema) -> bool:
 
 
 def run(publisher: Publisher, data: Table, budget: Budget, seed: int = 1, **engine: int) -> Outcome:
+    plan = publisher.plan_for(data.schema, budget)
     return publisher.run(
-        MemoryEngine(data, **engine), data.schema, budget, SecureSampler(Keystream(seed=seed))
+        MemoryEngine(data, **engine), data.schema, plan, SecureSampler(Keystream(seed=seed))
     )
 
 
@@ -255,16 +256,17 @@ def others_run(
         made = schema({"age": MIXED["age"], "job": MIXED["job"]})
         data = table(made, rows)
         engine = MemoryEngine(Table(made, np.ascontiguousarray(data.codes[::step])))
-    return publisher.run(engine, made, budget, SecureSampler(Keystream(seed=seed)))
+    plan = publisher.plan_for(made, budget)
+    return publisher.run(engine, made, plan, SecureSampler(Keystream(seed=seed)))
 
 
 def others_same(one: Any, other: Any) -> bool:
     book = [o.ledger.book(o.published, o.sharing) for o in (one, other)]
     if book[0] != book[1]:
         return False
-    return getattr(one, "frontier", None) == getattr(other, "frontier", None) and all(
+    return all(
         np.array_equal(left, right) if isinstance(left, np.ndarray) else left == right
-        for left, right in zip(one.drawn, other.drawn, strict=True)
+        for left, right in zip(one.parts.values(), other.parts.values(), strict=True)
     )
 
 

@@ -54,7 +54,8 @@ def transactions(made: Schema, records: list[list[int]]) -> Transactions:
 
 def audit(method, made, records, extra, budget, number, engine=MemoryItems):
     def on(data):
-        return lambda sampler: method.run(engine(data), made, budget, sampler)
+        plan = method.plan_for(made, budget)
+        return lambda sampler: method.run(engine(data), made, plan, sampler)
 
     without, with_it = transactions(made, records), transactions(made, [*records, extra])
     for drawn_from in (without, with_it):

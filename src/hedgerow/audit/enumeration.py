@@ -185,12 +185,14 @@ def published(outcome: Outcome) -> tuple[Any, ...]:
     """All of an outcome that is published, as something that can be compared and hashed."""
     book = outcome.ledger.book(outcome.published, outcome.sharing)
     facts = json.dumps([outcome.plan.to_dict(), book], sort_keys=True, default=str)
-    return facts, _frozen(outcome.drawn)
+    return facts, _frozen(outcome.parts)
 
 
 def _frozen(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.shape, str(value.dtype), value.tobytes()
+    if isinstance(value, dict):
+        value = tuple(value.items())
     if isinstance(value, tuple | list):
         return tuple(_frozen(item) for item in value)
     if dataclasses.is_dataclass(value):

@@ -21,7 +21,7 @@ from hedgerow.measured.itemsets import CoreCells, CutTree
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.publish.publisher import Outcome
-from hedgerow.publish.supermodular import RowsOutcome
+from hedgerow.publish.steps.rows import RowsOutcome
 from hedgerow.table import Table
 
 __all__ = ["Seen", "Viewer"]

@@ -83,7 +83,8 @@ def run_on(data: Any, method: Publisher, budget: Budget, sampler: Sampler) -> Ou
         return run(data, method, budget, sampler)
     counting = Counting("memory" if method.in_memory else data.engine)
     with open_engine(data.path, data.schema, counting) as (engine, _):
-        return method.run(engine, data.schema, budget, sampler)
+        plan = method.plan_for(data.schema, budget)
+        return method.run(engine, data.schema, plan, sampler)
 
 
 def with_people(schema: Schema, cap: int) -> Schema:

@@ -175,9 +175,8 @@ def check_rules(
 
     def on(table: Any) -> Callable[[Sampler], Hashable]:
         def told(sampler: Sampler) -> Hashable:
-            outcome: Any = run(table, method, budget, sampler)
-            chosen = repr(method.chosen(table.schema, outcome))
-            return chosen, repr(getattr(outcome, "frontier", None)), published(outcome)
+            outcome = run(table, method, budget, sampler)
+            return repr(method.chosen(table.schema, outcome)), published(outcome)
 
         return told
 

@@ -10,8 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from hedgerow.counting.choose import Counting, open_engine
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
@@ -25,8 +23,7 @@ from hedgerow.publish.payment import drawing, payment
 from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress, refuse_unready
 from hedgerow.publish.room import room_for
-from hedgerow.publish.supermodular import RowsOutcome
-from hedgerow.release import Release, RowsRelease
+from hedgerow.release import Release
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.target import Target
 from hedgerow.schema import Schema
@@ -148,7 +145,7 @@ def publish(
             drawing(pay, seed) as (stream, booking),
         ):
             sampler = SecureSampler(stream)
-            outcome = method.run(rows, schema, plan.budget, sampler, pace.growing)
+            outcome = method.run(rows, schema, plan, sampler, pace.growing)
             pace.growing(1.0)
             guarantee = _guarantee(schema, outcome, private=stream.secure)
             if isinstance(source, Database) and source.query is not None:
@@ -197,27 +194,22 @@ def _save(release: Release, target: Target) -> None:
 def release_of(
     schema: Schema,
     method: Publisher,
-    outcome: Any,
+    outcome: Outcome,
     guarantee: dict[str, Any],
     kind: str = "arrow",
     booking: Booking | None = None,
 ) -> Release:
     """The outcome of a run as a release; simulations call this with a guarantee of their own."""
-    if isinstance(outcome, RowsOutcome):
-        return _rows_release(schema, method, outcome, guarantee, kind, booking)
-    parts: dict[str, Any] = {
-        "partition": outcome.partition,
-        "measurements": outcome.measurements,
-    }
-    return kind_class(schema.kind)(
+    chosen = method.chosen(schema, outcome)
+    return kind_class(outcome.kind or schema.kind)(
         schema=schema,
         method=method.name,
-        settings=method.settings() | {"chosen": method.chosen(schema, outcome)},
+        settings=method.settings() | ({"chosen": chosen} if chosen else {}),
         guarantee=guarantee,
         ledger=_ledger(outcome) | _booked_as(booking),
         frame_kind=kind,
         booking=booking,
-        **parts,
+        **outcome.parts,
     )
 
 
@@ -238,7 +230,8 @@ def run(
         progress: Told how far the run is.
     """
     engine = MemoryItems(data) if isinstance(data, Transactions) else MemoryEngine(data)
-    return method.run(engine, data.schema, budget, sampler, progress)
+    plan = method.plan_for(data.schema, budget)
+    return method.run(engine, data.schema, plan, sampler, progress)
 
 
 class _Pace:
@@ -279,40 +272,8 @@ def _engine_for(method: Publisher, engine: str | None) -> str | None:
     return "memory"
 
 
-def _rows_release(
-    schema: Schema,
-    method: Publisher,
-    outcome: RowsOutcome,
-    guarantee: dict[str, Any],
-    frame_kind: str,
-    booking: Booking | None,
-) -> RowsRelease:
-    """A run of Supermodular as a release."""
-    plan = outcome.plan
-    book = {
-        "accounting": "suppression",
-        "person_rows": plan.budget.rows,
-        "suppression": plan.rule,
-        **outcome.ledger.book(np.zeros(1, dtype=np.int64), len(outcome.counts)),
-        **_booked_as(booking),
-    }
-    return RowsRelease(
-        schema=schema,
-        method=method.name,
-        settings=method.settings(),
-        guarantee=guarantee,
-        ledger=book,
-        lo=outcome.lo,
-        hi=outcome.hi,
-        counts=outcome.counts,
-        frontier=outcome.frontier,
-        frame_kind=frame_kind,
-        booking=booking,
-    )
-
-
-def _guarantee(schema: Schema, outcome: Any, *, private: bool) -> dict[str, Any]:
-    budget: Budget = outcome.plan.budget
+def _guarantee(schema: Schema, outcome: Outcome, *, private: bool) -> dict[str, Any]:
+    budget = outcome.plan.budget
     unit, neighbours = _unit(schema)
     return {
         "epsilon": str(budget.epsilon),
@@ -343,15 +304,16 @@ def _unit(schema: Schema) -> tuple[str, str]:
 
 def _booked_as(booking: Booking | None) -> dict[str, str]:
     """What a budget ledger finds the release by, even if the run ends before that notes it."""
-    return {} if booking is None or booking.release_id is None else {
-        "release_id": booking.release_id}  # fmt: skip
+    known = None if booking is None else booking.release_id
+    return {} if known is None else {"release_id": known}
 
 
 def _ledger(outcome: Outcome) -> dict[str, Any]:
     budget = outcome.plan.budget
     book = {
-        "accounting": outcome.plan.budgets.accounting,
+        "accounting": outcome.plan.accounting,
         "person_rows": budget.rows,
+        **outcome.plan.rules,
         **outcome.ledger.book(outcome.published, outcome.sharing),
     }
     if book["accounting"] == "zcdp":

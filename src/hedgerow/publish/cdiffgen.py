@@ -97,8 +97,8 @@ class CDiffGen(TablePublisher):
         consistency = "averaging" if self.schedule == "paper" else "least squares"
         return super().settings() | {"consistency": consistency}
 
-    def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
-        """See `TablePublisher.plan_for`."""
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
+        """See `Publisher.plan_for`."""
         if self.max_cells * max(1, len(schema.classes)) > MOST_COUNTS:
             raise UsageError(
                 "max_cells times the number of classes is more than can be counted node by node.",

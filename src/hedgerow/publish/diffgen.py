@@ -95,8 +95,8 @@ class DiffGen(TablePublisher):
         check_common(self.score, self.specialisations, SCORES, MOST_SPECIALISATIONS)
         check_count("max_cells", self.max_cells, MOST_CELLS // 1024)
 
-    def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
-        """See `TablePublisher.plan_for`."""
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
+        """See `Publisher.plan_for`."""
         if self.max_cells * max(1, len(schema.classes)) > MOST_CELLS:
             raise UsageError(
                 "max_cells times the number of classes is more than can be numbered.",

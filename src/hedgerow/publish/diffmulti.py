@@ -116,8 +116,8 @@ class DiffMulti(TablePublisher):
         purity = self.score is None and self.schedule == "tuned" and schema.target
         return pick_score("purity" if purity else self.score, schema)
 
-    def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
-        """See `TablePublisher.plan_for`."""
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
+        """See `Publisher.plan_for`."""
         return (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)
 
     def _paper(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:

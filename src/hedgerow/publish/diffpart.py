@@ -47,8 +47,7 @@ from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
 from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets
 from hedgerow.measured.measurements import Measurement, Place
-from hedgerow.methods import for_data
-from hedgerow.privacy.budget import Budget, Number
+from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Sampler
@@ -106,6 +105,7 @@ class DiffPart(Publisher):
     max_partitions: int = 100_000
 
     name: ClassVar[str] = "diffpart"
+    data: ClassVar[Literal["table", "transactions"]] = "transactions"
     uses_delta: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -128,18 +128,15 @@ class DiffPart(Publisher):
 
     # plan
 
-    def plan(
-        self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
-    ) -> Plan:
-        """See `Publisher.plan`. A delta would buy nothing here and is not spent."""
-        items = _items(schema)
-        granted = Budget.of(epsilon, delta)
-        plan = self._plan(schema, Budget(granted.epsilon), rows)
+    def check(self, schema: Schema, plan: Plan) -> None:
+        """See `Publisher.check`."""
+        items = schema.transaction_items
         plan.check_rates(self.cap or items.max_items or items.size)
-        return plan
 
-    def _plan(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
-        items, kind = _items(schema), self.kind(schema)
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
+        """See `Publisher.plan_for`. A delta would buy nothing here and is not spent."""
+        items, kind = schema.transaction_items, self.kind(schema)
+        budget = Budget(budget.epsilon)
         budgets = divide_budget(budget, UNITS, UNITS // 2)
         rest = Allowance("leaf", "epsilon", None, 1)
         allowances = []
@@ -167,8 +164,6 @@ class DiffPart(Publisher):
             budget=budget,
             budgets=budgets,
             allowances=tuple(allowances),
-            specialisations=None,
-            depth=None,
             grows=False,
         )
 
@@ -190,15 +185,12 @@ class DiffPart(Publisher):
         self,
         engine: ItemEngine,
         schema: Schema,
-        budget: Budget,
+        plan: Plan,
         sampler: Sampler,
         progress: Progress = no_progress,
     ) -> Outcome:
         """See `Publisher.run`."""
-        items = _items(schema)
-        budget = Budget(budget.epsilon)
-        kind = self.kind(schema)
-        plan = self._plan(schema, budget, 0)
+        items, kind = schema.transaction_items, self.kind(schema)
         curator = Curator(Ledger(plan.budgets.parts), sampler)
         if kind == "paper":
             curator.ledger.allow(plan.allowances)
@@ -208,7 +200,7 @@ class DiffPart(Publisher):
         edges = size_edges(items.max_items or items.size)
         sizes = _counted(curator, "size", "size", edges, engine.sizes(edges))
         rows = max(0, int(sizes.values.sum()))
-        plan = self._plan(schema, budget, rows)
+        plan = self.plan_for(schema, plan.budget, rows)
         curator.ledger.allow(plan.allowances[1:])
         found = [sizes]
         progress(0.2)
@@ -355,15 +347,6 @@ class DiffPart(Publisher):
         if isinstance(outcome.partition, CoreCells):
             found["core"] = len(outcome.partition.core)
         return found
-
-
-def _items(schema: Schema) -> Items:
-    if schema.items is None:
-        raise UsageError(
-            "diffpart publishes transactions, and the schema describes a table.",
-            hint=f"Describe the items in the schema, or use {' or '.join(for_data('table'))}.",
-        )
-    return schema.items
 
 
 def _whole(bar: float) -> int:

@@ -67,10 +67,12 @@ class Outcome:
     published: Ints  # the ledger's accounts of the published regions
     sharing: int = 1  # how many regions share each of these accounts
 
+    kind: ClassVar[str | None] = None  # of release that it makes: that of the schema
+
     @property
-    def drawn(self) -> tuple[object, ...]:
-        """All that was drawn and leaves, for audits: the regions and the measurements."""
-        return self.partition, self.measurements
+    def parts(self) -> dict[str, Any]:
+        """All that was drawn and leaves, by the names that a release has for it."""
+        return {"partition": self.partition, "measurements": self.measurements}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +130,7 @@ class Publisher(ABC):
     """
 
     name: ClassVar[str]
+    data: ClassVar[Literal["table", "transactions"]] = "table"  # what it publishes
     schedule: Literal["tuned", "paper"]
     versions: ClassVar[Mapping[str, int]] = {"tuned": 1, "paper": 1}  # one more for each change
     uses_delta: ClassVar[bool] = True  # whether a delta buys anything
@@ -137,7 +140,6 @@ class Publisher(ABC):
         """Refuses settings of the wrong type; methods check the rest after that."""
         check_fields(self)
 
-    @abstractmethod
     def plan(
         self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
     ) -> Plan:
@@ -149,13 +151,41 @@ class Publisher(ABC):
             delta: 0 for pure differential privacy.
             rows: A public guess at the number of rows, where a rule would use the noisy one.
         """
+        if schema.kind != self.data:
+            mine, theirs, instead = (
+                ("tables", "transactions", "describe the table by its attributes")
+                if self.data == "table"
+                else ("transactions", "a table", "describe the items in the schema")
+            )
+            raise UsageError(
+                f"{self.name} publishes {mine}, and the schema describes {theirs}.",
+                hint=f"Use {' or '.join(for_data(schema.kind))}, or {instead}.",
+            )
+        cap = schema.person.max_rows if schema.person else 1
+        plan = self.plan_for(schema, Budget.of(epsilon, delta, cap), rows)
+        self.check(schema, plan)
+        return plan
+
+    @abstractmethod
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
+        """The plan for a budget.
+
+        Args:
+            schema: The public schema.
+            budget: What one person may lose.
+            rows: The noisy number of rows or a public guess at it; None while it is not known.
+        """
+
+    def check(self, schema: Schema, plan: Plan) -> None:
+        """Refuses a plan by which nothing could be drawn; no data was opened yet."""
+        plan.check_rates(1)
 
     @abstractmethod
     def run(
         self,
         engine: Any,
         schema: Schema,
-        budget: Budget,
+        plan: Plan,
         sampler: Sampler,
         progress: Progress = no_progress,
     ) -> Outcome:
@@ -164,14 +194,14 @@ class Publisher(ABC):
         Args:
             engine: The private data, as this method counts it.
             schema: The public schema.
-            budget: What one person may lose.
+            plan: What `plan` or `plan_for` gave, without a number of rows.
             sampler: Where outcomes come from.
             progress: Called now and then with the share of the work that is done.
         """
 
-    @abstractmethod
     def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
         """What public rules chose where a setting was left out."""
+        return {}
 
     @property
     def schedule_name(self) -> str:
@@ -204,39 +234,18 @@ class TablePublisher(Publisher):
 
     score: str | None
 
-    def plan(
-        self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
-    ) -> Plan:
-        """What would be spent on what. Opens no data.
-
-        Args:
-            schema: The public schema.
-            epsilon: The loss that one person may suffer.
-            delta: 0 for pure differential privacy.
-            rows: A public guess at the number of rows, where a rule would use the noisy one.
-        """
-        if schema.items is not None:
-            raise UsageError(
-                f"{self.name} publishes tables, and the schema describes transactions.",
-                hint=f"Use {' or '.join(for_data('transactions'))}, or describe the table by its "
-                "attributes.",
-            )
+    def check(self, schema: Schema, plan: Plan) -> None:
+        """See `Publisher.check`: whatever the noisy number of rows will be."""
         score = self.scoring(schema)
-        cap = schema.person.max_rows if schema.person else 1
-        budget = Budget.of(epsilon, delta, cap)
         if len(schema.attributes) > MOST_ATTRIBUTES:
             raise UsageError(f"A schema may have at most {MOST_ATTRIBUTES} predictors.")
-        for most in (self.plan_for(schema, budget, 0), self.plan_for(schema, budget, MOST_ROWS)):
-            most.check_rates(2 * max(score.sensitivity, score.score_range_apart))
-        return self.plan_for(schema, budget, rows)
+        for rows in (0, MOST_ROWS):
+            settled = self.plan_for(schema, plan.budget, rows)
+            settled.check_rates(2 * max(score.sensitivity, score.score_range_apart))
 
     def scoring(self, schema: Schema) -> Score:
         """The score that guides this method on tables of this schema."""
         return pick_score(self.score, schema)
-
-    @abstractmethod
-    def plan_for(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
-        """The plan for a budget; its first grant is "rows" if the schedule is tuned."""
 
     @abstractmethod
     def publish(self, job: Job) -> Outcome:
@@ -246,23 +255,15 @@ class TablePublisher(Publisher):
         self,
         engine: Engine,
         schema: Schema,
-        budget: Budget,
+        plan: Plan,
         sampler: Sampler,
         progress: Progress = no_progress,
     ) -> Outcome:
-        """Opens the ledger, buys what the rules want to know, and publishes.
+        """Opens the ledger, buys what the rules want to know, and publishes: see `Publisher.run`.
 
-        For a tuned schedule that is the noisy number of rows: what is granted after it is a
-        function of it.
-
-        Args:
-            engine: The private data.
-            schema: The public schema.
-            budget: What one person may lose.
-            sampler: Where outcomes come from.
-            progress: Called now and then with the share of the work that is done.
+        For a tuned schedule that is the noisy number of rows, which is the first that its plan
+        allows: what is granted after it is a function of it.
         """
-        plan = self.plan_for(schema, budget, 0)
         ledger = Ledger(plan.budgets.parts)
         curator = Curator(ledger, sampler)
         found, noisy_rows = [], None
@@ -272,7 +273,7 @@ class TablePublisher(Publisher):
             ledger.allow(plan.allowances[:1])
             measured_rows, noisy_rows = buy_rows(curator, engine)
             found.append(measured_rows)
-            plan = self.plan_for(schema, budget, noisy_rows)
+            plan = self.plan_for(schema, plan.budget, noisy_rows)
             ledger.allow(plan.allowances[1:])
         return self.publish(
             Job(

@@ -28,22 +28,17 @@ are not needed, neither for sampling (F5) nor for the relaxation of the threshol
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.records import Records
 from hedgerow.errors import UsageError
-from hedgerow.estimate.cells import estimate_cells, whole_counts
-from hedgerow.estimate.synthesize import draw_rows
-from hedgerow.measured.partition import TreePartition
-from hedgerow.methods import for_data
 from hedgerow.optimise.hierarchy import Forest, generalised_attributes
 from hedgerow.optimise.model import Aim, Rule, Utility, Worth, check_number
 from hedgerow.optimise.side import Side
@@ -56,12 +51,12 @@ from hedgerow.privacy.suppression import least_group, least_threshold, sampling_
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.planning.rows_plan import RowsPlan
 from hedgerow.publish.publisher import (
-    MOST_ROWS,
     Progress,
     Publisher,
     no_progress,
 )
 from hedgerow.publish.steps.frontier import frontier
+from hedgerow.publish.steps.rows import RowsOutcome, SideRows, gather, made_side
 from hedgerow.publish.steps.sampling import draw_nodes
 from hedgerow.schema import Schema
 from hedgerow.table import (
@@ -73,57 +68,11 @@ from hedgerow.table import (
 )
 from hedgerow.table.weights import MissingWeight, OutsideWeight
 
-__all__ = ["RowsOutcome", "SideRows", "Supermodular"]
+__all__ = ["Supermodular"]
 
 
 MOST_FAN = 100
-MOST_SIDE_ROWS = 50_000  # of a side table that we make; more would only cost time
 _ROOT = np.zeros(1, dtype=np.int64)
-
-
-@dataclass(frozen=True)
-class SideRows:
-    """A side table that was read already: its rows, as codes."""
-
-    rows: CodeMatrix
-
-
-@dataclass(frozen=True, kw_only=True)
-class RowsOutcome:
-    """A finished run: all of it was drawn or is public.
-
-    Args:
-        plan: What was spent on what.
-        ledger: The books.
-        lo: The first code of each listed row in each attribute.
-        hi: One past the last code.
-        counts: Noisy counts, or how many people were kept.
-        frontier: What other settings would have meant, on the side table.
-    """
-
-    plan: RowsPlan
-    ledger: Ledger
-    lo: Ints
-    hi: Ints
-    counts: Ints
-    frontier: dict[str, Any]
-
-    # what audits ask of every outcome
-
-    @property
-    def published(self) -> Ints:
-        """The ledger's account of all rows: everybody's."""
-        return _ROOT
-
-    @property
-    def sharing(self) -> int:
-        """How many rows share it."""
-        return len(self.counts)
-
-    @property
-    def drawn(self) -> tuple[object, ...]:
-        """Where the published rows lie, and their counts."""
-        return self.lo, self.hi, self.counts
 
 
 @dataclass(frozen=True)
@@ -243,27 +192,13 @@ class Supermodular(Publisher):
         columns.check(schema)
         return columns
 
-    def plan(
-        self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
-    ) -> RowsPlan:
-        """What would be spent on what. Opens no private data.
-
-        Args:
-            schema: The public schema.
-            epsilon: The loss that one person may suffer.
-            delta: Must be above 0: who is alone in a row may be listed by chance.
-            rows: Not used; here so that all methods are asked alike.
-        """
-        if schema.items is not None:
-            raise UsageError(
-                "supermodular publishes tables, and the schema describes transactions.",
-                hint=f"Use {' or '.join(for_data('transactions'))}, or describe the table by its "
-                "attributes.",
-            )
+    def check(self, schema: Schema, plan: RowsPlan) -> None:  # type: ignore[override]
+        """See `Publisher.check`."""
         self.terms(schema)
         self.own_weights(schema)
-        cap = schema.person.max_rows if schema.person else 1
-        return self.plan_for(schema, Budget.of(epsilon, delta, cap))
+        if self.side is None:  # refused before any of it is spent
+            made = DiffMulti()
+            made.check(schema, made.plan_for(schema, plan.side_budget()))
 
     def prepared(self, schema: Schema, source: object) -> tuple[Supermodular, CodeMatrix | None]:
         """See `Publisher.prepared`: reads the side table, which as a stream can be read once."""
@@ -279,8 +214,8 @@ class Supermodular(Publisher):
             return self.side.rows
         return read_public(self.side, schema)
 
-    def plan_for(self, schema: Schema, budget: Budget) -> RowsPlan:
-        """The plan for a budget."""
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> RowsPlan:
+        """See `Publisher.plan_for`. Delta must be above 0: who is alone may be listed by chance."""
         if not budget.delta:
             raise UsageError(
                 "supermodular needs a delta above 0: rows are listed if people are in them.",
@@ -306,14 +241,7 @@ class Supermodular(Publisher):
                 )
             least = least_group(rate, budget.row_delta, share)
             rule = {"sampling_rate": str(share), "threshold": least}
-        plan = RowsPlan.of(self.name, self.mode, budget, side, rule)
-        if side:
-            made = plan.side_budget()
-            score = DiffMulti().scoring(schema)
-            for guess in (0, MOST_ROWS):  # refused before any of it is spent
-                most = DiffMulti().plan_for(schema, made, guess)
-                most.check_rates(2 * max(score.sensitivity, score.score_range_apart))
-        return plan
+        return RowsPlan.of(self.name, self.mode, budget, side, rule)
 
     def picture(self, schema: Schema) -> dict[str, Any]:
         """Risk and utility on the public side table, for these settings and others."""
@@ -326,12 +254,11 @@ class Supermodular(Publisher):
         self,
         engine: MemoryEngine,
         schema: Schema,
-        budget: Budget,
+        plan: RowsPlan,
         sampler: Sampler,
         progress: Progress = no_progress,
     ) -> RowsOutcome:
         """See `Publisher.run`."""
-        plan = self.plan_for(schema, budget)
         forest, worth = self.terms(schema)
         aim = self.aim()
         ledger = Ledger([plan.unit_budget])
@@ -347,26 +274,7 @@ class Supermodular(Publisher):
             check_possible(forest, side, worth, aim, self._largest_factor())
         progress(0.2, "generalising")
         # generalise, when listing is paid for: one look at each distinct record
-        values = None if not self.weight_columns else self._factors(schema)
-
-        def generalise(records: Records) -> tuple[Small, Ints]:
-            leaves = forest.leaves(records.values)
-            factor = np.ones(leaves.shape)
-            if values is not None:
-                for column, (place, levels) in enumerate(values):
-                    factor[:, place] = levels[records.weights[:, column]]
-            where = (forest, side, worth, aim)
-            if self.sharpness is not None:
-                found = draw_nodes(
-                    *where, self.sharpness, leaves, factor, records.counts, sampler.words
-                )
-            else:
-                best = solve(*where, leaves, factor, thorough=self.thorough)
-                # nothing is allowed: the most general values, which say nothing
-                nodes = np.where(best.solved[:, None], best.nodes, forest.root[None, :])
-                found = nodes.astype(np.int32), records.counts
-            return _gather(forest, *found)
-
+        generalise = self._generalisation(schema, forest, side, worth, sampler)
         # list
         what = ("cells", engine.distinct_records(), generalise)
         if self.mode == "noisy":
@@ -379,16 +287,37 @@ class Supermodular(Publisher):
         lo, hi = (ends[nodes].astype(np.int64) for ends in (forest.lo, forest.hi))
         return RowsOutcome(plan=plan, ledger=ledger, lo=lo, hi=hi, counts=counts, frontier=picture)
 
-    def chosen(self, schema: Schema, outcome: Any) -> dict[str, Any]:
-        """See `Publisher.chosen`: the rule by which rows are left out."""
-        return dict(outcome.plan.rule)
+    def _generalisation(
+        self, schema: Schema, forest: Forest, side: Side, worth: Worth, sampler: Sampler
+    ) -> Callable[[Records], tuple[Small, Ints]]:
+        """What generalises each record by itself, and adds up those that became the same row."""
+        where = (forest, side, worth, self.aim())
+        values = None if not self.weight_columns else self._factors(schema)
+
+        def generalise(records: Records) -> tuple[Small, Ints]:
+            leaves = forest.leaves(records.values)
+            factor = np.ones(leaves.shape)
+            if values is not None:
+                for column, (place, levels) in enumerate(values):
+                    factor[:, place] = levels[records.weights[:, column]]
+            if self.sharpness is not None:
+                found = draw_nodes(
+                    *where, self.sharpness, leaves, factor, records.counts, sampler.words
+                )
+            else:
+                best = solve(*where, leaves, factor, thorough=self.thorough)
+                # nothing is allowed: the most general values, which say nothing
+                nodes = np.where(best.solved[:, None], best.nodes, forest.root[None, :])
+                found = nodes.astype(np.int32), records.counts
+            return gather(forest, *found)
+
+        return generalise
 
     def settings(self) -> dict[str, Any]:
         """The settings in words, for the manifest."""
         found = {one.name: getattr(self, one.name) for one in fields(self)}
         found["schedule"] = self.schedule_name
         found["side"] = "made" if self.side is None else "public"
-        found["schedule"] = self.schedule_name
         found["keep"] = str(read_number("keep", self.keep))
         found["weight_bounds"] = list(self.weight_bounds)
         if isinstance(self.weights, (str, os.PathLike)):
@@ -411,41 +340,6 @@ class Supermodular(Publisher):
         columns = self.own_weights(schema)
         assert columns is not None and self.weight_columns is not None
         return [(names.index(name), columns.values()) for name in self.weight_columns]
-
-
-def made_side(
-    engine: MemoryEngine, schema: Schema, budget: Budget, sampler: Sampler
-) -> NDArray[Any]:
-    """Synthetic rows of a DiffMulti release of the table; the budget was charged by the caller.
-
-    All that is drawn at random after the release is drawn with a fixed seed, so that the rows are
-    a function of the transcript.
-    """
-    outcome = DiffMulti().run(engine, schema, budget, sampler)
-    assert isinstance(outcome.partition, TreePartition)
-    classes = max(1, len(schema.classes))
-    found = estimate_cells(outcome.partition, outcome.measurements, classes)
-    counts = whole_counts(found)
-    if not counts.any():  # nothing is known, so nobody is likelier than another
-        counts = np.ones_like(counts)
-    number = int(min(max(counts.sum(), 1000), MOST_SIDE_ROWS))
-    tree, places = outcome.partition, range(len(schema.attributes))
-    parts = [tree.parts(place, found.regions) for place in places]
-    rows = draw_rows(schema, parts, counts, number, seed=0)
-    return read_public(rows, schema)
-
-
-def _gather(forest: Forest, nodes: Small, counts: Ints) -> tuple[Small, Ints]:
-    """Adds up what fell to the same row; rows in canonical order, by codes."""
-    by_codes = np.lexsort((-forest.hi, forest.lo))
-    rank = np.empty(len(by_codes), np.int64)
-    rank[by_codes] = np.arange(len(by_codes))
-    order = np.lexsort(rank[nodes].T[::-1])
-    nodes, counts = nodes[order], counts[order]
-    if not len(nodes):
-        return nodes, counts
-    first = np.flatnonzero(np.append(True, (nodes[1:] != nodes[:-1]).any(axis=1)))
-    return nodes[first], np.add.reduceat(counts, first)
 
 
 def _check_whole(setting: str, value: int, least: int, most: int) -> None:

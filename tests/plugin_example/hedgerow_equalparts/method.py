@@ -7,13 +7,13 @@ one region and class, and pays for one discrete Laplace count.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from hedgerow.counting.engine import Engine
 from hedgerow.measured.partition import GridPartition
-from hedgerow.privacy.budget import Budget, Number
+from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Sampler
@@ -48,14 +48,8 @@ class EqualParts(Publisher):
         super().__post_init__()
         check_count("parts", self.parts, 100)
 
-    def plan(
-        self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
-    ) -> Plan:
-        """See `Publisher.plan`."""
-        cap = schema.person.max_rows if schema.person else 1
-        return self._plan(Budget.of(epsilon, delta, cap))
-
-    def _plan(self, budget: Budget) -> Plan:
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
+        """See `Publisher.plan_for`."""
         pure = Budget(budget.epsilon, rows=budget.rows)
         return Plan(
             method=self.name,
@@ -63,8 +57,6 @@ class EqualParts(Publisher):
             budget=pure,
             budgets=divide_budget(pure, _UNITS, 0),
             allowances=(Allowance("leaf", "epsilon", (_UNITS,), 1),),
-            specialisations=None,
-            depth=None,
             grows=False,
         )
 
@@ -72,12 +64,11 @@ class EqualParts(Publisher):
         self,
         engine: Engine,
         schema: Schema,
-        budget: Budget,
+        plan: Plan,
         sampler: Sampler,
         progress: Progress = no_progress,
     ) -> Outcome:
         """See `Publisher.run`."""
-        plan = self._plan(budget)
         ledger = Ledger(plan.budgets.parts)
         ledger.allow(plan.allowances)
         edges = [
@@ -95,7 +86,3 @@ class EqualParts(Publisher):
             published=np.zeros(1, dtype=np.int64),
             sharing=partition.cells,
         )
-
-    def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
-        """See `Publisher.chosen`: there is nothing to choose."""
-        return {}

@@ -50,7 +50,8 @@ def table(rows: int = 500, seed: int = 8) -> Table:
 
 
 def run(method: DiffGen, data: Table, budget: Budget = ENDLESS, seed: int = 3) -> Outcome:
-    return method.run(MemoryEngine(data), data.schema, budget, SecureSampler(Keystream(seed=seed)))
+    plan = method.plan_for(data.schema, budget)
+    return method.run(MemoryEngine(data), data.schema, plan, SecureSampler(Keystream(seed=seed)))
 
 
 def parts_of(value: Value) -> dict[int, list[Value]]:

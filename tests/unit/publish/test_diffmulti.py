@@ -46,7 +46,8 @@ def table(rows: int = 400, seed: int = 5) -> Table:
 
 
 def run(method: DiffMulti, data: Table, budget: Budget = ENDLESS, seed: int = 3) -> Outcome:
-    return method.run(MemoryEngine(data), data.schema, budget, SecureSampler(Keystream(seed=seed)))
+    plan = method.plan_for(data.schema, budget)
+    return method.run(MemoryEngine(data), data.schema, plan, SecureSampler(Keystream(seed=seed)))
 
 
 def score_of(name: str, rows: np.ndarray, a: int, parts: list[tuple[int, int]]) -> Fraction:

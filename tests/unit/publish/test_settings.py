@@ -10,7 +10,8 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import UsageError
-from hedgerow.publish import cdiffgen, diffgen, diffmulti, diffpart, supermodular
+from hedgerow.publish import cdiffgen, diffgen, diffmulti, diffpart
+from hedgerow.publish.steps import rows
 from hedgerow.schema import Schema
 
 DEFAULTS: dict[Any, dict[str, Any]] = {
@@ -104,7 +105,7 @@ def test_what_the_budget_is_cut_into() -> None:
     assert (cdiffgen.GROWTH_UNITS, cdiffgen.PAPER_STEP) == (40_000, 1_000)
     assert (diffpart.UNITS, diffpart.SIZE_UNITS, diffpart.GATE_UNITS) == (10**6, 20_000, 250_000)
     assert diffpart.SUPPORT_UNITS == {"core": 600_000, "tree": 300_000}
-    assert supermodular.MOST_SIDE_ROWS == 50_000
+    assert rows.MOST_SIDE_ROWS == 50_000
 
 
 def many_classes(number: int) -> Schema:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from hedgerow.errors import UsageError
-from hedgerow.privacy.budget import Budget, Number
+from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Sampler
@@ -24,7 +24,6 @@ class Baseline(Publisher):
     """A method that others compare with: for experiments, and unknown to `hedgerow verify`."""
 
     schedule: Literal["tuned", "paper"] = "paper"
-    table: ClassVar[bool] = True  # or transactions
 
     @abstractmethod
     def allowances(self, schema: Schema) -> Iterable[Allowance]:
@@ -34,15 +33,8 @@ class Baseline(Publisher):
     def publish(self, engine: Any, schema: Schema, plan: Plan, curator: Curator) -> Outcome:
         """Spends by the plan."""
 
-    def plan(
-        self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
-    ) -> Plan:
-        """See `Publisher.plan`."""
-        if (schema.kind == "table") != self.table:
-            kind = "tables" if self.table else "transactions"
-            raise UsageError(f"{self.name} is for {kind}.", hint="Take another method.")
-        cap = schema.person.max_rows if schema.person else 1
-        budget = Budget.of(epsilon, delta, cap)
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
+        """See `Publisher.plan_for`."""
         if budget.delta:
             raise UsageError("baselines promise pure epsilon.", hint="Leave delta out.")
         return plan_of(self.name, budget, self.allowances(schema))
@@ -51,17 +43,12 @@ class Baseline(Publisher):
         self,
         engine: Any,
         schema: Schema,
-        budget: Budget,
+        plan: Plan,
         sampler: Sampler,
         progress: Progress = no_progress,
     ) -> Outcome:
         """See `Publisher.run`."""
-        plan = plan_of(self.name, budget, self.allowances(schema))
         return self.publish(engine, schema, plan, Curator(ledger_of(plan), sampler))
-
-    def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
-        """See `Publisher.chosen`."""
-        return {}
 
 
 def plan_of(name: str, budget: Budget, allowances: Iterable[Allowance]) -> Plan:
@@ -73,8 +60,6 @@ def plan_of(name: str, budget: Budget, allowances: Iterable[Allowance]) -> Plan:
         budget=budget,
         budgets=budgets,
         allowances=tuple(allowances),
-        specialisations=None,
-        depth=None,
         grows=False,
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -107,12 +107,12 @@ class ItemsetTable(Baseline):
     """The same for transactions: noisy counts of all 2^n sets of n items.
 
     Example:
-        >>> ItemsetTable().table
-        False
+        >>> ItemsetTable().data
+        'transactions'
     """
 
     name: ClassVar[str] = "itemsets"
-    table: ClassVar[bool] = False
+    data: ClassVar[Literal["table", "transactions"]] = "transactions"
 
     def allowances(self, schema: Schema) -> Iterable[Allowance]:
         """See `Baseline.allowances`."""

@@ -37,7 +37,8 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run as run_method
 from hedgerow.publish.diffgen import DiffGen
-from hedgerow.publish.supermodular import RowsOutcome, Supermodular
+from hedgerow.publish.steps.rows import RowsOutcome
+from hedgerow.publish.supermodular import Supermodular
 
 __all__ = ["FIGURES", "TITLE"]
 

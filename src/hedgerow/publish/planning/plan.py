@@ -108,14 +108,19 @@ class Plan:
     budget: Budget
     budgets: Budgets
     allowances: tuple[Allowance, ...]
-    specialisations: int | None
-    depth: int | None
+    specialisations: int | None = None
+    depth: int | None = None
     grows: bool = True
 
     @property
     def accounting(self) -> str:
         """How losses are added up."""
         return self.budgets.accounting
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """What the ledger of a release tells beside charges, by name."""
+        return {}
 
     def check_rates(self, score_range: int) -> None:
         """Refuses a plan whose shares are too small to be drawn with, before any is spent.

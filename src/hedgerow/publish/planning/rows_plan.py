@@ -42,8 +42,6 @@ class RowsPlan(Plan):
             budget=budget,
             budgets=budgets,
             allowances=allowances,
-            specialisations=None,
-            depth=None,
             grows=False,
             mode=mode,
             side=side,
@@ -54,6 +52,11 @@ class RowsPlan(Plan):
     def accounting(self) -> str:
         """Epsilon is pure; delta is the chance that somebody who is alone is listed."""
         return "suppression"
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """See `Plan.rules`: how rows are left out."""
+        return {"suppression": self.rule}
 
     @property
     def unit_budget(self) -> UnitBudget:
@@ -78,8 +81,4 @@ class RowsPlan(Plan):
         """The plan for machines."""
         told = super().to_dict()
         del told["specialisations"], told["depth"], told["schedule"]
-        return told | {
-            "accounting": self.accounting,
-            "mode": self.mode,
-            "suppression": self.rule,
-        }
+        return told | {"accounting": self.accounting, "mode": self.mode, **self.rules}
