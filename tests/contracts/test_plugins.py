@@ -131,6 +131,10 @@ def test_without_the_package_nothing_is_verified_and_nothing_published(
     assert done.returncode == 7
     found = json.loads(done.stdout)
     assert (found["ok"], found["known"]) == (False, False)
+    done = machine("report", out, "--out", f"{out}.html", installed=False)
+    assert done.returncode == 7 and "THIS RELEASE CANNOT BE VERIFIED HERE" in done.stderr
+    text = (machine.folder / f"{out}.html").read_text(encoding="utf-8")
+    assert "What it promises cannot be verified here." in text and "DO NOT RELY" not in text
     done = machine(
         "publish", "people.csv", "--schema", "schema.yaml", "--epsilon", 1, "--out", "no", *words,
         installed=False,

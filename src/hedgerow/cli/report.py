@@ -79,7 +79,7 @@ def report(
     doubted, seeded = doubt(opened, verdict), not opened.guarantee["private"]
     write_text(out, page(opened, against, verdict), overwrite)
     if doubted is not None:
-        warn(f"DO NOT RELY ON THIS RELEASE. {doubted}", as_json)
+        warn(f"{doubted.loud}. {doubted.why}", as_json)
     with telling(out):
         if as_json:
             private = raw is None and not seeded and doubted is None
@@ -89,10 +89,10 @@ def report(
                 f"Wrote {out}. It is NOT PRIVATE: computed from the raw data, for its holder alone."
             )
         elif doubted is not None:
-            say(f"Wrote {out}. It warns of the release, which cannot be relied on.")
+            say(f"Wrote {out}. It warns of the release, which cannot be {doubted.what}.")
         elif seeded:
             say(f"Wrote a page about a test release, NOT PRIVATE, to {out}.")
         else:
             say(f"Wrote a page for recipients to {out}: made from the release alone.")
     if doubted is not None:
-        raise typer.Exit(1)
+        raise typer.Exit(doubted.exit_code)

@@ -13,7 +13,7 @@ from hedgerow.cli.options import AsJson
 from hedgerow.errors import ReleaseError, UnverifiableError
 
 if TYPE_CHECKING:
-    from hedgerow.verification import Verdict
+    pass
 
 
 def verify(
@@ -46,14 +46,15 @@ def verify(
             }
         )
         if not verdict.ok:
-            raise typer.Exit(_failure(verdict).exit_code)
+            failure = UnverifiableError if verdict.unverifiable else ReleaseError
+            raise typer.Exit(failure.exit_code)
         return
     print_table(
         ["check", "holds", "because"],
         [[check.name, "yes" if check.ok else "NO", check.words] for check in verdict.checks],
     )
     names = [check.name for check in verdict.checks if not check.ok]
-    if not verdict.ok and _failure(verdict) is UnverifiableError:
+    if verdict.unverifiable:
         raise UnverifiableError(
             f"{release} cannot be verified here: {verdict.checks[-1].words}.",
             hint="Install the package that it was published with, or a newer hedgerow.",
@@ -77,12 +78,6 @@ def verify(
     say("Nobody can tell from a release alone:")
     for words in verdict.unchecked:
         say(f"  - {words}")
-
-
-def _failure(verdict: Verdict) -> type[ReleaseError]:
-    """What a verdict comes to that does not hold: a fault weighs more than what is unknown."""
-    others = any(not check.ok and check.name != "method" for check in verdict.checks)
-    return ReleaseError if verdict.known or others else UnverifiableError
 
 
 def _text(number: Fraction | None) -> str | None:

@@ -13,7 +13,7 @@ from hedgerow.report import words
 from hedgerow.report.divisions import whole
 from hedgerow.report.html import Safe, join, tag
 from hedgerow.report.kinds import KINDS
-from hedgerow.report.promise import budget, doubt, factor, promise
+from hedgerow.report.promise import Doubt, budget, doubt, factor, promise
 from hedgerow.report.values import questions, values
 from hedgerow.schema import Numeric
 from hedgerow.verification import verify
@@ -104,10 +104,10 @@ def page(
 
 
 def _warnings(
-    release: Release, doubted: str | None, against: Judgement | None
+    release: Release, doubted: Doubt | None, against: Judgement | None
 ) -> list[tuple[str, str]]:
     """What nobody may overlook: some loud words each, and why."""
-    found = [] if doubted is None else [("DO NOT RELY ON THIS RELEASE", doubted)]
+    found = [] if doubted is None else [(doubted.loud, doubted.why)]
     if against is not None:
         text = "This page was computed from the raw data. For its holder alone: do not pass it on."
         found.append(("NOT PRIVATE", text))
@@ -125,11 +125,11 @@ def _banner(warnings: list[tuple[str, str]]) -> Safe | None:
     return tag("aside", *inner, class_="banner", aria_label=label)
 
 
-def _top(release: Release, doubted: str | None, against: Judgement | None) -> Safe:
+def _top(release: Release, doubted: Doubt | None, against: Judgement | None) -> Safe:
     what = "for the holder of the data" if against is not None else "for its recipients"
     if doubted is not None:
-        kind = f"A release that cannot be relied on, {what}"
-        epsilon = delta = "not to be relied on"
+        kind = f"A release that cannot be {doubted.what}, {what}"
+        epsilon = delta = f"cannot be {doubted.what}"
     elif not release.guarantee["private"]:
         kind = "A test release, NOT PRIVATE"
         epsilon = delta = "none: seeded"
@@ -207,13 +207,13 @@ def _sections(
     return [(key, name, content) for key, name, content in found if content is not None]
 
 
-def _short(release: Release, doubted: str | None, against: Judgement | None) -> Safe:
+def _short(release: Release, doubted: Doubt | None, against: Judgement | None) -> Safe:
     """What somebody should know who reads no further."""
-    told = [] if doubted is None else ["What it promises cannot be relied on."]
+    told = [] if doubted is None else [f"What it promises cannot be {doubted.what}."]
     if against is not None and not against.matches:
         told.append(f"{_STRANGE} What is compared with it below says nothing.")
     if doubted is not None:
-        told.append("Its numbers may be wrong as well, or not noisy.")
+        told.append(doubted.numbers)
     elif not release.guarantee["private"]:
         told += ["This release is a test. It protects nobody and must not be given away."]
     else:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.errors import ReleaseError
+from hedgerow.errors import ReleaseError, UnverifiableError
 from hedgerow.measured.conversion import exact
 from hedgerow.report import words
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
@@ -17,7 +18,7 @@ from hedgerow.verification.verify import Verdict
 if TYPE_CHECKING:
     from hedgerow.release import Release
 
-__all__ = ["after", "budget", "doubt", "factor", "promise", "shares"]
+__all__ = ["Doubt", "after", "budget", "doubt", "factor", "promise", "shares"]
 
 _BEFORE = ((1, 1000), (1, 100), (1, 10), (1, 2))
 _COLOURS = 9
@@ -55,8 +56,31 @@ def factor(epsilon: Fraction) -> str:
     return shown or f"e^{words.decimal(epsilon)}"
 
 
-def doubt(release: Release, verdict: Verdict) -> str | None:
-    """Why a release cannot be relied on, if it fails its own checks.
+@dataclass(frozen=True, kw_only=True)
+class Doubt:
+    """That a release cannot be relied on, in words.
+
+    Args:
+        loud: Some words that nobody may overlook.
+        why: Why.
+        what: What cannot be done with the release.
+        promised: What its promise is worth.
+        numbers: What its numbers are worth.
+        advice: What to do.
+        exit_code: How a command ends that noticed it.
+    """
+
+    loud: str = "DO NOT RELY ON THIS RELEASE"
+    why: str
+    what: str = "relied on"
+    promised: str = "Nothing that can be relied on."
+    numbers: str = "Its numbers may be wrong as well, or not noisy."
+    advice: str = "Ask whoever published it for a sound one."
+    exit_code: int = 1
+
+
+def doubt(release: Release, verdict: Verdict) -> Doubt | None:
+    """Why a release cannot be relied on, if it fails its own checks or cannot be verified here.
 
     That a release was seeded is no lie: it says so itself, and is told elsewhere.
     """
@@ -64,26 +88,30 @@ def doubt(release: Release, verdict: Verdict) -> str | None:
     failed = [c for c in verdict.checks if not c.ok and not (seeded and c.name == "private")]
     if not failed:
         return None
+    if not verdict.known and [check.name for check in failed] == ["method"]:
+        return Doubt(
+            loud="THIS RELEASE CANNOT BE VERIFIED HERE",
+            why=f"Nothing speaks against it, but {failed[0].words}.",
+            what="verified here",
+            promised="What it promises cannot be verified here.",
+            numbers="Whether its numbers are noisy is not known here.",
+            advice="Install the package that it was published with, or a newer hedgerow.",
+            exit_code=UnverifiableError.exit_code,
+        )
     told = []
     for check in failed[:_NAMED]:
         # what stray files are called is nothing that the release tells
         stray = check.name == "other files"
         told.append(f"{check.name}: " + ("there are some beside its own" if stray else check.words))
     more = f"; and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
-    return f"It fails its own check ({'; '.join(told)}{more})."
+    return Doubt(why=f"It fails its own check ({'; '.join(told)}{more}).")
 
 
 def promise(release: Release, verdict: Verdict) -> Safe:
     """The guarantee in plain words and in odds, if the books bear it out."""
     doubted = doubt(release, verdict)
     if doubted is not None:
-        return tag(
-            "p",
-            "Nothing that can be relied on. ",
-            doubted,
-            " Ask whoever published it for a sound one.",
-            class_="bad",
-        )
+        return tag("p", f"{doubted.promised} {doubted.why} {doubted.advice}", class_="bad")
     if not release.guarantee["private"]:
         return tag("p", *words.guarantee(release), class_="bad")
     epsilon, delta = exact(release.guarantee["epsilon"]), exact(release.guarantee["delta"])

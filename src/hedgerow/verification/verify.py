@@ -70,6 +70,12 @@ class Verdict:
     unchecked: tuple[str, ...] = _UNCHECKED
     known: bool = True
 
+    @property
+    def unverifiable(self) -> bool:
+        """Whether nothing speaks against a release but that it cannot be verified here."""
+        faults = (check for check in self.checks if not check.ok and check.name != "method")
+        return not self.known and not any(faults)
+
 
 def verify(source: str | Path | Release) -> Verdict:
     """Recomputes the spent budget and checks that a release is whole and in order.

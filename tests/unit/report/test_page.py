@@ -197,6 +197,17 @@ def test_a_release_that_lies_is_not_advertised(
         assert "add up to no more" in page(releases[kind])
 
 
+def test_a_method_that_is_not_installed_is_no_lie(releases: dict[str, Path]) -> None:
+    from dataclasses import replace
+
+    release = replace(hr.Release.load(releases["diffmulti"]), method="unheard-of")
+    text = page(release)
+    aside = text[text.index("<aside") : text.index("</aside>")]
+    assert "THIS RELEASE CANNOT BE VERIFIED HERE. </strong>Nothing speaks against it" in aside
+    assert in_short(text)[0] == "What it promises cannot be verified here."
+    assert "DO NOT RELY" not in text and "by a factor of" not in text
+
+
 def test_books_of_a_liar_need_not_be_readable(releases: dict[str, Path]) -> None:
     from dataclasses import replace
 
