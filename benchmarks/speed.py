@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow import CDiffGen, DiffGen, DiffMulti, Schema, publish
-from hedgerow.counting.domain import Domain
+from hedgerow.counting.engine import Domain
 from hedgerow.evaluate import random_queries
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream

@@ -393,7 +393,7 @@ BY_HAND = (
     ),
     ByHand(
         name="delta-spent-twice",
-        path="publish/planning/rows_plan.py",
+        path="publish/planning/plan.py",
         old="_UNITS, Fraction(0), self.budget.rows)",
         new="_UNITS, self.budget.delta, self.budget.rows)",
         flaw="The side table spends the delta that listing rows spends again.",

@@ -76,7 +76,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if slope >= 1:",
     ): "z is the best one for a ratio below the limit, so the slope is below 0 there.",
     (
-        "publish/planning/itemset_rules.py",
+        "publish/planning/rules.py",
         "while edges[-1] < most:",
         "while edges[-1] <= most:",
     ): "The one edge more lies beyond the most, and such edges are left out.",
@@ -101,7 +101,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "precision = 65 + trials.bit_length()",
     ): "It decides how trials are cut into portions, and any portions have one law.",
     (
-        "publish/planning/rows_plan.py",
+        "publish/planning/plan.py",
         "return self.budgets.parts[0]",
         "return self.budgets.parts[ -1]",
     ): "There is one budget.",
@@ -208,7 +208,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         'if before >= "transaction":',
     ): "All other units come before it in the alphabet.",
     (
-        "publish/planning/itemset_rules.py",
+        "publish/planning/rules.py",
         "middle = (edges + np.minimum(upper, 2 * edges)) / 2",
         "middle = (edges + np.minimum(upper, 3 * edges)) / 2",
     ): "No bin reaches twice its lower end.",

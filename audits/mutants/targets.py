@@ -131,9 +131,10 @@ TARGETS: tuple[Target, ...] = (
         _target(f"privacy/budget_ledger/{name}.py", *_LEDGER, slow=BOOKS)
         for name in ("ledger", "records", "rules", "booking", "file")
     ),
-    _target("publish/planning/plan.py", GOLDEN, slow=TABLES),
-    _target("publish/planning/rules.py", GOLDEN),
-    _target("publish/planning/itemset_rules.py", GOLDEN, slow=TRANSACTIONS),
+    _target(
+        "publish/planning/plan.py", GOLDEN, *_unit("publish", "supermodular"), slow=(*TABLES, *ROWS)
+    ),
+    _target("publish/planning/rules.py", GOLDEN, slow=TRANSACTIONS),
     Target(
         path="publish/steps/sampling.py",
         tests=(
@@ -162,7 +163,6 @@ TARGETS: tuple[Target, ...] = (
     _target("publish/clusters.py", GOLDEN, slow=CLUSTERS),
     _target("publish/supermodular.py", *_unit("publish", "settings"), GOLDEN, slow=ROWS),
     _target("publish/steps/rows.py", GOLDEN, *_unit("publish", "supermodular"), slow=ROWS),
-    _target("publish/planning/rows_plan.py", GOLDEN, *_unit("publish", "supermodular"), slow=ROWS),
     _target("publish/payment.py", *_unit("publish", "api")),
     _target("publish/publisher.py", *_PLANS, GOLDEN, slow=TABLES),
     _target("counting/sealed.py"),

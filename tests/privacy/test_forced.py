@@ -17,7 +17,7 @@ from hedgerow.publish import marginals as marginals
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
-from hedgerow.publish.planning import itemset_rules as basket_rules
+from hedgerow.publish.planning import rules
 from hedgerow.schema import Schema
 from hedgerow.table import Table
 
@@ -66,7 +66,7 @@ def test_draws_decide_everything_with_a_delta(method):
 def test_the_rules_do_turn_between_these_tables():
     """Or nothing would be shown: by the noisy number of rows, sizes and shares are others."""
     few, many = 3, MANY
-    assert basket_rules.core_size(30, few, 2.0) < basket_rules.core_size(30, many, 2.0)
+    assert rules.core_size(30, few, 2.0) < rules.core_size(30, many, 2.0)
     assert diffmulti.tree_size(Fraction(5), few) != diffmulti.tree_size(Fraction(5), many)
     shares = [marginals.share_marginals(PEOPLE, Fraction(5), rows, 1000) for rows in (few, many)]
     assert shares[0].pairs != shares[1].pairs and shares[0].by_class != shares[1].by_class

@@ -33,8 +33,7 @@ from hedgerow.measured.measurements import Measurement
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
-from hedgerow.privacy.sampler import Listing, Rates, SecureSampler
-from hedgerow.privacy.selection import Candidates
+from hedgerow.privacy.sampler import Candidates, Listing, Rates, SecureSampler
 from hedgerow.privacy.suppression import sampled_delta
 from hedgerow.publish import clusters
 from hedgerow.publish import marginals as marginals

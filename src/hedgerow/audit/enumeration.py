@@ -33,8 +33,7 @@ import numpy as np
 from hedgerow.arrays import Floats, Ints, Words
 from hedgerow.audit.replay_laws import kept_law, selection_law, tail
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.sampler import C, Listing, Rates, Sampler, flat
-from hedgerow.privacy.selection import Candidates, Choices
+from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, flat
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Publisher
 

@@ -20,8 +20,7 @@ from hedgerow.audit.neighbours import Pick
 from hedgerow.audit.replay import DivergedError, record
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.sampler import C, Listing, Rates, Sampler, SecureSampler
-from hedgerow.privacy.selection import Candidates, Choices
+from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema

@@ -22,8 +22,7 @@ import numpy as np
 from hedgerow.arrays import Floats, Ints, Words
 from hedgerow.audit.replay_laws import listing_law, selection_law, tail
 from hedgerow.audit.replay_trace import Comparison, DivergedError, Step, Trace, compare
-from hedgerow.privacy.sampler import C, Listing, Rates, Sampler, flat
-from hedgerow.privacy.selection import Candidates, Choices
+from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, flat
 
 __all__ = [
     "Comparison",

@@ -11,8 +11,7 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.audit.replay_trace import DivergedError
-from hedgerow.privacy.sampler import C, Cells, Listing
-from hedgerow.privacy.selection import Candidates
+from hedgerow.privacy.sampler import C, Candidates, Cells, Listing
 
 __all__ = ["kept_law", "listing_law", "selection_law", "tail"]
 

@@ -31,7 +31,7 @@ from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema
 from hedgerow.table import Transactions
 
-__all__ = ["CANDIDATES", "log_ratios", "search_pair", "worth"]
+__all__ = ["fits", "CANDIDATES", "log_ratios", "search_pair", "worth"]
 
 CANDIDATES = 24
 """With how many pairs a search begins."""
@@ -116,7 +116,7 @@ def search_pair(
     pairs: list[Pair] = []
     for _ in range(20 * candidates):
         schema = schemas(pick)
-        if _fits(method, schema, budget):
+        if fits(method, schema, budget):
             pairs.append(_any_pair(schema, pick, partial(_turns, method, schema, budget)))
         if len(pairs) == candidates:
             break
@@ -134,7 +134,7 @@ def search_pair(
     return replace(pairs[0], words="by search") if pairs else None
 
 
-def _fits(method: Publisher, schema: Schema, budget: Budget) -> bool:
+def fits(method: Publisher, schema: Schema, budget: Budget) -> bool:
     """Whether a method can publish such tables at all; a score may need a class."""
     try:
         method.plan(schema, budget.epsilon, budget.delta)

@@ -11,8 +11,7 @@ import numpy as np
 
 from hedgerow.arrays import Ints, Words
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.sampler import C, Listing, Rates, SecureSampler
-from hedgerow.privacy.selection import Candidates, Choices
+from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, SecureSampler
 
 __all__ = ["Telling"]
 

@@ -40,7 +40,7 @@ from hedgerow.audit.neighbours import (
 )
 from hedgerow.audit.report import Line, Report
 from hedgerow.audit.rules import ROUNDING, check_books, replay_pair
-from hedgerow.audit.search import CANDIDATES, search_pair
+from hedgerow.audit.search import CANDIDATES, fits, search_pair
 from hedgerow.audit.telling import Telling
 from hedgerow.audit.trials import presence, whole_person
 from hedgerow.errors import UsageError
@@ -172,15 +172,6 @@ def audit(
     return Report(tuple(lines), len(parts))
 
 
-def _fits(method: Publisher, schema: Schema, budget: Budget) -> bool:
-    """Whether a method can publish such tables at all; a score may need a class."""
-    try:
-        method.plan(schema, budget.epsilon, budget.delta)
-    except UsageError:
-        return False
-    return True
-
-
 def _pairs(schema: Schema | None, make: Callable[[Pick], Schema], seed: int) -> Iterator[Pair]:
     """Neighbours without end: edge cases first, then at random."""
     pick = picker(seed)
@@ -193,7 +184,7 @@ def _replay(
     setting: _Setting, entry: Audited, mode: Publisher, schema: Schema | None
 ) -> Iterator[Line]:
     """The replay audit and the ledger check of one mode."""
-    if schema and not _fits(mode, schema, setting.budget):
+    if schema and not fits(mode, schema, setting.budget):
         return
     wanted = max(14, setting.runs // entry.slow // len(entry.modes))
     tried, booked, strongest = 0, 0, 0.0
@@ -202,7 +193,7 @@ def _replay(
     for number, pair in enumerate(_pairs(schema, entry.schemas, setting.seed)):
         if tried >= wanted or setting.out_of_time():
             break
-        if entry.needs_delta and not _fits(mode, pair.without.schema, setting.budget):
+        if entry.needs_delta and not fits(mode, pair.without.schema, setting.budget):
             continue  # an attribute with a single value has nothing more general
         for finding in replay_pair(mode, pair, setting.budget, setting.seed + number):
             tried += 1
@@ -234,7 +225,7 @@ def _enumerate(
 ) -> Iterator[Line]:
     """The whole laws of one mode on tiny domains."""
     for words, small in (entry.tiny_schemas if schema is None else {schema.name: schema}).items():
-        if _cells(small) > TINY_CELLS or not _fits(mode, small, setting.budget):
+        if _cells(small) > TINY_CELLS or not fits(mode, small, setting.budget):
             continue
         for pair in tiny_pairs(small):
             if setting.out_of_time():
@@ -268,7 +259,7 @@ def _distinguishers(
     pick = picker(setting.seed)
     for mode in () if entry.needs_delta else entry.modes:  # which lists cells, not everybody
         fitting = schema or entry.schemas(pick)
-        if _fits(mode, fitting, setting.budget):
+        if fits(mode, fitting, setting.budget):
             for pair in edge_cases(fitting, pick)[: 2 if schema else 1]:
                 # one for every mode, and the weakest: where there are others it takes a fifth
                 runs = setting.runs if schema else max(1, setting.runs // 5)
@@ -340,7 +331,7 @@ def _rules(
         made = schema or entry.schemas(pick)
         if tried >= wanted or setting.out_of_time():
             break
-        if not _fits(mode, made, setting.budget):
+        if not fits(mode, made, setting.budget):
             continue
         # by then every rule has turned: they look at rows times epsilon
         many = min(MOST_RECORDS, math.ceil(RECORDS / setting.budget.row_epsilon))
@@ -386,7 +377,7 @@ def _files(
             wrong = wrong or check_preparation(pair)
             tried += 1
             made = pair.without.schema
-            if not _fits(mode, made, setting.budget):
+            if not fits(mode, made, setting.budget):
                 continue
             plan = mode.plan(made, epsilon, delta)
             if plan.accounting == "zcdp":
@@ -410,7 +401,7 @@ def _distinguish_files(setting: _Setting, entry: Audited, mode: Publisher) -> It
     place = entry.modes.index(mode)
     with TemporaryDirectory() as folder:
         pair = crowded_pair(Path(folder), items, WAYS[place % len(WAYS)])
-        if not _fits(mode, pair.without.schema, setting.budget):
+        if not fits(mode, pair.without.schema, setting.budget):
             return
         budget = mode.plan(pair.without.schema, setting.budget.epsilon, setting.budget.delta).budget
         trial = whole_person(pair, CROWDED_OTHERS, 1 if items else CROWDED_CAP)

@@ -90,7 +90,7 @@ def plan(
     simulated rows (or a PUBLIC table) again and again and shows how far releases are off.
     """
     from hedgerow.cli.display.words import caution, many, purpose_words, strength
-    from hedgerow.publish.planning.rows_plan import RowsPlan
+    from hedgerow.publish.planning.plan import RowsPlan
     from hedgerow.schema import Schema
 
     known = Schema.load(schema)

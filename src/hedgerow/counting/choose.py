@@ -142,9 +142,9 @@ def open_engine(
     """
     kind = frame_kind(source)
     if schema.items is not None:
-        with _item_engine(
-            source, schema, counting, delimiter, line_breaks, allow_empty, reading, passing
-        ) as records:
+        how: dict[str, Any] = {"delimiter": delimiter, "line_breaks": line_breaks}
+        how |= {"allow_empty": allow_empty, "progress": reading}
+        with _item_engine(source, schema, counting, how, passing) as records:
             yield records, kind
         return
     stream = RowStream(source, schema, delimiter, weights, line_breaks, allow_empty=allow_empty)
@@ -166,15 +166,9 @@ def open_engine(
 
 @contextmanager
 def _item_engine(
-    source: Any,
-    schema: Schema,
-    counting: Counting,
-    delimiter: str | None,
-    line_breaks: bool,
-    allow_empty: bool,
-    reading: Progress,
-    passing: Progress,
+    source: Any, schema: Schema, counting: Counting, how: dict[str, Any], passing: Progress
 ) -> Iterator[ItemEngine]:
+    """The engine for transactions, which are read as `read_transactions` is told by `how`."""
     if counting.engine == "dask" or counting.scheduler is not None:
         raise UsageError(
             "The Dask engine does not count transactions.",
@@ -184,26 +178,9 @@ def _item_engine(
     if counting.engine is None:
         streamed = not _small(source, counting.bytes)
     if not streamed:
-        read = read_transactions(
-            source,
-            schema,
-            delimiter=delimiter,
-            line_breaks=line_breaks,
-            progress=reading,
-            allow_empty=allow_empty,
-        )
-        yield MemoryItems(read)
+        yield MemoryItems(read_transactions(source, schema, **how))
         return
-    with StreamedItems.read(
-        source,
-        schema,
-        counting.bytes,
-        counting.scratch,
-        delimiter,
-        reading,
-        line_breaks,
-        allow_empty=allow_empty,
-    ) as records:
+    with StreamedItems.read(source, schema, counting.bytes, counting.scratch, **how) as records:
         records.watch(passing)
         records.keep_room(ROOM)
         yield records

@@ -20,8 +20,7 @@ import numpy as np
 
 from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.counting import partition as work
-from hedgerow.counting.domain import Domain
-from hedgerow.counting.engine import Histograms, Split
+from hedgerow.counting.engine import Domain, Histograms, Split
 from hedgerow.counting.layout import Layout
 from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.tallies import Cells, histogram_questions

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bytes, Ints
-from hedgerow.counting.domain import Domain
+from hedgerow.counting.engine import Domain
 
 __all__ = ["Bytes", "Layout", "views"]
 

@@ -17,8 +17,7 @@ from hedgerow.counting.sealed import Sealed, claim_key
 from hedgerow.privacy.budget import rate_below, root_below
 from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.ledger import Ledger
-from hedgerow.privacy.sampler import Cells, Listing, Rates, Sampler
-from hedgerow.privacy.selection import Candidates, Choices
+from hedgerow.privacy.sampler import Candidates, Cells, Choices, Listing, Rates, Sampler
 
 __all__ = ["Curator"]
 

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Allowance
-from hedgerow.privacy.selection import Choices
+from hedgerow.privacy.sampler import Choices
 from hedgerow.publish.marginals import measure_marginals, share_marginals
 from hedgerow.publish.planning.plan import Plan, divide_budget, leaf_allowances, levels
 from hedgerow.publish.planning.rules import PAPER_NUMERIC_HEIGHT, tree_size

@@ -51,8 +51,8 @@ from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Sampler
-from hedgerow.publish.planning.itemset_rules import REST_EDGES, core_size, item_cap, size_edges
 from hedgerow.publish.planning.plan import Plan, divide_budget
+from hedgerow.publish.planning.rules import REST_EDGES, core_size, item_cap, size_edges
 from hedgerow.publish.publisher import (
     Outcome,
     Progress,

@@ -41,7 +41,7 @@ from hedgerow.measured.marginals import (
 from hedgerow.measured.measurements import Measurement
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance
-from hedgerow.privacy.selection import Candidates
+from hedgerow.privacy.sampler import Candidates
 from hedgerow.publish.steps.measure import measured
 from hedgerow.schema import Schema
 

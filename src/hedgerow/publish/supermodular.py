@@ -36,8 +36,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Small
-from hedgerow.counting.memory import MemoryEngine
-from hedgerow.counting.records import Records
+from hedgerow.counting.memory import MemoryEngine, Records
 from hedgerow.errors import UsageError
 from hedgerow.optimise.hierarchy import Forest, generalised_attributes
 from hedgerow.optimise.model import Aim, Rule, Utility, Worth, check_number
@@ -49,7 +48,7 @@ from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.sampler import Sampler
 from hedgerow.privacy.suppression import least_group, least_threshold, sampling_allowed
 from hedgerow.publish.diffmulti import DiffMulti
-from hedgerow.publish.planning.rows_plan import RowsPlan
+from hedgerow.publish.planning.plan import RowsPlan
 from hedgerow.publish.publisher import (
     Progress,
     Publisher,

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints
-from hedgerow.errors import UsageError
+from hedgerow.errors import HedgerowError, LedgerWarning, UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.measured.generalized import check_names
-from hedgerow.release.booking import Booking, note_saved
 from hedgerow.release.files import Content, read_manifest, write_folder
 from hedgerow.release.histogram import Spread, spreads
 from hedgerow.release.kinds import kind_class
@@ -28,9 +28,78 @@ from hedgerow.store.frames import Frame, as_kind
 if TYPE_CHECKING:
     from hedgerow.estimate.marginal_model import Forest
     from hedgerow.measured.marginals import Marginals
-    from hedgerow.release.description import Description
 
-__all__ = ["Questions", "Release"]
+__all__ = ["Booking", "Description", "Questions", "Release", "note_saved", "protected_rows"]
+
+
+class Booking(Protocol):
+    """The entry that a release has in a budget ledger, which is kept elsewhere."""
+
+    def mark_published(self, place: str | os.PathLike[str]) -> None:
+        """Notes that the release was saved."""
+
+    def note_end(self, words: str) -> None:
+        """Notes that the release was not saved, and why."""
+
+    def facts(self) -> Document:
+        """The entry, and what it leaves to other releases."""
+
+
+def note_saved(booking: Booking | None, path: str | os.PathLike[str]) -> None:
+    """Notes in the ledger, if there is one, that a release was saved.
+
+    Call it after the release was written. It was paid for when it was booked, so a ledger that
+    cannot be written now is worth a warning and no more.
+    """
+    if booking is None:
+        return
+    try:
+        booking.mark_published(path)
+    except HedgerowError as error:
+        warnings.warn(
+            f"{path} was written, but the ledger could not note it and still calls it booked. "
+            f"It counts as spent all the same. ({error.message})",
+            LedgerWarning,
+            stacklevel=3,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """A release in words, all of them public.
+
+    Args:
+        parts: What it is made of, as a name for programs.
+        part: One of these, for people.
+        number: How many there are.
+        summary: What it holds, as a sentence or two.
+        largest: What to show first.
+        protected: Who is hidden: the unit of protection.
+        suppressed: What is not published and why, as sentences; None if everything is.
+        people: Whom its counts are of.
+        record: What one of the records is called that are drawn from it.
+        example: A query that it understands, in quotes.
+    """
+
+    parts: Literal["regions", "itemsets", "rows"]
+    part: str
+    number: int
+    summary: str
+    largest: str
+    protected: str
+    suppressed: str | None
+    people: str = "people counted"
+    record: str = "row"
+    example: str = '"age in [30, 50]"'
+
+
+def protected_rows(schema: Schema) -> str:
+    """The unit of protection of a table, in words."""
+    if schema.person is None:
+        return "any one row (one row is one person)"
+    rows = schema.person.max_rows
+    return f"any one person (with at most {rows} row{'' if rows == 1 else 's'})"
+
 
 Questions = str | Query | Mapping[str, object] | Iterable[object]
 """One count query, or many; what a query may be depends on the kind of release."""

@@ -29,8 +29,7 @@ from hedgerow.measured.generalized import (
 )
 from hedgerow.measured.marginals import Marginals
 from hedgerow.measured.partition import Partition
-from hedgerow.release.base import Questions
-from hedgerow.release.description import Description, protected_rows
+from hedgerow.release.base import Description, Questions, protected_rows
 from hedgerow.release.files import Content
 from hedgerow.release.measured import MeasuredRelease
 from hedgerow.store.frames import Frame

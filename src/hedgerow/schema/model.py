@@ -67,7 +67,13 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class NumericModel(_Model):
+class _Column(_Model):
+    missing: Literal["error", "other", "drop"] = Field(
+        "error", description="What happens to a missing value."
+    )
+
+
+class NumericModel(_Column):
     """A column of integers, decimal numbers or dates, on a public grid."""
 
     type: Literal["numeric"]
@@ -77,15 +83,12 @@ class NumericModel(_Model):
         None, description="The distance of grid points; days for dates. Needed for decimals."
     )
     role: Literal["predictor"] = Field("predictor", description="Numbers are always predictors.")
-    missing: Literal["error", "other", "drop"] = Field(
-        "error", description="What happens to a missing value."
-    )
     outside: Literal["error", "other", "clip", "drop"] = Field(
         "error", description="What happens to a value outside the bounds."
     )
 
 
-class CategoricalModel(_Model):
+class CategoricalModel(_Column):
     """A column of texts, with a flat list of values or a taxonomy."""
 
     type: Literal["categorical"]
@@ -97,23 +100,17 @@ class CategoricalModel(_Model):
     role: Literal["predictor", "class"] = Field(
         "predictor", description="The class is what the release should help to predict."
     )
-    missing: Literal["error", "other", "drop"] = Field(
-        "error", description="What happens to a missing value."
-    )
     outside: Literal["error", "other", "drop"] = Field(
         "error", description="What happens to a value outside the taxonomy."
     )
 
 
-class BooleanModel(_Model):
+class BooleanModel(_Column):
     """A column of truth values."""
 
     type: Literal["boolean"]
     role: Literal["predictor", "class"] = Field(
         "predictor", description="The class is what the release should help to predict."
-    )
-    missing: Literal["error", "other", "drop"] = Field(
-        "error", description="What happens to a missing value."
     )
     outside: Literal["error", "other", "drop"] = Field(
         "error", description="What happens to a value that is neither true nor false."

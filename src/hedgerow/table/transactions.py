@@ -86,15 +86,10 @@ def read_transactions(
         >>> transactions, transactions.codes.tolist(), transactions.start.tolist()
         (Transactions('shop'), [0, 1, 1], [0, 2, 3])
     """
-    records = read_records(
-        source,
-        schema,
-        delimiter=delimiter,
-        line_breaks=line_breaks,
-        progress=progress,
+    start, codes = read_records(
+        source, schema, delimiter=delimiter, line_breaks=line_breaks, progress=progress,
         allow_empty=allow_empty,
-    )
-    start, codes = records.finish()
+    ).finish()  # fmt: skip
     return Transactions(schema, start, codes, frame_kind(source))
 
 

@@ -14,8 +14,7 @@ from hedgerow.privacy.budget import UnitBudget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.ledger import Allowance, Ledger
-from hedgerow.privacy.sampler import Rates
-from hedgerow.privacy.selection import Candidates, Choices
+from hedgerow.privacy.sampler import Candidates, Choices, Rates
 
 ROOT = np.array([0])
 ONE = np.array([1])

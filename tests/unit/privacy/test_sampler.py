@@ -13,8 +13,7 @@ from scipy import stats
 
 from hedgerow.privacy import keystream, sampler
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.sampler import Listing, Rates, SecureSampler, flat
-from hedgerow.privacy.selection import Candidates
+from hedgerow.privacy.sampler import Candidates, Listing, Rates, SecureSampler, flat
 
 Judge = Callable[[Iterable[Hashable], Mapping[Hashable, float]], bool]
 

@@ -26,8 +26,7 @@ from scipy import stats
 
 from hedgerow.privacy import binomial, sampler, sampler_kernels
 from hedgerow.privacy.keystream import Keystream
-from hedgerow.privacy.sampler import Listing, Rates, SecureSampler
-from hedgerow.privacy.selection import Candidates
+from hedgerow.privacy.sampler import Candidates, Listing, Rates, SecureSampler
 
 Law = dict[Hashable, Any]  # fractions, or floats once a trial has been among the draws
 

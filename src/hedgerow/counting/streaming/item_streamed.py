@@ -79,24 +79,20 @@ class StreamedItems:
         schema: Schema,
         memory: int | Memory = DEFAULT_MEMORY,
         scratch: str | Path | None = None,
-        delimiter: str | None = None,
-        told: Progress = silent,
-        line_breaks: bool = False,
-        *,
-        allow_empty: bool = True,
+        **how: Any,
     ) -> StreamedItems:
-        """Reads all records; refuses what breaks the schema when all of them have been seen."""
+        """Reads all records; refuses what breaks the schema when all of them have been seen.
+
+        Args:
+            source: Whatever `read_transactions` takes.
+            schema: The public schema.
+            memory: How much memory may be taken, about.
+            scratch: The folder for scratch files.
+            how: How to read; see `read_transactions`.
+        """
         engine = StreamedItems(schema, memory, scratch)
         try:
-            read_records(
-                source,
-                schema,
-                delimiter=delimiter,
-                line_breaks=line_breaks,
-                progress=told,
-                sink=engine._take,
-                allow_empty=allow_empty,
-            )
+            read_records(source, schema, sink=engine._take, **how)
             engine._flush()
         except BaseException:
             engine.close()

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Ints, Small
-from hedgerow.counting.domain import Domain
-from hedgerow.counting.engine import Histograms, Split
+from hedgerow.counting.engine import Domain, Histograms, Split
 from hedgerow.counting.layout import Bytes, Layout
 from hedgerow.counting.people import PersonCap
 from hedgerow.counting.sealed import Sealed

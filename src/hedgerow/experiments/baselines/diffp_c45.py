@@ -22,7 +22,7 @@ from hedgerow.counting.engine import Engine
 from hedgerow.experiments.baselines.base import UNITS, Baseline
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance
-from hedgerow.privacy.selection import Choices
+from hedgerow.privacy.sampler import Choices
 from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import Outcome
 from hedgerow.publish.steps.measure import class_totals, count_leaves, measured

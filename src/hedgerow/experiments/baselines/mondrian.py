@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.counting.domain import Domain
+from hedgerow.counting.engine import Domain
 from hedgerow.evaluate.features import as_table
 from hedgerow.measured import Measurement
 from hedgerow.measured.partition import Partition, TreePartition

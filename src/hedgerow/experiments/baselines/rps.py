@@ -23,7 +23,7 @@ from hedgerow.counting.engine import Engine, Histograms
 from hedgerow.experiments.baselines.base import UNITS, Baseline
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance
-from hedgerow.privacy.selection import Candidates, Choices
+from hedgerow.privacy.sampler import Candidates, Choices
 from hedgerow.publish.planning.plan import Plan, levels
 from hedgerow.publish.publisher import Outcome
 from hedgerow.publish.steps.measure import count_leaves

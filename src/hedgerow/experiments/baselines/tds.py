@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.counting.domain import Domain
+from hedgerow.counting.engine import Domain
 from hedgerow.evaluate.features import as_table
 from hedgerow.experiments.baselines.mondrian import entropy, exact_release
 from hedgerow.measured.partition import GridPartition

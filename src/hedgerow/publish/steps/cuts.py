@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from hedgerow.arrays import Bools, Ints, Small
-from hedgerow.counting.domain import Domain
-from hedgerow.counting.engine import Histograms
-from hedgerow.privacy.selection import Candidates
+from hedgerow.counting.engine import Domain, Histograms
+from hedgerow.privacy.sampler import Candidates
 from hedgerow.publish.steps import scores
 from hedgerow.publish.steps.scores import ALL_CUTS, SKIP, Score
 

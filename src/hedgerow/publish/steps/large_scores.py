@@ -13,8 +13,7 @@ from math import isqrt
 import numpy as np
 
 from hedgerow.arrays import Ints, Small
-from hedgerow.counting.domain import Domain
-from hedgerow.counting.engine import Histograms
+from hedgerow.counting.engine import Domain, Histograms
 
 __all__ = ["LARGE", "exact_scores"]
 

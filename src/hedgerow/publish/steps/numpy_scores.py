@@ -12,8 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from hedgerow.arrays import Ints, Small
-from hedgerow.counting.domain import Domain
-from hedgerow.counting.engine import Histograms
+from hedgerow.counting.engine import Domain, Histograms
 from hedgerow.errors import UsageError
 
 __all__ = ["Numbers", "rescore"]

@@ -18,7 +18,7 @@ from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.sampler import Sampler
 from hedgerow.publish.diffmulti import DiffMulti
-from hedgerow.publish.planning.rows_plan import RowsPlan
+from hedgerow.publish.planning.plan import RowsPlan
 from hedgerow.schema import Schema
 from hedgerow.table import CodeMatrix, read_public
 

@@ -15,11 +15,10 @@ import numpy as np
 from numba import njit
 
 from hedgerow.arrays import Ints, Small
-from hedgerow.counting.domain import Domain
-from hedgerow.counting.engine import Histograms
+from hedgerow.counting.engine import Domain, Histograms
 from hedgerow.errors import UsageError
 from hedgerow.methods import SCORES
-from hedgerow.privacy.selection import Candidates
+from hedgerow.privacy.sampler import Candidates
 from hedgerow.publish.steps import large_scores
 from hedgerow.publish.steps.numpy_scores import Numbers, rescore
 

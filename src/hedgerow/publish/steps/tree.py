@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hedgerow.arrays import Bools, Ints, Small
-from hedgerow.counting.domain import Domain
-from hedgerow.counting.engine import Split
+from hedgerow.counting.engine import Domain, Split
 from hedgerow.measured.partition import TreePartition
-from hedgerow.privacy.selection import Choices
+from hedgerow.privacy.sampler import Choices
 
 __all__ = ["GrowingTree", "share_evenly", "share_fairly", "tree_of_cuts"]
 

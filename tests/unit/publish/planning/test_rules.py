@@ -5,12 +5,20 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.publish.diffmulti import MOST_DEPTH, MOST_SPECIALISATIONS
-from hedgerow.publish.planning.rules import grid_size, tree_size
+from hedgerow.publish.planning.rules import (
+    REST_EDGES,
+    core_size,
+    grid_size,
+    item_cap,
+    size_edges,
+    tree_size,
+)
 
 EPSILONS = st.fractions(min_value=Fraction(1, 10**6), max_value=100, max_denominator=10**6)
 
@@ -65,3 +73,60 @@ def test_the_sizes_of_grids() -> None:
     assert [grid_size(Fraction(1), n) for n in rows] == [1, 1, 1, 1, 2, 6, 23, 64]
     by_classes = [grid_size(Fraction(1), 0, classes=number) for number in (0, 1, 2, 3, 4, 5, 9)]
     assert by_classes == [1, 1, 1, 2, 2, 3, 4]
+
+
+EDGES = size_edges(64)
+
+
+def test_bins_of_sizes() -> None:
+    assert EDGES.tolist() == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]
+    assert [size_edges(most).tolist() for most in (1, 5, 12, 15)] == [
+        [1], [1, 2, 3, 4], [1, 2, 3, 4, 6, 8, 12], [1, 2, 3, 4, 6, 8, 12],
+    ]  # fmt: skip
+    assert REST_EDGES == (0, 1, 2, 3, 4, 6, 9, 15)
+
+
+@pytest.mark.parametrize(
+    "items, sizes",
+    [
+        (2, [1, 2, 2, 2, 2, 2, 2]),
+        (5, [1, 5, 5, 5, 5, 5, 5]),
+        (16, [1, 1, 8, 16, 16, 16, 16]),
+        (17, [1, 1, 8, 17, 17, 17, 17]),
+        (18, [1, 1, 8, 14, 14, 14, 14]),
+        (40, [1, 1, 8, 14, 14, 14, 14]),
+    ],
+)
+def test_sizes_of_cores(items: int, sizes: list[int]) -> None:
+    assert [core_size(items, 10**power, 1.0) for power in range(2, 9)] == sizes
+
+
+def test_a_core_grows_with_records_and_epsilon() -> None:
+    assert [core_size(40, n, 0.5) for n in (1000, 5000, 20_000, 50_000)] == [1, 4, 8, 10]
+    assert [core_size(40, n, 1.0) for n in (500, 2500, 10_000, 25_000)] == [1, 4, 8, 10]
+
+
+@pytest.mark.parametrize(
+    "records, caps",
+    [
+        ([2695, 795, 13345, 945, 295, 4495, 1245, 1395, 95, 1895, 2595, 595],
+         [64, 64, 64, 64, 64, 64, 8, 48, 64]),
+        ([695, 90, 311, 80, 314, 142, 197, 628, 230, 165, 341, -5],
+         [64, 64, 64, 24, 48, 64, 1, 6, 48]),
+        ([245, 85, 240, 31, 1076, 22, 222, 140, 22, 67, -1, -5],
+         [24, 48, 48, 6, 16, 32, 1, 1, 12]),
+        ([195, 38, 106, 305, 71, 35, 25, 38, 9, -2, -1, -5], [8, 24, 32, 1, 6, 16, 1, 1, 4]),
+        ([145, 118, 28, 74, 15, 9, 36, 21, 9, -2, -5, -5], [6, 16, 32, 1, 2, 16, 1, 1, 1]),
+        ([95, 73, 85, 17, 11, 16, 15, 14, -4, -5, -5, -5], [3, 12, 24, 1, 2, 12, 1, 1, 1]),
+        ([45, 32, 49, 52, 20, 19, 4, -3, -3, -5, -5, -5], [3, 8, 12, 1, 1, 6, 1, 1, 1]),
+        ([95, 30, 19, 11, 5, 0, -2, -4, -5, -5, -5, -5], [1, 3, 6, 1, 1, 3, 1, 1, 1]),
+    ],
+)  # fmt: skip
+def test_caps_on_items(records: list[int], caps: list[int]) -> None:
+    noisy = np.array(records)
+    found = [
+        item_cap(EDGES, noisy, 64, items, epsilon)
+        for items in (10, 100, 1000)
+        for epsilon in (0.1, 0.5, 3.0)
+    ]
+    assert found == caps

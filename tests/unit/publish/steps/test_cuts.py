@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hedgerow.counting.domain import Domain
+from hedgerow.counting.engine import Domain
 from hedgerow.publish.steps.cuts import Cuts
 from hedgerow.publish.steps.scores import ALL_CUTS, SKIP
 from hedgerow.schema import Schema

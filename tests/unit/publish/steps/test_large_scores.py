@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hedgerow.counting.domain import Domain
-from hedgerow.counting.engine import Histograms
-from hedgerow.privacy.selection import Candidates
+from hedgerow.counting.engine import Domain, Histograms
+from hedgerow.privacy.sampler import Candidates
 from hedgerow.publish.steps import large_scores
 from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, candidates
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hedgerow.counting.domain import Domain
-from hedgerow.counting.engine import Histograms
+from hedgerow.counting.engine import Domain, Histograms
 from hedgerow.errors import UsageError
 from hedgerow.publish.steps import scores
 from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates

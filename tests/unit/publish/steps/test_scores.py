@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.counting.domain import Domain
-from hedgerow.counting.engine import Histograms
+from hedgerow.counting.engine import Domain, Histograms
 from hedgerow.publish.steps.scores import (
     ALL_CUTS,
     SCORES,

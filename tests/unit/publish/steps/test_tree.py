@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.counting.domain import Domain
-from hedgerow.privacy.selection import Choices
+from hedgerow.counting.engine import Domain
+from hedgerow.privacy.sampler import Choices
 from hedgerow.publish.steps.tree import GrowingTree, share_evenly, share_fairly
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 

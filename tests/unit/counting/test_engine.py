@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from hedgerow.counting.domain import Domain
+from hedgerow.counting.engine import Domain
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
 JOBS = Taxonomy.from_nested(
