@@ -110,7 +110,7 @@ def _listing(
     *, later: int = 0, always: bool = False,
 ) -> float:  # fmt: skip
     """The log-probability of a list, with one of two flaws or none."""
-    from hedgerow.audit.replay import tail
+    from hedgerow.audit.replay_laws import tail
 
     log_p = 0.0
     point = math.tanh(e / 2)

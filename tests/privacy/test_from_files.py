@@ -14,7 +14,8 @@ from hedgerow.audit.distinguish import ERROR, epsilon_bound, tally
 from hedgerow.audit.files import check_preparation, crowded_pair, file_pairs, run_on, with_people
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import deep_pairs, picker
-from hedgerow.audit.replay import compare, record, replay
+from hedgerow.audit.replay import record, replay
+from hedgerow.audit.replay_trace import compare
 from hedgerow.audit.rules import ROUNDING, replay_pair
 from hedgerow.audit.telling import Telling
 from hedgerow.audit.trials import whole_person

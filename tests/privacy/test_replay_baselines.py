@@ -12,7 +12,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hedgerow.audit.replay import DivergedError, compare, record, replay
+from hedgerow.audit.replay import record, replay
+from hedgerow.audit.replay_trace import DivergedError, compare
 from hedgerow.experiments import baselines
 from hedgerow.experiments.baselines import dpcube, marginals, rps
 from hedgerow.privacy.budget import Budget

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.audit.replay import compare, record, replay
+from hedgerow.audit.replay import record, replay
+from hedgerow.audit.replay_trace import compare
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler

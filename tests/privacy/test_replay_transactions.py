@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from hedgerow.audit.methods import AUDITED
-from hedgerow.audit.replay import DivergedError, compare, record, replay
+from hedgerow.audit.replay import record, replay
+from hedgerow.audit.replay_trace import DivergedError, compare
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator

@@ -17,7 +17,8 @@ import numpy as np
 from hedgerow.arrays import Ints, Words
 from hedgerow.audit.enumeration import published
 from hedgerow.audit.neighbours import Pick
-from hedgerow.audit.replay import DivergedError, record
+from hedgerow.audit.replay import record
+from hedgerow.audit.replay_trace import DivergedError
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, SecureSampler

@@ -20,21 +20,11 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Words
-from hedgerow.audit.replay_laws import listing_law, selection_law, tail
-from hedgerow.audit.replay_trace import Comparison, DivergedError, Step, Trace, compare
+from hedgerow.audit.replay_laws import listing_law, selection_law
+from hedgerow.audit.replay_trace import DivergedError, Step, Trace
 from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, flat
 
-__all__ = [
-    "Comparison",
-    "DivergedError",
-    "Step",
-    "Trace",
-    "compare",
-    "record",
-    "replay",
-    "selection_law",
-    "tail",
-]
+__all__ = ["record", "replay"]
 
 
 class _Recorder:

@@ -21,7 +21,8 @@ import numpy as np
 from hedgerow.arrays import Floats
 from hedgerow.audit.enumeration import published
 from hedgerow.audit.neighbours import Pair, Pick, pair_of, picker, random_pair
-from hedgerow.audit.replay import DivergedError, record, replay
+from hedgerow.audit.replay import record, replay
+from hedgerow.audit.replay_trace import DivergedError
 from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream

@@ -39,7 +39,6 @@ __all__ = [
     "method_of",
     "method_options",
     "settings_of",
-    "usual_for",
 ]
 
 _TRUTH = {"yes": True, "true": True, "no": False, "false": False}
@@ -184,11 +183,6 @@ def kind_of(name: str) -> Any:
     return load(METHODS[name].settings)
 
 
-def usual_for(schema: Schema) -> str:
-    """The method for such data if none is named."""
-    return for_data("table" if schema.items is None else "transactions")[0]
-
-
 def method_of(name: str | None, schema: Schema, given: Mapping[str, Any]) -> Publisher:
     """A method with the settings that a user gave; those left out keep their defaults.
 
@@ -197,7 +191,7 @@ def method_of(name: str | None, schema: Schema, given: Mapping[str, Any]) -> Pub
         schema: What is to be published.
         given: Options by the names of their settings: text, lists of assignments, or values.
     """
-    name = name or usual_for(schema)
+    name = name or for_data(schema.kind)[0]
     kind = kind_of(name)
     known = settings_of(kind)
     for key in given:

@@ -18,8 +18,9 @@ from hedgerow.cli.display.terminal import (
     warned,
 )
 from hedgerow.cli.options import warn_of_delta
-from hedgerow.cli.settings import kind_of, method_of, usual_for
+from hedgerow.cli.settings import kind_of, method_of
 from hedgerow.errors import UsageError
+from hedgerow.methods import for_data
 
 if TYPE_CHECKING:
     from hedgerow.evaluate.simulate import Point, Simulation
@@ -60,7 +61,7 @@ def settings_of(
     if methods == [None] and not choices and not given and schema.kind == "table":
         methods = list(_COMPARED)
     for one in methods:
-        _check_names(list(choices), kind_of(one or usual_for(schema)))
+        _check_names(list(choices), kind_of(one or for_data(schema.kind)[0]))
     found = []
     for one, combination in product(methods, product(*choices.values())):
         here = dict(zip(choices, combination, strict=True))

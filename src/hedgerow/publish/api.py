@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,8 @@ from hedgerow.methods import METHODS, for_data, load
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.budget_ledger.ledger import Booking, Notes
 from hedgerow.privacy.sampler import Sampler, SecureSampler
-from hedgerow.publish.payment import drawing, payment
-from hedgerow.publish.planning.plan import Plan
+from hedgerow.publish.payment import drawing, payment, room_for
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress, refuse_unready
-from hedgerow.publish.room import room_for
 from hedgerow.release import Release
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.target import Target
@@ -128,7 +126,11 @@ def publish(
     pay = payment(ledger, dataset, schema, method.name, plan.budget, seed, notes)
     pace = _Pace(progress, stage)
     method, side = method.prepared(schema, source)
-    with _kept(out, overwrite, method, schema, plan) as target:
+    with ExitStack() as until:
+        target = None
+        if out is not None:  # its place is locked, with room for it
+            target = Target.take(out, overwrite, room_for(method, schema, plan))
+            until.callback(target.close)
         with (
             open_engine(
                 source,
@@ -154,19 +156,6 @@ def publish(
         if target is not None:
             _save(release, target)
     return release
-
-
-def _kept(
-    out: str | os.PathLike[str] | None,
-    overwrite: bool,
-    method: Publisher,
-    schema: Schema,
-    plan: Plan,
-) -> AbstractContextManager[Target | None]:
-    """The place of the release, locked and with room for it, if one was named."""
-    if out is None:
-        return nullcontext()
-    return closing(Target.take(out, overwrite, room_for(method, schema, plan)))
 
 
 def _save(release: Release, target: Target) -> None:

@@ -29,41 +29,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Engine
-from hedgerow.errors import UsageError
 from hedgerow.measured.partition import GridPartition, TreePartition
-from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Allowance
-from hedgerow.publish.diffgen import grid_growth, grow_cuts
-from hedgerow.publish.planning.plan import Plan
+from hedgerow.publish.diffgen import GridPublisher, grow_cuts
+from hedgerow.publish.planning.plan import Budgets, leaf_allowances
 from hedgerow.publish.publisher import (
     Job,
     Outcome,
-    TablePublisher,
-    check_common,
-    check_count,
 )
 from hedgerow.publish.steps.measure import measured
-from hedgerow.publish.steps.scores import SCORES
 from hedgerow.publish.steps.tree import tree_of_cuts
-from hedgerow.schema import Schema
 
 __all__ = ["CDiffGen"]
 
 
 GROWTH_UNITS = 40_000  # of DiffGen's units
 PAPER_STEP = 1_000  # units of one step of the paper's schedule, so that levels divide finely
-MOST_SPECIALISATIONS, MOST_CELLS, MOST_COUNTS = 10_000, 1_000_000, 10_000_000
+MOST_CELLS, MOST_COUNTS = 1_000_000, 10_000_000
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class CDiffGen(TablePublisher):
+class CDiffGen(GridPublisher):
     """Settings of CDiffGen.
 
     Args:
@@ -79,47 +72,22 @@ class CDiffGen(TablePublisher):
         'least squares'
     """
 
-    score: str | None = None
-    schedule: Literal["tuned", "paper"] = "tuned"
-    specialisations: int | None = None
     max_cells: int = 200_000
 
     name: ClassVar[str] = "cdiffgen"
-
-    def __post_init__(self) -> None:
-        """Refuses settings that cannot be meant."""
-        super().__post_init__()
-        check_common(self.score, self.specialisations, SCORES, MOST_SPECIALISATIONS)
-        check_count("max_cells", self.max_cells, MOST_CELLS)
+    most_cells: ClassVar[int] = MOST_CELLS
+    most_counts: ClassVar[int] = MOST_COUNTS
+    growth_units: ClassVar[int] = GROWTH_UNITS
+    step_units: ClassVar[int] = PAPER_STEP
 
     def settings(self) -> dict[str, Any]:
         """See `Publisher.settings`."""
         consistency = "averaging" if self.schedule == "paper" else "least squares"
         return super().settings() | {"consistency": consistency}
 
-    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
-        """See `Publisher.plan_for`."""
-        if self.max_cells * max(1, len(schema.classes)) > MOST_COUNTS:
-            raise UsageError(
-                "max_cells times the number of classes is more than can be counted node by node.",
-                hint=f"Take at most {MOST_COUNTS // max(1, len(schema.classes))}.",
-            )
-        budgets, allowances, size = grid_growth(
-            schema, budget, self.schedule, self.specialisations, rows, GROWTH_UNITS, PAPER_STEP
-        )
-        if size:
-            allowances.append(Allowance("count", "epsilon", None, size + 1))
-            if budgets.growth == "rho":
-                allowances.append(Allowance("spare", "rho", None, 1))
-        return Plan(
-            method=self.name,
-            schedule=self.schedule,
-            budget=budget,
-            budgets=budgets,
-            allowances=tuple(allowances),
-            specialisations=size,
-            depth=size,
-        )
+    def counting(self, budgets: Budgets, size: int) -> tuple[Allowance, ...]:
+        """See `GridPublisher.counting`: every level is counted."""
+        return (Allowance("count", "epsilon", None, size + 1), *leaf_allowances(budgets)[1:])
 
     def publish(self, job: Job) -> Outcome:
         """See `TablePublisher.publish`."""

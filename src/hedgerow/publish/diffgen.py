@@ -55,7 +55,7 @@ from hedgerow.publish.steps.measure import class_totals, measured
 from hedgerow.publish.steps.scores import SCORES
 from hedgerow.schema import Numeric, Schema
 
-__all__ = ["DiffGen", "count_cells", "grid_growth", "grow_cuts"]
+__all__ = ["DiffGen", "GridPublisher", "count_cells", "grid_growth", "grow_cuts"]
 
 
 UNITS, ROWS_UNITS, GROWTH_UNITS = 100_000, 1_000, 50_000
@@ -66,7 +66,56 @@ _ROOT = np.zeros(1, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class DiffGen(TablePublisher):
+class GridPublisher(TablePublisher):
+    """The settings of methods that specialise a value everywhere, so that regions multiply."""
+
+    score: str | None = None
+    schedule: Literal["tuned", "paper"] = "tuned"
+    specialisations: int | None = None
+    max_cells: int = 1_000_000
+
+    most_cells: ClassVar[int]  # that may be asked for
+    most_counts: ClassVar[int]  # of regions and classes
+    growth_units: ClassVar[int]  # of `UNITS`, for a tuned schedule
+    step_units: ClassVar[int]  # that the paper's schedule cuts one step into
+
+    def __post_init__(self) -> None:
+        """Refuses settings that cannot be meant."""
+        super().__post_init__()
+        check_common(self.score, self.specialisations, SCORES, MOST_SPECIALISATIONS)
+        check_count("max_cells", self.max_cells, self.most_cells)
+
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
+        """See `Publisher.plan_for`."""
+        classes = max(1, len(schema.classes))
+        if self.max_cells * classes > self.most_counts:
+            raise UsageError(
+                "max_cells times the number of classes is more than can be counted.",
+                hint=f"Take at most {self.most_counts // classes}.",
+            )
+        budgets, allowances, size = grid_growth(
+            schema, budget, self.schedule, self.specialisations, rows, self.growth_units,
+            self.step_units,
+        )  # fmt: skip
+        if size:
+            allowances.extend(self.counting(budgets, size))
+        return Plan(
+            method=self.name,
+            schedule=self.schedule,
+            budget=budget,
+            budgets=budgets,
+            allowances=tuple(allowances),
+            specialisations=size,
+            depth=size,
+        )
+
+    def counting(self, budgets: Budgets, size: int) -> tuple[Allowance, ...]:
+        """What counts may take, after so many specialisations."""
+        return leaf_allowances(budgets)
+
+
+@dataclass(frozen=True)
+class DiffGen(GridPublisher):
     """Settings of DiffGen.
 
     Args:
@@ -82,40 +131,11 @@ class DiffGen(TablePublisher):
         1000000
     """
 
-    score: str | None = None
-    schedule: Literal["tuned", "paper"] = "tuned"
-    specialisations: int | None = None
-    max_cells: int = 1_000_000
-
     name: ClassVar[str] = "diffgen"
-
-    def __post_init__(self) -> None:
-        """Refuses settings that cannot be meant."""
-        super().__post_init__()
-        check_common(self.score, self.specialisations, SCORES, MOST_SPECIALISATIONS)
-        check_count("max_cells", self.max_cells, MOST_CELLS // 1024)
-
-    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
-        """See `Publisher.plan_for`."""
-        if self.max_cells * max(1, len(schema.classes)) > MOST_CELLS:
-            raise UsageError(
-                "max_cells times the number of classes is more than can be numbered.",
-                hint=f"Take at most {MOST_CELLS // max(1, len(schema.classes))}.",
-            )
-        budgets, allowances, size = grid_growth(
-            schema, budget, self.schedule, self.specialisations, rows, GROWTH_UNITS, 1
-        )
-        if size:
-            allowances.extend(leaf_allowances(budgets))
-        return Plan(
-            method=self.name,
-            schedule=self.schedule,
-            budget=budget,
-            budgets=budgets,
-            allowances=tuple(allowances),
-            specialisations=size,
-            depth=size,
-        )
+    most_cells: ClassVar[int] = MOST_CELLS // 1024
+    most_counts: ClassVar[int] = MOST_CELLS
+    growth_units: ClassVar[int] = GROWTH_UNITS
+    step_units: ClassVar[int] = 1
 
     def publish(self, job: Job) -> Outcome:
         """See `TablePublisher.publish`."""

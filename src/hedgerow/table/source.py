@@ -8,11 +8,54 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from hedgerow.errors import DataError
+from hedgerow.errors import DataError, LeakError
 
-__all__ = ["BATCH_ROWS", "Progress", "Source", "check_names", "no_records", "silent"]
+if TYPE_CHECKING:
+    from hedgerow.schema import Schema
+    from hedgerow.table.frames import FrameKind
+
+__all__ = ["BATCH_ROWS", "Private", "Progress", "Source", "check_names", "no_records", "silent"]
+
+
+class Private:
+    """Private records. Only counting engines look inside.
+
+    They have no length and no truth value and cannot be looped over: code that tries is about to
+    leak and gets a `LeakError`.
+
+    Attributes:
+        schema: The public schema.
+        frame_kind: The kind of frame that results should come back as.
+    """
+
+    __slots__ = ("frame_kind", "schema")
+
+    def __init__(self, schema: Schema, frame_kind: FrameKind) -> None:
+        self.schema = schema
+        self.frame_kind = frame_kind
+
+    def __repr__(self) -> str:
+        """The schema's name alone."""
+        return f"{type(self).__name__}({self.schema.name!r})"
+
+    def __len__(self) -> int:
+        """Refused: the number of records is private."""
+        raise LeakError("private records have no length")
+
+    def __iter__(self) -> NoReturn:
+        """Refused: records are private."""
+        raise LeakError("private records cannot be looped over")
+
+    def __bool__(self) -> bool:
+        """Refused: whether there are records is private."""
+        raise LeakError("private records have no truth value")
+
+    def __reduce__(self) -> NoReturn:
+        """Refused: a pickle of private data would lie about somewhere."""
+        raise LeakError("private records are not pickled")
+
 
 # Small enough that a batch of codes stays in the processor's cache while column after column is
 # written into it, large enough that the cost of a call is lost in it.

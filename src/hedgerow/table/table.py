@@ -17,10 +17,9 @@ from hedgerow.table.encode import Codes
 from hedgerow.table.frames import FrameKind, frame_kind
 from hedgerow.table.identity import refuse_same_rows
 from hedgerow.table.person import cap_rows, person_numbers
-from hedgerow.table.private import Private
 from hedgerow.table.readers import open_source
 from hedgerow.table.rules import Report
-from hedgerow.table.source import Progress
+from hedgerow.table.source import Private, Progress
 from hedgerow.table.stream import (
     RowStream,
     check_schema,

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.arrays import Ints, Small
 from hedgerow.errors import DataWarning, UsageError
 from hedgerow.table.frames import FrameKind, frame_kind
-from hedgerow.table.private import Private
 from hedgerow.table.readers import is_many, magic_of, open_source
-from hedgerow.table.source import Progress, no_records
+from hedgerow.table.source import Private, Progress, no_records
 from hedgerow.table.text.faults import misnamed
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import hedgerow
-from hedgerow.publish.room import LEAST, MOST, most_bytes, room_for
+from hedgerow.publish.payment import LEAST, MOST, most_bytes, room_for
 from hedgerow.schema import Schema
 
 WIDE = Schema.from_dict(

@@ -5,14 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.display.terminal import print_drawing, print_json, print_table, say
-from hedgerow.report.regions import largest
+from hedgerow.report.regions import largest, nested
 
 if TYPE_CHECKING:
     from hedgerow.cli.display.kinds import View
+    from hedgerow.measured import TreePartition
     from hedgerow.release import TableRelease
     from hedgerow.report.regions import ShownRegion
 
-__all__ = ["show_table"]
+__all__ = ["branches", "show_table"]
+
+
+def branches(release: TableRelease, tree: TreePartition, deepest: int) -> Any:
+    """The upper part of a release's tree, drawn with lines; see `nested`."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    root = nested(release, tree, deepest)
+    drawing = Tree(Text(f"{root['where']}: {root['count']}"))
+    waiting = [(root, drawing)]
+    while waiting:
+        node, drawn = waiting.pop()
+        for child in node["below"]:
+            more = " ..." if child["divided"] and not child["below"] else ""
+            words = Text(f"{child['where']}: {child['count']}{more}")
+            waiting.append((child, drawn.add(words)))
+    return drawing
+
 
 _COLUMNS = 4  # more classes than this do not fit beside each other on a terminal
 
@@ -91,7 +110,6 @@ def _share(region: ShownRegion, name: str) -> str:
 
 
 def _show_tree(release: TableRelease, depth: int) -> None:
-    from hedgerow.cli.display.regions import branches
     from hedgerow.measured import TreePartition
     from hedgerow.report.regions import cuts
 
@@ -107,7 +125,7 @@ def _show_tree(release: TableRelease, depth: int) -> None:
 def _tree_facts(release: TableRelease, depth: int) -> Any:
     """The tree as nested objects, or the parts of a grid by attribute."""
     from hedgerow.measured import TreePartition
-    from hedgerow.report.regions import cuts, nested
+    from hedgerow.report.regions import cuts
 
     if isinstance(release.partition, TreePartition):
         return nested(release, release.partition, depth)
