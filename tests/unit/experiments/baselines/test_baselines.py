@@ -99,9 +99,9 @@ def test_baselines_know_what_they_are_for():
     shop = Schema.from_dict(
         {"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 3]}}}
     )
-    with pytest.raises(UsageError, match="for tables"):
+    with pytest.raises(UsageError, match="publishes tables"):
         RPS().plan(shop, 1)
-    with pytest.raises(UsageError, match="for transactions"):
+    with pytest.raises(UsageError, match="publishes transactions"):
         ItemsetTable().plan(SCHEMA, 1)
     with pytest.raises(UsageError, match="pure"):
         RPS().plan(SCHEMA, 1, "1e-6")
