@@ -326,6 +326,7 @@ _REASONS = {
     "by proof": "their losses are smaller, or elsewhere, by proof",
     "rounding": "they change roundings alone",
     "not derived": "no loss can be derived",
+    "untried": "they were written after the attack ran and have not been tried",
 }
 
 

@@ -32,7 +32,8 @@ class Target:
     def unlike_golden(self) -> tuple[str, ...]:
         """All tests but those that notice any difference from an earlier version."""
         if self.path == "privacy/sampler_kernels.py":
-            return (f"{UNIT}/privacy/test_sampler_kernels.py::test_discrete_laplace",)
+            kernels = f"{UNIT}/privacy/test_sampler_kernels.py::test_discrete_laplace"
+            return (kernels, f"{UNIT}/privacy/test_sampler_gaussian.py::test_discrete_gaussian")
         every = (test for test in (*self.tests, *self.slow) if test != GOLDEN)
         return tuple(test for test in every if not test.startswith("src/"))
 
@@ -66,6 +67,14 @@ SAMPLERS = tuple(
         "draws_do_not_depend_on_how_the_stream_is_cut",
         "an_item_that_ran_dry_leaves_earlier_items_alone",
         "permute_and_flip_with_a_huge_gap",
+    )
+) + tuple(
+    f"{UNIT}/privacy/test_sampler_gaussian.py::test_{name}"
+    for name in (
+        "the_same_words_give_the_same_draws",
+        "strides_at_the_ends",
+        "a_stride_is_the_least_that_bounds_the_proposal",
+        "draws_do_not_depend_on_how_the_stream_is_cut",
     )
 )
 
@@ -111,6 +120,7 @@ TARGETS: tuple[Target, ...] = (
     _target(
         "privacy/curator.py",
         *_unit("privacy", "gate"),
+        f"{PRIVACY}/test_gaussian.py",
         GOLDEN,
         slow=(*TRANSACTIONS, *ROWS, *TABLES),
     ),
@@ -122,7 +132,7 @@ TARGETS: tuple[Target, ...] = (
     Target(
         path="privacy/sampler_kernels.py",
         tests=SAMPLERS,
-        slow=_unit("privacy", "sampler_kernels"),
+        slow=_unit("privacy", "sampler_kernels", "sampler_gaussian", "sampler_laws"),
         plain=True,
     ),
     _target("privacy/binomial.py", slow=_unit("privacy", "suppression", "sampler")),

@@ -579,6 +579,37 @@ def test_noise_that_no_method_adds(folder: Path, unit: str) -> None:
     refused(folder, "noise")
 
 
+@pytest.mark.parametrize("law", [None, 1, True, "", "normal", "Gaussian", ["gaussian"], {}])
+def test_a_law_that_no_noise_has(folder: Path, law: Any) -> None:
+    edit(folder, lambda manifest: manifest["measurements"][-1].update(law=law))
+    refused(folder, "not described")
+
+
+def test_gaussian_noise_in_transactions(saved: Path, shops: dict[str, Any], tmp_path: Path) -> None:
+    for name in shops:
+        copied(saved / name, tmp_path / name)
+        edit(tmp_path / name, lambda manifest: manifest["measurements"][0].update(law="gaussian"))
+        with pytest.raises(ReleaseError, match="never has"):
+            Release.load(tmp_path / name)
+
+
+def test_gaussian_noise_where_epsilon_was_paid(folder: Path) -> None:
+    """It can be read, and is not what was paid for."""
+    edit(folder, lambda manifest: [m.update(law="gaussian") for m in manifest["measurements"]])
+    assert np.isfinite(Release.load(folder).count("everybody").estimate).all()
+    assert "measurements" in {check.name for check in verify(folder).checks if not check.ok}
+    commands(folder)
+
+
+def test_listed_cells_have_laplace_noise(saved: Path, tmp_path: Path) -> None:
+    copied(saved / "tree", tmp_path / "r")
+    edit(
+        tmp_path / "r",
+        lambda manifest: manifest["measurements"][-1].update(law="gaussian", threshold=3),
+    )
+    refused(tmp_path / "r", "never has")
+
+
 def test_a_grid_of_very_many_regions(grid: Path) -> None:
     """Edges at every code make more regions than any memory holds, in a few bytes."""
     schema = Release.load(grid).schema

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Words
+from hedgerow.audit.gaussian_law import gaussian_tail
 from hedgerow.audit.replay_laws import kept_law, selection_law, tail
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, flat
@@ -41,6 +42,8 @@ __all__ = ["Law", "TooManyPathsError", "epsilon_between", "hockey_stick", "law",
 
 Law = dict[Any, float]
 """What may come out, and how likely."""
+
+Tail = Callable[[float, int], float]
 
 
 class TooManyPathsError(Exception):
@@ -77,13 +80,20 @@ class _Path:
 
     def laplace(self, exact: Ints, rates: Rates) -> Ints:
         """See `Sampler.laplace`."""
+        return self._noise(exact, rates, tail)
+
+    def gaussian(self, exact: Ints, rates: Rates) -> Ints:
+        """See `Sampler.gaussian`."""
+        return self._noise(exact, rates, gaussian_tail)
+
+    def _noise(self, exact: Ints, rates: Rates, above: Tail) -> Ints:
         if not exact.size:
             return exact
         rows = exact.reshape(len(rates.which), -1)
         values = np.empty_like(rows)
         for (row, column), count in np.ndenumerate(rows):
             rate = float(rates.values[rates.which[row]])
-            values[row, column] = self._noisy(int(count), rate)
+            values[row, column] = self._noisy(int(count), rate, above=above)
         return values.reshape(exact.shape)
 
     def coin(self, bounds: Ints) -> Ints:
@@ -112,10 +122,15 @@ class _Path:
         """See `Sampler.words`: there are too many to go through."""
         raise TooManyPathsError("what is drawn under the seal cannot be gone through")
 
-    def _noisy(self, exact: int, rate: float, window: tuple[int, int] | None = None) -> int:
+    def _noisy(
+        self, exact: int, rate: float, window: tuple[int, int] | None = None, above: Tail = tail
+    ) -> int:
         low, high = window or self._window
-        at_least = [1.0, *(tail(rate, value - exact) for value in range(low + 1, high + 1)), 0.0]
-        return low + self._fork(np.log(-np.diff(at_least)))
+        # noise and its negative have one law: small probabilities are no differences of large ones
+        far = [abs(value - exact) for value in range(low + 1, high)]
+        inside = [above(rate, size) - above(rate, size + 1) for size in far]
+        masses = [above(rate, exact - low), *inside, above(rate, high - exact)]
+        return low + self._fork(np.log(masses))
 
 
 def _next_script(taken: list[tuple[int, int]]) -> list[int] | None:

@@ -53,7 +53,13 @@ class _Forced:
         return forced
 
     def laplace(self, exact: Ints, rates: Rates) -> Ints:
-        forced: Ints = self._next("laplace", _rates(rates), exact.shape)
+        return self._noise("laplace", exact, rates)
+
+    def gaussian(self, exact: Ints, rates: Rates) -> Ints:
+        return self._noise("gaussian", exact, rates)
+
+    def _noise(self, kind: str, exact: Ints, rates: Rates) -> Ints:
+        forced: Ints = self._next(kind, _rates(rates), exact.shape)
         if forced.shape != exact.shape:
             raise DivergedError("the method counted other places than before")
         return forced

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Words
+from hedgerow.audit.gaussian_law import gaussian_mass
 from hedgerow.audit.replay_laws import listing_law, selection_law
 from hedgerow.audit.replay_trace import DivergedError, Step, Trace
 from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, flat
@@ -42,6 +43,11 @@ class _Recorder:
     def laplace(self, exact: Ints, rates: Rates) -> Ints:
         drawn = self._inner.laplace(exact, rates)
         self.outcomes.append(("laplace", drawn))
+        return drawn
+
+    def gaussian(self, exact: Ints, rates: Rates) -> Ints:
+        drawn = self._inner.gaussian(exact, rates)
+        self.outcomes.append(("gaussian", drawn))
         return drawn
 
     def coin(self, bounds: Ints) -> Ints:
@@ -94,14 +100,29 @@ class _Replayer:
         return forced
 
     def laplace(self, exact: Ints, rates: Rates) -> Ints:
-        forced: Ints = self._next("laplace")
+        def law(rate: Floats, size: Ints) -> Floats:
+            weight = np.log(np.tanh(rate / 2)) * size.shape[1]  # (1 - a)/(1 + a) for each number
+            return np.asarray(weight - rate * size.sum(axis=1))
+
+        return self._noise("laplace", exact, rates, law)
+
+    def gaussian(self, exact: Ints, rates: Rates) -> Ints:
+        def law(rate: Floats, size: Ints) -> Floats:
+            mass = {value: gaussian_mass(value) for value in set(rate.tolist())}
+            weight = np.asarray([mass[value] for value in rate.tolist()]) * size.shape[1]
+            return np.asarray(-weight - rate * (size.astype(np.float64) ** 2).sum(axis=1) / 2)
+
+        return self._noise("gaussian", exact, rates, law)
+
+    def _noise(
+        self, kind: str, exact: Ints, rates: Rates, law: Callable[[Floats, Ints], Floats]
+    ) -> Ints:
+        forced: Ints = self._next(kind)
         if forced.shape != exact.shape:
             raise DivergedError("the method counted other places than before")
         rate = np.asarray([float(value) for value in rates.values])[rates.which]
-        size = np.abs(forced - exact).reshape(len(rate), -1)
-        weight = np.log(np.tanh(rate / 2)) * size.shape[1]  # (1 - a)/(1 + a) for each number
-        log_p = weight - rate * size.sum(axis=1)
-        step = Step("laplace", rates.purpose, log_p, rates=rate, prices=_prices(rates),
+        log_p = law(rate, np.abs(forced - exact).reshape(len(rate), -1))
+        step = Step(kind, rates.purpose, log_p, rates=rate, prices=_prices(rates),
                     exact=exact.reshape(len(rate), -1))  # fmt: skip
         self.trace.append(step)
         return forced

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints
+from hedgerow.audit.gaussian_law import gaussian_mass
 
 __all__ = ["ORDERS", "Comparison", "DivergedError", "Step", "Trace", "compare"]
 
@@ -29,7 +30,7 @@ class Step:
     """One call of a mechanism.
 
     Args:
-        kind: "select", "laplace", "sparse", "mark", "nonempty" or "keep".
+        kind: "select", "laplace", "gaussian", "sparse", "mark", "nonempty" or "keep".
         purpose: What was bought.
         log_p: The log-probability of the outcome, item by item; items see disjoint records.
         laws: For a selection, the log-probabilities of all candidates, item by item.
@@ -115,7 +116,7 @@ def _strain(step: Step, items: list[int], losses: list[float]) -> float:
 
 
 def _laws_differ(a: Step, b: Step, item: int) -> bool:
-    if a.kind == "laplace":
+    if a.kind in ("laplace", "gaussian"):
         return not np.array_equal(a.exact[item], b.exact[item])
     if a.kind != "select":
         return False
@@ -133,6 +134,13 @@ def _divergence(a: Step, b: Step, item: int, order: float) -> float:
             for u, v in ((p, q), (q, p))
         )
     e = float(a.rates[item])
+    if a.kind == "gaussian":
+        return math.fsum(
+            order * e * by * by / 2
+            + (gaussian_mass(e, order * by) - gaussian_mass(e)) / (order - 1)
+            for by in np.abs(a.exact[item] - b.exact[item]).tolist()
+            if by
+        )
     moved = np.abs(a.exact[item] - b.exact[item]) if a.kind == "laplace" else np.ones(1)
     if moved.max() > 1:
         return math.inf  # what is paid for is that a count moves by one

@@ -134,10 +134,9 @@ def _total_bound(measurements: Sequence[Measurement], level: float) -> float:
         columns = measurement.values.shape[1]
         for row in np.flatnonzero(measurement.where == 0):
             share = 1 / (columns * float(measurement.variance[row]))
-            epsilon = float(measurement.units[row]) * float(measurement.unit)
             weight += share
             weighted += share * float(measurement.values[row].sum())
-            spread += columns * 2 * (share / epsilon) ** 2
+            spread += columns * share**2 * float(measurement.tail_variance[row])
     if not weight:
         return math.inf
     width = half_width(np.array([math.sqrt(spread) / weight]), level)[0]

@@ -112,9 +112,8 @@ def _merge(parts: Sequence[tuple[Ints, Measurement]], places: int, columns: int)
     weighted = np.zeros((places, columns))
     for where, measurement in parts:
         share = 1 / measurement.variance
-        epsilon = measurement.units * float(measurement.unit)
         weight += np.bincount(where, share, places)
-        spread += np.bincount(where, 2 * (share / epsilon) ** 2, places)
+        spread += np.bincount(where, share**2 * measurement.tail_variance, places)
         for column in range(columns):
             values = share * measurement.values[:, column]
             weighted[:, column] += np.bincount(where, values, places)

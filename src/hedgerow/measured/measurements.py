@@ -14,17 +14,20 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 
-__all__ = ["PLACES", "Measurement", "Place"]
+__all__ = ["LAWS", "PLACES", "Law", "Measurement", "Place"]
 
 Place = Literal["node", "region", "item", "size", "cell"]
 PLACES: tuple[Place, ...] = ("node", "region", "item", "size", "cell")
+Law = Literal["laplace", "gaussian"]
+LAWS: tuple[Law, ...] = ("laplace", "gaussian")
 
 _LEAST_VARIANCE = 1e-12  # stands for "no noise to speak of" and keeps every weight finite
+_LEAST_TAIL = 2.0  # from here on sums of discrete Gaussian noises have normal tails
 
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """Some exact counts, each plus its own discrete Laplace noise.
+    """Some exact counts, each plus its own discrete Laplace or discrete Gaussian noise.
 
     Args:
         name: What was counted: "rows" (the whole table), "allocate" (totals of nodes of a tree),
@@ -35,12 +38,16 @@ class Measurement:
         values: The noisy counts, which may be negative: shape [k, classes] if by class (one
             column if the schema has no class), else [k, 1].
         by_class: Whether every class was counted apart.
-        units: The epsilon of the noise on each place, in units, shape [k].
-        unit: The epsilon of one unit.
+        units: The rate r of the noise on each place, in units, shape [k]: noise z has a
+            probability proportional to exp(-r |z|) (Laplace: r is its epsilon) or to
+            exp(-r z^2 / 2) (Gaussian: r is 1 over its variance, and r / 2 its rho).
+        unit: The rate of one unit.
         threshold: For a sparse release: whatever is not listed had a noisy count below this.
         klass: For a list of single cells: the class of each, shape [k]; `values` is then [k, 1].
         max_contribution: In how many of the numbers one record may be counted; each of them has
             the noise that a part 1/max_contribution of the charge buys, and `units` is that part.
+            For Gaussian noise the most that the squares of one record's changes add up to.
+        law: The law of the noise, "laplace" or "gaussian".
 
     Example:
         >>> total = Measurement("rows", "node", np.array([0]), np.array([[41]]), False,
@@ -59,6 +66,7 @@ class Measurement:
     threshold: int | None = None
     klass: Ints | None = None
     max_contribution: int = 1
+    law: Law = "laplace"
 
     def __post_init__(self) -> None:
         """Holds the shapes to what they mean; a breach is our own bug."""
@@ -71,6 +79,8 @@ class Measurement:
             raise ValueError(f"measurement {self.name!r}: one column is expected")
         if self.klass is not None and self.klass.shape != (places,):
             raise ValueError(f"measurement {self.name!r}: one class per row is expected")
+        if self.law == "gaussian" and (self.threshold is not None or self.klass is not None):
+            raise ValueError(f"measurement {self.name!r}: what is listed has Laplace noise")
         if self.unit <= 0 or (self.units <= 0).any():
             raise ValueError(f"measurement {self.name!r}: every count must have been paid for")
 
@@ -78,7 +88,7 @@ class Measurement:
         """Whether both hold the same numbers about the same places."""
         if not isinstance(other, Measurement):
             return NotImplemented
-        plain = ("name", "at", "by_class", "unit", "threshold", "max_contribution")
+        plain = ("name", "at", "by_class", "unit", "threshold", "max_contribution", "law")
         if any(getattr(self, field) != getattr(other, field) for field in plain):
             return False
         if (self.klass is None) != (other.klass is None):
@@ -96,9 +106,25 @@ class Measurement:
     def variance(self) -> Floats:
         """The variance of the noise on each place, shape [k].
 
-        For a = exp(-e) it is 2a / (1 - a)^2, which is 1 / (2 sinh(e/2)^2): the second form
-        loses no digits for small e.
+        Of Laplace noise, for a = exp(-e), it is 2a / (1 - a)^2, which is 1 / (2 sinh(e/2)^2): the
+        second form loses no digits for small e. Of Gaussian noise it is 1/r but for less than one
+        part in a million if r <= 1, and a short sum else.
         """
-        epsilon = self.units * float(self.unit)
+        rate = self.units * float(self.unit)
+        if self.law == "gaussian":
+            squares = np.arange(1, 13, dtype=np.float64)[:, None] ** 2
+            mass = np.exp(-np.maximum(rate, 1.0) * squares / 2)
+            narrow = 2 * (squares * mass).sum(axis=0) / (1 + 2 * mass.sum(axis=0))
+            return np.maximum(np.where(rate <= 1, 1 / rate, narrow), _LEAST_VARIANCE)
         with np.errstate(over="ignore"):
-            return np.maximum(0.5 / np.sinh(epsilon / 2) ** 2, _LEAST_VARIANCE)
+            return np.maximum(0.5 / np.sinh(rate / 2) ** 2, _LEAST_VARIANCE)
+
+    @property
+    def tail_variance(self) -> Floats:
+        """The variance of a continuous noise whose tails bound these, shape [k].
+
+        See `hedgerow.estimate.noise`: 2/e^2 of Laplace noise, and 1/r of Gaussian noise, or 2 where
+        that is less.
+        """
+        rate = self.units * float(self.unit)
+        return np.maximum(1 / rate, _LEAST_TAIL) if self.law == "gaussian" else 2 / rate**2

@@ -20,6 +20,7 @@ __all__ = [
     "Number",
     "UnitBudget",
     "epsilon_of_rho",
+    "precision_below",
     "rate_below",
     "read_number",
     "rho_of_epsilon",
@@ -187,6 +188,22 @@ def rate_below(rate: Fraction) -> Fraction:
         return rate
     scale = LARGEST_TERM >> 1 + int(rate).bit_length()
     return Fraction(int(rate * scale), scale)
+
+
+def precision_below(precision: Fraction) -> Fraction:
+    """A precision of Gaussian noise (1 over its variance) that fits the samplers.
+
+    It is never above the given one, so that noise is never less than what was paid for, and lies
+    below it by one in 16 million at most while the standard deviation is below 5,000. Its
+    denominator is a power of two, which samplers are fastest with.
+
+    Example:
+        >>> precision_below(Fraction(1, 4)), float(precision_below(Fraction(1, 3)))
+        (Fraction(1, 4), 0.3333333283662796)
+    """
+    bits = _ROOT_BITS + (precision.denominator // precision.numerator).bit_length()
+    bits = min(bits, LARGEST_TERM.bit_length() - 2)
+    return Fraction((precision.numerator << bits) // precision.denominator, 1 << bits)
 
 
 def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:

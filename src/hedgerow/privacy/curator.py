@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from hedgerow.arrays import Ints
 from hedgerow.counting.sealed import Sealed, claim_key
-from hedgerow.privacy.budget import rate_below, root_below
+from hedgerow.errors import LeakError
+from hedgerow.privacy.budget import precision_below, rate_below, root_below
 from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.sampler import Candidates, Cells, Choices, Listing, Rates, Sampler
@@ -79,20 +80,51 @@ class Curator:
         units: Ints | None = None,
         max_contribution: int = 1,
     ) -> tuple[Ints, Ints]:
-        """Noisy counts, unclipped, with the units of each account's charge.
+        """Noisy counts, unclipped, with the units of each account's charge; paid in epsilon.
 
         Row i of `exact` belongs to account i, and a record is counted, as one, in at most
         `max_contribution` numbers of it. `units` is for purposes whose price is not fixed (see
         `Ledger.charge`).
         """
+        self._must_pay("epsilon", purpose)
         units = self.ledger.charge(purpose, depth, accounts, units)
-        rates = Rates.of(
-            units,
-            lambda unit: self.noise_rate(purpose, unit, max_contribution),
-            purpose,
-            lambda unit: self.ledger.amount(purpose, unit),
-        )
+        rates = self._rates(purpose, units, max_contribution)
         return self._sampler.laplace(exact.open(_KEY), rates), units
+
+    def gaussian(
+        self,
+        purpose: str,
+        depth: int,
+        accounts: Ints,
+        exact: Sealed[Ints],
+        units: Ints | None = None,
+        max_contribution: int = 1,
+    ) -> tuple[Ints, Ints]:
+        """Noisy counts as `laplace` gives them, with discrete Gaussian noise; paid in rho alone.
+
+        Row i of `exact` belongs to account i. If one record is added, the squares of the changes
+        of the numbers in its row add up to at most `max_contribution`: a record that is counted, as
+        one, in k numbers has k, and one that moves a single number by up to c has c^2.
+
+        Why the price holds. Let s be the variance parameter, P[z] proportional to exp(-z^2/(2s)).
+        For whole numbers u and v, and an order a > 1, the sum over x of P[x-u]^a P[x-v]^(1-a) is
+        exp(a (a-1) (u-v)^2 / (2s)) T(a (u-v)) / T(0), where T(c) is the sum over all whole x of
+        exp(-(x-c)^2 / (2s)): complete the square. T is largest at 0, since all terms of its Fourier
+        series are positive. So one number costs (u-v)^2 / (2s) in zCDP, independent noises add up,
+        and a row costs max_contribution / (2s) (Canonne, Kamath and Steinke 2020). A charge of rho
+        therefore buys 1/s = 2 rho / max_contribution, rounded down.
+        """
+        self._must_pay("rho", purpose)
+        units = self.ledger.charge(purpose, depth, accounts, units)
+        rates = self._rates(purpose, units, max_contribution)
+        return self._sampler.gaussian(exact.open(_KEY), rates), units
+
+    def noisy(
+        self, purpose: str, depth: int, accounts: Ints, exact: Sealed[Ints]
+    ) -> tuple[Ints, Ints]:
+        """Noisy counts, a record in one number at most, with the noise that their budget buys."""
+        draw = self.laplace if self.law(purpose) == "laplace" else self.gaussian
+        return draw(purpose, depth, accounts, exact)
 
     def sparse(
         self,
@@ -210,12 +242,30 @@ class Curator:
         charged = self.ledger.charge(purpose, depth, np.full(1, account, dtype=np.int64), given)
         return int(charged[0])
 
-    def noise_rate(self, purpose: str, units: int, max_contribution: int = 1) -> Fraction:
-        """The rate of the discrete Laplace noise that so many units buy.
+    def _must_pay(self, budget: str, purpose: str) -> None:
+        """Refuses counts whose noise another budget buys."""
+        if self.ledger.allows(purpose) and self.ledger.budget_of(purpose) != budget:
+            raise LeakError(f"the noise of {purpose} is not paid in {budget}")
 
-        Noise of rate e is e-DP and e^2/2-zCDP, and a record that is counted in `max_contribution`
-        numbers pays for each: so epsilon allows epsilon / max_contribution, and rho sqrt(2 rho /
-        max_contribution), rounded down.
+    def _rates(self, purpose: str, units: Ints, max_contribution: int) -> Rates:
+        """The rates of the noise on counts, by what each was charged."""
+        return Rates.of(
+            units,
+            lambda unit: self.noise_rate(purpose, unit, max_contribution),
+            purpose,
+            lambda unit: self.ledger.amount(purpose, unit),
+        )
+
+    def law(self, purpose: str) -> Literal["laplace", "gaussian"]:
+        """The law of the noise on a purpose's counts: each budget buys what is least with it."""
+        return "laplace" if self.ledger.budget_of(purpose) == "epsilon" else "gaussian"
+
+    def noise_rate(self, purpose: str, units: int, max_contribution: int = 1) -> Fraction:
+        """The rate of the noise that so many units buy, rounded down.
+
+        Laplace noise of rate e is e-DP, and a record that is counted in `max_contribution` numbers
+        pays for each: epsilon / max_contribution. The rate of Gaussian noise is 1 over its variance
+        parameter: 2 rho / max_contribution, see `gaussian`.
         """
-        amount = rate_below(self.ledger.amount(purpose, units) / max_contribution)
-        return amount if self.ledger.budget_of(purpose) == "epsilon" else root_below(2 * amount)
+        amount = self.ledger.amount(purpose, units) / max_contribution
+        return rate_below(amount) if self.law(purpose) == "laplace" else precision_below(2 * amount)

@@ -143,6 +143,9 @@ class Sampler(Protocol):
     def laplace(self, exact: Ints, rates: Rates) -> Ints:
         """Adds discrete Laplace noise, P[z] proportional to exp(-rate |z|), to each row."""
 
+    def gaussian(self, exact: Ints, rates: Rates) -> Ints:
+        """Adds discrete Gaussian noise, P[z] proportional to exp(-rate z^2 / 2), to each row."""
+
     def coin(self, bounds: Ints) -> Ints:
         """A uniform whole number below each bound; it looks at nothing, so it costs nothing."""
 
@@ -202,9 +205,16 @@ class SecureSampler:
 
     def laplace(self, exact: Ints, rates: Rates) -> Ints:
         """See `Sampler.laplace`."""
+        return self._noisy(sampler_kernels.fill_laplace, exact, rates)
+
+    def gaussian(self, exact: Ints, rates: Rates) -> Ints:
+        """See `Sampler.gaussian`."""
+        return self._noisy(sampler_kernels.fill_gaussian, exact, rates)
+
+    def _noisy(self, kernel: Callable[..., int], exact: Ints, rates: Rates) -> Ints:
         noise = np.zeros(exact.size, dtype=np.int64)
         a, b = rates.terms(exact.size // max(1, len(rates.which)))
-        self._pump(sampler_kernels.fill_laplace, 0, noise.size, a, b, noise)
+        self._pump(kernel, 0, noise.size, a, b, noise)
         return exact + noise.reshape(exact.shape)
 
     def coin(self, bounds: Ints) -> Ints:

@@ -17,6 +17,7 @@ from hedgerow.arrays import Ints, Words
 
 __all__ = [
     "ENVELOPE",
+    "fill_gaussian",
     "fill_geometric",
     "fill_kept",
     "fill_laplace",
@@ -26,6 +27,7 @@ __all__ = [
 
 ENVELOPE = 20  # halvings in the proposal of `select_exponential`; any value is exact
 _CHUNK = 1 << 62
+_NEAR = 32  # strides of Gaussian noise up to which its trial fits 64 bits in one piece
 
 
 @njit(cache=True, inline="always")
@@ -124,6 +126,68 @@ def fill_laplace(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints)
         out[item] = -size if negative else size
         item += 1
     return item
+
+
+@njit(cache=True)
+def _stride(a: Any, b: Any) -> Any:
+    """The least t with t^2 a >= 2 b, bit by bit."""
+    root = np.int64(0)
+    for bit in range(25, -1, -1):  # 2 b / a < 2^51, so that the root has at most 26 bits
+        more = root + (np.int64(1) << bit)
+        if (more - 1) * (more - 1) < (2 * b + a - 1) // a:
+            root = more
+    return root
+
+
+@njit(cache=True)
+def fill_gaussian(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints) -> int:
+    """Discrete Gaussian noise: P[z] proportional to exp(-z^2 a / (2 b)), for each item.
+
+    Terms a and b lie below 2^50; b/a is about the variance. With a stride t such that t^2 a >= 2 b,
+    every size is z = k t + j, 0 <= j < t, in one way. It is proposed with probability proportional
+    to exp(-k): k is a run of trials of exp(-1), j uniform. It is kept with probability
+    exp(-(z^2 a - 2 k b) / (2 b)), which is at most 1 since z^2 a >= k^2 t^2 a >= 2 k b. The product
+    is exp(-z^2 a / (2 b)). A sign follows; of the two zeros one is not kept.
+    """
+    t = np.int64(0)
+    while item < out.size:
+        start = at[0]
+        if t == 0 or a[item] != a[item - 1] or b[item] != b[item - 1]:
+            t = _stride(a[item], b[item])
+        while not at[1]:
+            k = np.int64(0)
+            while bernoulli_exp_fraction(words, at, 1, 1, 1) and not at[1]:
+                k += 1
+            j = below(words, at, t)
+            if not _gaussian_kept(words, at, k, t, j, a[item], b[item]):
+                continue
+            size = k * t + j
+            negative = _word(words, at) & np.uint64(1)
+            if not (negative and size == 0):  # or else zero would come twice
+                out[item] = -size if negative else size
+                break
+        if at[1]:
+            at[0] = start
+            return item
+        item += 1
+    return item
+
+
+@njit(cache=True)
+def _gaussian_kept(words: Words, at: Ints, k: Any, t: Any, j: Any, a: Any, b: Any) -> bool:
+    """Bernoulli(exp(-((k t + j)^2 a - 2 k b) / (2 b))), where t^2 a >= 2 b and t^2 a < 6 * 2^50."""
+    if k <= _NEAR:
+        size = k * t + j
+        near: bool = bernoulli_exp(words, at, size * size * a - 2 * k * b, 2 * b)
+        return near
+    # the same in factors: k (k - 1) + k^2 (t^2 a - 2 b) / (2 b) + k t j a / b + j^2 a / (2 b)
+    for _ in range(k):
+        if not bernoulli_exp_times(words, at, k - 1, 1, 1) or at[1]:
+            return False
+        if not bernoulli_exp_times(words, at, k, t * t * a - 2 * b, 2 * b) or at[1]:
+            return False
+    far: bool = bernoulli_exp_times(words, at, k, t * j * a, b)
+    return far and bernoulli_exp(words, at, j * j * a, 2 * b)
 
 
 @njit(cache=True)

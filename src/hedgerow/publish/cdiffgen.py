@@ -97,7 +97,7 @@ class CDiffGen(GridPublisher):
         tree = tree_of_cuts(engine.domain, cuts.steps)
         job.progress(0.5, "counting regions")
         if ledger.allows("spare") and ledger.left("rho", _ROOT)[0]:
-            drawn = (_ROOT, *curator.laplace("spare", 0, _ROOT, engine.class_counts(_ROOT)))
+            drawn = (_ROOT, *curator.noisy("spare", 0, _ROOT, engine.class_counts(_ROOT)))
             job.found.append(measured(curator, "spare", "node", [drawn], by_class=True))
         # count
         exact = engine.cell_counts(cuts.edges()).map(_node_counts(engine, tree, cuts.edges()))

@@ -16,7 +16,8 @@ Spent on each record (all steps see all records, so charges add up):
 | leaf: class counts                      | discrete Laplace | what is left | what is left       |
 
 with N = numeric + 2 h - 1. Cuts of the two halves of an interval are drawn under one charge: no
-record lies in both. With a delta, select and cut are paid in zCDP.
+record lies in both. With a delta, select and cut are paid in zCDP, and what is left of it buys a
+second count, with discrete Gaussian noise.
 
 Departures from the paper (G.. as in docs/algorithms/diffgen.md): information gain at its true
 sensitivity, 1 bit (G1), in exact integers; split points lie on the public grid (G3); every group
@@ -166,7 +167,7 @@ def count_cells(engine: Engine, curator: Curator, partition: GridPartition) -> l
         return [
             measured(
                 curator, purpose, "region",
-                [(every, *curator.laplace(purpose, 0, accounts, counts))], by_class=True,
+                [(every, *curator.noisy(purpose, 0, accounts, counts))], by_class=True,
             )
             for purpose in purposes
             if curator.ledger.left(curator.ledger.budget_of(purpose), _ROOT)[0]
@@ -185,7 +186,7 @@ def count_cells(engine: Engine, curator: Curator, partition: GridPartition) -> l
     ]  # fmt: skip
     if len(purposes) > 1 and curator.ledger.left("rho", _ROOT)[0]:
         total = engine.class_counts(_ROOT).map(class_totals)
-        drawn = (_ROOT, *curator.laplace("spare", 0, _ROOT, total))
+        drawn = (_ROOT, *curator.noisy("spare", 0, _ROOT, total))
         found.append(measured(curator, "spare", "node", [drawn]))
     return found
 

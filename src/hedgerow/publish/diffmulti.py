@@ -19,7 +19,8 @@ Spent on each path from the root to a leaf (path composition, see `privacy.ledge
 With `marginals`, 40% (30% where there are few records) goes to `publish.marginals` first, on every
 path, and the shares above are of the rest. N = numeric + 3 g - 2 is the most steps on a path of at
 most g specialisations. With a delta,
-select, cut and allocate are paid in zCDP, and what a leaf has left of it buys a second count.
+select, cut and allocate are paid in zCDP, and what a leaf has left of it buys a second count; the
+noise on what is counted so is discrete Gaussian.
 
 Departures from the paper (M.. as in docs/algorithms/diffmulti.md): empty children get noise like
 all others and shares come from noisy sizes alone (M1, M2), whole numbers that sum up (M4); split
@@ -226,7 +227,7 @@ class DiffMulti(TablePublisher):
                 sizes = np.zeros(len(place), dtype=np.int64)
                 if asked.any():
                     exact = engine.class_counts(children[asked]).map(class_totals)
-                    noisy, units = curator.laplace("allocate", depth, children[asked], exact)
+                    noisy, units = curator.noisy("allocate", depth, children[asked], exact)
                     sizes[asked] = noisy[:, 0]
                     bought.append((children[asked], noisy, units))
                 quota = np.where(asked, share_fairly(quota, place, sizes, open_), 0)

@@ -14,7 +14,7 @@ from hedgerow.arrays import Ints, Small
 from hedgerow.measured.conversion import exact
 from hedgerow.measured.generalized import dictionary
 from hedgerow.measured.itemsets import CoreCells, CutTree, Itemsets
-from hedgerow.measured.measurements import PLACES, Measurement
+from hedgerow.measured.measurements import LAWS, PLACES, Measurement
 from hedgerow.measured.partition import GridPartition, Partition, TreePartition
 from hedgerow.release.itemset_codec import itemsets_from, itemsets_table
 from hedgerow.release.manifest import Document
@@ -149,6 +149,7 @@ def measurement_heads(measurements: Sequence[Measurement]) -> list[Document]:
             if measurement.max_contribution == 1
             else {"max_contribution": measurement.max_contribution}
         )
+        | ({} if measurement.law == "laplace" else {"law": measurement.law})
         for measurement in measurements
     ]
 
@@ -237,13 +238,15 @@ def _measurement(
     try:
         name, at, unit = head["name"], head["place_kind"], exact(head["unit"])
         by_class, sparse, threshold = head["by_class"], head["sparse"], head["threshold"]
-        max_contribution = head.get("max_contribution", 1)
+        max_contribution, law = head.get("max_contribution", 1), head.get("law", "laplace")
     except (KeyError, TypeError, ValueError, AttributeError):
         raise broken("manifest.json", "a measurement is not described as it should be") from None
-    if at not in PLACES or not isinstance(name, str):
+    if law not in LAWS or at not in PLACES or not isinstance(name, str):
         raise broken("manifest.json", "a measurement is not described as it should be")
     if not isinstance(by_class, bool) or not isinstance(sparse, bool):
         raise broken("manifest.json", "a measurement is not described as it should be")
+    if law == "gaussian" and (sparse or threshold is not None or schema.items is not None):
+        raise broken("manifest.json", "a measurement has a noise that its kind never has")
     if threshold is not None:
         whole = isinstance(threshold, int) and not isinstance(threshold, bool)
         if not whole or abs(threshold) > _LARGEST_COUNT:
@@ -280,4 +283,5 @@ def _measurement(
         threshold,
         np.maximum(klass, 0) if sparse else None,
         max_contribution,
+        law,
     )

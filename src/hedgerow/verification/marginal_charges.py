@@ -5,7 +5,7 @@ from __future__ import annotations
 from hedgerow.measured.marginals import Marginals, fine_attributes
 from hedgerow.measured.measurements import Measurement
 from hedgerow.release.table import TableRelease as Release
-from hedgerow.verification.prices import Book, Failed
+from hedgerow.verification.prices import Book, Failed, gaussian_costs
 
 __all__ = ["check_detail"]
 
@@ -26,12 +26,15 @@ def check_detail(release: Release, named: dict[str, Measurement], booked: dict[s
         if not number:
             continue
         measurement, book = named[name], booked[name]
-        if book.budget != "epsilon" or measurement.max_contribution != number:
+        gaussian = measurement.law == "gaussian"
+        paid_in = "rho" if gaussian else "epsilon"
+        if book.budget != paid_in or measurement.max_contribution != number:
             raise Failed(f"{name} was counted in other tables than it was paid for")
         if len(set(measurement.units.tolist())) != 1:
             raise Failed(f"the cells of {name} were not counted alike")
         rate = int(measurement.units[0]) * measurement.unit
-        if rate * number > book.once() * book.unit:
+        costs = gaussian_costs(measurement, rate) if gaussian else rate * number
+        if costs > book.once() * book.unit:
             raise Failed(f"{name} was counted at a price that was not booked for it")
     chosen = sum(booked["relate"].entries.values()) if "relate" in booked else 0
     if chosen != tables.get("two_way", 0):

@@ -15,7 +15,9 @@ from hedgerow.arrays import Ints
 from hedgerow.measured.conversion import exact
 from hedgerow.measured.measurements import Measurement
 
-__all__ = ["Book", "Failed", "afford", "books", "budgets", "prices", "whole"]
+__all__ = [
+    "Book", "Failed", "afford", "books", "budgets", "gaussian_costs", "prices", "whole",
+]  # fmt: skip
 
 
 _MOST_UNITS = 1 << 40  # so that no sum over the steps of a path leaves 64 bits and starts anew
@@ -135,7 +137,7 @@ def books(ledger: dict[str, Any]) -> dict[str, Book]:
 
 def prices(measurement: Measurement, book: Book) -> Ints:
     """What each place of a measurement cost, in units of epsilon, by the rate of its noise."""
-    if book.budget != "epsilon":
+    if book.budget != "epsilon" or measurement.law != "laplace":
         raise Failed(f"{measurement.name} is not paid from the budget of epsilon")
     distinct, index = np.unique(measurement.units, return_inverse=True)
     _few(len(distinct), book)
@@ -153,8 +155,8 @@ def prices(measurement: Measurement, book: Book) -> Ints:
 def afford(measurement: Measurement, book: Book, units: Ints) -> None:
     """Sees that the noise on each place is just what its charge buys.
 
-    Noise of rate e is e-DP and e^2/2-zCDP: epsilon buys exactly its rate, and rho, of which roots
-    are rounded down, at most that of its root.
+    Laplace noise of rate e is e-DP and e^2/2-zCDP: epsilon buys exactly its rate, and rho, of which
+    roots are rounded down, at most that of its root. See `gaussian_costs` for Gaussian noise.
 
     Args:
         measurement: The noisy counts.
@@ -165,8 +167,27 @@ def afford(measurement: Measurement, book: Book, units: Ints) -> None:
     _few(pairs.shape[1], book)
     for rate_units, price in pairs.T.tolist():
         rate, paid = rate_units * measurement.unit, price * book.unit
-        if (rate != paid) if book.budget == "epsilon" else (rate * rate > 2 * paid):
+        if measurement.law == "gaussian":
+            fair = book.budget == "rho" and gaussian_costs(measurement, rate) <= paid
+        else:
+            fair = rate == paid if book.budget == "epsilon" else rate * rate <= 2 * paid
+        if not fair:
             raise Failed(f"{measurement.name} was counted at a price that was not booked for it")
+
+
+def gaussian_costs(measurement: Measurement, rate: Fraction) -> Fraction:
+    """The rho of Gaussian noise with a variance of 1/rate.
+
+    One number that a record moves by one costs rate / 2 in zCDP, and by c costs c^2 times that. The
+    squares of a record's changes add up to at most `max_contribution`.
+
+    Example:
+        >>> one = np.array([1])
+        >>> gaussian_costs(Measurement("two_way", "cell", one, one[:, None], False, one,
+        ...     Fraction(1, 50), max_contribution=3, law="gaussian"), Fraction(1, 50))
+        Fraction(3, 100)
+    """
+    return rate * measurement.max_contribution / 2
 
 
 def _few(number: int, book: Book) -> None:

@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
+import pytest
 
 from hedgerow.estimate.noise import factor, half_width, tail
+from hedgerow.measured.measurements import Measurement
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 STEPS = 60  # weights are multiples of 1/60, so sums lie on a lattice and convolve exactly
 
 
-def law(rates, weights):
-    """The exact law of a weighted sum of discrete Laplace noises, on a lattice of 1/STEPS."""
+def gaussian(rate):
+    """The law of one discrete Gaussian noise."""
+    reach = math.ceil(math.sqrt(80 / rate)) + 1
+    one = np.exp(-rate * np.arange(-reach, reach + 1.0) ** 2 / 2)
+    return one / one.sum()
+
+
+def laplace(rate):
+    """The law of one discrete Laplace noise."""
+    a = math.exp(-rate)
+    reach = math.ceil(25 / rate)
+    return (1 - a) / (1 + a) * a ** np.abs(np.arange(-reach, reach + 1))
+
+
+def law(rates, weights, kinds=None):
+    """The exact law of a weighted sum of discrete noises, on a lattice of 1/STEPS."""
     total = np.ones(1)
-    for rate, weight in zip(rates, weights, strict=True):
-        a = math.exp(-rate)
-        reach = math.ceil(25 / rate)
-        one = (1 - a) / (1 + a) * a ** np.abs(np.arange(-reach, reach + 1))
+    for rate, weight, kind in zip(rates, weights, kinds or [laplace] * len(rates), strict=True):
+        one = kind(rate)
+        reach = len(one) // 2
         spaced = np.zeros(2 * reach * weight + 1)
         spaced[::weight] = one
         size = len(total) + len(spaced) - 1
@@ -120,3 +136,90 @@ def test_the_bound_holds_for_continuous_mixtures():
 def test_no_interval_is_narrower_than_a_step():
     assert half_width(np.zeros(1), 0.95)[0] == 0.5
     assert tail(0.0) == 1.0
+
+
+def mixed():
+    """Rates, weights and laws of the noises in sums that hold Gaussian noise."""
+    random = np.random.default_rng(8)
+    for rate in (0.005, 0.1, 0.4, 0.6, 1.0, 2.0, 6.0):
+        for gaussians, laplaces in ((1, 0), (2, 0), (5, 0), (1, 1), (2, 3)):
+            other = [float(r) for r in np.exp(random.uniform(-2, 1, laplaces))]
+            kinds = [gaussian] * gaussians + [laplace] * laplaces
+            yield [rate] * gaussians + other, [STEPS] * len(kinds), kinds
+    for _ in range(40):
+        kinds = [(gaussian, laplace)[k] for k in random.integers(0, 2, random.integers(1, 7))]
+        rates = np.exp(random.uniform(math.log(0.1), math.log(3), len(kinds)))
+        weights = random.choice([2, 5, 12, 20, 30, 45, 60], len(kinds))
+        weights[0] = STEPS
+        yield rates.tolist(), weights.tolist(), kinds
+
+
+def tails(rates, weights, kinds):
+    """By `Measurement.tail_variance`, as estimates take it."""
+    one = np.array([1])
+    spread = 0.0
+    for rate, weight, kind in zip(rates, weights, kinds, strict=True):
+        counted = Measurement("rows", "node", one, one[:, None], False, one,
+                              Fraction(rate), law=kind.__name__)  # fmt: skip
+        spread += float(counted.tail_variance[0]) * (weight / STEPS) ** 2
+    return math.sqrt(spread)
+
+
+def test_sums_with_gaussian_noise_stay_within_their_intervals():
+    for rates, weights, kinds in mixed():
+        chances = law(rates, weights, kinds)
+        for level in LEVELS:
+            width = half_width(np.array([tails(rates, weights, kinds)]), level)[0]
+            assert 1 - within(chances, width) <= (1 - level) * (1 + 1e-7) + 1e-12, (rates, kinds)
+
+
+def test_gaussian_intervals_are_little_wider_than_they_must_be():
+    for rate in (0.001, 0.02, 0.2):
+        chances = law([rate] * 3, [STEPS] * 3, [gaussian] * 3)
+        for level in LEVELS[:-1]:
+            shortest = next(m for m in range(10_000) if within(chances, m) >= level)
+            width = half_width(np.array([math.sqrt(3 / rate)]), level)[0]
+            assert (2 * width + 1) / (2 * shortest + 1) <= 1.5
+
+
+def test_two_thirds_of_the_noise_would_be_noticed():
+    chances = law([0.02], [STEPS], [gaussian])
+    width = half_width(np.array([math.sqrt(50) / 1.3]), 0.95)[0]
+    assert within(chances, width) < 0.95
+
+
+def test_the_sum_of_two_gaussians_is_nearly_one():
+    """By the factor that the proof has: 1 + 5 exp(-2 pi^2 w)."""
+    for rate in (0.5, 0.3, 1.0, 2.0):
+        both, one = law([rate] * 2, [1, 1], [gaussian] * 2), gaussian(rate / 2)
+        middle, other = len(both) // 2, len(one) // 2
+        near = range(-math.ceil(3 / math.sqrt(rate)), math.ceil(3 / math.sqrt(rate)) + 1)
+        ratios = [both[middle + x] / one[other + x] for x in near]
+        assert max(ratios) <= 1 + 5 * math.exp(-2 * math.pi**2 / (2 * rate)) + 1e-12
+
+
+def test_less_laplace_noise_needs_no_more():
+    for level in (0.8, 0.95, 0.99):
+        factors = [factor(level, laplace) for laplace in (0.0, 0.125, 0.5, 0.875, 1.0)]
+        assert factors == sorted(factors)
+        assert factors[0] == pytest.approx(NormalDist().inv_cdf((1 + level) / 2), rel=1e-4)
+        assert factor(level, 0.3) == factor(level, 0.375) >= factor(level, 0.25)
+
+
+def test_intervals_by_the_share_of_laplace_noise_hold_the_truth():
+    for rates, weights, kinds in mixed():
+        if set(weights) != {STEPS}:
+            continue
+        chances, spread = law(rates, weights, kinds), tails(rates, weights, kinds)
+        laplaces = [(r, k) for r, k in zip(rates, kinds, strict=True) if k is laplace]
+        share = sum(2 / r**2 for r, _ in laplaces) / spread**2
+        for level in (0.8, 0.95):
+            width = half_width(np.array([spread]), level, laplace=min(1.0, share))[0]
+            assert 1 - within(chances, width) <= (1 - level) * (1 + 1e-7) + 1e-12, (rates, kinds)
+
+
+def test_a_share_that_is_too_small_would_be_noticed():
+    """One Laplace noise alone, taken for a normal one."""
+    chances = law([0.05], [STEPS])
+    width = half_width(np.array([math.sqrt(2) / 0.05]), 0.99, laplace=0.0)[0]
+    assert within(chances, width) < 0.99

@@ -19,6 +19,7 @@ from hedgerow.privacy.budget import (
     Number,
     UnitBudget,
     epsilon_of_rho,
+    precision_below,
     rate_below,
     rho_of_epsilon,
     root_below,
@@ -246,3 +247,29 @@ def test_next_to_no_rho_is_never_said_to_cost_less_than_nothing() -> None:
 def test_an_epsilon_that_is_not_above_nothing_is_told_so(epsilon: Number) -> None:
     with pytest.raises(UsageError, match="must be above 0"):
         Budget.of(epsilon)
+
+
+@pytest.mark.parametrize(
+    "precision",
+    [
+        Fraction(1, 3),
+        Fraction(7, 10**9),
+        Fraction(123457, 1000003),
+        Fraction(10**6, 3),
+        Fraction(1, 10**12),
+        Fraction(3**40, 4**35),
+    ],
+)
+def test_precisions_are_rounded_towards_more_noise(precision: Fraction) -> None:
+    fitting = precision_below(precision)
+    assert 0 <= precision - fitting < precision / 10**2
+    assert max(fitting.numerator, fitting.denominator) < LARGEST_TERM
+    assert fitting.denominator & (fitting.denominator - 1) == 0
+    if precision > Fraction(1, 25_000_000):
+        assert precision - fitting < precision / 2**23
+
+
+def test_precisions_that_fit_stay_as_they_are() -> None:
+    for precision in (Fraction(1), Fraction(1, 4), Fraction(5, 2), Fraction(3, 1 << 40)):
+        assert precision_below(precision) == precision
+    assert precision_below(Fraction(1, 1 << 60)) == 0  # refused by a plan

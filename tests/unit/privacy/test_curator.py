@@ -28,6 +28,7 @@ class Watcher:
         self.ledger: Ledger
         self.rates: tuple[Fraction, ...] = ()
         self.flip: bool | None = None
+        self.law = ""
         self.left: dict[str, int] = {}
 
     def _look(self, rates: tuple[Fraction, ...]) -> None:
@@ -43,6 +44,12 @@ class Watcher:
 
     def laplace(self, exact: Any, rates: Rates) -> Any:
         self._look(rates.values)
+        self.law = "laplace"
+        return exact
+
+    def gaussian(self, exact: Any, rates: Rates) -> Any:
+        self._look(rates.values)
+        self.law = "gaussian"
         return exact
 
     def sparse(self, cells: Any, counts: Any, number: int, rate: Fraction, *_: Any) -> Any:
@@ -102,18 +109,58 @@ def test_noise_has_the_rate_that_its_charge_buys() -> None:
     noisy, units = made.laplace("pure", 0, ROOT, Sealed(np.array([[5]])))
     assert watcher.rates == (Fraction(3, 10),)
     assert (noisy.tolist(), units.tolist()) == ([[5]], [3])
-    made.laplace("zcdp", 0, ROOT, Sealed(np.array([[5]])))
-    assert watcher.rates[0] ** 2 / 2 <= Fraction(4, 50)
-    assert float(watcher.rates[0]) == pytest.approx((2 * 4 / 50) ** 0.5, rel=1e-6)
+    noisy, units = made.gaussian("zcdp", 0, ROOT, Sealed(np.array([[5]])))
+    assert watcher.rates[0] / 2 <= Fraction(4, 50)  # what it costs
+    assert float(watcher.rates[0]) == pytest.approx(2 * 4 / 50, rel=1e-7)
+    assert (noisy.tolist(), units.tolist()) == ([[5]], [4])
     _, _, sparse_units = made.sparse("leaf", Sealed((ROOT, ONE)), 9, 2)
     assert (watcher.rates, sparse_units) == ((Fraction(7, 10),), 7)
     assert watcher.left == {"epsilon": 0, "rho": 6}
 
 
+@pytest.mark.parametrize("squares", [1, 2, 3, 14, 65536])
+def test_gaussian_noise_grows_with_the_squares_of_a_records_changes(squares: int) -> None:
+    """k tables cost k / (2 sigma^2), and never more than was booked, however it is rounded."""
+    for unit in (Fraction(1, 50), Fraction(1, 3), Fraction(123457, 10**11), Fraction(7)):
+        ledger = Ledger([UnitBudget("rho", unit, 10)])
+        ledger.allow([Allowance("tables", "rho", None, 1)])
+        watcher = Watcher()
+        watcher.ledger = ledger
+        made = Curator(ledger, watcher)
+        exact = Sealed(np.array([[5, 6]]))
+        made.gaussian("tables", 0, ROOT, exact, np.array([4]), max_contribution=squares)
+        (rate,) = watcher.rates
+        Rates((rate,), ROOT).terms()
+        paid = 4 * unit
+        assert 0 <= paid - squares * rate / 2 < paid / 10**4
+        assert watcher.left == {"rho": 6}
+
+
+@pytest.mark.parametrize("tables", [1, 2, 3, 14])
+def test_laplace_noise_grows_with_the_numbers_that_count_a_record(tables: int) -> None:
+    made, watcher = curator()
+    made.laplace("pure", 0, ROOT, Sealed(np.array([[5, 6]])), max_contribution=tables)
+    assert watcher.rates == (Fraction(3, 10) / tables,)
+
+
+def test_each_budget_buys_its_own_noise() -> None:
+    for purpose, law in (("pure", "laplace"), ("zcdp", "gaussian")):
+        made, watcher = curator()
+        made.noisy(purpose, 0, ROOT, Sealed(np.array([[5]])))
+        assert (watcher.law, made.law(purpose)) == (law, law)
+        assert watcher.rates == (made.noise_rate(purpose, {"pure": 3, "zcdp": 4}[purpose]),)
+    for draw, purpose in ((made.gaussian, "leaf"), (made.laplace, "spare")):
+        watcher.rates = ()
+        with pytest.raises(LeakError, match="is not paid in"):
+            draw(purpose, 0, ROOT, Sealed(np.array([[5]])))
+        assert watcher.rates == ()
+    assert watcher.left == {"epsilon": 10, "rho": 6}
+
+
 @pytest.mark.parametrize("purpose", ["pure", "zcdp"])
 def test_a_refused_charge_draws_nothing(purpose: str) -> None:
     made, watcher = curator()
-    made.laplace(purpose, 0, ROOT, Sealed(np.array([[5]])))
+    made.noisy(purpose, 0, ROOT, Sealed(np.array([[5]])))
     watcher.rates = ()
     looked: list[Any] = []
 
@@ -123,6 +170,7 @@ def test_a_refused_charge_draws_nothing(purpose: str) -> None:
 
     for attempt in (
         lambda: made.laplace(purpose, 0, ROOT, Sealed(np.array([[5]]))),
+        lambda: made.gaussian(purpose, 0, ROOT, Sealed(np.array([[5]]))),
         lambda: made.select(purpose, 0, ROOT, SCORED, score_range=1, flip=False),
         lambda: made.sparse(purpose, Sealed((ROOT, ONE)), 9, 2),
         lambda: made.mark(purpose, Sealed((ROOT, ONE)), 9, 2, 0, 0, 1),
@@ -130,6 +178,7 @@ def test_a_refused_charge_draws_nothing(purpose: str) -> None:
         lambda: made.keep(purpose, Sealed((ROOT, ONE)), gathered, Fraction(1, 2), 2),
         lambda: made.open_gate(purpose, 3),
         lambda: made.laplace("other", 0, ROOT, Sealed(np.array([[5]]))),
+        lambda: made.gaussian("other", 0, ROOT, Sealed(np.array([[5]]))),
     ):
         with pytest.raises(LeakError):
             attempt()

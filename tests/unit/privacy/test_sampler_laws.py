@@ -304,6 +304,49 @@ def test_laplace_exactly(rate: Fraction) -> None:
         assert not agrees(found, cut, {7 + z: p for z, p in noise_law(float(rate) * wrong).items()})
 
 
+def one_proposal(sampler: SecureSampler, rate: Fraction) -> int:
+    """A draw of Gaussian noise on 7 that is cut off when its first proposal is not kept."""
+    honest, asked = sampler_kernels._gaussian_kept, []
+
+    def once(*given: Any) -> bool:
+        asked.append(given)
+        if len(asked) > 1:
+            raise _Cut
+        return honest(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sampler_kernels, "_gaussian_kept", once)
+        return int(sampler.gaussian(np.array([[7]]), same(rate, 1))[0, 0])
+
+
+@pytest.mark.parametrize("near", [32, 0, -1])
+@pytest.mark.parametrize(
+    "rate", [Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(3), Fraction(1, 8)], ids=str
+)
+def test_gaussian_exactly(rate: Fraction, near: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One proposal after another is tried alike, so the law is that of the first, if it is kept.
+
+    Its trial is one piece, or factors from some stride on, as large strides need it.
+    """
+    monkeypatch.setattr(sampler_kernels, "_NEAR", near)
+    found, cut = exact_law(lambda sampler: one_proposal(sampler, rate), 1e-7)
+    assert 0.3 < cut < 0.8  # so many proposals are not kept
+
+    def agree(exponent: Callable[[int], float]) -> bool:
+        return all(
+            math.isclose(float(found[7 + sign * z] / found[7]), exponent(z), rel_tol=1e-9)
+            for z in range(1, 1 + math.isqrt(int(16 / rate)))
+            for sign in (-1, 1)
+        )
+
+    r = float(rate)
+    assert agree(lambda z: math.exp(-r * z * z / 2))
+    for wrong in (1.3, 1 / 1.3, 1.01, 2.0):  # more or less noise than was paid for
+        assert not agree(lambda z, w=wrong: math.exp(-r * w * z * z / 2))
+    assert not agree(lambda z: math.exp(-r * z))
+    assert not agree(lambda z: math.exp(-r * r * z * z / 2)) or r == 1
+
+
 def test_coin_exactly() -> None:
     found, cut = exact_law(lambda sampler: tuple(sampler.coin(np.array([3, 1, 4])).tolist()))
     assert cut == 0

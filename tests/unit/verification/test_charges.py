@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -17,7 +18,7 @@ from hedgerow.publish import diffgen
 from hedgerow.schema import Schema
 from hedgerow.verification import steps as growth
 from hedgerow.verification import verify
-from hedgerow.verification.prices import Failed
+from hedgerow.verification.prices import Book, Failed, afford
 
 METHODS = {
     "diffmulti": DiffMulti(),
@@ -388,3 +389,72 @@ def test_an_unknown_purpose_falls_on_everyone(grown):
     assert failing(release) == {}
     ledger["entries"].append(ledger["entries"][-1] | {"depth": 99})
     assert "accounts" in failing(release)
+
+
+RHO = Book("tables", "rho", Fraction(1, 50), 10, {(0, 4): 1})
+
+
+def one_count(rate, law, max_contribution=1):
+    one = np.array([1])
+    return Measurement(
+        "tables", "node", one, one[:, None], False, one, Fraction(rate),
+        max_contribution=max_contribution, law=law,
+    )  # fmt: skip
+
+
+def affordable(measurement, book):
+    try:
+        afford(measurement, book, np.array([4]))
+    except Failed:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("squares", [1, 2, 14])
+def test_gaussian_noise_is_held_to_its_own_price(squares):
+    """k / (2 sigma^2) in rho: what was charged is 4/50."""
+    paid = Fraction(4, 50)
+    fair = 2 * paid / squares
+    assert affordable(one_count(fair, "gaussian", squares), RHO)
+    assert affordable(one_count(fair * Fraction(999, 1000), "gaussian", squares), RHO)
+    for wrong in (
+        fair * Fraction(1001, 1000),  # hardly too little noise
+        2 * fair,  # half the variance
+        2 * paid / squares * (squares + 1),  # the price of one table less
+    ):
+        assert not affordable(one_count(wrong, "gaussian", squares), RHO)
+    if squares > 1:
+        assert not affordable(one_count(2 * paid, "gaussian", squares), RHO)  # that of one table
+
+
+def test_each_law_is_paid_in_its_own_way():
+    epsilon = replace(RHO, budget="epsilon")
+    for rate in (Fraction(4, 50), Fraction(8, 50), Fraction(1, 10**6)):
+        assert not affordable(one_count(rate, "gaussian"), epsilon)
+    assert affordable(one_count(Fraction(4, 50), "laplace"), epsilon)
+    # releases of older versions: Laplace noise of rate e costs e^2 / 2
+    assert affordable(one_count(Fraction(4, 10), "laplace"), RHO)
+    assert not affordable(one_count(Fraction(41, 100), "laplace"), RHO)
+
+
+@pytest.mark.parametrize("kind", GROWN)
+def test_noise_of_another_law_than_was_paid_for_is_caught(grown, kind):
+    """Epsilon buys no Gaussian noise, and rho not Laplace noise of the same variance."""
+    for measurement in grown[kind].measurements:
+        if measurement.law == "laplace":
+            other = with_measurement(grown[kind], measurement.name, law=lambda m: "gaussian")
+        else:
+            root = int(math.sqrt(2 / float(measurement.variance[0])) * 10**6)
+            other = with_measurement(
+                grown[kind], measurement.name, law=lambda m: "laplace",
+                units=lambda m, r=root: np.full(len(m.units), r), unit=lambda m: Fraction(1, 10**6),
+            )  # fmt: skip
+        if measurement.threshold is None:
+            assert "measurements" in failing(other), measurement.name
+
+
+def test_counts_in_rho_have_gaussian_noise(grown):
+    laws = {m.name: m.law for m in grown["zcdp"].measurements}
+    assert laws["spare"] == laws["allocate"] == "gaussian"
+    assert laws["rows"] == laws["leaf"] == "laplace"
+    assert {m.law for m in grown["tuned"].measurements} == {"laplace"}

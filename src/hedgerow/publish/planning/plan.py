@@ -19,7 +19,7 @@ from hedgerow.privacy.ledger import Allowance
 
 __all__ = ["Budgets", "Plan", "RowsPlan", "divide_budget", "leaf_allowances", "levels"]
 
-_LEAST_RHO = Fraction(1, 1 << 60)  # its square root is still above 0 when it is rounded
+_LEAST_RHO = Fraction(1, 1 << 49)  # the rate of noise is still above 0 when it is rounded
 _UNITS = 100  # of epsilon, in a plan of generalised rows
 
 

@@ -44,8 +44,9 @@ def measured(
     scaled = np.asarray([int(rate * common) for rate in rates.values], dtype=np.int64)[rates.which]
     unit = Fraction(1, common)
     return Measurement(
-        purpose, at, where, values, by_class, scaled, unit, max_contribution=max_contribution
-    )
+        purpose, at, where, values, by_class, scaled, unit,
+        max_contribution=max_contribution, law=curator.law(purpose),
+    )  # fmt: skip
 
 
 def buy_rows(curator: Curator, engine: Engine) -> tuple[Measurement, int]:
@@ -73,7 +74,7 @@ def count_leaves(curator: Curator, engine: Engine, depth: Ints, leaves: Ints) ->
         for level in sorted(set(depth[leaves[left]].tolist())):
             here = regions[left & (depth[leaves] == level)]
             exact = engine.class_counts(leaves[here])
-            drawn.append((here, *curator.laplace(purpose, level, leaves[here], exact)))
+            drawn.append((here, *curator.noisy(purpose, level, leaves[here], exact)))
         if drawn:
             found.append(measured(curator, purpose, "region", drawn, by_class=True))
     return found
