@@ -14,7 +14,7 @@ from hedgerow.privacy.budget import UnitBudget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.ledger import Allowance, Ledger
-from hedgerow.privacy.sampler import Candidates, Choices, Rates
+from hedgerow.privacy.sampler import Candidates, Choices, Listing, Rates
 
 ROOT = np.array([0])
 ONE = np.array([1])
@@ -52,20 +52,8 @@ class Watcher:
         self.law = "gaussian"
         return exact
 
-    def sparse(self, cells: Any, counts: Any, number: int, rate: Fraction, *_: Any) -> Any:
-        self._look((rate,))
-        return cells, counts
-
-    def mark(self, cells: Any, counts: Any, number: int, rate: Fraction, *_: Any) -> Any:
-        self._look((rate,))
-        return cells
-
-    def nonempty(self, cells: Any, counts: Any, rate: Fraction, *_: Any) -> Any:
-        self._look((rate,))
-        return cells, counts
-
-    def keep(self, cells: Any, counts: Any, share: Fraction, *_: Any) -> Any:
-        self._look((share,))
+    def listed(self, cells: Any, counts: Any, rule: Listing) -> Any:
+        self._look((rule.rate,))
         return cells, counts
 
 
