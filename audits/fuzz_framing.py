@@ -31,6 +31,7 @@ from hedgerow.table.text import csv_file, fimi
 __all__ = ["Inserted", "Style", "differ", "line_readers", "rows_of", "streamed_rows"]
 
 Row = tuple[Any, ...]
+_WHOLE = 1 << 16  # larger than any file here
 SMALL = Memory(chunk=1 << 9, rows=1 << 11, bounds=1 << 16, batch=1 << 20)
 
 
@@ -313,7 +314,8 @@ def _text_reader(folder: Path, reading: _Reading) -> Reader:
         return Inserted(style, random.randrange(len(lines)), content)
 
     def run(case: Inserted) -> None:
-        before = without(case.style._replace(block=3 + case.style.block % 2))
+        # in one block, which is quick: the case itself is read in blocks of many sizes
+        before = without(case.style._replace(block=_WHOLE + case.style.block % 2))
         added = 1 + (case.content.count(b"\n") + case.content.count(b"\r")) * reading.breaks
         found = read(case.style, case.place, case.content)
         differ(before, found, case.place, added, reading.people, reading.tag)

@@ -63,11 +63,13 @@ attributes:
 def prepare() -> None:
     """Loads and builds all that a run needs, once: runs in forks begin where words are read."""
     import hedgerow.cli
+    from hedgerow import sample
     from hedgerow.publish import cdiffgen, diffgen, diffmulti, diffpart  # noqa: F401
 
     if not hasattr(typer.main.get_command, "cache_info"):
         typer.main.get_command = functools.cache(typer.main.get_command)
     typer.main.get_command(hedgerow.cli.app)
+    hedgerow.publish(sample.people(80, seed=1), sample.schema(), epsilon=1, seed=1)
 
 
 # ------------------------------------------------------------------ inside the run that is killed

@@ -2,9 +2,9 @@
 
 Replay, ledger, enumeration and distinguishers of every method in `hedgerow.audit.AUDITED`, with and
 without a delta; the broken unsound of `tests/privacy/unsound.py`; then `audits/learned.py`,
-`audits/kills.py` and `audits/fuzz.py`. Takes up to five hours on two cores: with `--keep DIR` what
-is finished is kept there, and an interrupted audit goes on where it stopped. Ends with exit code 1
-if a claim is broken, a flaw is not caught, or a script of the others fails.
+`audits/long_tests.py`, `audits/kills.py` and `audits/fuzz.py`. Takes up to five hours on two cores:
+with `--keep DIR` what is finished is kept there, and an interrupted audit goes on where it stopped.
+Ends with exit code 1 if a claim is broken, a flaw is not caught, or a script of the others fails.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ SCRIPTS: dict[str, Callable[[argparse.Namespace], list[str]]] = {
         *("--runs", str(asked.runs), "--jobs", str(asked.jobs)),
         *(("--keep", str(asked.keep / "learned")) if asked.keep else ()),
     ],
+    "long_tests": lambda asked: ["--examples", str(asked.examples)],
     "kills": lambda asked: ["--number", str(asked.kills), "--sweep"],
     "fuzz": lambda asked: ["--cases", str(asked.cases), "--jobs", str(asked.jobs)],
 }
@@ -212,6 +213,7 @@ def main() -> int:
     parser.add_argument("--window", type=int, default=1, help="largest noisy count enumerated")
     parser.add_argument("--paths", type=int, default=10_000, help="the most paths of one law")
     parser.add_argument("--minutes", type=float, default=40, help="the most for one method")
+    parser.add_argument("--examples", type=int, default=2000, help="of the tests that replay")
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--cases", type=int, default=1_000_000, help="for fuzzing")
     parser.add_argument("--jobs", type=int, default=2)

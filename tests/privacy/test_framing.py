@@ -6,6 +6,7 @@ record decide how others are read.
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +26,7 @@ import fuzz  # noqa: E402
 import fuzz_guard  # noqa: E402
 import fuzz_readers  # noqa: E402
 import hedgerow  # noqa: E402
-from hedgerow.errors import DataError, HedgerowError  # noqa: E402
+from hedgerow.errors import DataError  # noqa: E402
 from hedgerow.schema import Schema  # noqa: E402
 from hedgerow.table import check_rows, frames, read_transactions, readers  # noqa: E402
 from hedgerow.table.source import Source  # noqa: E402
@@ -64,28 +65,25 @@ def test_every_reader_is_listed(known: dict[str, fuzz_readers.Reader]) -> None:
 def test_one_more_record_changes_no_other(
     name: str, known: dict[str, fuzz_readers.Reader], folder: Path
 ) -> None:
+    """And many are read: if nearly all cases stopped the run, the test would say little."""
+    read = -1  # the sound case, which comes first, is not an insertion
+
+    def counted(case: Any) -> Any:
+        nonlocal read
+        found = known[name].run(case)
+        read += 1
+        return found
+
     shares = sum(reader.share for reader in known.values())
     cases = max(3, round(INSERTIONS * known[name].share / shares))
-    outcome = fuzz.fuzz(known[name], cases, "short", fuzz_guard.Guard(folder))
+    reader = dataclasses.replace(known[name], run=counted)
+    outcome = fuzz.fuzz(reader, cases, "short", fuzz_guard.Guard(folder))
     assert outcome.cases == cases
     assert not outcome.found, [
         (f.failure.words, fuzz.shown(f.case)) for f in outcome.found.values()
     ]
-
-
-@pytest.mark.parametrize("name", LINES + ("object record", "Arrow record"))
-def test_many_insertions_are_read_and_not_refused(
-    name: str, known: dict[str, fuzz_readers.Reader]
-) -> None:
-    """If nearly all cases stopped the run, the test would say little."""
-    random, read = Random(name), 0
-    for _ in range(60):
-        try:
-            known[name].run(known[name].draw(random))
-            read += 1
-        except HedgerowError:
-            pass
-    assert read >= 3
+    if name in (*LINES, "object record", "Arrow record"):
+        assert read >= 3
 
 
 ATTACKS: dict[str, tuple[str, list[str], str, dict[str, Any]]] = {

@@ -7,6 +7,7 @@ exit code 6 or 0. Nothing hangs: an alarm ends a test that does.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import io
 import json
@@ -55,6 +56,15 @@ def no_hang() -> Iterator[None]:
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def claims_are_read_once() -> Iterator[None]:
+    """Every command reads the same bytes, and what they claim follows from them alone."""
+    once = functools.lru_cache(maxsize=16)(untrusted.claims)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(untrusted, "claims", lambda content: once(bytes(content)))
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 AUDITS = Path(__file__).parents[2] / "audits"
 
 
-# Every audit runs in a fork of one process that has loaded the program and not yet used it.
+# Every audit runs in a fork of one process that has loaded the program and used it once.
 SERVER = f"""
 import json, os, sys, traceback
 sys.path.insert(0, {str(AUDITS)!r})

@@ -23,7 +23,8 @@ from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.schema import Schema
 
-EXAMPLES = int(os.environ.get("HEDGEROW_EXAMPLES", "60"))  # more for a long audit
+SHORT = 60
+EXAMPLES = int(os.environ.get("HEDGEROW_EXAMPLES", SHORT))  # more in `make audit`
 TABLES = ("diffmulti", "diffmulti-marginals", "diffgen", "cdiffgen")
 MODES = [mode for name in TABLES for mode in AUDITED[name].modes]
 EDGES = {pair.words: pair for pair in edge_cases(SCHEMA, picker(1))}
@@ -72,8 +73,11 @@ def test_every_method_of_the_command_is_audited():
 @pytest.mark.parametrize("pair", EDGES)
 @pytest.mark.parametrize("method", MODES, ids=repr)
 def test_edge_cases(method, pair, delta):
+    """Every mode meets both budgets, on pairs in turn; in `make audit` it meets both on each."""
+    turn = list(EDGES).index(pair) + MODES.index(method)
     for number, epsilon in enumerate(("1", "5")):
-        check(method, EDGES[pair], Budget.of(epsilon, delta), number)
+        if EXAMPLES > SHORT or number == turn % 2:
+            check(method, EDGES[pair], Budget.of(epsilon, delta), number)
 
 
 @pytest.mark.parametrize("delta", [0, "1e-6"], ids=["pure", "zcdp"])

@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import HedgerowError, ReleaseError
@@ -222,10 +223,16 @@ def schema_of(manifest: Document) -> Schema:
         ReleaseError: If it is no schema or not the one that was published.
     """
     try:
-        schema = Schema.from_dict(manifest["schema"])
+        schema = _schema(json.dumps(manifest["schema"]))
     except (HedgerowError, KeyError, TypeError, ValueError, AttributeError) as error:
         words = error.message if isinstance(error, HedgerowError) else "it cannot be read"
         raise broken(MANIFEST, f"the schema is wrong: {words}") from None
     if schema.hash != manifest["schema_hash"]:
         raise broken(MANIFEST, "the schema does not match its hash, so it was changed")
     return schema
+
+
+@lru_cache(maxsize=2)
+def _schema(text: str) -> Schema:
+    """A schema as JSON. Whoever verifies a release reads the same one several times."""
+    return Schema.from_dict(json.loads(text))

@@ -12,15 +12,17 @@ from collections.abc import Callable
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import hedgerow as hr
-from hedgerow.evaluate.scorecard import Judgement, judge
+from hedgerow.evaluate import scorecard
+from hedgerow.evaluate.scorecard import Judgement
 from hedgerow.measured import TreePartition
-from hedgerow.report.page import page
+from hedgerow.report.page import page as written
 from hedgerow.report.tree import upper_tree
 
 KINDS = (
@@ -43,6 +45,26 @@ HOSTILE = (
     "\u202eevil",
     "<!--x",
 )
+
+
+def judge(data: Any, release: Any, queries: int, boosting: bool = False) -> Judgement:
+    """A judgement by the quicker of the two models; what both say has tests of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not boosting:
+            patch.setattr(scorecard, "_MODELS", ("tree",))
+        return scorecard.judge(data, release, queries=queries)
+
+
+@cache
+def _page_of(folder: Path) -> str:
+    return written(folder)
+
+
+def page(release: Any, against: Judgement | None = None) -> str:
+    """The page; that of a folder alone is written once, as nobody changes those folders."""
+    if isinstance(release, Path) and against is None:
+        return _page_of(release)
+    return written(release, against)
 
 
 class Outline(HTMLParser):
@@ -88,8 +110,9 @@ def raw_of(kind: str, raw: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def judged(releases: dict[str, Path], raw: Path) -> Callable[[str], Judgement]:
-    """Each release against its raw data, judged once."""
-    return cache(lambda kind: judge(raw_of(kind, raw), releases[kind], queries=40))
+    """Each release against its raw data, judged once; one of each kind of table by both models."""
+    both = ("diffmulti", "noisy")
+    return cache(lambda kind: judge(raw_of(kind, raw), releases[kind], 40, kind in both))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -343,9 +366,7 @@ def test_names_and_values_stay_text(
     hostile: dict[str, tuple[Path, pa.Table]],
     kind: str,
     with_raw: bool,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("hedgerow.evaluate.scorecard._MODELS", ("tree",))  # the quicker one
     folder, data = hostile[kind]
     text = page(folder, judge(data, folder, queries=40) if with_raw else None)
     seen = Outline(text)
