@@ -60,6 +60,8 @@ def run_child(tree: Path, tests: list[str], plain: str, seconds: int, out: int) 
         os._exit(1)
     noted = Noted()
     words = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", *tests]
+    # plugins were imported before pytest could rewrite them, which it warns of
+    words += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     code = int(pytest.main(words, plugins=[noted]))
     os.write(out, noted.first.encode()[:2000])
     os._exit(code)
@@ -99,6 +101,8 @@ def attempt(tree: Path, asked: dict[str, Any]) -> dict[str, Any]:
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     code = os.WEXITSTATUS(status)
     verdict = {0: "survived", 1: "caught", 2: "caught"}.get(code, f"pytest ended with {code}")
+    if verdict == "caught" and not said:  # no test has failed: pytest itself has
+        verdict = f"pytest ended with {code} and named no test"
     if os.WIFSIGNALED(status):
         verdict = "hangs"
     return {"verdict": verdict, "by": said, "seconds": round(cpu, 1)}
