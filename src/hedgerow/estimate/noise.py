@@ -84,6 +84,7 @@ def half_width(deviation: Floats, level: float, laplace: float = 1.0) -> Floats:
         laplace: The largest share of the variance that comes from Laplace noise.
 
     Example:
+        >>> import numpy as np
         >>> half_width(np.array([0.0, 10.0]), 0.95).round(2).tolist()
         [0.5, 22.07]
     """
