@@ -124,8 +124,8 @@ def raw(train: pa.Table, epsilon: str, seed: int) -> Made:
 # whether epsilon plays a part, and who makes it
 METHODS: dict[str, tuple[bool, Maker]] = {
     "raw rows": (False, raw),
-    "DiffMulti": (True, released(hr.DiffMulti())),
-    "DiffMulti, detail": (True, released(hr.DiffMulti(marginals=True))),
+    "DiffMulti": (True, released(hr.DiffMulti(marginals=False))),
+    "DiffMulti, marginals": (True, released(hr.DiffMulti(marginals=True))),
     "DiffGen": (True, released(hr.DiffGen())),
     "CDiffGen": (True, released(hr.CDiffGen())),
     "marginals by class": (True, product(Marginals())),

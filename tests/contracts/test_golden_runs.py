@@ -55,19 +55,21 @@ PERSON = Budget(Fraction(2), Fraction(1, 10**6), 3)
 STRONG_DELTA = Budget(Fraction(20), Fraction(1, 10**6))
 WEAK, STRONG = Budget(Fraction(1, 10)), Budget(Fraction(20))
 RUNS: dict[str, tuple[Publisher, Budget, int]] = {
-    "diffmulti": (hr.DiffMulti(), PURE, 3000),
-    "diffmulti, strong": (hr.DiffMulti(), STRONG, 2000),
-    "diffmulti, weak": (hr.DiffMulti(), WEAK, 300),
-    "diffmulti, person": (hr.DiffMulti(specialisations=9), PERSON, 500),
-    "diffmulti, even": (hr.DiffMulti(specialisations=20, depth=5, distribution="even"), PURE, 500),
+    "diffmulti": (hr.DiffMulti(marginals=False), PURE, 3000),
+    "diffmulti, strong": (hr.DiffMulti(marginals=False), STRONG, 2000),
+    "diffmulti, weak": (hr.DiffMulti(marginals=False), WEAK, 300),
+    "diffmulti, person": (hr.DiffMulti(marginals=False, specialisations=9), PERSON, 500),
+    "diffmulti, even": (
+        hr.DiffMulti(marginals=False, specialisations=20, depth=5, distribution="even"), PURE, 500),
     "diffmulti, paper": (hr.DiffMulti(schedule="paper", specialisations=30), STRONG, 500),
     "diffmulti, paper, delta": (hr.DiffMulti(schedule="paper", depth=4), DELTA, 500),
     "diffmulti, paper, even": (
         hr.DiffMulti(schedule="paper", depth=3, distribution="even"), PURE, 500),
-    "diffmulti, ncp": (hr.DiffMulti(score="ncp", specialisations=15), STRONG, 500),
-    "diffmulti, gini": (hr.DiffMulti(score="gini", specialisations=15), STRONG, 500),
+    "diffmulti, ncp": (hr.DiffMulti(marginals=False, score="ncp", specialisations=15), STRONG, 500),
+    "diffmulti, gini": (
+        hr.DiffMulti(marginals=False, score="gini", specialisations=15), STRONG, 500),
     "diffmulti, discernibility": (
-        hr.DiffMulti(score="discernibility", specialisations=15), STRONG, 500),
+        hr.DiffMulti(marginals=False, score="discernibility", specialisations=15), STRONG, 500),
     "diffmulti, marginals": (hr.DiffMulti(marginals=True), PURE, 20_000),
     "diffmulti, marginals, few": (hr.DiffMulti(marginals=True), DELTA, 500),
     "diffmulti, pairs": (hr.DiffMulti(marginals=True, pairs=2), STRONG, 800),

@@ -28,21 +28,27 @@ from hedgerow.publish.diffpart import DiffPart
 # thousands of outcomes: left to `make audit`
 SLOW = (
     DiffPart(core=1, cap=1),
-    DiffMulti(marginals=True, pairs=1, specialisations=1, depth=1),
+    DiffMulti(marginals=True, pairs=1, rounds=1, specialisations=1, depth=1),
 )
 EVERY = [(entry, mode) for entry in AUDITED.values() for mode in entry.tiny]
 TINY = [(entry, mode) for entry, mode in EVERY if mode not in SLOW and not entry.needs_delta]
 SUPPRESSING = [(entry, mode) for entry, mode in EVERY if entry.needs_delta]
-FAST = ("2 values", "2 values and a class", "2 items", "a 4x2 grid")
-GRID = "a 4x2 grid"
+FAST = ("2 values", "1 value and a class", "2 values and a class", "2 items", "a 4x2 grid")
+GRID, CLASSED = "a 4x2 grid", "2 values and a class"
 # more than 260 outcomes where a smaller table is taken, or those of another line: left to
 # `make audit`, which takes all tables
 LARGE = [
-    *((DiffMulti(specialisations=2, depth=2), GRID, delta) for delta in (0, "1e-6")),
-    (DiffMulti(specialisations=2, depth=2, distribution="even"), "2 values and a class", "1e-6"),
+    *(
+        (DiffMulti(marginals=False, specialisations=2, depth=2), GRID, delta)
+        for delta in (0, "1e-6")
+    ),
+    (DiffMulti(marginals=False, specialisations=2, depth=2, distribution="even"), CLASSED, "1e-6"),
     # without a delta test_unsound takes it
     *((DiffMulti(schedule="paper", specialisations=2, depth=2), GRID, d) for d in (0, "1e-6")),
-    (DiffMulti(marginals=True, specialisations=1, depth=1), "2 values and a class", "1e-6"),
+    *(
+        (DiffMulti(marginals=True, rounds=1, specialisations=1, depth=1), CLASSED, delta)
+        for delta in (0, "1e-6")
+    ),
     *((DiffGen(specialisations=2), GRID, delta) for delta in (0, "1e-6")),
     (DiffGen(schedule="paper", specialisations=2), GRID, "1e-6"),
     *((CDiffGen(specialisations=2), GRID, delta) for delta in (0, "1e-6")),

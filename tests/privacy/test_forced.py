@@ -11,7 +11,7 @@ from hedgerow.audit.forced import check_rules, first_difference, unlike_tables
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import TINY_TABLES, long_schema, picker, random_universe
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.budget import Budget, UnitBudget
 from hedgerow.publish import clusters, diffgen, diffmulti, diffpart
 from hedgerow.publish import marginals as marginals
 from hedgerow.publish.diffgen import DiffGen
@@ -57,7 +57,9 @@ def test_draws_decide_everything_that_is_public(entry, method):
     assert check_rules(method, tables, budget) is None
 
 
-@pytest.mark.parametrize("method", [DiffMulti(), DiffMulti(marginals=True), DiffGen()], ids=repr)
+@pytest.mark.parametrize(
+    "method", [DiffMulti(marginals=False), DiffMulti(marginals=True), DiffGen()], ids=repr
+)
 def test_draws_decide_everything_with_a_delta(method):
     tables = unlike_tables(PEOPLE, picker(1), MANY)
     assert check_rules(method, tables, Budget.of(5, "1e-6")) is None
@@ -68,8 +70,9 @@ def test_the_rules_do_turn_between_these_tables():
     few, many = 3, MANY
     assert rules.core_size(30, few, 2.0) < rules.core_size(30, many, 2.0)
     assert diffmulti.tree_size(Fraction(5), few) != diffmulti.tree_size(Fraction(5), many)
-    shares = [marginals.share_marginals(PEOPLE, Fraction(5), rows, 1000) for rows in (few, many)]
-    assert shares[0].pairs != shares[1].pairs and shares[0].by_class != shares[1].by_class
+    unit = UnitBudget("epsilon", Fraction(5, 1000), 1000)
+    shares = [marginals.share_marginals(PEOPLE, unit, 1000, 5.0, rows) for rows in (few, many)]
+    assert shares[0].pairs != shares[1].pairs and shares[0].rounds != shares[1].rounds
     assert diffgen.grid_size(Fraction(5), few) != diffgen.grid_size(Fraction(5), many)
 
 
@@ -131,7 +134,7 @@ def test_a_cap_from_exact_sizes_is_caught(monkeypatch):
     assert check_rules(DiffPart(variant="tree"), tables, BUDGET) is not None
 
 
-@pytest.mark.parametrize("method", [DiffMulti(), DiffGen()], ids=repr)
+@pytest.mark.parametrize("method", [DiffMulti(marginals=False), DiffGen()], ids=repr)
 def test_a_size_from_the_exact_number_of_rows_is_caught(method, monkeypatch):
     """Though neither the plan's words nor any draw before it shows that number."""
     seen = []
@@ -148,7 +151,7 @@ def test_a_size_from_the_exact_number_of_rows_is_caught(method, monkeypatch):
     assert check_rules(method, unlike_tables(PEOPLE, picker(1), MANY), BUDGET) is not None
 
 
-def test_detail_that_counts_by_the_exact_number_of_rows_is_caught(monkeypatch):
+def test_marginals_that_count_by_the_exact_number_of_rows_is_caught(monkeypatch):
     seen = []
     honest, own = MemoryEngine.__init__, diffmulti.share_marginals
 
@@ -156,8 +159,8 @@ def test_detail_that_counts_by_the_exact_number_of_rows_is_caught(monkeypatch):
         seen.append(len(table.codes))
         honest(self, table, *rest)
 
-    def peeping(schema, epsilon, rows, units, pairs=None):
-        return own(schema, epsilon, seen[-1], units, pairs)
+    def peeping(schema, budget, units, epsilon, rows, by_hand):
+        return own(schema, budget, units, epsilon, seen[-1], by_hand)
 
     monkeypatch.setattr(MemoryEngine, "__init__", counting)
     monkeypatch.setattr(diffmulti, "share_marginals", peeping)

@@ -97,7 +97,7 @@ def test_every_step_tells_its_price(method, delta):
 @pytest.mark.parametrize("delta", [0, "1e-6"], ids=["pure", "zcdp"])
 def test_permute_and_flip_where_weights_are_equal(delta):
     rows = [(0, 0, 0), (1, 2, 1), (1, 1, 1)]
-    method = DiffMulti(specialisations=3, depth=2)
+    method = DiffMulti(marginals=False, specialisations=3, depth=2)
     for number, extra in itertools.product(range(5), [(0, 0, 0), (1, 2, 0)]):
         check(method, pair_of("", LEAVES_ONLY, rows, extra), Budget.of(2, delta), number)
 

@@ -36,13 +36,13 @@ from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.sampler import Candidates, Listing, Rates, SecureSampler
 from hedgerow.privacy.suppression import sampled_delta
 from hedgerow.publish import clusters
-from hedgerow.publish import marginals as marginals
 from hedgerow.publish.api import run
 from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
-from hedgerow.publish.steps import scores
+from hedgerow.publish.marginals import pairs, rounds
+from hedgerow.publish.steps import measure, scores
 from hedgerow.schema import Schema
 from hedgerow.table import Table
 
@@ -261,13 +261,23 @@ def codes_counted_once() -> Iterator[None]:
 @contextmanager
 def pairs_that_jump() -> Iterator[None]:
     """D2: a score of pairs whose sensitivity is 40 times what is paid for."""
-    honest = marginals._dependence
+    honest = pairs._open
 
-    def scored(tables, expected, noise):
-        found = honest(tables, expected, noise)
-        return {pair: 40 * score for pair, score in found.items()}
+    with patch.object(pairs, "_open", lambda places, scores: honest(places, 40 * scores)):
+        yield
 
-    with patch("hedgerow.publish.marginals._dependence", scored):
+
+@contextmanager
+def residuals_counted_as_one() -> Iterator[None]:
+    """D3: a residual moves by 256 of its units, and one is paid for."""
+    with patch.object(measure, "_most", lambda law, numbers, step: numbers):
+        yield
+
+
+@contextmanager
+def classes_picked_for_little() -> Iterator[None]:
+    """D4: scores of residuals move by 256 either way, and 16 is paid for."""
+    with patch.object(rounds, "SCORE_RANGE", 16):
         yield
 
 
@@ -379,7 +389,7 @@ def publishing_with_bounds_of_the_data() -> Any:
         schema = Schema.from_dict(
             {"name": "read off", "unit": "row", "attributes": {"a": attribute}}
         )
-        method = DiffMulti(specialisations=1, depth=1)
+        method = DiffMulti(marginals=False, specialisations=1, depth=1)
         return run(Table(schema, table.codes), method, Budget.of(1), sampler)
 
     return draw
@@ -606,7 +616,7 @@ def thresholds_of_the_data(flawed: bool) -> Callable[[int], Catch]:
     return lambda runs: weigh(trial, draw, runs, 1.0, 1e-6)
 
 
-GROWN = DiffMulti(specialisations=8, depth=4)
+GROWN = DiffMulti(marginals=False, specialisations=8, depth=4)
 LONG = Schema.from_dict({"name": "long", "unit": "row", "attributes": {
     "a": {"type": "numeric", "low": 0, "high": 19, "step": 1},
     "b": {"type": "numeric", "low": 0, "high": 39, "step": 1},
@@ -623,10 +633,11 @@ ENUMERATED = by_enumeration(TREE, "a 4x2 grid")
 FLAWS = [
     # statistical
     Flaw("M1", "children without records get no noise, so they never grow", "T1",
-         by_trial(trials.empty_child, DiffMulti(specialisations=21, depth=2), "1"),
+         by_trial(trials.empty_child, DiffMulti(marginals=False, specialisations=21, depth=2), "1"),
          noise("allocate", without_noise_where_nobody_is)),
     Flaw("M5", "numeric values are cut in the middle of gaps between records", "T2",
-         by_trial(trials.empty_cut, DiffMulti(specialisations=1, depth=1, score="ncp"), "1"),
+         by_trial(trials.empty_cut,
+                  DiffMulti(marginals=False, specialisations=1, depth=1, score="ncp"), "1"),
          at_gap_midpoints),
     Flaw("M2", "shares are divided by the exact size of the parent", "T3",
          by_trial(trials.share_of_child,
@@ -651,7 +662,7 @@ FLAWS = [
     Flaw("X6", "counts of nobody get no noise", "replay", REPLAYED,
          no_noise_told_where_nobody_is),
     Flaw("M18", "scores look at the records of other regions", "replay",
-         by_replay(DiffMulti(specialisations=8, depth=4, score="gini"), "5"),
+         by_replay(DiffMulti(marginals=False, specialisations=8, depth=4, score="gini"), "5"),
          scores_of_everybody),
     Flaw("M9", "a sensitivity is taken for a quarter of what it is", "replay", REPLAYED,
          a_small_sensitivity),
@@ -659,6 +670,10 @@ FLAWS = [
          DETAIL_REPLAYED, tables_counted_once),
     Flaw("D2", "the scores of pairs move further than is paid for", "replay",
          DETAIL_REPLAYED, pairs_that_jump),
+    Flaw("D3", "residuals move further than is paid for", "replay",
+         DETAIL_REPLAYED, residuals_counted_as_one),
+    Flaw("D4", "what a round looks at is chosen for less than it tells", "replay",
+         DETAIL_REPLAYED, classes_picked_for_little),
     Flaw("D1", "a code is counted in several tables and pays for one", "replay",
          by_replay(DiffMulti(specialisations=1, depth=1, marginals=True), schema=LONG),
          codes_counted_once),
@@ -685,7 +700,7 @@ FLAWS = [
 # Flaws that are other programs: what is sound in their place, then what is not.
 PROGRAMS = [
     ("G6", "bounds are read off the data", "T5",
-     by_trial(trials.bounds_from_data, DiffMulti(specialisations=1, depth=1), "1"),
+     by_trial(trials.bounds_from_data, DiffMulti(marginals=False, specialisations=1, depth=1), "1"),
      by_trial(trials.bounds_from_data, None, "1", publishing_with_bounds_of_the_data), 150),
     ("G6", "classes are read off the data", "T5c",
      by_trial(trials.classes_from_data, DiffGen(specialisations=1), "1"),

@@ -77,7 +77,7 @@ def query(
         hint = f"Write one in quotes, such as {example}, or name a file with --file."
         raise UsageError("There is no query.", hint=hint)
     texts, columns = _ask(opened, queries or [], file, share)
-    detailed = opened.forest is not None
+    detailed = opened.marginals is not None
     if out is not None and write is not None:
         import pyarrow as pa
 
@@ -172,8 +172,8 @@ def _tell_itemsets(
 def _tell_regions(
     release: Release, texts: list[str], columns: dict[str, list[float]], level: float
 ) -> None:
-    if release.forest is not None:
-        counted = "attributes and pairs" if release.forest.pair else "attributes"
+    if release.marginals is not None:
+        counted = "attributes and pairs" if release.marginals.pair else "attributes"
         _tell_marginals(texts, columns, level, counted)
         return
     if len(texts) > _IN_WORDS:

@@ -67,7 +67,7 @@ class Setting:
     @property
     def is_flag(self) -> bool:
         """Whether the option alone says it all."""
-        return self.takes == (bool,) and self.default is False
+        return self.takes == (bool,)
 
     @property
     def is_mapping(self) -> bool:
@@ -239,7 +239,10 @@ class MethodOption:
         """The option as a parameter of a command."""
         setting = self.setting
         metavar = None if setting.is_flag else setting.metavar
-        info = typer.Option(setting.option, metavar=metavar, help=self.help, show_default=False)
+        option = setting.option
+        if setting.is_flag and setting.default is True:
+            option += f"/--no-{option.removeprefix('--')}"
+        info = typer.Option(option, metavar=metavar, help=self.help, show_default=False)
         kind: Any = bool if setting.is_flag else list[str] if setting.is_mapping else str
         return inspect.Parameter(
             setting.name,

@@ -23,6 +23,7 @@ from hedgerow.counting import partition as work
 from hedgerow.counting.engine import Domain, Histograms, Split
 from hedgerow.counting.layout import Layout
 from hedgerow.counting.sealed import Sealed
+from hedgerow.counting.sums import RowSums
 from hedgerow.counting.tallies import Cells, histogram_questions
 from hedgerow.counting.threads import cores
 from hedgerow.errors import DataError, HedgerowError, UsageError
@@ -182,6 +183,14 @@ class ClusterEngine:
                 classes=self.domain.classes,
             )  # fmt: skip
         return Sealed(found)
+
+    def sums(self, question: RowSums) -> Sealed[Ints]:
+        """See `Engine.sums`."""
+        with _explained():
+            total: Ints = self._asked(
+                work.sum_rows, work.merge_counts, layout=self._layout, question=question
+            )
+        return Sealed(total)
 
     def _look(self) -> None:
         """Notes which partitions lie side by side.

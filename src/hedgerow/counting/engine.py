@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.counting.sealed import Sealed
+from hedgerow.counting.sums import RowSums
 from hedgerow.schema import Numeric, Schema
 
 __all__ = ["Domain", "Engine", "Histograms", "Split"]
@@ -159,3 +160,6 @@ class Engine(Protocol):
         A cell's number is its place in the product (first attribute most significant), times the
         number of classes, plus the class. Cells come in increasing order.
         """
+
+    def sums(self, question: RowSums) -> Sealed[Ints]:
+        """The sum over all rows of what each contributes."""

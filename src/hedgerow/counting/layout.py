@@ -72,6 +72,13 @@ class Layout:
         """One column of packed rows."""
         return rows.view(f"u{self.width[column]}")[:, self.place[column]]
 
+    def codes(self, rows: Bytes) -> NDArray[Any]:
+        """All columns of packed rows, [rows, columns], in the widest type that one of them has."""
+        found = np.empty((len(rows), len(self.width)), dtype=f"u{self.width.max()}")
+        for column in range(len(self.width)):
+            found[:, column] = self.column(rows, column)
+        return found
+
 
 def views(rows: Bytes) -> tuple[Bytes, NDArray[np.uint16], NDArray[np.uint32]]:
     """The same packed rows in units of 1, 2 and 4 bytes, as kernels read them."""

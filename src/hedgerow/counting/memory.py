@@ -13,6 +13,7 @@ from hedgerow.arrays import Bools, Ints, Small, Words
 from hedgerow.counting import kernels
 from hedgerow.counting.engine import Domain, Histograms, Split
 from hedgerow.counting.sealed import Sealed
+from hedgerow.counting.sums import RowSums
 from hedgerow.errors import DataError
 from hedgerow.table import CodeMatrix, Table
 
@@ -163,6 +164,12 @@ class MemoryEngine:
         cell += rows[:, -1]
         number, counts = np.unique(cell, return_counts=True)
         return Sealed((number, counts.astype(np.int64)))
+
+    def sums(self, question: RowSums) -> Sealed[Ints]:
+        """See `Engine.sums`."""
+        total = np.zeros(question.room, dtype=np.int64)
+        question.add(self._table, total)
+        return Sealed(total)
 
 
 def _room(codes: CodeMatrix) -> tuple[CodeMatrix, Words]:

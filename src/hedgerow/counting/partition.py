@@ -15,6 +15,7 @@ import numpy as np
 from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Domain, Split
 from hedgerow.counting.layout import Bytes, Layout
+from hedgerow.counting.sums import RowSums
 from hedgerow.counting.tallies import (
     Bounds,
     Cells,
@@ -23,6 +24,7 @@ from hedgerow.counting.tallies import (
     cells_of,
     split_rows,
     sum_cells,
+    summed,
 )
 from hedgerow.counting.threads import Crew
 from hedgerow.schema import Schema
@@ -42,6 +44,7 @@ __all__ = [
     "read_partition",
     "report_of",
     "split_partition",
+    "sum_rows",
 ]
 
 T = TypeVar("T")
@@ -191,6 +194,21 @@ def count_cells(
 def merge_cells(parts: Sequence[Cells]) -> Cells:
     """Adds up cells."""
     return parts[0] if len(parts) == 1 else sum_cells(parts)
+
+
+def sum_rows(
+    partitions: Sequence[Partition], layout: Layout, question: RowSums, threads: int
+) -> Ints:
+    """The sum over rows of what each contributes."""
+
+    def sums(some: Sequence[Partition]) -> Ints:
+        total = np.zeros(question.room, dtype=np.int64)
+        for partition in some:
+            for rows in (partition.rows, *partition.closed):
+                total += summed(rows, layout, question)
+        return total
+
+    return merge_counts(_side_by_side(sums, partitions, threads))
 
 
 def _side_by_side(

@@ -18,6 +18,7 @@ from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.counting.engine import Histograms, Split
 from hedgerow.counting.layout import Bytes, Layout, views
 from hedgerow.counting.streaming import chunk_kernels as kernels
+from hedgerow.counting.sums import RowSums
 
 __all__ = [
     "Bounds",
@@ -28,6 +29,7 @@ __all__ = [
     "histogram_questions",
     "split_rows",
     "sum_cells",
+    "summed",
 ]
 
 Bounds = Small  # [2, nodes]: where each node's rows begin and end
@@ -36,6 +38,7 @@ DENSE = 24  # a part is counted densely if it has fewer cells than this times th
 LEFT_OUT = -(1 << 61)
 _SMALL = 1 << 31  # below this many rows 32 bits count them
 _FEW_CELLS = 1 << 22
+_UNPACKED = 1 << 16  # rows
 
 
 @dataclass
@@ -250,3 +253,11 @@ def sum_cells(parts: Sequence[Cells]) -> Cells:
     number, counts = number[order], counts[order]
     first = np.flatnonzero(np.concatenate([[True], number[1:] != number[:-1]]))
     return number[first], np.add.reduceat(counts, first)
+
+
+def summed(rows: Bytes, layout: Layout, question: RowSums) -> Ints:
+    """What packed rows contribute to a sum."""
+    total = np.zeros(question.room, dtype=np.int64)
+    for first in range(0, len(rows), _UNPACKED):
+        question.add(layout.codes(rows[first : first + _UNPACKED]), total)
+    return total

@@ -13,8 +13,7 @@ import pyarrow as pa
 
 from hedgerow.arrays import Bools, Ints
 from hedgerow.errors import UsageError
-from hedgerow.estimate.marginal_model import Forest
-from hedgerow.estimate.marginal_rows import Held, draw_detailed
+from hedgerow.estimate.marginals.model import Model
 from hedgerow.measured.generalized import dictionary, numbers
 from hedgerow.measured.partition import Parts
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
@@ -31,7 +30,7 @@ def draw_rows(
     counts: Ints,
     n: int | None = None,
     seed: int | None = None,
-    model: tuple[Forest, Held] | None = None,
+    model: Model | None = None,
 ) -> pa.Table:
     """Rows with the schema's columns, the class last, in random order.
 
@@ -46,7 +45,7 @@ def draw_rows(
         counts: The counts of these, shape [regions, classes].
         n: How many rows to draw; without it, as many as the release counts.
         seed: For the same rows again.
-        model: Where records lie and what regions hold, if the release has marginals.
+        model: Where records lie and which class they have, if the release has marginals.
 
     Raises:
         UsageError: If n or the seed is no whole number from 0, the release counts nobody to draw
@@ -63,7 +62,7 @@ def draw_rows(
         )
     if model is not None:
         rows = int(weights.sum()) if n is None else n
-        codes, klass = draw_detailed(*model, rows, random)
+        codes, klass = model.draw(rows, random)
         columns = {
             attribute.name: values_of(attribute, codes[:, place], random)
             for place, attribute in enumerate(schema.attributes)

@@ -1,86 +1,117 @@
 """Marginals beside the regions: which tables of attributes there are, and their cells. All public.
 
 Regions tell little about where records lie inside them. A release with marginals also holds noisy
-tables of the whole data: every attribute by class in a few parts (`single`), numbers code by code
-(`fine`), and some pairs of attributes that were chosen as the most dependent (`pair`). Parts follow
-from the schema, groups of parts from the noisy numbers, so nothing else needs to be stored; a cell
-is a number in a fixed order.
+tables of the whole data: attributes in cells, and the class (`one_way`), large cells of numbers
+again in parts (`fine`), some pairs of attributes that depend on each other (`two_way`), and rounds
+that tell by how much a model of the class is off (`residual`). Cells follow from the schema, parts
+and groups from the noisy numbers, so nothing else needs to be stored; a place is a number in a
+fixed order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Attribute, Categorical, Schema
 from hedgerow.store.validation import broken
 
 __all__ = [
     "MARGINALS",
+    "CellMap",
     "Marginals",
     "Pairs",
+    "Round",
     "edges_of",
-    "fine_attributes",
+    "fine_edges",
     "group_edges",
     "pair_number",
+    "recounted",
 ]
 
-Ints = NDArray[np.int64]
 
-MARGINALS = ("one_way", "fine", "two_way")
+MARGINALS = ("one_way", "fine", "two_way", "residual")
 """The names of the measurements of marginals."""
 
-PARTS = 16  # of a numeric attribute
+PARTS = 16  # of a numeric attribute, and of a cell that is counted again
 MOST_VALUES, MANY_PARTS = 64, 32  # a categorical attribute with more values is cut like a number
-MOST_FINE = 1 << 16
-MOST_RELATED = 60  # of more attributes no pair is looked at: there are too many
+MOST_RELATED = 100  # the attributes of which pairs are looked at: the first ones
 GROUPS = 8
+MOST_ROUNDS = 1_000
+MOST_LOGIT = 1 << 20
 _FILE = "measurements.parquet"
 
 
 def edges_of(attribute: Attribute) -> Ints:
-    """The edges of the parts in which an attribute is counted.
+    """The edges of the cells in which an attribute is counted.
+
+    Values are cells. A number is cut into parts; its lowest code, zero and "other" are cells of
+    their own, since very many records may lie there and few beside it.
 
     Example:
         >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
-        ...     "ill": {"type": "boolean"}}})
-        >>> edges_of(schema.attributes[0]).tolist()
-        [0, 1, 2]
+        ...     "ill": {"type": "boolean"},
+        ...     "gain": {"type": "numeric", "low": -20, "high": 59, "step": 1}}})
+        >>> [edges_of(attribute).tolist()[:7] for attribute in schema.attributes]
+        [[0, 1, 2], [0, 1, 5, 10, 15, 20, 21]]
     """
     size = attribute.size
     if isinstance(attribute, Categorical):
         parts = size if size <= MOST_VALUES else MANY_PARTS
-    else:
-        parts = min(size, PARTS)
-    return np.arange(parts + 1, dtype=np.int64) * size // parts
+        return np.arange(parts + 1, dtype=np.int64) * size // parts
+    grid = attribute.grid
+    parts = min(grid, PARTS)
+    edges = {*(np.arange(parts + 1) * grid // parts).tolist(), size}
+    if grid > PARTS:
+        edges.add(1)
+        if attribute.low <= 0 <= attribute.high:
+            zero = int(-attribute.low // attribute.step)
+            edges |= {zero, min(zero + 1, grid)}
+    return np.array(sorted(edges), np.int64)
 
 
-def fine_attributes(schema: Schema) -> tuple[int, ...]:
-    """The attributes that are counted code by code too, because their parts hold several."""
-    return tuple(
-        place
-        for place, attribute in enumerate(schema.attributes)
-        if len(edges_of(attribute)) - 1 < attribute.size <= MOST_FINE
-    )
-
-
-def group_edges(attribute: Attribute, counts: Ints) -> Ints:
-    """The edges of the groups in which an attribute meets another: parts of about equal mass.
+def recounted(attribute: Attribute, edges: Ints, counts: Ints, rows: int) -> Ints:
+    """The cells of an attribute that are counted again: large ones of numbers, with several codes.
 
     Args:
         attribute: The attribute.
-        counts: The noisy number of records in each of its parts.
+        edges: The edges of its cells.
+        counts: Their noisy counts.
+        rows: The noisy number of rows.
+    """
+    if isinstance(attribute, Categorical):
+        return np.empty(0, np.int64)
+    return np.flatnonzero((np.diff(edges) > 1) & (counts * PARTS > rows))
+
+
+def fine_edges(low: int, high: int) -> Ints:
+    """The edges of the parts in which a cell is counted again.
+
+    Example:
+        >>> fine_edges(4, 7).tolist()
+        [4, 5, 6, 7]
+    """
+    parts = min(PARTS, high - low)
+    return low + np.arange(parts + 1, dtype=np.int64) * (high - low) // parts
+
+
+def group_edges(attribute: Attribute, counts: Ints) -> Ints:
+    """The edges of the groups in which an attribute meets another: cells of about equal mass.
+
+    Args:
+        attribute: The attribute.
+        counts: The noisy number of records in each of its cells.
 
     Example:
         >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
-        ...     "age": {"type": "numeric", "low": 0, "high": 159, "step": 1}}})
-        >>> group_edges(schema.attributes[0], np.array([800] + [10] * 15)).tolist()
+        ...     "age": {"type": "numeric", "low": 1, "high": 160, "step": 1}}})
+        >>> group_edges(schema.attributes[0], np.array([0, 800] + [10] * 15)).tolist()
         [0, 10, 50, 160]
     """
     edges = edges_of(attribute)
@@ -103,35 +134,70 @@ def pair_number(one: int, other: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
+class CellMap:
+    """How the cells of all attributes, and of the class, are numbered.
+
+    Args:
+        edges: The edges of the cells of each attribute.
+        start: The number of the first cell of each attribute; then that of the first class, and
+            one past the last class.
+        codes: The number of the first code of each attribute, counted through all of them.
+    """
+
+    edges: tuple[Ints, ...]
+    start: Ints
+    codes: Ints
+
+    @staticmethod
+    def of(schema: Schema) -> CellMap:
+        """The numbering that follows from a schema."""
+        edges = tuple(edges_of(attribute) for attribute in schema.attributes)
+        sizes = [*(len(cut) - 1 for cut in edges), len(schema.classes)]
+        codes = [attribute.size for attribute in schema.attributes]
+        return CellMap(
+            edges,
+            np.cumsum([0, *sizes]).astype(np.int64),
+            np.cumsum([0, *codes[:-1]]).astype(np.int64),
+        )
+
+    @property
+    def cells(self) -> int:
+        """How many cells the attributes have together."""
+        return int(self.start[-2])
+
+    def numbers(self, counted: int) -> Ints:
+        """The numbers of the cells of so many attributes and of the class."""
+        return np.concatenate(
+            [np.arange(self.start[counted]), np.arange(self.start[-2], self.start[-1])]
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Pairs:
     """How the cells of all pairs of attributes are numbered.
 
     Args:
-        parts: The edges of the parts of each attribute.
-        edges: The edges of its groups, each of which is made of parts.
-        start: The number of the first cell of each pair; one more than there are pairs, which
-            there are none of if there are very many attributes.
+        edges: The edges of the groups of each attribute that may be in a pair; the first ones.
+        start: The number of the first cell of each pair; one more than there are pairs.
     """
 
-    parts: tuple[Ints, ...]
     edges: tuple[Ints, ...]
     start: Ints
 
     @staticmethod
     def of(schema: Schema, single: Sequence[Ints]) -> Pairs:
-        """The numbering that follows from the noisy tables of single attributes."""
-        parts = tuple(edges_of(attribute) for attribute in schema.attributes)
+        """The numbering that follows from the noisy tables of the attributes that were counted."""
+        related = min(len(single), MOST_RELATED)
         edges = tuple(
-            group_edges(attribute, table.sum(axis=1))
-            for attribute, table in zip(schema.attributes, single, strict=True)
+            group_edges(attribute, table)
+            for attribute, table in zip(schema.attributes[:related], single, strict=False)
         )
-        related = len(edges) if len(edges) <= MOST_RELATED else 0
         sizes = [
             (len(edges[one]) - 1) * (len(edges[other]) - 1)
             for one in range(related)
             for other in range(one)
         ]
-        return Pairs(parts, edges, np.cumsum([0, *sizes]).astype(np.int64))
+        return Pairs(edges, np.cumsum([0, *sizes]).astype(np.int64))
 
     def shape(self, one: int, other: int) -> tuple[int, int]:
         """How many groups both attributes have."""
@@ -144,29 +210,50 @@ class Pairs:
 
 
 @dataclass(frozen=True, eq=False)
+class Round:
+    """One round of class residuals.
+
+    Args:
+        attribute: The attribute whose cells were looked at.
+        klass: The class.
+        values: Of each cell the noisy sum of (1 if a record has the class, else 0) - p, in 256ths,
+            with p by the regions' logits and the shifts of all rounds before.
+        shift: What was then added to the logit of this class in each cell, in 64ths.
+    """
+
+    attribute: int
+    klass: int
+    values: Ints
+    shift: Ints
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Marginals:
     """The noisy tables of a release with marginals.
 
     Args:
         schema: The public schema.
-        single: Of each attribute, the counts of its parts: [parts, classes], or [parts, 1].
-        fine: Of some attributes, the counts of their codes.
+        cells: How cells are numbered.
+        single: Of each attribute that was counted, the counts of its cells.
+        classes: The counts of the classes; empty if there are none.
+        fine: Of some attributes and cells, the counts of their parts.
         pairs: How pairs are numbered.
         pair: Of some pairs, the counts of their groups.
+        base: The logits of each region, [regions, classes]; None without rounds.
+        rounds: The rounds.
         noise: The standard deviation of each kind's noise.
     """
 
     schema: Schema
+    cells: CellMap
     single: tuple[Ints, ...]
-    fine: dict[int, Ints]
+    classes: Ints
+    fine: Mapping[tuple[int, int], Ints]
     pairs: Pairs
-    pair: dict[tuple[int, int], Ints]
-    noise: dict[str, float]
-
-    @property
-    def by_class(self) -> bool:
-        """Whether single attributes were counted by class."""
-        return bool(self.single[0].shape[1] == max(1, len(self.schema.classes)))
+    pair: Mapping[tuple[int, int], Ints]
+    base: Ints | None = None
+    rounds: tuple[Round, ...] = ()
+    noise: Mapping[str, float] = field(default_factory=dict)
 
     @staticmethod
     def of(schema: Schema, measurements: Sequence[Measurement]) -> Marginals | None:
@@ -175,36 +262,64 @@ class Marginals:
         Raises:
             ReleaseError: If they are not the cells that the schema gives.
         """
-        cells = [m for m in measurements if m.at == "cell"]
-        named = {m.name: m for m in cells}
+        listed = [m for m in measurements if m.at == "cell"]
+        named = {m.name: m for m in listed}
         if not named:
             return None
-        for measurement in cells:
-            listed = measurement.threshold is not None or measurement.klass is not None
-            apart = measurement.by_class and measurement.name != "one_way"
-            if listed or apart or not len(measurement.where) or len(named) < len(cells):
+        for m in listed:
+            if m.threshold is not None or m.klass is not None or m.by_class or not len(m.where):
                 raise broken(_FILE, "the tables of marginals are not described as they should be")
-        if "one_way" not in named or not named.keys() <= set(MARGINALS):
-            raise broken(_FILE, "marginals is there without tables of single attributes")
-        sizes = [len(edges_of(attribute)) - 1 for attribute in schema.attributes]
-        whole = named["one_way"]
-        if not np.array_equal(whole.where, np.arange(sum(sizes))):
-            raise broken(_FILE, "the tables of single attributes are not those of the schema")
-        single = tuple(np.split(whole.values, np.cumsum(sizes)[:-1]))
-        fine: dict[int, Ints] = {}
+        if len(named) < len(listed) or "one_way" not in named or not named.keys() <= set(MARGINALS):
+            raise broken(_FILE, "marginals are there without tables of single attributes, or twice")
+        cells = CellMap.of(schema)
+        single, classes = _single(cells, named["one_way"])
+        rows = next((max(0, int(m.values[0, 0])) for m in measurements if m.name == "rows"), 0)
+        fine: dict[tuple[int, int], Ints] = {}
         if "fine" in named:
-            places = fine_attributes(schema)
-            ends = np.cumsum([schema.attributes[place].size for place in places])
-            codes = named["fine"]
-            if not len(ends) or not np.array_equal(codes.where, np.arange(ends[-1])):
-                raise broken(_FILE, "the codes that were counted are not those of the schema")
-            fine = dict(zip(places, np.split(codes.values[:, 0], ends[:-1]), strict=True))
-        if "two_way" in named and len(single) > MOST_RELATED:
-            raise broken(_FILE, "pairs were counted of more attributes than are related")
+            fine = _fine(schema, cells, single, rows, named["fine"])
         pairs = Pairs.of(schema, single)
         pair = _pair_tables(pairs, named["two_way"]) if "two_way" in named else {}
-        noise = {name: float(np.sqrt(m.variance[0])) for name, m in named.items()}
-        return Marginals(schema, single, fine, pairs, pair, noise)
+        base: Ints | None = None
+        rounds: tuple[Round, ...] = ()
+        if "residual" in named:
+            base, rounds = _rounds(schema, cells, measurements, named["residual"])
+        noise = {name: float(np.sqrt(m.variance.max())) for name, m in named.items()}
+        return Marginals(
+            schema=schema, cells=cells, single=single, classes=classes, fine=fine, pairs=pairs,
+            pair=pair, base=base, rounds=rounds, noise=noise,
+        )  # fmt: skip
+
+
+def _single(cells: CellMap, whole: Measurement) -> tuple[tuple[Ints, ...], Ints]:
+    """The tables of attributes, of which some may be missing at the end, and of the class."""
+    places = whole.where
+    counted = int(np.searchsorted(cells.start, places[places < cells.cells].max(initial=-1) + 1))
+    if not counted or not np.array_equal(places, cells.numbers(counted)):
+        raise broken(_FILE, "the tables of single attributes are not those of the schema")
+    values = whole.values[:, 0]
+    ends = cells.start[1 : counted + 1]
+    *single, classes = np.split(values, ends)
+    return tuple(single), classes
+
+
+def _fine(
+    schema: Schema, cells: CellMap, single: Sequence[Ints], rows: int, measurement: Measurement
+) -> dict[tuple[int, int], Ints]:
+    """The cells that were counted again, which follow from what was counted before."""
+    found: dict[tuple[int, int], Ints] = {}
+    taken = 0
+    for a, table in enumerate(single):
+        edges = cells.edges[a]
+        for cell in recounted(schema.attributes[a], edges, table, rows).tolist():
+            parts = fine_edges(int(edges[cell]), int(edges[cell + 1]))
+            here = slice(taken, taken + len(parts) - 1)
+            if not np.array_equal(measurement.where[here], cells.codes[a] + parts[:-1]):
+                raise broken(_FILE, "other cells were counted again than those that are large")
+            found[a, cell] = measurement.values[here, 0]
+            taken += len(parts) - 1
+    if taken != len(measurement.where):
+        raise broken(_FILE, "other cells were counted again than those that are large")
+    return found
 
 
 def _pair_tables(pairs: Pairs, measurement: Measurement) -> dict[tuple[int, int], Ints]:
@@ -226,3 +341,28 @@ def _pair_tables(pairs: Pairs, measurement: Measurement) -> dict[tuple[int, int]
     if taken != len(measurement.where):
         raise broken(_FILE, "a pair of attributes was counted twice")
     return found
+
+
+def _rounds(
+    schema: Schema, cells: CellMap, measurements: Sequence[Measurement], residual: Measurement
+) -> tuple[Ints, tuple[Round, ...]]:
+    """The logits of the regions, and the rounds, each of which is one attribute and one class."""
+    base = next((m.logits for m in measurements if m.name == "leaf"), None)
+    if base is None or residual.logits is None or len(schema.classes) < 2:
+        raise broken(_FILE, "rounds of residuals are there without the logits they speak of")
+    if max(np.abs(base).max(initial=0), np.abs(residual.logits).max()) > MOST_LOGIT:
+        raise broken(_FILE, "a logit is larger than any")
+    table, cell = np.divmod(residual.where, cells.cells)
+    firsts = np.flatnonzero(np.concatenate([[True], np.diff(table) > 0]))
+    rounds: list[Round] = []
+    for first, last in zip(firsts, [*firsts[1:], len(table)], strict=True):
+        number, klass = divmod(int(table[first]), len(schema.classes))
+        a = int(np.searchsorted(cells.start[:-1], cell[first], side="right")) - 1
+        here = np.arange(cells.start[a], cells.start[a + 1])
+        if number != len(rounds) or not np.array_equal(cell[first:last], here):
+            raise broken(_FILE, "a round of residuals is not one attribute and one class")
+        part = slice(int(first), int(last))
+        rounds.append(Round(a, klass, residual.values[part, 0], residual.logits[part, 0]))
+    if len(rounds) > MOST_ROUNDS:
+        raise broken(_FILE, "there are more rounds of residuals than any method makes")
+    return base, tuple(rounds)

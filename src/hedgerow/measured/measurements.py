@@ -44,10 +44,13 @@ class Measurement:
         unit: The rate of one unit.
         threshold: For a sparse release: whatever is not listed had a noisy count below this.
         klass: For a list of single cells: the class of each, shape [k]; `values` is then [k, 1].
-        max_contribution: In how many of the numbers one record may be counted; each of them has
-            the noise that a part 1/max_contribution of the charge buys, and `units` is that part.
-            For Gaussian noise the most that the squares of one record's changes add up to.
+        max_contribution: The most by which one record changes all the numbers together that were
+            charged once; each of them has the noise that a part 1/max_contribution of the charge
+            buys, and `units` is that part. For Gaussian noise the most that the squares of one
+            record's changes add up to.
         law: The law of the noise, "laplace" or "gaussian".
+        logits: Of counts and residuals from which a model of the class was made, its logits, in
+            the shape of `values` (`hedgerow.measured.marginals.Round`).
 
     Example:
         >>> total = Measurement("rows", "node", np.array([0]), np.array([[41]]), False,
@@ -67,6 +70,7 @@ class Measurement:
     klass: Ints | None = None
     max_contribution: int = 1
     law: Law = "laplace"
+    logits: Ints | None = None
 
     def __post_init__(self) -> None:
         """Holds the shapes to what they mean; a breach is our own bug."""
@@ -79,6 +83,8 @@ class Measurement:
             raise ValueError(f"measurement {self.name!r}: one column is expected")
         if self.klass is not None and self.klass.shape != (places,):
             raise ValueError(f"measurement {self.name!r}: one class per row is expected")
+        if self.logits is not None and self.logits.shape != self.values.shape:
+            raise ValueError(f"measurement {self.name!r}: one logit per number is expected")
         if self.law == "gaussian" and (self.threshold is not None or self.klass is not None):
             raise ValueError(f"measurement {self.name!r}: what is listed has Laplace noise")
         if self.unit <= 0 or (self.units <= 0).any():
@@ -91,10 +97,8 @@ class Measurement:
         plain = ("name", "at", "by_class", "unit", "threshold", "max_contribution", "law")
         if any(getattr(self, field) != getattr(other, field) for field in plain):
             return False
-        if (self.klass is None) != (other.klass is None):
-            return False
-        arrays = ("where", "values", "units") + (("klass",) if self.klass is not None else ())
-        return all(np.array_equal(getattr(self, a), getattr(other, a)) for a in arrays)
+        arrays = ("where", "values", "units", "klass", "logits")
+        return all(_same(getattr(self, a), getattr(other, a)) for a in arrays)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -128,3 +132,9 @@ class Measurement:
         """
         rate = self.units * float(self.unit)
         return np.maximum(1 / rate, _LEAST_TAIL) if self.law == "gaussian" else 2 / rate**2
+
+
+def _same(one: Ints | None, other: Ints | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other)

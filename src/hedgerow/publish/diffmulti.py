@@ -16,11 +16,10 @@ Spent on each path from the root to a leaf (path composition, see `privacy.ledge
 | allocate: sizes of the children           | discrete Laplace | 1 of 2 N     | 7% over g levels  |
 | leaf: class counts                        | discrete Laplace | what is left | what is left      |
 
-With `marginals`, 40% (30% where there are few records) goes to `publish.marginals` first, on every
-path, and the shares above are of the rest. N = numeric + 3 g - 2 is the most steps on a path of at
-most g specialisations. With a delta,
-select, cut and allocate are paid in zCDP, and what a leaf has left of it buys a second count; the
-noise on what is counted so is discrete Gaussian.
+With `marginals`, tables of the whole data and rounds for the class are charged to everybody first
+(`publish.marginals`), and the shares above are of the rest. N = numeric + 3 g - 2 is the most steps
+on a path of at most g specialisations. With a delta, all but the number of rows and a first count
+of leaves is paid in zCDP, and what a leaf has left of it buys a second count.
 
 Departures from the paper (M.. as in docs/algorithms/diffmulti.md): empty children get noise like
 all others and shares come from noisy sizes alone (M1, M2), whole numbers that sum up (M4); split
@@ -32,7 +31,9 @@ g + 1, specialisations on a path (M12); every leaf uses what its own path has le
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -42,8 +43,13 @@ from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.sampler import Choices
-from hedgerow.publish.marginals import measure_marginals, share_marginals
-from hedgerow.publish.planning.plan import Plan, divide_budget, leaf_allowances, levels
+from hedgerow.publish.marginals import (
+    MarginalShares,
+    measure_rounds,
+    measure_tables,
+    share_marginals,
+)
+from hedgerow.publish.planning.plan import Budgets, Plan, divide_budget, leaf_allowances, levels
 from hedgerow.publish.planning.rules import PAPER_NUMERIC_HEIGHT, tree_size
 from hedgerow.publish.publisher import (
     Job,
@@ -53,6 +59,7 @@ from hedgerow.publish.publisher import (
     check_count,
     pick_score,
 )
+from hedgerow.publish.steps.coarse import CoarseEngine
 from hedgerow.publish.steps.measure import class_totals, count_leaves, measured
 from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates
 from hedgerow.publish.steps.tree import GrowingTree, share_evenly, share_fairly
@@ -63,6 +70,8 @@ __all__ = ["DiffMulti"]
 Ints = NDArray[np.int64]
 
 UNITS, ROWS_UNITS, GROWTH_UNITS, ALLOCATE_UNITS = 100_000, 1_000, 70_000, 7_000
+MOST_ROUNDS = 100
+_TREE_WORTH = Fraction(28, 100)  # of epsilon: the size of a tree that is paid in zCDP
 MOST_SPECIALISATIONS, MOST_DEPTH, MOST_PAIRS = 10_000_000, 1_000, 1_000
 
 
@@ -79,9 +88,11 @@ class DiffMulti(TablePublisher):
         depth: The most specialisations on one path; by default by a public rule ("paper": the
             heights of all taxonomies, with 7 for a numeric attribute).
         distribution: "fair" by noisy sizes, or "even", which costs nothing.
-        marginals: Whether attributes and pairs of them are counted too, by a share of the budget:
-            for rows and range counts that are much better than regions alone can give ("tuned").
+        marginals: Whether attributes, pairs of them and class residuals are measured too, by a
+            share of the budget ("paper": never); without, rows and counts know regions alone.
         pairs: With marginals, how many pairs of attributes; by default by a public rule.
+        rounds: With marginals and a class, how many rounds correct its probabilities; by default by
+            a public rule.
 
     Example:
         >>> DiffMulti(score="max").specialisations is None
@@ -95,8 +106,10 @@ class DiffMulti(TablePublisher):
     distribution: Literal["fair", "even"] = "fair"
     marginals: bool = False
     pairs: int | None = None
+    rounds: int | None = None
 
     name: ClassVar[str] = "diffmulti"
+    versions: ClassVar[Mapping[str, int]] = {"tuned": 2, "paper": 1}
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
@@ -105,11 +118,13 @@ class DiffMulti(TablePublisher):
         check_common(self.score, self.specialisations, scores, MOST_SPECIALISATIONS)
         check_count("depth", self.depth, MOST_DEPTH)
         check_count("pairs", self.pairs, MOST_PAIRS)
-        if self.pairs and not self.marginals:
-            raise UsageError("pairs are a part of marginals.", hint="Add marginals.")
-        if self.marginals and self.schedule == "paper":
+        check_count("rounds", self.rounds, MOST_ROUNDS)
+        if self.schedule == "paper":  # which knows no marginals
+            object.__setattr__(self, "marginals", False)
+        if (self.pairs or self.rounds) and not self.marginals:
             raise UsageError(
-                "marginals is no part of the published schedule.", hint="Take the schedule tuned."
+                "pairs and rounds are parts of marginals, which are not measured.",
+                hint="Leave them out, or measure marginals by the schedule tuned.",
             )
 
     def scoring(self, schema: Schema) -> Score:
@@ -147,22 +162,20 @@ class DiffMulti(TablePublisher):
         )
 
     def _tuned(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
-        # with a delta the budgets are set before the rows are known, so growth takes the least
-        # share
-        rest = UNITS * 3 // 5 if self.marginals else UNITS
-        budgets = divide_budget(budget, UNITS, GROWTH_UNITS * rest // UNITS)
+        # with marginals a delta pays for all but the number of rows and a first count of leaves
+        growth = UNITS - 2 * ROWS_UNITS if self.marginals else GROWTH_UNITS
+        budgets = divide_budget(budget, UNITS, growth)
         allowances = [Allowance("rows", "epsilon", (ROWS_UNITS,), 1)]
         size, depth = self.specialisations, self.depth
         if rows is not None or (size and depth):
+            growth, worth = GROWTH_UNITS, budget.row_epsilon
             if self.marginals:
-                marginals = share_marginals(
-                    schema, budget.row_epsilon, rows or 0, UNITS, self.pairs
-                )
-                allowances.extend(marginals.lines())
-                rest = UNITS - marginals.units
-            worth = budget.row_epsilon * rest / UNITS
+                shares = self._shares(schema, budget, budgets, rows or 0)
+                allowances.extend(shares.lines())
+                growth, worth = shares.tree * GROWTH_UNITS // UNITS, worth * _TREE_WORTH
+                if budgets.growth == "epsilon":
+                    worth = budget.row_epsilon * shares.tree / UNITS
             size, depth = tree_size(worth, rows or 0, size, depth, len(schema.classes))
-            growth = min(GROWTH_UNITS * rest // UNITS, budgets.growth_units)
             share = growth * ALLOCATE_UNITS // GROWTH_UNITS if self.distribution == "fair" else 0
             allowances.append(
                 Allowance("select", budgets.growth, levels(growth - share, depth), depth)
@@ -181,15 +194,32 @@ class DiffMulti(TablePublisher):
             depth=depth,
         )
 
+    def _shares(
+        self, schema: Schema, budget: Budget, budgets: Budgets, rows: int
+    ) -> MarginalShares:
+        """What marginals, the tree and rounds get of the budget that pays for growing."""
+        paying = next(part for part in budgets.parts if part.name == budgets.growth)
+        units = paying.units - (ROWS_UNITS if paying.name == "epsilon" else 0)
+        epsilon, by_hand = float(budget.row_epsilon), (self.pairs, self.rounds)
+        return share_marginals(schema, paying, units, epsilon, rows, by_hand)
+
     def publish(self, job: Job) -> Outcome:
         """See `TablePublisher.publish`."""
         engine, curator = job.engine, job.curator
+        shares = None
         if self.marginals:
             job.progress(0, "counting attributes and pairs of them")
             assert job.noisy_rows is not None
-            epsilon = job.plan.budget.row_epsilon
-            share = share_marginals(job.schema, epsilon, job.noisy_rows, UNITS, self.pairs)
-            job.found.extend(measure_marginals(curator, engine, job.schema, share))
+            shares = self._shares(job.schema, job.plan.budget, job.plan.budgets, job.noisy_rows)
+            if shares.rounds:
+                curator.ledger.prepay("pick")
+                curator.ledger.prepay("residual")
+            (rows,) = job.found
+            job.found.extend(
+                measure_tables(curator, engine, job.schema, shares, rows, job.noisy_rows)
+            )
+            engine = CoarseEngine(engine, job.schema)
+            job = replace(job, engine=engine)
         tree = GrowingTree(engine.domain)
         nodes = np.zeros(1, dtype=np.int64)
         quota = np.full(1, job.specialisations, dtype=np.int64)
@@ -236,7 +266,12 @@ class DiffMulti(TablePublisher):
         if bought:
             job.found.append(measured(curator, "allocate", "node", bought))
         partition = tree.partition()
+        if isinstance(engine, CoarseEngine):
+            partition = engine.in_codes(partition)
         job.found.extend(count_leaves(curator, engine, tree.depth, partition.leaves))
+        if shares is not None and shares.rounds:
+            job.progress(1, "correcting class probabilities")
+            job.found[:] = measure_rounds(curator, engine, job.schema, shares, partition, job.found)
         return job.finish(partition, partition.leaves, 1)
 
     def _choose(

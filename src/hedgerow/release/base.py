@@ -26,7 +26,6 @@ from hedgerow.schema import Query, Schema
 from hedgerow.store.frames import Frame, as_kind
 
 if TYPE_CHECKING:
-    from hedgerow.estimate.marginal_model import Forest
     from hedgerow.measured.marginals import Marginals
 
 __all__ = ["Booking", "Description", "Questions", "Release", "note_saved", "protected_rows"]
@@ -220,11 +219,6 @@ class Release(ABC):
     @property
     def marginals(self) -> Marginals | None:
         """The tables of attributes and pairs that were counted beside regions, if there are any."""
-        return None
-
-    @property
-    def forest(self) -> Forest | None:
-        """The model of where records lie that was made of such tables."""
         return None
 
     def expect(self, kind: type[Kind]) -> Kind:

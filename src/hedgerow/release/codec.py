@@ -26,6 +26,7 @@ __all__ = [
     "MEASUREMENTS",
     "PARTITION",
     "SHAPES",
+    "measurement_columns",
     "measurement_heads",
     "measurements_from",
     "measurements_table",
@@ -149,9 +150,16 @@ def measurement_heads(measurements: Sequence[Measurement]) -> list[Document]:
             if measurement.max_contribution == 1
             else {"max_contribution": measurement.max_contribution}
         )
+        | ({} if measurement.logits is None else {"logits": True})
         | ({} if measurement.law == "laplace" else {"law": measurement.law})
         for measurement in measurements
     ]
+
+
+def measurement_columns(heads: Sequence[object]) -> tuple[str, ...]:
+    """What is read of the file of measurements: logits where there are any."""
+    logits = any(isinstance(head, dict) and "logits" in head for head in heads)
+    return (*COLUMNS[MEASUREMENTS], "logit") if logits else COLUMNS[MEASUREMENTS]
 
 
 def measurements_table(schema: Schema, measurements: Sequence[Measurement]) -> pa.Table:
@@ -166,8 +174,11 @@ def measurements_table(schema: Schema, measurements: Sequence[Measurement]) -> p
             ("value", pa.int64()),
             ("units", pa.int64()),
             ("threshold", pa.int64()),
+            ("logit", pa.int64()),
         ]
     )
+    if all(measurement.logits is None for measurement in measurements):
+        types = types.remove(types.get_field_index("logit"))
     tables = []
     for place, measurement in enumerate(measurements):
         rows, width = measurement.values.shape
@@ -187,8 +198,11 @@ def measurements_table(schema: Schema, measurements: Sequence[Measurement]) -> p
             pa.array(measurement.values.ravel()),
             pa.array(np.repeat(measurement.units, width)),
             pa.repeat(pa.scalar(measurement.threshold, pa.int64()), numbers),
+            pa.nulls(numbers, pa.int64())
+            if measurement.logits is None
+            else pa.array(measurement.logits.ravel()),
         ]
-        tables.append(pa.Table.from_arrays(columns, schema=types))
+        tables.append(pa.Table.from_arrays(columns[: len(types)], schema=types))
     return pa.concat_tables(tables) if tables else types.empty_table()
 
 
@@ -208,8 +222,14 @@ def measurements_from(
     value = ints_of(MEASUREMENTS, table, "value")
     units = ints_of(MEASUREMENTS, table, "units")
     klass = labels_of(MEASUREMENTS, table, "class", schema.classes)
+    logit = np.zeros_like(value)
+    if "logit" in table.column_names:
+        column = column_of(MEASUREMENTS, table, "logit")
+        if pa.types.is_integer(column.type):
+            column = column.fill_null(0)
+        logit = ints_of(MEASUREMENTS, pa.table({"logit": column}), "logit")
     ends = np.searchsorted(place, np.arange(len(heads) + 1))
-    columns = (where, value, units, klass)
+    columns = (where, value, units, klass, logit)
     return tuple(
         _measurement(head, schema, *(column[ends[i] : ends[i + 1]] for column in columns))
         for i, head in enumerate(heads)
@@ -234,16 +254,18 @@ def _measurement(
     value: Ints,
     units: Ints,
     klass: Ints,
+    logit: Ints,
 ) -> Measurement:
     try:
         name, at, unit = head["name"], head["place_kind"], exact(head["unit"])
         by_class, sparse, threshold = head["by_class"], head["sparse"], head["threshold"]
         max_contribution, law = head.get("max_contribution", 1), head.get("law", "laplace")
+        logits = head.get("logits", False)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise broken("manifest.json", "a measurement is not described as it should be") from None
     if law not in LAWS or at not in PLACES or not isinstance(name, str):
         raise broken("manifest.json", "a measurement is not described as it should be")
-    if not isinstance(by_class, bool) or not isinstance(sparse, bool):
+    if not all(isinstance(truth, bool) for truth in (by_class, sparse, logits)):
         raise broken("manifest.json", "a measurement is not described as it should be")
     if law == "gaussian" and (sparse or threshold is not None or schema.items is not None):
         raise broken("manifest.json", "a measurement has a noise that its kind never has")
@@ -284,4 +306,5 @@ def _measurement(
         np.maximum(klass, 0) if sparse else None,
         max_contribution,
         law,
+        logit.reshape(-1, width).copy() if logits else None,
     )

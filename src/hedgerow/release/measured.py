@@ -17,6 +17,7 @@ from hedgerow.release.codec import (
     COLUMNS,
     MEASUREMENTS,
     PARTITION,
+    measurement_columns,
     measurement_heads,
     measurements_from,
     measurements_table,
@@ -96,7 +97,8 @@ class MeasuredRelease(Release):
         if schema.kind != cls.kind:
             raise broken(PARTITION, f"the schema describes {schema.kind}, these regions {cls.kind}")
         regions = read_table(path, PARTITION, manifest, COLUMNS[shape])
-        numbers = read_table(path, MEASUREMENTS, manifest, COLUMNS[MEASUREMENTS])
+        columns = measurement_columns(manifest["measurements"])
+        numbers = read_table(path, MEASUREMENTS, manifest, columns)
         release = cls(
             **shared,
             partition=partition_from(shape, regions, schema),

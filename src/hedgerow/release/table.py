@@ -17,9 +17,7 @@ from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
 from hedgerow.estimate.censored import answer_listed
 from hedgerow.estimate.classify import class_shares
 from hedgerow.estimate.fit import RULES
-from hedgerow.estimate.marginal_model import Forest, fit_forest
-from hedgerow.estimate.marginal_rows import Held, Weighed, most_rows, weigh, weighed_counts
-from hedgerow.estimate.merge import is_censored
+from hedgerow.estimate.marginals.model import Model, fit_model
 from hedgerow.estimate.synthesize import draw_rows, labels_of
 from hedgerow.measured.generalized import (
     check_against,
@@ -38,7 +36,6 @@ __all__ = ["TableRelease"]
 
 
 REGIONS, TABLE = "regions.parquet", "table.csv"
-_COUNTED_IN = 150_000  # rows that stand for the records when queries are answered
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -128,12 +125,14 @@ class TableRelease(MeasuredRelease):
         return Marginals.of(self.schema, self.measurements)
 
     @cached_property
-    def forest(self) -> Forest | None:
-        """Where records lie, if the release has marginals (`hedgerow.measured.marginals`)."""
+    def model(self) -> Model | None:
+        """Where records lie and which class they have, if the release has marginals."""
         marginals = self.marginals
-        if marginals is None or is_censored(self.measurements) or not self.counts.any():
+        fitted = self.estimates.fit
+        if marginals is None or fitted is None or not self.counts.any():
             return None
-        return fit_forest(marginals, self.counts.sum(axis=0).astype(np.float64))
+        shares = class_shares(self.partition, fitted)
+        return fit_model(marginals, self.partition, self.estimates, shares)
 
     def synthesize(
         self, n: int | None = None, seed: int | None = None, kind: str | None = None
@@ -142,10 +141,9 @@ class TableRelease(MeasuredRelease):
 
         They are drawn evenly inside the regions; with marginals, where these say that records lie.
         """
-        model = None if self.forest is None else (self.forest, self._held)
         places = range(len(self.schema.attributes))
         parts = [self.partition.parts(place, self.regions) for place in places]
-        return self._frame(draw_rows(self.schema, parts, self.counts, n, seed, model), kind)
+        return self._frame(draw_rows(self.schema, parts, self.counts, n, seed, self.model), kind)
 
     def assign(self, rows: Frame) -> Frame:
         """The region that each row falls into.
@@ -161,11 +159,12 @@ class TableRelease(MeasuredRelease):
         return self._beside(rows, "region", pa.array(found, mask=~known))
 
     def predict(self, rows: Frame) -> Frame:
-        """The class that the region of each row mostly holds.
+        """The likeliest class of each row.
 
-        In a tree, a region whose counts are mostly noise leans on the regions around it
-        (`hedgerow.estimate.classify`). Rows of regions that are suppressed get the
-        majority class of the release.
+        With marginals by the model that counts and synthetic rows come from too, else the class
+        that the region of the row mostly holds. In a tree, a region whose counts are mostly noise
+        leans on the regions around it (`hedgerow.estimate.classify`). Rows of regions that are
+        suppressed get the majority class of the release.
 
         Args:
             rows: As for `assign`.
@@ -182,15 +181,18 @@ class TableRelease(MeasuredRelease):
                 "this release has no class to predict",
                 hint="Publish with a schema that has an attribute with role: class.",
             )
-        found, known = self._locate(rows)
-        return self._beside(rows, target.name, labels_of(target, self._mostly(found), ~known))
+        codes, known = self._encoded(rows)
+        return self._beside(rows, target.name, labels_of(target, self.majority(codes), ~known))
 
     def majority(self, codes: NDArray[np.integer]) -> Ints:
-        """The same for rows of codes: the class code that the region of each mostly holds.
+        """The same for rows of codes: the likeliest class code of each.
 
         Args:
             codes: The predictors, shape [rows, attributes].
         """
+        if self.model is not None:
+            found = self.model.probabilities(codes.astype(np.int64))
+            return np.asarray(np.argmax(found, axis=1), np.int64)
         return self._mostly(self.partition.locate(codes))
 
     def _mostly(self, found: Ints) -> Ints:
@@ -240,27 +242,9 @@ class TableRelease(MeasuredRelease):
         found = self.estimates.fit
         if found is not None:
             answers = answer(self.partition, found, asked, share)
-            if self._weighed is None:
-                return answers
-            sizes = [attribute.size for attribute in self.schema.attributes]
-            return lean_on(answers, weighed_counts(self._weighed, sizes, asked))
+            return answers if self.model is None else lean_on(answers, self.model.count(asked))
         classes = max(1, len(self.schema.classes))
         return answer_listed(self.partition, self.measurements, classes, asked, share)
-
-    @cached_property
-    def _weighed(self) -> Weighed | None:
-        """Rows that stand for the records, to count in."""
-        if self.forest is None:
-            return None
-        random = np.random.default_rng(0)  # for the same answers at each time
-        rows = min(_COUNTED_IN, most_rows(len(self.schema.attributes), self.counts.shape[1]))
-        return weigh(self.forest, self._held, rows, random)
-
-    @cached_property
-    def _held(self) -> Held:
-        """What the regions hold, before rounding, and how sure that is."""
-        cells = self.estimates
-        return Held(self.partition, cells.values, np.sqrt(cells.variance))
 
     def _readable(self) -> Iterator[tuple[str, Content]]:
         published = (self.schema, self.partition, self.regions, self.counts)
@@ -274,11 +258,15 @@ class TableRelease(MeasuredRelease):
         self._check_places({}, [one for one in self.measurements if one.at != "cell"])
 
     def _locate(self, rows: Frame) -> tuple[Ints, Bools]:
+        codes, known = self._encoded(rows)
+        return self.partition.locate(codes), known
+
+    def _encoded(self, rows: Frame) -> tuple[NDArray[np.integer], Bools]:
         from hedgerow.table import encode_rows
 
         codes, known = encode_rows(rows, self.schema, lenient=True)
         # what stands in for a row that was not encoded is never shown, but must be a code
-        return self.partition.locate(np.where(known[:, None], codes, 0)), known
+        return np.where(known[:, None], codes, 0), known
 
     def _beside(self, rows: Frame, name: str, column: pa.Array) -> Frame:
         """A one-column frame of the kind of the rows, aligned with them."""

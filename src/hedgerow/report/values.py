@@ -42,7 +42,7 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
     if raw is not None:
         key.append(tag("li", tag("i", class_="c2"), "raw (NOT PRIVATE)"))
     even = None
-    if release.forest is not None:
+    if release.marginals is not None:
         even = tag("p", f"Under “In numbers”, {_WIDE}.")
     elif KINDS[release.kind].cuts is not None:
         even = tag(
@@ -175,7 +175,7 @@ def questions(release: Release) -> Safe | None:
                 "p",
                 "Anybody can ask the release how many people meet some conditions. An interval is "
                 "narrow where a question follows the edges of the regions, and wide where it cuts "
-                "through them." + (f" Here {_WIDE}." if release.forest is not None else ""),
+                "through them." + (f" Here {_WIDE}." if release.marginals is not None else ""),
             ),
             table(
                 "How many people are there?", ["question", "about", "95% interval"], rows, {1, 2}

@@ -24,7 +24,7 @@ from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import TreePartition
 from hedgerow.release.table import TableRelease as Release
 from hedgerow.verification.ledger import region_rules
-from hedgerow.verification.marginal_charges import check_detail
+from hedgerow.verification.marginal_charges import check_marginals
 from hedgerow.verification.prices import Book, Failed, afford, books, prices, whole
 from hedgerow.verification.rules import Rules
 
@@ -103,7 +103,7 @@ def measured(release: Release, grown: Grown) -> str:
             _check_shared(release, measurement)
             units = np.full(len(measurement.where), booked[name].once(), np.int64)
         afford(measurement, booked[name], units)
-    check_detail(release, named, booked)
+    check_marginals(release, named, booked)
     return _covered(release, named)
 
 

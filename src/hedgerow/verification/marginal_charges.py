@@ -1,46 +1,73 @@
-"""Whether the marginals of a release was paid for: a part of `verify`."""
+"""Whether the marginals of a release were paid for: a part of `verify`."""
 
 from __future__ import annotations
 
-from hedgerow.measured.marginals import Marginals, fine_attributes
+from hedgerow.measured.marginals import Marginals
 from hedgerow.measured.measurements import Measurement
 from hedgerow.release.table import TableRelease as Release
 from hedgerow.verification.prices import Book, Failed, gaussian_costs
 
-__all__ = ["check_detail"]
+__all__ = ["check_marginals"]
+
+_ONE = 256  # what a record may add to a residual, whose unit is 1/256
 
 
-def check_detail(release: Release, named: dict[str, Measurement], booked: dict[str, Book]) -> None:
+def check_marginals(
+    release: Release, named: dict[str, Measurement], booked: dict[str, Book]
+) -> None:
     """Sees that every table of marginals has the noise that its charge buys.
 
     A record is counted once in each table, so the noise is that of the charge divided by their
-    number. Pairs were chosen one by one, each choice was paid for, and no pair closes a ring.
+    number. Pairs and rounds were chosen one by one, each choice was paid for, and no pair closes a
+    ring.
     """
     marginals = Marginals.of(release.schema, release.measurements)
-    tables = {} if marginals is None else {
-        "one_way": len(release.schema.attributes),
-        "fine": len(fine_attributes(release.schema)) if marginals.fine else 0,
-        "two_way": len(marginals.pair),
-    }  # fmt: skip
+    pairs = 0 if marginals is None else len(marginals.pair)
+    rounds = 0 if marginals is None else len(marginals.rounds)
+    if pairs > _draws(booked, "relate"):
+        raise Failed("more pairs were counted than choices were paid for")
+    if not rounds == _draws(booked, "pick") == _draws(booked, "residual"):
+        raise Failed("other rounds of residuals were measured than were paid for")
+    if marginals is None:
+        return
+    tables = {
+        "one_way": len(marginals.single) + bool(len(marginals.classes)),
+        "fine": len({place for place, _ in marginals.fine}),
+        "two_way": pairs,
+    }
     for name, number in tables.items():
-        if not number:
-            continue
-        measurement, book = named[name], booked[name]
-        gaussian = measurement.law == "gaussian"
-        paid_in = "rho" if gaussian else "epsilon"
-        if book.budget != paid_in or measurement.max_contribution != number:
-            raise Failed(f"{name} was counted in other tables than it was paid for")
-        if len(set(measurement.units.tolist())) != 1:
-            raise Failed(f"the cells of {name} were not counted alike")
-        rate = int(measurement.units[0]) * measurement.unit
-        costs = gaussian_costs(measurement, rate) if gaussian else rate * number
-        if costs > book.once() * book.unit:
-            raise Failed(f"{name} was counted at a price that was not booked for it")
-    chosen = sum(booked["relate"].entries.values()) if "relate" in booked else 0
-    if chosen != tables.get("two_way", 0):
-        raise Failed("other pairs were counted than the choices that were paid for")
-    if marginals is not None:
-        _check_forest(list(marginals.pair), len(release.schema.attributes))
+        if number:
+            _check(named[name], booked[name], number, 1, booked[name].once())
+    if rounds:
+        prices = {units for _, units in booked["residual"].entries}
+        if len(prices) != 1:
+            raise Failed("rounds of residuals were not paid alike")
+        _check(named["residual"], booked["residual"], 1, _ONE, prices.pop())
+    _check_forest(list(marginals.pair), len(release.schema.attributes))
+
+
+def _draws(booked: dict[str, Book], purpose: str) -> int:
+    """How often something was paid for, always by everybody."""
+    if purpose not in booked:
+        return 0
+    if any(depth for depth, _ in booked[purpose].entries):
+        raise Failed(f"{purpose} was not charged to everyone")
+    return sum(booked[purpose].entries.values())
+
+
+def _check(measurement: Measurement, book: Book, number: int, step: int, units: int) -> None:
+    """Sees that a record that changes so many numbers by a step loses no more than was paid."""
+    name, gaussian = measurement.name, measurement.law == "gaussian"
+    if book.budget != ("rho" if gaussian else "epsilon"):
+        raise Failed(f"{name} is not paid from the budget that buys its noise")
+    if measurement.max_contribution != number * (step * step if gaussian else step):
+        raise Failed(f"{name} was counted in other tables than it was paid for")
+    if len(set(measurement.units.tolist())) != 1:
+        raise Failed(f"the cells of {name} were not counted alike")
+    rate = int(measurement.units[0]) * measurement.unit
+    costs = gaussian_costs(measurement, rate) if gaussian else number * step * rate
+    if costs > units * book.unit:
+        raise Failed(f"{name} was counted at a price that was not booked for it")
 
 
 def _check_forest(pairs: list[tuple[int, int]], attributes: int) -> None:

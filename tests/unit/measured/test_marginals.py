@@ -10,9 +10,9 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.estimate.marginal_model import fit_forest, shrunk, spread
-from hedgerow.estimate.marginal_rows import most_rows
-from hedgerow.measured.marginals import Marginals, edges_of, fine_attributes, group_edges
+from hedgerow.estimate.marginals.forest import fit_forest, shrunk, spread
+from hedgerow.estimate.marginals.rows import most_rows
+from hedgerow.measured.marginals import Marginals, edges_of, fine_edges, group_edges, recounted
 from hedgerow.schema import Schema
 from hedgerow.verification import verify
 
@@ -62,15 +62,28 @@ def changed(release, name, **changes):
     return replace(release, measurements=found)
 
 
-def test_parts_cover_every_attribute_and_few_are_counted_finely():
+def test_cells_cover_every_attribute_and_large_ones_of_numbers_are_counted_again():
     for attribute in SCHEMA.attributes:
         edges = edges_of(attribute)
         assert edges[0] == 0 and edges[-1] == attribute.size and (np.diff(edges) > 0).all()
-    assert [len(edges_of(a)) - 1 for a in SCHEMA.attributes] == [16, 3, 3, 32]
-    assert fine_attributes(SCHEMA) == (0, 3)
+    assert [len(edges_of(a)) - 1 for a in SCHEMA.attributes] == [17, 3, 3, 32]
+    age = SCHEMA.attributes[0]
+    counts = np.array([700, 63, 62, *[0] * 14])
+    assert recounted(age, edges_of(age), counts, 1000).tolist() == [1]  # the first is one code
+    assert recounted(SCHEMA.attributes[3], edges_of(SCHEMA.attributes[3]), counts, 0).size == 0
+    assert fine_edges(0, 40).tolist()[:3] == [0, 2, 5] and fine_edges(3, 5).tolist() == [3, 4, 5]
 
 
-@pytest.mark.parametrize("counts", [[0] * 16, [-5] * 16, [9] * 16, [0] * 15 + [7], [1, 2] * 8])
+def test_zero_the_lowest_value_and_other_are_cells_of_their_own():
+    number = {"type": "numeric", "low": -100, "high": 99, "step": 1, "missing": "other"}
+    schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {"n": number}})
+    edges = edges_of(schema.attributes[0]).tolist()
+    assert {0, 1, 100, 101, 200, 201} <= set(edges) and edges[-1] == 201 and len(edges) - 1 <= 20
+
+
+@pytest.mark.parametrize(
+    "counts", [[0] * 17, [-5] * 17, [9] * 17, [0] * 16 + [7], [1, *[1, 2] * 8]]
+)
 def test_groups_are_unions_of_parts_whatever_the_noise_says(counts):
     edges = group_edges(SCHEMA.attributes[0], np.array(counts))
     assert edges[0] == 0 and edges[-1] == 100 and (np.diff(edges) > 0).all() and len(edges) <= 9
@@ -78,7 +91,7 @@ def test_groups_are_unions_of_parts_whatever_the_noise_says(counts):
 
 
 def test_the_dependent_pair_is_found_and_its_counts_are_near(release):
-    assert (2, 1) in release.forest.pair
+    assert (2, 1) in release.marginals.pair
     truth = rows().group_by(["home", "zone"]).aggregate([([], "count_all")]).to_pylist()
     for line in truth:
         told = release.count(f"home in {line['home']} and zone in {line['zone']}")
@@ -94,21 +107,49 @@ def test_rows_keep_what_stands_out_and_the_counts_of_the_release(release):
     same = np.mean([beside[home] == zone for home, zone in zip(homes, zones, strict=True)])
     assert same > 0.9
     share = np.mean(made["ill"].to_numpy(zero_copy_only=False))
-    assert abs(share - release.counts[:, 1].sum() / release.counts.sum()) < 0.01
+    assert abs(share - release.count("ill = true").estimate[0] / len(made)) < 0.01
     assert made.equals(release.synthesize(seed=1))
     assert not made.equals(release.synthesize(seed=2))
     assert len(release.synthesize(7)) == 7 and len(release.synthesize(0)) == 0
 
 
-def test_rows_of_a_region_have_its_classes(release):
+def test_counts_rows_and_predictions_come_from_one_model(release):
     made = release.synthesize(seed=1)
-    region = release.assign(made)["region"].to_numpy()
-    ill = made["ill"].to_numpy(zero_copy_only=False).astype(int)
-    for number in np.argsort(-release.counts.sum(axis=1))[:5]:
-        here = region == number
-        wanted = release.counts[number]
-        assert abs(here.sum() - wanted.sum()) <= 0.05 * wanted.sum() + 5
-        assert abs(ill[here].sum() - wanted[1]) <= 0.05 * wanted.sum() + 5
+    ill = made["ill"].to_numpy(zero_copy_only=False)
+    homes, zones = (np.array(made[name].to_pylist()) for name in ("home", "zone"))
+    queries = ["age < 40", "age >= 60 and home in boat", "zone in a"]
+    for query in queries:
+        counted, sick = release.count([query, f"{query} and ill = true"]).estimate
+        codes = release.model.weighed.codes
+        weight = release.model.weighed.weight
+        p = release.model.probabilities(codes)[:, 1]
+        assert release.count("ill = true").estimate[0] == pytest.approx(weight @ p)
+        old = made["age"].to_numpy()
+        here = {
+            "age < 40": old < 40,
+            "age >= 60 and home in boat": (old >= 60) & (homes == "boat"),
+            "zone in a": zones == "a",
+        }[query]
+        assert abs(here.sum() - counted) < 0.01 * len(made) + 0.02 * counted
+        assert abs(ill[here].sum() - sick) < 0.01 * len(made) + 0.03 * sick
+    frame = made.drop_columns("ill").slice(0, 500)
+    likely = release.model.probabilities(_codes(frame)).argmax(axis=1) == 1
+    assert release.predict(frame)["ill"].to_pylist() == likely.tolist()
+
+
+def _codes(frame):
+    from hedgerow.table import encode_rows
+
+    return encode_rows(frame, SCHEMA, lenient=True)[0].astype(np.int64)
+
+
+def test_each_round_is_kept_with_what_it_was_measured_against(release):
+    found = release.marginals
+    assert found.base.shape == (release.partition.cells, 2) and len(found.rounds) >= 3
+    for one in found.rounds:
+        assert one.klass == 1 and len(one.values) == len(one.shift)
+        assert len(one.values) == len(edges_of(SCHEMA.attributes[one.attribute])) - 1
+    assert any(one.shift.any() for one in found.rounds)
 
 
 def test_estimates_stay_inside_intervals_that_need_no_model(release):
@@ -127,15 +168,14 @@ def test_half_a_code_counts_half(release):
 
 
 def test_weights_agree_with_the_regions(release):
-    counts, found = release.counts, release._weighed
-    for k in range(counts.shape[1]):
-        held = np.bincount(found.region, found.weight[:, k], len(counts))
-        large = counts[:, k] > 200
-        assert large.any()
-        assert np.abs(held - counts[:, k])[large].max() < 0.02 * counts[:, k].sum()
+    counts, found = release.counts.sum(axis=1), release.model.weighed
+    held = np.bincount(found.region, found.weight, len(counts))
+    large = counts > 200
+    assert large.any()
+    assert np.abs(held - counts)[large].max() < 0.02 * counts.sum()
 
 
-def test_nobody_and_almost_nobody_can_be_published_with_detail():
+def test_nobody_and_almost_nobody_can_be_published_with_marginals():
     for number in (0, 1, 5):
         release = hr.publish(
             rows(number), SCHEMA, hr.DiffMulti(marginals=True, pairs=3), 1, seed=1, allow_empty=True
@@ -145,7 +185,7 @@ def test_nobody_and_almost_nobody_can_be_published_with_detail():
         assert np.isfinite(release.count(["age < 30", "town in t5"]).estimate).all()
 
 
-def test_a_table_without_class_has_detail_too():
+def test_a_table_without_class_has_marginals_too():
     attributes = {n: {"type": "boolean"} for n in ("a", "b")}
     schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": attributes})
     rng = np.random.default_rng(1)
@@ -153,13 +193,15 @@ def test_a_table_without_class_has_detail_too():
     release = hr.publish(
         pa.table({"a": bits, "b": bits}), schema, hr.DiffMulti(marginals=True), 1, seed=1
     )
+    assert release.marginals.rounds == () and release.marginals.base is None
     made = release.synthesize(seed=1)
     assert np.mean(made["a"].to_numpy(False) == made["b"].to_numpy(False)) > 0.95
 
 
-def test_the_file_keeps_detail(release, tmp_path):
+def test_the_file_keeps_marginals(release, tmp_path):
     release.save(tmp_path / "r")
     again = hr.Release.load(tmp_path / "r")
+    assert again == release
     assert again.synthesize(seed=4).equals(release.synthesize(seed=4))
     assert verify(tmp_path / "r").ok
 
@@ -179,6 +221,11 @@ STRANGE = {
         for key in ("where", "values", "units")}),
     "a threshold": ("one_way", {"threshold": lambda m: 3}),
     "codes by class": ("fine", {"by_class": lambda m: True}),
+    "a round in part": ("residual", {"where": lambda m: m.where + 1}),
+    "a round that is missing": ("residual", {"where": lambda m: m.where + 2 * 55}),
+    "shifts beyond measure": ("residual", {"logits": lambda m: m.logits + (1 << 40)}),
+    "rounds without logits": ("residual", {"logits": lambda m: None}),
+    "regions without logits": ("leaf", {"logits": lambda m: None}),
 }  # fmt: skip
 
 
@@ -199,14 +246,13 @@ def test_regions_that_the_forest_misses_have_rows_all_the_same():
         made = hr.publish(rows(300), SCHEMA, hr.DiffMulti(marginals=True), "0.02", seed=seed)
         if not made.counts.any():
             continue
-        weighed = made._weighed
-        assert weighed.weight.sum() == pytest.approx(max(1, made.estimates.values.sum()))
+        assert made.model.weighed.weight.sum() == pytest.approx(made.model.forest.total)
         assert len(made.synthesize(seed=1)) == made.counts.sum()
 
 
-def test_many_classes_and_attributes_take_bounded_room():
-    assert most_rows(14, 2) >= 150_000
-    assert most_rows(10**4, 10**5) * (10**4 + 10**5) <= 2 * 10**8
+def test_many_attributes_take_bounded_room():
+    assert most_rows(14) >= 150_000
+    assert most_rows(10**4) * 10**4 <= 2 * 10**8
 
 
 FORGED = {
@@ -216,6 +262,8 @@ FORGED = {
     "one cell with less noise": ("one_way", {
         "units": lambda m: np.where(m.where == 3, 2 * m.units, m.units)}),
     "another number of tables": ("one_way", {"max_contribution": lambda m: 1}),
+    "residuals with less noise": ("residual", {"units": lambda m: m.units * 2}),
+    "residuals that move by less": ("residual", {"max_contribution": lambda m: 1}),
 }  # fmt: skip
 
 
@@ -223,12 +271,13 @@ def test_what_was_not_paid_for_is_caught(release):
     assert verify(release).ok
     for case, (name, changes) in FORGED.items():
         assert not verify(changed(release, name, **changes)).ok, case
-    entries = [e for e in release.ledger["entries"] if e["purpose"] != "relate"]
-    assert not verify(replace(release, ledger=release.ledger | {"entries": entries})).ok
+    for purpose in ("relate", "pick", "residual"):
+        entries = [e for e in release.ledger["entries"] if e["purpose"] != purpose]
+        assert not verify(replace(release, ledger=release.ledger | {"entries": entries})).ok
 
 
 def test_settings_that_cannot_be_meant_are_refused():
-    for settings in ({"pairs": 2}, {"marginals": True, "schedule": "paper"},
+    for settings in ({"pairs": 2, "marginals": False}, {"pairs": 2, "schedule": "paper"},
                      {"marginals": True, "pairs": 0}):  # fmt: skip
         with pytest.raises(UsageError):
             hr.DiffMulti(**settings)
@@ -249,10 +298,27 @@ def test_spreading_rounds_no_further_than_one():
     assert len(spread(np.zeros(3), 5, rng)) == 5
 
 
-def test_the_forest_has_the_totals_of_the_regions(release):
-    marginals = Marginals.of(SCHEMA, release.measurements)
-    forest = fit_forest(marginals, release.counts.sum(axis=0).astype(float))
+def test_the_forest_has_the_total_that_it_is_given(release):
+    forest = fit_forest(release.marginals, 12_345.0)
     for codes, groups in zip(forest.codes, forest.groups, strict=True):
         assert codes.min() >= 0
-        assert abs(codes.sum() - release.counts.sum()) < 1
-        assert abs(groups.sum() - release.counts.sum()) < 1
+        assert abs(codes.sum() - 12_345) < 1
+        assert abs(groups.sum() - 12_345) < 1
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+def test_attributes_that_the_budget_cannot_bear_are_not_measured(delta):
+    attributes = {f"a{i}": {"type": "boolean"} for i in range(300)}
+    attributes["k"] = {"type": "categorical", "values": ["x", "y", "z"], "role": "class"}
+    schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": attributes})
+    rng = np.random.default_rng(2)
+    table = pa.table(
+        {name: rng.random(2000) < 0.3 for name in attributes if name != "k"}
+        | {"k": np.array(["x", "y", "z"])[rng.integers(0, 3, 2000)]}
+    )
+    epsilon = "1" if delta == "0" else "0.1"
+    made = hr.publish(table, schema, hr.DiffMulti(marginals=True), epsilon, delta=delta, seed=1)
+    assert 1 <= len(made.marginals.single) < 300
+    assert verify(replace(made, guarantee=made.guarantee | {"private": True})).ok
+    assert np.isfinite(made.count(["a0 = true", "a299 = true and k in y"]).estimate).all()
+    assert len(made.synthesize(50, seed=1)) == 50

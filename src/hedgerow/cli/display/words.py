@@ -51,12 +51,12 @@ def published(release: Release) -> str:
 
 def _marginals(release: Release) -> dict[str, Any] | None:
     """What a release with marginals counts besides regions."""
-    forest = release.forest
-    if forest is None:
+    tables = release.marginals
+    if tables is None:
         return None
     names = [attribute.name for attribute in release.schema.attributes]
-    pairs = [[names[one], names[other]] for one, other in forest.pair]
-    return {"attributes": len(names), "pairs": pairs}
+    pairs = [[names[one], names[other]] for one, other in tables.pair]
+    return {"attributes": len(tables.single), "pairs": pairs, "rounds": len(tables.rounds)}
 
 
 def booked(facts: dict[str, Any]) -> str:

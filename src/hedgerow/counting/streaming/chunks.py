@@ -19,6 +19,7 @@ from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Split
 from hedgerow.counting.layout import Bytes, Layout
 from hedgerow.counting.streaming.scratch import Shelf, Spare
+from hedgerow.counting.sums import RowSums
 from hedgerow.counting.tallies import (
     Bounds,
     Cells,
@@ -27,6 +28,7 @@ from hedgerow.counting.tallies import (
     cells_of,
     split_rows,
     sum_cells,
+    summed,
 )
 from hedgerow.counting.threads import Crew
 from hedgerow.table.source import Progress, silent
@@ -257,6 +259,18 @@ class Chunks:
             if sum(len(part[0]) for part in waiting) > max(1 << 16, len(total[0])):
                 total, waiting = sum_cells([total, *waiting]), []
         return sum_cells([total, *waiting])
+
+    def sums(self, question: RowSums) -> Ints:
+        """The sum over all rows of what each contributes."""
+        total = np.zeros(question.room, dtype=np.int64)
+
+        def count(chunk: int, rows: Bytes) -> Ints:
+            self._load(chunk, rows, np.array([[0], [self._rows[chunk]]]))
+            return summed(rows[: self._rows[chunk]], self._layout, question)
+
+        for found in self._each(count):
+            total += found
+        return total
 
     def close(self) -> None:
         """Gives everything back."""

@@ -21,6 +21,7 @@ from hedgerow.counting.people import PersonCap
 from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.streaming.chunks import Chunks, Memory
 from hedgerow.counting.streaming.scratch import check_folder
+from hedgerow.counting.sums import RowSums
 from hedgerow.counting.tallies import histogram_questions
 from hedgerow.counting.threads import Crew, cores
 from hedgerow.schema import Schema
@@ -197,3 +198,7 @@ class StreamedEngine:
     def cell_counts(self, edges: tuple[Small, ...]) -> Sealed[tuple[Ints, Ints]]:
         """See `Engine.cell_counts`."""
         return Sealed(self._chunks.cells(edges))
+
+    def sums(self, question: RowSums) -> Sealed[Ints]:
+        """See `Engine.sums`."""
+        return Sealed(self._chunks.sums(question))

@@ -10,11 +10,14 @@ import numpy as np
 
 from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
-from hedgerow.measured.measurements import Measurement, Place
+from hedgerow.counting.sealed import Sealed
+from hedgerow.measured.measurements import Law, Measurement, Place
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.sampler import Rates
 
-__all__ = ["buy_rows", "class_totals", "count_leaves", "measured"]
+__all__ = ["buy_cells", "buy_rows", "class_totals", "count_leaves", "deviation", "measured"]
+
+_ROOT = np.zeros(1, dtype=np.int64)
 
 
 def measured(
@@ -34,7 +37,7 @@ def measured(
         at: What the places are numbers of.
         drawn: Places, noisy counts and units of the charges, draw by draw.
         by_class: Whether every class was counted apart.
-        max_contribution: In how many of the numbers one record may be counted.
+        max_contribution: See `Measurement`.
     """
     where, values, units = (np.concatenate(column) for column in zip(*drawn, strict=True))
     order = np.argsort(where)
@@ -47,6 +50,46 @@ def measured(
         purpose, at, where, values, by_class, scaled, unit,
         max_contribution=max_contribution, law=curator.law(purpose),
     )  # fmt: skip
+
+
+def buy_cells(
+    curator: Curator,
+    purpose: str,
+    drawn: Sequence[tuple[Ints, Sealed[Ints]]],
+    *,
+    numbers: int,
+    step: int = 1,
+) -> Measurement:
+    """Buys numbers of everybody, one charge for each draw: Laplace noise, or Gaussian if rho pays.
+
+    Args:
+        curator: Who charges and draws.
+        purpose: What pays.
+        drawn: The places and the exact numbers of each draw.
+        numbers: How many numbers of a draw one record may change.
+        step: By how much, at most.
+    """
+    law = curator.law(purpose)
+    most = _most(law, numbers, step)
+    draw = curator.laplace if law == "laplace" else curator.gaussian
+    bought = []
+    for where, exact in drawn:
+        row = exact.map(lambda flat: flat[None, :])
+        values, units = draw(purpose, 0, _ROOT, row, max_contribution=most)
+        bought.append((where, values.T, np.repeat(units, len(where))))
+    return measured(curator, purpose, "cell", bought, max_contribution=most)
+
+
+def deviation(curator: Curator, purpose: str, units: int, *, numbers: int, step: int = 1) -> float:
+    """The standard deviation, about, of the noise that `buy_cells` draws for so many units."""
+    law = curator.law(purpose)
+    rate = float(curator.noise_rate(purpose, units, _most(law, numbers, step)))
+    return math.sqrt(2) / rate if law == "laplace" else 1 / math.sqrt(rate)
+
+
+def _most(law: Law, numbers: int, step: int) -> int:
+    """What a record changes: the sum of the changes, or that of their squares."""
+    return numbers * step if law == "laplace" else numbers * step * step
 
 
 def buy_rows(curator: Curator, engine: Engine) -> tuple[Measurement, int]:

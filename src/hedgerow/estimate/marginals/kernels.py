@@ -6,10 +6,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["deal", "weight_inside"]
+from hedgerow.arrays import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+__all__ = ["deal", "weight_inside"]
 
 
 @njit(cache=True)
@@ -43,9 +42,13 @@ def deal(
         total = 0.0
         for k in range(classes):
             over = 0.0
+            largest = 0.0
             for c in range(cells.shape[1]):
                 over += excess[where, cells[row, c], k]
-            wish[k] = max(0.0, shares[row, k] - firmness * over / cells.shape[1])
+                largest = max(largest, abs(excess[where, cells[row, c], k]))
+            # no more is taken off than one of the cells has: small regions would be overfilled
+            off = min(largest, max(-largest, firmness * over / cells.shape[1]))
+            wish[k] = max(0.0, shares[row, k] - off)
             total += wish[k]
         mark = chance[turn] * total
         found = 0

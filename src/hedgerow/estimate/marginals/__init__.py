@@ -1,0 +1,1 @@
+"""One model of a release with marginals: where records lie, and which class they have."""

@@ -1,0 +1,142 @@
+"""How the budget is shared among marginals, the tree and the rounds: a public rule.
+
+It reads epsilon (or rho), the noisy number of records and the schema. Everything is paid from one
+budget, which is epsilon, or rho if there is a delta.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from hedgerow.measured.marginals import MOST_RELATED
+from hedgerow.privacy.budget import UnitBudget
+from hedgerow.privacy.ledger import Allowance
+from hedgerow.schema import Numeric, Schema
+
+__all__ = ["MarginalShares", "share_marginals"]
+
+LITTLE = 3_000  # epsilon times records, up to which as much as can be goes to the tree
+PER_PAIR = 1_000  # strength for one more pair
+ENOUGH_TO_RECOUNT = 4_000
+RECOUNTED, TOGETHER, CHOOSING = 5, 30, 10  # percent of x; of x; of what pairs get
+PER_TABLE = 14  # strength for one more table, if its noise shall stay below a tenth of the records
+PER_TABLE_RHO = 50  # rho times records squared for the same
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginalShares:
+    """What is spent on what, in units of one budget.
+
+    Args:
+        budget: The name of the budget.
+        counted: How many attributes are counted, the first ones.
+        one_way: For the tables of single attributes and of the class.
+        fine: For counting large cells again.
+        relate: For choosing one pair.
+        pairs: How many pairs may be chosen.
+        two_way: For the tables of pairs.
+        rounds: How many rounds there are.
+        pick: For choosing what one of them looks at.
+        residual: For its table.
+        tree: What is left for the tree and its leaves.
+    """
+
+    budget: Literal["epsilon", "rho"]
+    counted: int
+    one_way: int
+    fine: int
+    relate: int
+    pairs: int
+    two_way: int
+    rounds: int
+    pick: int
+    residual: int
+    tree: int
+
+    def lines(self) -> tuple[Allowance, ...]:
+        """What may be charged, all of it to everybody."""
+        bought = [
+            ("one_way", self.one_way, 1),
+            ("fine", self.fine, 1),
+            ("relate", self.relate, self.pairs),
+            ("two_way", self.two_way, 1),
+            ("pick", self.pick, self.rounds),
+            ("residual", self.residual, self.rounds),
+        ]
+        return tuple(
+            Allowance(purpose, self.budget, (units,), uses)
+            for purpose, units, uses in bought
+            if units and uses
+        )
+
+
+def share_marginals(
+    schema: Schema,
+    budget: UnitBudget,
+    units: int,
+    epsilon: float,
+    rows: int,
+    by_hand: tuple[int | None, int | None] = (None, None),
+) -> MarginalShares:
+    """Shares out units of a budget.
+
+    Args:
+        schema: The public schema.
+        budget: The budget.
+        units: How many of its units there are to share.
+        epsilon: What one row may lose in all.
+        rows: The noisy number of rows.
+        by_hand: The numbers of pairs and of rounds, if they were set by hand.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        ...     "ill": {"type": "boolean"}, "home": {"type": "boolean"}}})
+        >>> found = share_marginals(
+        ...     schema, UnitBudget("epsilon", Fraction(1, 1000), 1000), 990, 1.0, 30_000)
+        >>> found.tree, found.one_way, found.relate, found.two_way, found.rounds
+        (118, 611, 26, 235, 0)
+    """
+    attributes = len(schema.attributes)
+    pairs, set_rounds = by_hand
+    pure = budget.name == "epsilon"
+    much = min(1.0, max(0.0, math.log10(max(epsilon * rows, 1.0) / LITTLE)))
+    tree = int(units * ((0.32 - 0.20 * much) if pure else 0.12))
+    rounds = set_rounds or (round(3 + 7 * much) if pure else round(4 + 6 * much))
+    share = int(units * ((0.28 + 0.04 * much) if pure else 0.28))
+    if len(schema.classes) < 2:
+        rounds = share = 0
+    each = share // max(1, rounds)
+    pick = each // 4
+    left = units - tree - each * rounds
+    amount = float(budget.unit) * left
+    # as if so much epsilon were spent on as many tables: in zCDP noise grows with their root
+    worth = amount if pure else 2 * math.sqrt(amount * (attributes + 1))
+    strength = worth * rows
+    bearable = strength / PER_TABLE if pure else amount * rows**2 / PER_TABLE_RHO
+    counted = min(attributes, max(1, int(bearable) - 1))
+    fine = 0
+    if strength >= ENOUGH_TO_RECOUNT and any(isinstance(a, Numeric) for a in schema.attributes):
+        fine = left * RECOUNTED // 100
+    related = min(counted, MOST_RELATED)
+    if pairs is None:
+        pairs = int(strength / PER_PAIR)
+        pairs = pairs if pairs >= 2 else 0
+    pairs = max(0, min(pairs, related - 1))
+    together = left * TOGETHER // 100 if pairs else 0
+    choosing = together * CHOOSING // 100 // max(1, pairs)
+    return MarginalShares(
+        budget=budget.name,
+        counted=counted,
+        one_way=left - fine - together,
+        fine=fine,
+        relate=choosing,
+        pairs=pairs,
+        two_way=together - choosing * pairs,
+        rounds=rounds,
+        pick=pick,
+        residual=each - pick,
+        tree=tree,
+    )
