@@ -42,7 +42,7 @@ __all__ = [
     "check_level",
     "grouped",
     "interval",
-    "lean_on",
+    "by_model",
     "pack",
     "read_many",
     "sums",
@@ -65,10 +65,11 @@ class Answers:
         noise: Half the width of the interval that noise alone asks for, around the estimate.
         uniformity_low: How much further down the truth may lie because regions are cut by the
             query.
-        uniformity_high: How much further up. With marginals the estimate comes from a model, and
-            `noise` is that of the regions' own: the interval holds, and its parts are a rough
-            guide.
+        uniformity_high: How much further up. These three are not known with marginals, where the
+            interval comes from many sources.
         level: The probability that an interval holds the truth, at least.
+        typical_error: With marginals, how far the estimate is off in most queries: a guess by the
+            model, which promises nothing. Else not known.
     """
 
     estimate: Floats
@@ -78,6 +79,7 @@ class Answers:
     uniformity_low: Floats
     uniformity_high: Floats
     level: float
+    typical_error: Floats | None = None
 
     def __len__(self) -> int:
         """The number of queries."""
@@ -86,26 +88,30 @@ class Answers:
     def to_arrow(self) -> pa.Table:
         """An Arrow table with one row per query."""
         names = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
-        return pa.table({name: getattr(self, name) for name in names})
+        typical = np.full(len(self), np.nan) if self.typical_error is None else self.typical_error
+        columns = {name: getattr(self, name) for name in names} | {"typical_error": typical}
+        return pa.table({name: pa.array(c, from_pandas=True) for name, c in columns.items()})
 
     def frame(self, kind: str = "arrow") -> Any:
         """A frame with one row per query: "arrow", "pandas" or "polars"."""
         return as_kind(self.to_arrow(), kind)
 
 
-def lean_on(answers: Answers, better: Floats) -> Answers:
-    """The same intervals around other estimates, which are held inside them.
+def by_model(
+    estimate: Floats, typical_error: Floats, ends: tuple[Floats, Floats], level: float
+) -> Answers:
+    """Answers whose estimates are a model's, kept inside intervals that do not depend on it.
 
     Args:
-        answers: Answers whose intervals need no assumption.
-        better: Estimates by a model, which promises nothing.
+        estimate: The estimates.
+        typical_error: How far they are off, by the model.
+        ends: The lower and upper ends of the intervals.
+        level: Their level.
     """
-    estimate = np.clip(better, answers.low, answers.high)
-    return replace(
-        answers,
-        estimate=estimate,
-        uniformity_low=np.maximum(estimate - answers.noise - answers.low, 0.0),
-        uniformity_high=np.maximum(answers.high - answers.noise - estimate, 0.0),
+    low, high = ends
+    unknown = np.full(len(estimate), np.nan)
+    return Answers(
+        np.clip(estimate, low, high), low, high, unknown, unknown, unknown, level, typical_error
     )
 
 

@@ -64,7 +64,9 @@ from functools import lru_cache
 
 from hedgerow.arrays import Floats
 
-__all__ = ["LATTICE", "factor", "half_width", "tail"]
+from hedgerow.measured.measurements import Measurement
+
+__all__ = ["LATTICE", "factor", "half_width", "tail", "tail_deviation"]
 
 
 LATTICE = 0.5
@@ -101,6 +103,11 @@ def factor(level: float, laplace: float = 1.0) -> float:
         (2.157, 0.674, 1.96)
     """
     return _factor(level, math.ceil(8 * laplace) / 8)
+
+
+def tail_deviation(measurement: Measurement) -> float:
+    """The standard deviation of the largest noise of a measurement, for bounds on tails."""
+    return math.sqrt(2) / float(measurement.units.min() * measurement.unit)
 
 
 @lru_cache(maxsize=64)

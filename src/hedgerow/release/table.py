@@ -12,12 +12,23 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Ints
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.estimate.answers import Answers, answer, check_level, lean_on, read_many
+from hedgerow.estimate.answers import (
+    EVEN,
+    Answers,
+    answer,
+    by_model,
+    check_level,
+    read_many,
+    sums,
+)
 from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
 from hedgerow.estimate.censored import answer_listed
 from hedgerow.estimate.classify import class_shares
 from hedgerow.estimate.fit import RULES
+from hedgerow.estimate.intervals.counts import guaranteed_ends, measured_tables
+from hedgerow.estimate.intervals.typical import TypicalError
 from hedgerow.estimate.marginals.model import Model, fit_model
+from hedgerow.estimate.noise import tail_deviation
 from hedgerow.estimate.synthesize import draw_rows, labels_of
 from hedgerow.measured.generalized import (
     check_against,
@@ -30,6 +41,7 @@ from hedgerow.measured.partition import Partition
 from hedgerow.release.base import Description, Questions, protected_rows
 from hedgerow.release.files import Content
 from hedgerow.release.measured import MeasuredRelease
+from hedgerow.schema import Query
 from hedgerow.store.frames import Frame
 
 __all__ = ["TableRelease"]
@@ -241,10 +253,26 @@ class TableRelease(MeasuredRelease):
         asked = read_many(queries, self.schema)
         found = self.estimates.fit
         if found is not None:
-            answers = answer(self.partition, found, asked, share)
-            return answers if self.model is None else lean_on(answers, self.model.count(asked))
+            if self._errors is None:
+                return answer(self.partition, found, asked, share)
+            estimate = self._errors.model.count(asked)
+            ends = guaranteed_ends(
+                self._errors.measured, asked, *sums(self.partition, found, asked), share
+            )
+            return by_model(estimate, self._errors.of(asked, estimate), ends, share)
         classes = max(1, len(self.schema.classes))
         return answer_listed(self.partition, self.measurements, classes, asked, share)
+
+    @cached_property
+    def _errors(self) -> TypicalError | None:
+        """How far counts by the model are off, and the tables that intervals come from."""
+        model, found = self.model, self.estimates.fit
+        if model is None or found is None:
+            return None
+        deviations = {one.name: tail_deviation(one) for one in self.measurements}
+        counted, variance = sums(self.partition, found, [Query(())])
+        total = float(counted[0, EVEN]), float(variance[0, EVEN])
+        return TypicalError(model, measured_tables(model.marginals, deviations, total))
 
     def _readable(self) -> Iterator[tuple[str, Content]]:
         published = (self.schema, self.partition, self.regions, self.counts)

@@ -1,0 +1,1 @@
+"""Guaranteed intervals of counts, from everything that was measured."""

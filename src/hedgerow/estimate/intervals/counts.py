@@ -1,0 +1,126 @@
+"""Guaranteed intervals of counts on a release with marginals.
+
+The error alpha is split between the two ends, since the lower end of a query with several
+conditions is mostly 0, and at each end between two families of bounds (`candidates`): the ends of
+both hold together, so the better one may be taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.estimate.intervals.best_end import best_upper_ends
+from hedgerow.estimate.intervals.candidates import CLASS, Bounds, Candidate, Measured, bounds_of
+from hedgerow.estimate.intervals.tables import Tables
+from hedgerow.measured.marginals import Marginals, fine_edges
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hedgerow.schema.query import Query
+
+__all__ = ["guaranteed_ends", "measured_tables"]
+
+Floats = NDArray[np.float64]
+
+_UPPER = (0.5, 0.5, 0.8)  # the upper end's part of alpha with 0, 1 or 2 conditions
+_MOST_UPPER = 0.95  # with more
+_FIXED = 0.7  # the part of bounds that are always there
+
+
+def measured_tables(
+    marginals: Marginals, deviations: Mapping[str, float], total: tuple[float, float]
+) -> Measured:
+    """The tables of a release, for bounds.
+
+    Args:
+        marginals: The tables.
+        deviations: The standard deviation of each kind's noise, for its tails.
+        total: The number of records by the regions, and its variance.
+    """
+    edges = dict(enumerate(marginals.cells.edges[: len(marginals.single)]))
+    counts: dict[Hashable, Floats] = {
+        place: table.astype(np.float64) for place, table in enumerate(marginals.single)
+    }
+    if len(marginals.classes):
+        edges[CLASS] = np.arange(len(marginals.classes) + 1)
+        counts[CLASS] = marginals.classes.astype(np.float64)
+    parts = {
+        (place, cell): (
+            fine_edges(int(edges[place][cell]), int(edges[place][cell + 1])),
+            table.astype(np.float64),
+        )
+        for (place, cell), table in marginals.fine.items()
+    }
+    pairs: dict[Hashable, Floats] = {
+        pair: table.ravel().astype(np.float64) for pair, table in marginals.pair.items()
+    }
+    return Measured(
+        edges=edges,
+        single=Tables(counts=counts, deviation=deviations["one_way"], total=total),
+        parts=parts,
+        parts_variance=deviations.get("fine", 0.0) ** 2,
+        groups=dict(enumerate(marginals.pairs.edges)),
+        pairs=Tables(counts=pairs, deviation=deviations["two_way"], total=total) if pairs else None,
+    )
+
+
+def guaranteed_ends(
+    measured: Measured,
+    queries: Sequence[Query],
+    estimate: Floats,
+    variance: Floats,
+    level: float,
+) -> tuple[Floats, Floats]:
+    """The ends of intervals that hold the truth at a level, whatever the data looks like.
+
+    Args:
+        measured: The tables.
+        queries: The queries, each chosen without looking at the release.
+        estimate: By the regions: what lies inside, evenly and touched, shape [queries, 3].
+        variance: The variances of these.
+        level: The level.
+
+    Returns:
+        The lower and upper ends: whole numbers, at least 0.
+    """
+    known: dict[Hashable, object] = {}
+    bounds: tuple[list[Bounds], list[Bounds]] = ([], [])
+    alpha = np.zeros((2, len(queries)))
+    for number, query in enumerate(queries):
+        conditions = dict(query.where)
+        if query.classes is not None:
+            conditions[CLASS] = tuple((float(code), float(code + 1)) for code in query.classes)
+        upper = _UPPER[len(conditions)] if len(conditions) < len(_UPPER) else _MOST_UPPER
+        alpha[:, number] = (1 - level) * (1 - upper), (1 - level) * upper
+        regions = (
+            Candidate(-float(estimate[number, 0]), float(variance[number, 0])),
+            Candidate(float(estimate[number, 2]), float(variance[number, 2])),
+        )
+        found = bounds_of(measured, conditions, regions, known)
+        bounds[0].append(found[0])
+        bounds[1].append(found[1])
+    low, high = (
+        np.minimum(
+            best_upper_ends(*_padded([one.fixed for one in side]), share * _FIXED),
+            best_upper_ends(*_padded([one.chosen for one in side]), share * (1 - _FIXED)),
+        )
+        for side, share in zip(bounds, alpha, strict=True)
+    )
+    # the truth is a whole number, so an interval may end at one
+    return np.maximum(np.ceil(-low - 1e-9), 0.0), np.maximum(np.floor(high + 1e-9), 0.0)
+
+
+def _padded(several: list[list[Candidate]]) -> tuple[Floats, Floats, Floats]:
+    """Candidates as arrays: values (infinite where there is none), standard deviations, steps."""
+    most = max((len(one) for one in several), default=0)
+    full = np.full((3, len(several), max(1, most)), np.inf)
+    full[1:] = 1.0
+    for number, one in enumerate(several):
+        for place, bound in enumerate(one):
+            full[:, number, place] = bound.value, bound.variance**0.5, bound.step
+    return full[0], full[1], full[2]
