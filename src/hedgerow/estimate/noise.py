@@ -64,9 +64,7 @@ from functools import lru_cache
 
 from hedgerow.arrays import Floats
 
-from hedgerow.measured.measurements import Measurement
-
-__all__ = ["LATTICE", "factor", "half_width", "tail", "tail_deviation"]
+__all__ = ["LATTICE", "factor", "half_width", "tail"]
 
 
 LATTICE = 0.5
@@ -103,11 +101,6 @@ def factor(level: float, laplace: float = 1.0) -> float:
         (2.157, 0.674, 1.96)
     """
     return _factor(level, math.ceil(8 * laplace) / 8)
-
-
-def tail_deviation(measurement: Measurement) -> float:
-    """The standard deviation of the largest noise of a measurement, for bounds on tails."""
-    return math.sqrt(2) / float(measurement.units.min() * measurement.unit)
 
 
 @lru_cache(maxsize=64)

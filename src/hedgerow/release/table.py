@@ -28,7 +28,6 @@ from hedgerow.estimate.fit import RULES
 from hedgerow.estimate.intervals.counts import guaranteed_ends, measured_tables
 from hedgerow.estimate.intervals.typical import TypicalError
 from hedgerow.estimate.marginals.model import Model, fit_model
-from hedgerow.estimate.noise import tail_deviation
 from hedgerow.estimate.synthesize import draw_rows, labels_of
 from hedgerow.measured.generalized import (
     check_against,
@@ -269,7 +268,7 @@ class TableRelease(MeasuredRelease):
         model, found = self.model, self.estimates.fit
         if model is None or found is None:
             return None
-        deviations = {one.name: tail_deviation(one) for one in self.measurements}
+        deviations = {m.name: float(m.tail_variance.max()) ** 0.5 for m in self.measurements}
         counted, variance = sums(self.partition, found, [Query(())])
         total = float(counted[0, EVEN]), float(variance[0, EVEN])
         return TypicalError(model, measured_tables(model.marginals, deviations, total))

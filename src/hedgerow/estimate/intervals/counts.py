@@ -27,9 +27,10 @@ __all__ = ["guaranteed_ends", "measured_tables"]
 
 Floats = NDArray[np.float64]
 
-_UPPER = (0.5, 0.5, 0.8)  # the upper end's part of alpha with 0, 1 or 2 conditions
-_MOST_UPPER = 0.95  # with more
-_FIXED = 0.7  # the part of bounds that are always there
+# Parts of alpha with 0, 1, 2 and more conditions: of the upper end, and at either end of bounds
+# that are always there. With two conditions a measured pair gives both ends.
+_UPPER = (0.5, 0.5, 0.6, 0.95)
+_FIXED = (0.9, 0.7, 0.5, 0.7)
 
 
 def measured_tables(
@@ -90,13 +91,14 @@ def guaranteed_ends(
     """
     known: dict[Hashable, object] = {}
     bounds: tuple[list[Bounds], list[Bounds]] = ([], [])
-    alpha = np.zeros((2, len(queries)))
+    alpha, fixed = np.zeros((2, len(queries))), np.zeros(len(queries))
     for number, query in enumerate(queries):
         conditions = dict(query.where)
         if query.classes is not None:
             conditions[CLASS] = tuple((float(code), float(code + 1)) for code in query.classes)
-        upper = _UPPER[len(conditions)] if len(conditions) < len(_UPPER) else _MOST_UPPER
-        alpha[:, number] = (1 - level) * (1 - upper), (1 - level) * upper
+        many = min(len(conditions), len(_UPPER) - 1)
+        fixed[number] = _FIXED[many]
+        alpha[:, number] = (1 - level) * (1 - _UPPER[many]), (1 - level) * _UPPER[many]
         regions = (
             Candidate(-float(estimate[number, 0]), float(variance[number, 0])),
             Candidate(float(estimate[number, 2]), float(variance[number, 2])),
@@ -106,8 +108,8 @@ def guaranteed_ends(
         bounds[1].append(found[1])
     low, high = (
         np.minimum(
-            best_upper_ends(*_padded([one.fixed for one in side]), share * _FIXED),
-            best_upper_ends(*_padded([one.chosen for one in side]), share * (1 - _FIXED)),
+            best_upper_ends(*_padded([one.fixed for one in side]), share * fixed),
+            best_upper_ends(*_padded([one.chosen for one in side]), share * (1 - fixed)),
         )
         for side, share in zip(bounds, alpha, strict=True)
     )

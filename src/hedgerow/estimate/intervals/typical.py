@@ -1,10 +1,11 @@
 """How far the model's counts are typically off: a guess, never called an interval.
 
-A count by the model goes wrong in three ways: one-way tables are noisy, pairs that were measured
-are noisy, and attributes whose pair was not measured are taken to be independent given the rest. A
-pair with shares p and q of the n records is off by phi n sqrt(p (1 - p) q (1 - q)), if phi is the
-correlation of the two conditions that the model lacks. How large phi typically is follows from the
-regions: they were counted, and differ from what the forest expects by more than noise explains.
+A count by the model goes wrong in three ways: one-way tables are noisy (and do not tell where in a
+cut cell records lie), pairs that were measured are noisy, and attributes whose pair was not
+measured are taken to be independent given the rest. A pair with shares p and q of the n records is
+off by phi n sqrt(p (1 - p) q (1 - q)), if phi is the correlation of the two conditions that the
+model lacks. How large phi typically is follows from the regions: they were counted, and differ from
+what the forest expects by more than noise explains.
 
 So with the estimate e, and shares p_a of the conditions,
 
@@ -18,6 +19,7 @@ strongly, it is far too small.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,6 +43,7 @@ Floats = NDArray[np.float64]
 
 _FACTOR = 1.96  # of a normal law, for 95%
 _LEAST, _USUAL, _MOST = 0.02, 0.1, 0.4  # for phi; `_USUAL` where regions say nothing
+_UNEVEN = 0.1  # how unevenly records may lie in a cell that was not counted in parts
 _TINY = 1e-9
 
 
@@ -73,15 +76,21 @@ class TypicalError:
         if query.classes is not None:
             conditions[CLASS] = tuple((float(code), float(code + 1)) for code in query.classes)
         number = max(1.0, self.model.forest.total)
-        share = {a: self._share(a, intervals) for a, intervals in conditions.items()}
+        noise = {a: self._variance(a, intervals) for a, intervals in conditions.items()}
+        # a count that was taken for nothing may still be as large as its noise
+        share = {
+            a: min(1.0, max(self._share(a, intervals), noise[a] ** 0.5 / number))
+            for a, intervals in conditions.items()
+        }
+        counted = max(counted, number * math.prod(share.values()))
         square = counted + 1 + (counted / number) ** 2 * self.measured.single.variance
-        for place, intervals in conditions.items():
-            square += (counted / (number * share[place])) ** 2 * self._variance(place, intervals)
+        for place, variance in noise.items():
+            square += (counted / (number * share[place])) ** 2 * variance
         for pair in combinations(sorted(conditions), 2):
             one, other = (share[place] for place in pair)
             if self._is_measured(pair):
-                noise = self._pair_variance(pair, conditions)
-                square += (counted / (number * one * other)) ** 2 * noise
+                variance = self._pair_variance(pair, conditions)
+                square += (counted / (number * one * other)) ** 2 * variance
             else:
                 square += self.phi**2 * counted**2 * (1 - one) * (1 - other) / (one * other)
         return float(_FACTOR * square**0.5)
@@ -104,9 +113,21 @@ class TypicalError:
         """The noise of a condition's own count."""
         if place not in self.measured.edges:
             return (self.model.forest.total / 2) ** 2  # nobody knows
-        covered = cover(self.measured.edges[place], intervals)
+        edges = self.measured.edges[place]
+        covered = cover(edges, intervals)
         cells, counted = len(covered.touched), int(covered.touched.sum())
-        return float(self.measured.single.noise * counted * (1 - counted / (cells + 1)))
+        found = float(self.measured.single.noise * counted * (1 - counted / (cells + 1)))
+        for cell in covered.cut.tolist() if place != CLASS else []:
+            low, high = int(edges[cell]), int(edges[cell + 1])
+            if (place, cell) in self.measured.parts:
+                parts = cover(self.measured.parts[place, cell][0], intervals)
+                found += self.measured.parts_variance * int(parts.touched.sum())
+            else:
+                held = sum(max(0.0, min(high, b) - max(low, a)) for a, b in intervals)
+                share = held / (high - low)
+                mass = float(self.model.forest.codes[place][low:high].sum())
+                found += _UNEVEN * mass**2 * share * (1 - share)
+        return found
 
     def _pair_variance(self, pair: tuple[int, int], conditions: dict[int, Intervals]) -> float:
         one, other = (cover(self.measured.groups[place], conditions[place]) for place in pair)
