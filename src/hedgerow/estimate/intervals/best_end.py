@@ -63,7 +63,7 @@ def best_upper_ends(values: Floats, deviations: Floats, steps: Floats, alpha: Fl
         >>> best_upper_ends(np.array(one), noise, steps, np.array([0.025])).round(1).tolist()
         [122.1]
         >>> best_upper_ends(np.array(two), noise, steps, np.array([0.025])).round(1).tolist()
-        [123.1]
+        [122.8]
     """
     there = np.isfinite(values)
     number = there.sum(axis=1)
