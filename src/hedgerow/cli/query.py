@@ -26,6 +26,7 @@ _IN_TABLE = 200  # more rows than this nobody reads in a terminal
 _SWAMPED = 0.5  # a cut part beyond this share of the estimate says more than the estimate
 _NUMBERS = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
 _ITEM_NUMBERS = ("estimate", "low", "high")  # of itemsets: their intervals have no two parts
+_MODEL_NUMBERS = (*_ITEM_NUMBERS, "typical_error")  # with marginals
 
 
 def query(
@@ -52,9 +53,10 @@ def query(
 ) -> None:
     """Ask a release how many records meet some conditions, or hold some items.
 
-    Each answer is an estimate and an interval, with its two parts told apart: the noise that
-    protects people, and regions that the conditions cut through. With marginals the estimate comes
-    from a model, and the interval from the regions alone. Items that begin with a dash go
+    Each answer is an estimate and an interval. With marginals the estimate comes from a model, with
+    its typical error, and the interval from the measurements alone. By regions alone the parts of
+    the interval are told apart: the noise that protects people, and regions that the conditions cut
+    through. Items that begin with a dash go
     behind two dashes: hedgerow query shop/ -- -3. Needs no private data and costs no further
     budget.
     """
@@ -132,7 +134,8 @@ def _ask(
         if not asked:
             raise UsageError(f"{file} holds no query.", hint="Write one a line.")
     answers = release.count(asked, level=level)
-    columns = {name: getattr(answers, name).tolist() for name in _NUMBERS}
+    names = _NUMBERS if answers.typical_error is None else _MODEL_NUMBERS
+    columns = {name: getattr(answers, name).tolist() for name in names}
     return [vocabulary.text(one) for one in asked], columns
 
 
@@ -152,7 +155,6 @@ def _facts(
         }
         for text, row in zip(texts, rows, strict=True)
     ]
-    # With marginals, estimates are a model's, and all other numbers are of the regions alone.
     return {"level": level, "marginals": detailed, "answers": answers, "out": out}
 
 
@@ -243,39 +245,37 @@ def _tell_rows(
 def _tell_marginals(
     texts: list[str], columns: dict[str, list[float]], level: float, counted: str
 ) -> None:
-    """Answers of a release with marginals: a model's estimate, and the interval of the regions.
-
-    How far noise and uniformity error move the estimate of the regions says nothing of the
-    model's, so neither is told.
-    """
+    """Answers of a release with marginals: a model's estimate, and an interval without it."""
     if len(texts) > _IN_WORDS:
-        _tabulate(texts, {name: columns[name] for name in _ITEM_NUMBERS})
+        _tabulate(texts, columns)
         say(
-            f"\nfrom, to: the {_percent(level)} interval of the true count, by the regions "
-            f"alone. about: a best guess from\nthe counts of {counted}; no interval is promised "
-            "for it."
+            f"\nfrom, to: the {_percent(level)} interval of the true count, which holds whatever "
+            f"the data looks like.\nabout: the estimate, from a model of the counts of {counted} "
+            "and regions. usually within: its typical error,\nby the same model; nothing is "
+            "promised about either."
         )
         return
     for place, text in enumerate(texts):
-        estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
+        estimate, low, high, typical = (columns[n][place] for n in _MODEL_NUMBERS)
         if place:
             say()
         say(
-            f"{text}\n  about {_whole(max(estimate, 0.0))}, from the counts of {counted} "
-            "(a best guess: no interval is promised for it)"
+            f"{text}\n  about {_whole(max(estimate, 0.0))}, usually within {_whole(typical)}, by a "
+            f"model of the counts of {counted} and regions"
         )
-        say(f"  {_percent(level)} interval, from the regions alone: {_between(low, high)}")
+        say(f"  {_percent(level)} interval, which does not rely on it: {_between(low, high)}")
 
 
 def _tabulate(texts: list[str], columns: dict[str, list[float]]) -> None:
     # The interval comes first: with uniformity error the estimate may be hardly more than a guess.
-    shown = [n for n in ("low", "high", "estimate", *_NUMBERS[3:]) if n in columns]
+    order = ("low", "high", "estimate", *_NUMBERS[3:], "typical_error")
+    shown = [name for name in order if name in columns]
     rows = [
         [text, *(_whole(max(columns[name][place], 0.0)) for name in shown)]
         for place, text in enumerate(texts[:_IN_TABLE])
     ]
-    names = ("from", "to", "about", "noise", "cut: fewer", "cut: more")
-    heads = dict(zip(("low", "high", "estimate", *_NUMBERS[3:]), names, strict=True))
+    names = ("from", "to", "about", "noise", "cut: fewer", "cut: more", "usually within")
+    heads = dict(zip(order, names, strict=True))
     headings = ["query", *(heads[name] for name in shown)]
     print_table(headings, rows, set(range(1, len(headings))))
     if len(texts) > _IN_TABLE:

@@ -109,10 +109,10 @@ def by_model(
         level: Their level.
     """
     low, high = ends
-    unknown = np.full(len(estimate), np.nan)
-    return Answers(
-        np.clip(estimate, low, high), low, high, unknown, unknown, unknown, level, typical_error
-    )
+    unknown, inside = np.full(len(estimate), np.nan), np.clip(estimate, low, high)
+    # a guess that is wider than what is guaranteed says nothing
+    typical = np.minimum(typical_error, np.maximum(inside - low, high - inside))
+    return Answers(inside, low, high, unknown, unknown, unknown, level, typical)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,8 @@ _SHOWN = 8  # values of a categorical attribute; the others are told together
 _IN_NUMBERS = 40  # values in the table of all numbers
 _ASKED = 3  # attributes that examples are about
 _WIDE = (
-    "intervals come from the regions alone, and are far wider than the likely error: estimates "
-    "follow the counts of attributes too"
+    "estimates follow a model of all that was counted, and intervals come from the counts "
+    "themselves, so an estimate need not lie in the middle of its interval"
 )
 _WIDTH, _HEIGHT, _TOP = 320, 90, 14
 
