@@ -175,7 +175,7 @@ def _tell_regions(
     release: Release, texts: list[str], columns: dict[str, list[float]], level: float
 ) -> None:
     if release.marginals is not None:
-        counted = "attributes and pairs" if release.marginals.pair else "attributes"
+        counted = "attributes, pairs" if release.marginals.pair else "attributes"
         _tell_marginals(texts, columns, level, counted)
         return
     if len(texts) > _IN_WORDS:
