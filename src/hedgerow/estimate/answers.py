@@ -87,10 +87,10 @@ class Answers:
 
     def to_arrow(self) -> pa.Table:
         """An Arrow table with one row per query."""
-        names = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
-        typical = np.full(len(self), np.nan) if self.typical_error is None else self.typical_error
-        columns = {name: getattr(self, name) for name in names} | {"typical_error": typical}
-        return pa.table({name: pa.array(c, from_pandas=True) for name, c in columns.items()})
+        names = ["estimate", "low", "high", "noise", "uniformity_low", "uniformity_high"]
+        if self.typical_error is not None:
+            names[3:] = ["typical_error"]
+        return pa.table({name: getattr(self, name) for name in names})
 
     def frame(self, kind: str = "arrow") -> Any:
         """A frame with one row per query: "arrow", "pandas" or "polars"."""

@@ -31,13 +31,12 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats
 from hedgerow.estimate.noise import factor, tail
 
 __all__ = ["best_upper_ends"]
 
-Floats = NDArray[np.float64]
 
 _FIRST = 0.1  # the part b of alpha that the first step takes
 _GRID = np.arange(0.0, 10.05, 0.1)

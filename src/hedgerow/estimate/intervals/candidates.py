@@ -29,13 +29,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.intervals.tables import Covered, Sum, Tables, cover
 from hedgerow.schema.conditions import Intervals
 
 __all__ = ["CLASS", "Bounds", "Candidate", "Measured", "bounds_of"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 CLASS = -1
 """The table of the class, beside those of attributes."""

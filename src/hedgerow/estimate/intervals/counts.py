@@ -11,8 +11,8 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats
 from hedgerow.estimate.intervals.best_end import best_upper_ends
 from hedgerow.estimate.intervals.candidates import CLASS, Bounds, Candidate, Measured, bounds_of
 from hedgerow.estimate.intervals.tables import Tables
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["guaranteed_ends", "measured_tables"]
 
-Floats = NDArray[np.float64]
 
 # Parts of alpha with 0, 1, 2 and more conditions: of the upper end, and at either end of bounds
 # that are always there. With two conditions a measured pair gives both ends.

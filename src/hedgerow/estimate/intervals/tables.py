@@ -16,12 +16,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats, Ints
 from hedgerow.schema.conditions import Intervals
 
 __all__ = ["Covered", "Sum", "Tables", "cover"]
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Floats
 from hedgerow.estimate.intervals.candidates import CLASS, Measured
 from hedgerow.estimate.intervals.tables import cover
 from hedgerow.estimate.marginals.model import Model
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TypicalError"]
 
-Floats = NDArray[np.float64]
 
 _FACTOR = 1.96  # of a normal law, for 95%
 _LEAST, _USUAL, _MOST = 0.02, 0.1, 0.4  # for phi; `_USUAL` where regions say nothing
