@@ -141,12 +141,12 @@ class CellMap:
         edges: The edges of the cells of each attribute.
         start: The number of the first cell of each attribute; then that of the first class, and
             one past the last class.
-        codes: The number of the first code of each attribute, counted through all of them.
+        first_code: The number of the first code of each attribute, counted through all of them.
     """
 
     edges: tuple[Ints, ...]
     start: Ints
-    codes: Ints
+    first_code: Ints
 
     @staticmethod
     def of(schema: Schema) -> CellMap:
@@ -313,7 +313,7 @@ def _fine(
         for cell in recounted(schema.attributes[a], edges, table, rows).tolist():
             parts = fine_edges(int(edges[cell]), int(edges[cell + 1]))
             here = slice(taken, taken + len(parts) - 1)
-            if not np.array_equal(measurement.where[here], cells.codes[a] + parts[:-1]):
+            if not np.array_equal(measurement.where[here], cells.first_code[a] + parts[:-1]):
                 raise broken(_FILE, "other cells were counted again than those that are large")
             found[a, cell] = measurement.values[here, 0]
             taken += len(parts) - 1

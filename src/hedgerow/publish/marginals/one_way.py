@@ -58,7 +58,7 @@ def count_again(
             [part_counts(found, a, edges).sum(axis=1) for a, edges in places]
         )
     )
-    where = np.concatenate([cells.codes[a] + edges[:-1] for a, edges in places])
+    where = np.concatenate([cells.first_code[a] + edges[:-1] for a, edges in places])
     return buy_cells(curator, "fine", [(where, exact)], numbers=len({a for a, _ in places}))
 
 
