@@ -75,7 +75,7 @@ class Model:
         logits = Logits.of(self.marginals)
         if logits is not None:
             found = self.weighed
-            logits.balance(found.codes, found.region, found.weight, self.by_class)
+            logits.balance(found.synthetic, found.region, found.weight, self.by_class)
         return logits
 
     def probabilities(self, codes: Ints, region: Ints | None = None) -> Floats:
@@ -88,7 +88,7 @@ class Model:
 
     @cached_property
     def _weighed_classes(self) -> Floats:
-        return self.probabilities(self.weighed.codes, self.weighed.region)
+        return self.probabilities(self.weighed.synthetic, self.weighed.region)
 
     def count(self, queries: Sequence[Query]) -> Floats:
         """How many records meet each query."""
@@ -110,7 +110,7 @@ class Model:
             size = min(left, BLOCK, most_rows(attributes) // PER_ROW)
             found = weigh(self.forest, self.regions, max(LEAST_DRAWN, PER_ROW * size), random)
             taken = take_rows(found, size, random)
-            drawn, region = found.codes[taken], found.region[taken]
+            drawn, region = found.synthetic[taken], found.region[taken]
             features = np.stack([which[drawn[:, a]] for a, which in enumerate(cells)])
             shares = self.probabilities(drawn, region)
             regions = len(self.regions.counts)

@@ -51,12 +51,12 @@ class Weighed:
     """Rows that stand for records.
 
     Args:
-        codes: [rows, attributes].
+        synthetic: Their codes, [rows, attributes]: drawn from a model, and not private.
         region: The region of each row.
         weight: How many records a row stands for.
     """
 
-    codes: Ints
+    synthetic: Ints
     region: Ints
     weight: Floats
 
@@ -109,7 +109,7 @@ def count_rows(
     from hedgerow.estimate.marginals.kernels import weight_inside  # loads numba
 
     found = np.empty(len(queries))
-    codes = weighed.codes.astype(np.int32)
+    codes = weighed.synthetic.astype(np.int32)
     weights: dict[tuple[int, ...] | None, Floats] = {None: weighed.weight}
     for number, query in enumerate(queries):
         classes = None if query.classes is None else tuple(query.classes)
@@ -125,7 +125,7 @@ def count_rows(
 
 def take_rows(weighed: Weighed, number: int, random: Random) -> Ints:
     """Rows in proportion to their weights, spread evenly over regions and then over values."""
-    order = np.lexsort((*weighed.codes.T[::-1], weighed.region))
+    order = np.lexsort((*weighed.synthetic.T[::-1], weighed.region))
     ends = np.cumsum(weighed.weight[order])
     marks = (np.arange(number) + random.random()) * (ends[-1] / number)
     return np.asarray(order[np.minimum(np.searchsorted(ends, marks, side="right"), len(order) - 1)])

@@ -91,8 +91,8 @@ def measure_rounds(
         place = (number * classes + klass) * cells.cells + here
         table = exact.map(partial(_table, classes, here, klass))
         bought.append(buy_cells(curator, "residual", [(place, table)], numbers=1, step=PROBABILITY))
-        logits = Logits(base, cells, shift).logits(rows.codes, rows.region)
-        cell = np.searchsorted(cells.edges[a], rows.codes[:, a], side="right") - 1
+        logits = Logits(base, cells, shift).logits(rows.synthetic, rows.region)
+        cell = np.searchsorted(cells.edges[a], rows.synthetic[:, a], side="right") - 1
         step = shifts(logits, rows.weight, cell, klass, bought[-1].values[:, 0], noise)
         shift[here, klass] += step
         moved.append(step)
