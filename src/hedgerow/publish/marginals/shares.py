@@ -116,7 +116,8 @@ def share_marginals(
     worth = amount if pure else 2 * math.sqrt(amount * (attributes + 1))
     strength = worth * rows
     bearable = strength / PER_TABLE if pure else amount * rows**2 / PER_TABLE_RHO
-    counted = min(attributes, max(1, int(bearable) - 1))
+    # whoever asks for pairs has attributes enough counted for them
+    counted = min(attributes, max(1, int(bearable) - 1, (pairs or 0) + 1))
     fine = 0
     if strength >= ENOUGH_TO_RECOUNT and any(isinstance(a, Numeric) for a in schema.attributes):
         fine = left * RECOUNTED // 100
