@@ -24,7 +24,14 @@ from hedgerow.audit.distinguish import ERROR, Trial, epsilon_bound, tally
 from hedgerow.audit.enumeration import epsilon_between, law_of
 from hedgerow.audit.files import with_people
 from hedgerow.audit.forced import check_rules, unlike_tables
-from hedgerow.audit.neighbours import TINY_TABLES, deep_pairs, edge_cases, picker, tiny_pairs
+from hedgerow.audit.neighbours import (
+    TINY_TABLES,
+    deep_pairs,
+    edge_cases,
+    pair_of,
+    picker,
+    tiny_pairs,
+)
 from hedgerow.audit.rules import ROUNDING, replay_pair
 from hedgerow.audit.telling import Telling
 from hedgerow.counting.item_memory import MemoryItems
@@ -114,10 +121,12 @@ def weigh(trial: Trial, draw: Any, runs: int, claim: float, delta: float = 0) ->
     return Catch(max(epsilon_bound(hit, done, delta, error) for hit in hits.values()), claim)
 
 
-def by_replay(method: Any, epsilon: str = "1", schema: Any = SCHEMA) -> Callable[[int], Catch]:
+def by_replay(
+    method: Any, epsilon: str = "1", schema: Any = SCHEMA, neighbours: Any = edge_cases
+) -> Callable[[int], Catch]:
     def attack(runs: int) -> Catch:
         budget, strongest = Budget.of(epsilon), 0.0
-        for number, pair in itertools.product(range(6), edge_cases(schema, picker(1))):
+        for number, pair in itertools.product(range(6), neighbours(schema, picker(1))):
             for finding in replay_pair(method, pair, budget, number):
                 if finding.complaint:
                     return Catch(max(finding.loss, 2 * float(budget.epsilon)), float(epsilon))
@@ -127,6 +136,14 @@ def by_replay(method: Any, epsilon: str = "1", schema: Any = SCHEMA) -> Callable
         return Catch(strongest, float(epsilon))
 
     return attack
+
+
+def one_of_many(schema: Any, pick: Any) -> list[Any]:
+    """Records enough for what is measured only where there are many."""
+    sizes = [attribute.size for attribute in schema.attributes] + [len(schema.classes)]
+    crowd = [tuple(pick(0, size - 1) for size in sizes) for _ in range(300)]
+    # in cells of two and of three codes, which are counted again
+    return [pair_of("one of 300", schema, crowd, tuple(min(3, size - 1) for size in sizes))]
 
 
 def by_enumeration(method: Any, schema: str, epsilon: str = "1") -> Callable[[int], Catch]:
@@ -669,13 +686,14 @@ FLAWS = [
     Flaw("D1", "a record is counted in several tables and pays for one", "replay",
          DETAIL_REPLAYED, tables_counted_once),
     Flaw("D2", "the scores of pairs move further than is paid for", "replay",
-         DETAIL_REPLAYED, pairs_that_jump),
+         by_replay(DETAILED, "20"), pairs_that_jump),
     Flaw("D3", "residuals move further than is paid for", "replay",
          DETAIL_REPLAYED, residuals_counted_as_one),
     Flaw("D4", "what a round looks at is chosen for less than it tells", "replay",
          DETAIL_REPLAYED, classes_picked_for_little),
     Flaw("D1", "a code is counted in several tables and pays for one", "replay",
-         by_replay(DiffMulti(specialisations=1, depth=1, marginals=True), schema=LONG),
+         by_replay(
+             DiffMulti(specialisations=1, depth=1, marginals=True), "100", LONG, one_of_many),
          codes_counted_once),
     Flaw("M1", "noisy counts of nobody are put to 0 before they are used", "enumeration",
          ENUMERATED, edited_after_the_draw),
