@@ -123,6 +123,8 @@ SPARED = {
     "failed-runs-given-back": _BOOKS,
     "gaussian-sigma-for-its-square": _UNTRIED,
     "gaussian-one-table-for-many": _UNTRIED,
+    "more-rounds-than-were-paid": _UNTRIED,
+    "residuals-of-step-one": _UNTRIED,
     "laplace-by-the-root-of-the-tables": _UNTRIED,
     "gaussian-for-epsilon": _UNTRIED,
     "gaussian-zero-comes-twice": _UNTRIED,

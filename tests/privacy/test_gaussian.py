@@ -15,8 +15,8 @@ import pytest
 from hedgerow.audit.distinguish import ERROR, epsilon_bound
 from hedgerow.audit.enumeration import hockey_stick, law
 from hedgerow.audit.gaussian_law import gaussian_mass, gaussian_tail
-from hedgerow.audit.replay import DivergedError, compare, record, replay
-from hedgerow.audit.replay_trace import ORDERS
+from hedgerow.audit.replay import record, replay
+from hedgerow.audit.replay_trace import ORDERS, DivergedError, compare
 from hedgerow.audit.telling import Telling
 from hedgerow.counting.sealed import Sealed
 from hedgerow.privacy.budget import UnitBudget, epsilon_of_rho

@@ -19,7 +19,7 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.audit import replay, trials
+from hedgerow.audit import replay, replay_trace, trials
 from hedgerow.audit.distinguish import ERROR, Trial, epsilon_bound, tally
 from hedgerow.audit.enumeration import epsilon_between, law_of
 from hedgerow.audit.files import with_people
@@ -568,7 +568,7 @@ def centroids_of_a_person(runs: int) -> Catch:
 
     both = [on(others), on([*others, *[("zoe", "true")] * 3])]
     outcomes = replay.record(both[0], Telling(3 * clusters.SCALE))
-    loss = replay.compare(*(replay.replay(one, outcomes) for one in both)).loss
+    loss = replay_trace.compare(*(replay.replay(one, outcomes) for one in both)).loss
     return Catch(abs(loss), 1.0)
 
 

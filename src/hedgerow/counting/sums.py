@@ -13,17 +13,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Ints
+from hedgerow.arrays import LOGIT, Ints
 
-__all__ = ["LOGIT", "PROBABILITY", "ClassModel", "PairTables", "Residuals", "RowSums", "pair_start"]
+__all__ = ["ClassModel", "PairTables", "Residuals", "RowSums", "pair_start"]
 
 Codes = NDArray[Any]  # [rows, attributes + 1], the class last
-
-LOGIT = 64
-"""Logits are whole numbers in units of 1/64."""
-
-PROBABILITY = 256
-"""Probabilities are whole numbers in units of 1/256."""
 
 _FAR = 1280  # beyond exp(-20) nothing is left of a probability
 _ONE = 1 << 30

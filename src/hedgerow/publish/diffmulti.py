@@ -124,7 +124,7 @@ class DiffMulti(TablePublisher):
         if (self.pairs or self.rounds) and not self.marginals:
             raise UsageError(
                 "pairs and rounds are parts of marginals, which are not measured.",
-                hint="Leave them out, or measure marginals by the schedule tuned.",
+                hint="Leave them out, or choose the schedule tuned. Add marginals.",
             )
 
     def scoring(self, schema: Schema) -> Score:

@@ -258,8 +258,8 @@ def test_detail_is_told_and_not_contradicted(
 ) -> None:
     release = hr.Release.load(releases["marginals"])
     names = [attribute.name for attribute in release.schema.attributes]
-    assert release.forest is not None and release.forest.pair
-    number = len(release.forest.pair)
+    assert release.model is not None and release.model.forest.pair
+    number = len(release.model.forest.pair)
     pairs = "pair" if number == 1 else "pairs"
     text = page(release)
     assert (
@@ -267,14 +267,14 @@ def test_detail_is_told_and_not_contradicted(
         in text
     )
     released = section(text, "released")
-    for pair in release.forest.pair:
+    for pair in release.model.forest.pair:
         assert " and ".join(names[place] for place in sorted(pair)) in released
     assert "nothing is known about where people are" not in text
     assert "estimated from counts over all people" in section(text, "limits")
     assert "class counts of the regions" in section(text, "budget")
     assert "the counts that are published" not in section(text, "budget")
     for key in ("values", "questions"):
-        assert "far wider than the likely error" in section(text, key)
+        assert "need not lie in the middle of its interval" in section(text, key)
     against = page(release, judged("marginals"))
     assert "far wider than the likely error" in section(against, "values")
     plain = page(releases["diffmulti"])

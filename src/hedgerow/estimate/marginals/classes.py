@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.arrays import Floats, Ints
-from hedgerow.counting.sums import LOGIT, PROBABILITY, ClassModel
+from hedgerow.arrays import LOGIT, PROBABILITY, Floats, Ints
 from hedgerow.estimate.classify import class_shares
 from hedgerow.estimate.fit import Fit
 from hedgerow.measured.marginals import CellMap, Marginals
 from hedgerow.measured.partition import TreePartition
 
-__all__ = ["Logits", "base_logits", "class_model", "shifts"]
+__all__ = ["Logits", "base_logits", "shifts"]
 
 
 _LEAST_SHARE = 0.02  # of a class in a region, by counts that are noisy
@@ -31,31 +30,6 @@ def base_logits(partition: TreePartition, fit: Fit) -> Ints:
     shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
     logits = np.log(np.clip(shares, _LEAST_SHARE, 1 - _LEAST_SHARE))
     return np.asarray(np.rint(LOGIT * (logits - logits[:, :1])), np.int64)
-
-
-def class_model(partition: TreePartition, cells: CellMap, base: Ints, shift: Ints) -> ClassModel:
-    """The model in whole numbers, as engines compute it.
-
-    Args:
-        partition: The regions.
-        cells: How cells are numbered.
-        base: The logits of each region.
-        shift: What each cell adds, [cells, classes].
-    """
-    parent = partition.parent.astype(np.int64)
-    nodes = np.arange(len(parent))
-    first = np.zeros(len(parent), np.int64)
-    first[parent[:0:-1]] = nodes[:0:-1]  # the first child comes last, and stays
-    along = np.maximum(partition.split[np.maximum(parent, 0)], 0)
-    return ClassModel(
-        split=partition.split.astype(np.int64),
-        first=first,
-        upper=partition.hi[nodes, along].astype(np.int64),
-        region=partition.region_of_node.astype(np.int64),
-        base=base,
-        edges=cells.edges,
-        shift=shift,
-    )
 
 
 class Logits:

@@ -28,6 +28,7 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.publish.marginals import part_counts
+from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import Progress, no_progress
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.query import Query
@@ -60,21 +61,23 @@ class Marginals:
         self, source: Any, schema: Schema, epsilon: Number, seed: int | None = None
     ) -> ProductModel:
         """Publishes the marginals of a table."""
-        table = as_table(source, schema)
-        return self.run(
-            MemoryEngine(table), schema, Budget.of(epsilon, 0), SecureSampler(Keystream(seed))
-        )
+        engine = MemoryEngine(as_table(source, schema))
+        plan = self.plan_for(schema, Budget.of(epsilon, 0))
+        return self.run(engine, schema, plan, SecureSampler(Keystream(seed)))
+
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
+        """All of epsilon for one draw; see `Publisher.plan_for`."""
+        return plan_of(self.name, budget, [Allowance("marginal", "epsilon", None, 1)])
 
     def run(
         self,
         engine: Engine,
         schema: Schema,
-        budget: Budget,
+        plan: Plan,
         sampler: Sampler,
         progress: Progress = no_progress,
     ) -> ProductModel:
         """Spends all of epsilon on one draw; see `Publisher.run`."""
-        plan = plan_of(self.name, budget, [Allowance("marginal", "epsilon", None, 1)])
         curator = Curator(ledger_of(plan), sampler)
         edges = [
             _edges(a.size, a.size if isinstance(a, Categorical) else self.bins)

@@ -12,14 +12,14 @@ from functools import partial
 
 import numpy as np
 
-from hedgerow.arrays import Ints
+from hedgerow.arrays import PROBABILITY, Ints
 from hedgerow.counting.engine import Engine
-from hedgerow.counting.sums import PROBABILITY, Residuals
+from hedgerow.counting.sums import ClassModel, Residuals
 from hedgerow.estimate.cells import estimate_cells
 from hedgerow.estimate.classify import class_shares
-from hedgerow.estimate.marginals.classes import Logits, base_logits, class_model, shifts
+from hedgerow.estimate.marginals.classes import Logits, base_logits, shifts
 from hedgerow.estimate.marginals.model import LEAST_DRAWN, fit_model
-from hedgerow.measured.marginals import Marginals
+from hedgerow.measured.marginals import CellMap, Marginals
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import TreePartition
 from hedgerow.privacy.curator import Curator
@@ -111,3 +111,28 @@ def _table(classes: int, cells: Ints, klass: int, flat: Ints) -> Ints:
     """The residuals of one class in some cells."""
     found: Ints = flat.reshape(-1, classes)[cells, klass]
     return found
+
+
+def class_model(partition: TreePartition, cells: CellMap, base: Ints, shift: Ints) -> ClassModel:
+    """The model in whole numbers, as engines compute it.
+
+    Args:
+        partition: The regions.
+        cells: How cells are numbered.
+        base: The logits of each region.
+        shift: What each cell adds, [cells, classes].
+    """
+    parent = partition.parent.astype(np.int64)
+    nodes = np.arange(len(parent))
+    first = np.zeros(len(parent), np.int64)
+    first[parent[:0:-1]] = nodes[:0:-1]  # the first child comes last, and stays
+    along = np.maximum(partition.split[np.maximum(parent, 0)], 0)
+    return ClassModel(
+        split=partition.split.astype(np.int64),
+        first=first,
+        upper=partition.hi[nodes, along].astype(np.int64),
+        region=partition.region_of_node.astype(np.int64),
+        base=base,
+        edges=cells.edges,
+        shift=shift,
+    )

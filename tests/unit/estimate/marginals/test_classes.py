@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.estimate.marginals.classes import Logits, class_model, shifts
+from hedgerow.estimate.marginals.classes import Logits, shifts
 from hedgerow.estimate.marginals.denoise import denoise
 from hedgerow.measured.marginals import CellMap
 from hedgerow.measured.partition import TreePartition
+from hedgerow.publish.marginals.rounds import class_model
 from hedgerow.schema import Schema
 
 SCHEMA = Schema.from_dict(
