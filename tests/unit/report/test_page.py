@@ -276,10 +276,10 @@ def test_detail_is_told_and_not_contradicted(
     for key in ("values", "questions"):
         assert "need not lie in the middle of its interval" in section(text, key)
     against = page(release, judged("marginals"))
-    assert "far wider than the likely error" in section(against, "values")
+    assert "in the middle of its interval" in section(against, "values")
     plain = page(releases["diffmulti"])
     assert "nothing is known about where people are" in section(plain, "limits")
-    assert "far wider than the likely" not in plain and "counts of 10 attributes" not in plain
+    assert "in the middle of its" not in plain and "counts of 10 attributes" not in plain
     assert "the counts that are published" in section(plain, "budget")
 
 
