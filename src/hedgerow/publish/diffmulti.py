@@ -119,12 +119,11 @@ class DiffMulti(TablePublisher):
         check_count("depth", self.depth, MOST_DEPTH)
         check_count("pairs", self.pairs, MOST_PAIRS)
         check_count("rounds", self.rounds, MOST_ROUNDS)
-        if self.schedule == "paper":  # which knows no marginals
-            object.__setattr__(self, "marginals", False)
         if (self.pairs or self.rounds) and not self.marginals:
+            raise UsageError("pairs and rounds are parts of marginals.", hint="Add marginals.")
+        if self.marginals and self.schedule == "paper":
             raise UsageError(
-                "pairs and rounds are parts of marginals, which are not measured.",
-                hint="Leave them out, or choose the schedule tuned. Add marginals.",
+                "marginals are no part of the published schedule.", hint="Take the schedule tuned."
             )
 
     def scoring(self, schema: Schema) -> Score:

@@ -29,7 +29,6 @@ _LITTLE = 2  # up to this epsilon next to nothing can be learnt about one person
 _PLAIN = {
     "select": "choosing how to divide people",
     "allocate": "choosing how far to divide each group",
-    "fine": "counts of attributes, value by value",
     "relate": "choosing which pairs of attributes to count",
 }
 

@@ -174,8 +174,13 @@ def questions(release: Release) -> Safe | None:
             tag(
                 "p",
                 "Anybody can ask the release how many people meet some conditions. An interval is "
-                "narrow where a question follows the edges of the regions, and wide where it cuts "
-                "through them." + (f" Here {_WIDE}." if release.marginals is not None else ""),
+                + (
+                    "narrow where a question follows the edges of the regions, and wide where it "
+                    "cuts through them."
+                    if release.marginals is None
+                    else "narrow for one attribute and for a pair that was counted, and wide for "
+                    f"other combinations. Here {_WIDE}."
+                ),
             ),
             table(
                 "How many people are there?", ["question", "about", "95% interval"], rows, {1, 2}
