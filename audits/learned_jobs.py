@@ -40,6 +40,8 @@ SMALL = "DiffGen(specialisations=1)"
 TREE = 'DiffPart(variant="tree")'
 PAPER = 'DiffPart(schedule="paper", c1=0.01, c2=0.01)'
 MARGINALS = "DiffMulti(marginals=True, pairs=2, specialisations=4, depth=2)"
+GROWN = "DiffMulti(marginals=False, specialisations=6, depth=3)"
+DEEPER = "DiffMulti(marginals=False, specialisations=8, depth=4)"
 TINY = "2 values and a class"
 
 # Where each mutant is alive. What is not here changes no law of a release of one of these methods
@@ -57,30 +59,32 @@ ALIVE: dict[str, dict[str, Any]] = {
     "gate-without-floor": {"method": TREE},
     "gate-pays-for-one-decision": {"method": TREE},
     "gate-of-short-steps": {"method": TREE},
-    "flips-in-zcdp": {"method": "DiffMulti(specialisations=6, depth=3)", "delta": "1e-6"},
-    "twice-the-bounded-range": {"method": "DiffMulti(specialisations=6, depth=3)", "delta": "1e-6"},
+    "flips-in-zcdp": {"method": GROWN, "delta": "1e-6"},
+    "twice-the-bounded-range": {"method": GROWN, "delta": "1e-6"},
     "counts-in-rho-too-exact": {"method": "DiffGen(specialisations=4)", "delta": "1e-6"},
-    "children-forget-spending": {"method": "DiffMulti(specialisations=8, depth=4)"},
+    "children-forget-spending": {"method": DEEPER},
     "leftovers-spent-twice": {"method": "CDiffGen(specialisations=4)"},
     "whole-epsilon-for-each-row": {"method": "DiffGen(specialisations=4)", "rows": 2},
     "discernibility-of-span-one": {
-        "method": 'DiffMulti(specialisations=6, depth=3, score="discernibility")'
+        "method": 'DiffMulti(marginals=False, specialisations=6, depth=3, score="discernibility")'
     },
-    "purity-of-range-two": {"method": 'DiffMulti(specialisations=6, depth=3, score="purity")'},
+    "purity-of-range-two": {
+        "method": 'DiffMulti(marginals=False, specialisations=6, depth=3, score="purity")'
+    },
     "gini-of-one-region": {"method": 'DiffGen(specialisations=3, score="gini")'},
     "pairs-of-span-one": {"method": MARGINALS},
     "exact-rows-in-a-rule": {"method": "DiffGen()"},
     "exact-records-in-a-rule": {"method": "DiffPart()"},
     "core-by-exact-supports": {"method": "DiffPart(core=2)"},
-    "growth-by-exact-sizes": {"method": "DiffMulti(specialisations=8, depth=4)"},
-    "empty-leaves-skipped": {"method": "DiffMulti(specialisations=8, depth=4)"},
+    "growth-by-exact-sizes": {"method": DEEPER},
+    "empty-leaves-skipped": {"method": DEEPER},
     "cuts-of-all-attributes-at-once": {
         "method": 'DiffGen(schedule="paper", specialisations=4)', "schema": "two numbers",
     },
     "supports-pay-once": {"method": "DiffPart(cap=3, core=3)"},
     "supports-without-cap": {"method": "DiffPart(core=1, cap=1)"},
     "levels-share-leftovers": {"method": "CDiffGen(specialisations=4)"},
-    "one-level-too-deep": {"method": "DiffMulti(specialisations=8, depth=4)"},
+    "one-level-too-deep": {"method": DEEPER},
     "one-attribute-for-free": {"method": MARGINALS},
 }  # fmt: skip
 

@@ -86,7 +86,7 @@ def one(engine: str, folder: str, workers: int, memory: str) -> dict[str, Any]:
     from hedgerow.counting.streaming import chunks
 
     schema = hr.Schema.load(SCHEMA)
-    method = hr.DiffMulti(specialisations=SIZE, depth=PATHS)
+    method = hr.DiffMulti(marginals=False, specialisations=SIZE, depth=PATHS)
     read: list[tuple[float, float]] = []
     levels: set[str] = set()
     scratch = [0]
@@ -180,7 +180,7 @@ def kills(folder: str, times: int) -> dict[str, Any]:
     import hedgerow as hr
 
     schema = hr.Schema.load(SCHEMA)
-    method = hr.DiffMulti(specialisations=1000, depth=20)
+    method = hr.DiffMulti(marginals=False, specialisations=1000, depth=20)
 
     def run(**settings: Any) -> str:
         return hash_of(hr.publish(folder, schema, method, epsilon=1, seed=1, **settings))

@@ -33,3 +33,12 @@ def published(survey: Path) -> Path:
     release = hedgerow.publish(survey / "people.csv", schema, hedgerow.DiffMulti(), epsilon=1)
     release.save(survey / "published")
     return survey / "published"
+
+
+@pytest.fixture(scope="session")
+def regions(survey: Path) -> Path:
+    """A private release of the sample that counts regions alone."""
+    schema = hedgerow.Schema.load(survey / "schema.yaml")
+    method = hedgerow.DiffMulti(marginals=False)
+    hedgerow.publish(survey / "people.csv", schema, method, epsilon=1).save(survey / "regions")
+    return survey / "regions"

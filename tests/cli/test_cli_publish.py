@@ -315,7 +315,7 @@ def test_the_promise_says_how_much(
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        (["--pairs", 3], "Add marginals."),
+        (["--no-marginals", "--pairs", 3], "Leave them out, or take marginals."),
         (
             ["--method", "diffgen", "--marginals"],
             "Leave --marginals out, or take --method diffmulti.",

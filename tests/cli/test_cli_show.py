@@ -198,10 +198,10 @@ def test_many_classes_fit_a_narrow_terminal(
 
 
 @pytest.mark.parametrize("pairs", [0, 2])
-def test_detail_is_told(hedge: Hedge, survey: Path, tmp_path: Path, pairs: int) -> None:
+def test_marginals_are_told(hedge: Hedge, survey: Path, tmp_path: Path, pairs: int) -> None:
     asked = ["--pairs", pairs] if pairs else []  # so few people have none by the rule
     words = ["publish", survey / "people.csv", "--schema", survey / "schema.yaml", "--epsilon", 1]
-    told = hedge(*words, "--out", tmp_path / "r", "--marginals", *asked)
+    told = hedge(*words, "--out", tmp_path / "r", *asked)
     assert told.exit_code == 0, told.stderr
     names = [attribute.name for attribute in Release.load(tmp_path / "r").schema.attributes]
     marginals = json.loads(hedge("show", tmp_path / "r", "--json").stdout)["marginals"]
@@ -214,6 +214,6 @@ def test_detail_is_told(hedge: Hedge, survey: Path, tmp_path: Path, pairs: int) 
         assert counted in done.stdout
 
 
-def test_without_detail_none_is_told(hedge: Hedge, published: Path) -> None:
-    assert "regions by diffmulti.\n" in hedge("show", published).stdout
-    assert json.loads(hedge("show", published, "--json").stdout)["marginals"] is None
+def test_without_marginals_none_are_told(hedge: Hedge, regions: Path) -> None:
+    assert "regions by diffmulti.\n" in hedge("show", regions).stdout
+    assert json.loads(hedge("show", regions, "--json").stdout)["marginals"] is None

@@ -64,7 +64,7 @@ def test_settings_are_combined(hedge: Hedge, survey: Path) -> None:
         ),
         (["--try", "lambda=1"], "--try: lambda is not a setting of diffmulti"),
         (["--try", "marginals=perhaps"], "marginals must be yes or no"),
-        (["--try", "pairs=1,4"], "Add marginals"),
+        (["--no-marginals", "--try", "pairs=1,4"], "take marginals"),
         (["--epsilons", ","], "--epsilons"),
         (["--epsilons", "1,one"], "epsilon"),
         (["--dependence", "2"], "--dependence"),
@@ -80,17 +80,13 @@ def test_what_cannot_be_simulated(hedge: Hedge, survey: Path, words: list[str], 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--try", "marginals=yes,no"], ["diffmulti, marginals", "diffmulti"]),
-        (["--try", "marginals=true,false"], ["diffmulti, marginals", "diffmulti"]),
-        (["--marginals"], ["diffmulti, marginals"]),
-        (["--marginals", "--try", "marginals=no"], ["diffmulti"]),
-        (
-            ["--marginals", "--try", "pairs=1,4"],
-            ["diffmulti, marginals, pairs 1", "diffmulti, marginals, pairs 4"],
-        ),
+        (["--try", "marginals=yes,no"], ["diffmulti, marginals yes", "diffmulti, marginals no"]),
+        (["--no-marginals"], ["diffmulti"]),
+        (["--no-marginals", "--try", "marginals=true"], ["diffmulti, marginals true"]),
+        (["--try", "pairs=1,4"], ["diffmulti, pairs 1", "diffmulti, pairs 4"]),
     ],
 )
-def test_detail_is_tried_and_named(
+def test_marginals_are_tried_and_named(
     hedge: Hedge, survey: Path, words: list[str], told: list[str]
 ) -> None:
     call = ["plan", "--schema", survey / "schema.yaml", "--simulate", *QUICK, *words]
@@ -100,15 +96,6 @@ def test_detail_is_tried_and_named(
     assert [point["setting"] for point in points] == told
     if len(points) == 2:  # a setting that is not passed on would change nothing
         assert points[0]["median_error"] != points[1]["median_error"]
-
-
-def test_detail_is_named_on_the_screen(
-    hedge: Hedge, survey: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "120")  # a narrow table would break the words
-    done = hedge("plan", "--schema", survey / "schema.yaml", "--simulate", *QUICK, "--marginals")
-    assert done.exit_code == 0, done.stderr
-    assert "diffmulti, marginals " in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ TRIED: dict[str, Any] = {
 NUMBER = {"word", "float"}
 ALLOWED: dict[str, set[str]] = {
     "bool": {"bool"},
+    "bool | None": {"bool", "None"},
     "int": set(),
     "int | None": {"None"},
     "int | str": {"word"},
@@ -127,7 +128,7 @@ def test_no_method_is_left_out() -> None:
 def test_a_text_is_not_a_truth_value() -> None:
     with pytest.raises(UsageError, match="marginals cannot be of type str") as found:
         hedgerow.DiffMulti(marginals="no")  # type: ignore[arg-type]
-    assert found.value.hint == "It takes True or False."
+    assert found.value.hint == "It takes True or False or None."
 
 
 def test_numbers_of_python_are_taken() -> None:

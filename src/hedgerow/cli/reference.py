@@ -112,7 +112,7 @@ def _parameters(function: Callable[..., Any]) -> list[_Parameter]:
 def _shown(option: MethodOption) -> str:
     setting = option.setting
     metavar = setting.metavar.replace("|", "\\|")  # a bar would end the cell
-    return setting.option if setting.is_flag else f"{setting.option} {metavar}"
+    return "`, `".join(setting.names) if setting.is_flag else f"{setting.option} {metavar}"
 
 
 def settings_table(name: str) -> str:

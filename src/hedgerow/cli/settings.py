@@ -81,6 +81,13 @@ class Setting:
         return "--" + name.replace("_", "-")
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The option, and the one that turns it off if it is not off by default."""
+        if self.is_flag and self.default is not False:
+            return self.option, f"--no-{self.option.removeprefix('--')}"
+        return (self.option,)
+
+    @property
     def metavar(self) -> str:
         """What the option takes, in short."""
         if self.form or self.is_mapping:
@@ -239,10 +246,9 @@ class MethodOption:
         """The option as a parameter of a command."""
         setting = self.setting
         metavar = None if setting.is_flag else setting.metavar
-        option = setting.option
-        if setting.is_flag and setting.default is True:
-            option += f"/--no-{option.removeprefix('--')}"
-        info = typer.Option(option, metavar=metavar, help=self.help, show_default=False)
+        info = typer.Option(
+            "/".join(setting.names), metavar=metavar, help=self.help, show_default=False
+        )
         kind: Any = bool if setting.is_flag else list[str] if setting.is_mapping else str
         return inspect.Parameter(
             setting.name,

@@ -66,9 +66,8 @@ def settings_of(
     for one, combination in product(methods, product(*choices.values())):
         here = dict(zip(choices, combination, strict=True))
         settings = method_of(one, schema, {**given, **here})
-        words = [f"{name} {value}" for name, value in here.items() if name != "marginals"]
-        marginals = ["marginals"] if getattr(settings, "marginals", False) else []
-        found.append((", ".join([settings.name, *marginals, *words]), settings))
+        words = [f"{name} {value}" for name, value in here.items()]
+        found.append((", ".join([settings.name, *words]), settings))
     return found
 
 

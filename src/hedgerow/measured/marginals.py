@@ -10,6 +10,7 @@ fixed order.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -49,8 +50,9 @@ _FILE = "measurements.parquet"
 def edges_of(attribute: Attribute) -> Ints:
     """The edges of the cells in which an attribute is counted.
 
-    Values are cells. A number is cut into parts; its lowest code, zero and "other" are cells of
-    their own, since very many records may lie there and few beside it.
+    Values are cells. A number is cut into parts, of equal width or, on a logarithmic scale, by a
+    constant factor away from zero; its lowest code, zero, values that the schema names and "other"
+    are cells of their own, since very many records may lie there and few beside it.
 
     Example:
         >>> from hedgerow.schema import Schema
@@ -59,20 +61,43 @@ def edges_of(attribute: Attribute) -> Ints:
         ...     "gain": {"type": "numeric", "low": -20, "high": 59, "step": 1}}})
         >>> [edges_of(attribute).tolist()[:7] for attribute in schema.attributes]
         [[0, 1, 2], [0, 1, 5, 10, 15, 20, 21]]
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        ...     "pay": {"type": "numeric", "low": 0, "high": 65535, "scale": "log",
+        ...             "common": [700]}}})
+        >>> edges_of(schema.attributes[0]).tolist()[8:15]
+        [128, 256, 512, 700, 701, 1024, 2048]
     """
     size = attribute.size
     if isinstance(attribute, Categorical):
         parts = size if size <= MOST_VALUES else MANY_PARTS
         return np.arange(parts + 1, dtype=np.int64) * size // parts
     grid = attribute.grid
-    parts = min(grid, PARTS)
-    edges = {*(np.arange(parts + 1) * grid // parts).tolist(), size}
-    if grid > PARTS:
-        edges.add(1)
-        if attribute.low <= 0 <= attribute.high:
-            zero = int(-attribute.low // attribute.step)
-            edges |= {zero, min(zero + 1, grid)}
+    if grid <= PARTS:
+        return np.array(sorted({*range(grid + 1), size}), np.int64)
+    zero = int(-attribute.low // attribute.step)  # may lie outside
+    if attribute.scale == "log":
+        edges = {0, grid, size}
+        if zero < grid:
+            edges |= {zero + away for away in _growing(max(1, -zero), grid - zero)}
+        if zero > 0:
+            edges |= {zero - away for away in _growing(max(1, zero - grid), zero)}
+    else:
+        edges = {*(np.arange(PARTS + 1) * grid // PARTS).tolist(), size}
+    own = [0, *(int((value - attribute.low) // attribute.step) for value in attribute.common)]
+    for code in [*own, zero] if 0 <= zero < grid else own:
+        edges |= {code, code + 1}
     return np.array(sorted(edges), np.int64)
+
+
+def _growing(near: int, far: int) -> list[int]:
+    """Whole numbers that grow by a constant factor, `PARTS` times; the same on every machine."""
+    found = []
+    for part in range(PARTS + 1):
+        power = near ** (PARTS - part) * far**part
+        for _ in range(PARTS.bit_length() - 1):  # four square roots are a sixteenth one
+            power = math.isqrt(power)
+        found.append(power)
+    return found
 
 
 def recounted(attribute: Attribute, edges: Ints, counts: Ints, rows: int) -> Ints:

@@ -88,8 +88,9 @@ class DiffMulti(TablePublisher):
         depth: The most specialisations on one path; by default by a public rule ("paper": the
             heights of all taxonomies, with 7 for a numeric attribute).
         distribution: "fair" by noisy sizes, or "even", which costs nothing.
-        marginals: Whether attributes, pairs of them and class residuals are measured too, by a
-            share of the budget ("paper": never); without, rows and counts know regions alone.
+        marginals: Whether attributes, pairs of them and class residuals are measured too, by most
+            of the budget; by default they are ("paper": never). Without them, counts and synthetic
+            rows know regions alone.
         pairs: With marginals, how many pairs of attributes; by default by a public rule.
         rounds: With marginals and a class, how many rounds correct its probabilities; by default by
             a public rule.
@@ -104,7 +105,7 @@ class DiffMulti(TablePublisher):
     specialisations: int | None = None
     depth: int | None = None
     distribution: Literal["fair", "even"] = "fair"
-    marginals: bool = False
+    marginals: bool | None = None
     pairs: int | None = None
     rounds: int | None = None
 
@@ -114,13 +115,18 @@ class DiffMulti(TablePublisher):
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
         super().__post_init__()
+        if self.marginals is None:
+            object.__setattr__(self, "marginals", self.schedule == "tuned")
         scores = (name for name in SCORES if name != "infogain")
         check_common(self.score, self.specialisations, scores, MOST_SPECIALISATIONS)
         check_count("depth", self.depth, MOST_DEPTH)
         check_count("pairs", self.pairs, MOST_PAIRS)
         check_count("rounds", self.rounds, MOST_ROUNDS)
         if (self.pairs or self.rounds) and not self.marginals:
-            raise UsageError("pairs and rounds are parts of marginals.", hint="Add marginals.")
+            raise UsageError(
+                "pairs and rounds are parts of marginals.",
+                hint="Leave them out, or take marginals.",
+            )
         if self.marginals and self.schedule == "paper":
             raise UsageError(
                 "marginals are no part of the published schedule.", hint="Take the schedule tuned."

@@ -33,7 +33,7 @@ _PURPOSES = {
     "rows": "how many rows there are, roughly",
     "select": "choosing what to specialise",
     "cut": "choosing where to cut numbers",
-    "grow": "growing the tree",
+    "grow": "growing the tree, and marginals if there are any",
     "allocate": "sharing out specialisations",
     "one_way": "counts of every attribute",
     "fine": "counts of large groups of numbers, in parts",

@@ -65,6 +65,8 @@ class Numeric:
         kind: How values are written.
         missing: What happens to a missing value; "other" adds one more code after the grid.
         outside: What happens to a value outside the bounds.
+        scale: Whether marginals count it in parts of equal width, or in parts that grow.
+        common: Values that marginals count by themselves, ascending.
 
     Example:
         >>> age = Numeric("age", Fraction(17), Fraction(90), Fraction(1), "integer")
@@ -79,6 +81,8 @@ class Numeric:
     kind: Literal["integer", "decimal", "date"]
     missing: Missing = "error"
     outside: Outside = "error"
+    scale: Literal["linear", "log"] = "linear"
+    common: tuple[Fraction, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type."""

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
 from hedgerow.schema.build_items import ItemsSource, build_items
 from hedgerow.schema.complaints import report_complaints
-from hedgerow.schema.grid import read_grid
+from hedgerow.schema.grid import read_grid, read_number
 from hedgerow.schema.lint import (
     BOOLEAN_LABELS,
     Report,
@@ -194,9 +194,16 @@ class _Builder:
             self._fault(name, what, hint, what.split()[0])  # a grid's faults begin with their key
         if wrong:
             return None
+        common = [(text, read_number(text.strip())) for text in column.common]
+        for text, number in common:
+            if number is None or (number[1] == "date") != (grid.kind == "date"):
+                what = f"common names {text!r}, which is not written as low and high are"
+                self._fault(name, what, "Write it like them, or leave it out.", "common")
+                return None
         attribute = Numeric(
-            name, grid.low, grid.high, grid.step, grid.kind, column.missing, column.outside
-        )
+            name, grid.low, grid.high, grid.step, grid.kind, column.missing, column.outside,
+            column.scale, tuple(sorted({number[0] for _, number in common if number})),
+        )  # fmt: skip
         if attribute.grid == 1:
             self._warn(
                 name,

@@ -229,7 +229,13 @@ def taxonomy_faults(taxonomy: Taxonomy) -> list[tuple[str, str]]:
 
 def _attribute_faults(attribute: Attribute) -> list[tuple[str, str]]:
     if isinstance(attribute, Numeric):
-        return grid_faults(attribute.low, attribute.high, attribute.step, attribute.kind)
+        faults = grid_faults(attribute.low, attribute.high, attribute.step, attribute.kind)
+        whole = attribute.kind != "decimal"
+        for value in attribute.common:
+            if not attribute.low <= value <= attribute.high or (whole and value.denominator != 1):
+                hint = "Name values between low and high, written as these are."
+                faults.append(("common names a value that the attribute cannot have", hint))
+        return faults
     faults = taxonomy_faults(attribute.taxonomy)
     asks = OTHER in (attribute.missing, attribute.outside)
     if asks and OTHER not in attribute.taxonomy.leaves:

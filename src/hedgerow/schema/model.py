@@ -29,6 +29,8 @@ __all__ = [
     "json_schema",
 ]
 
+MOST_COMMON = 16
+
 _SCALAR: dict[str, Any] = {"type": ["string", "number", "boolean"]}
 _NUMBER: dict[str, Any] = {"type": ["number", "string"]}
 
@@ -81,6 +83,14 @@ class NumericModel(_Column):
     high: Number = Field(description="The largest value, itself included.")
     step: Number | None = Field(
         None, description="The distance of grid points; days for dates. Needed for decimals."
+    )
+    scale: Literal["linear", "log"] = Field(
+        "linear", description="Whether marginals count in parts of equal width, or growing ones."
+    )
+    common: list[Number] = Field(
+        default_factory=list,
+        max_length=MOST_COMMON,
+        description="Values that very many people have, which marginals count by themselves.",
     )
     role: Literal["predictor"] = Field("predictor", description="Numbers are always predictors.")
     outside: Literal["error", "other", "clip", "drop"] = Field(

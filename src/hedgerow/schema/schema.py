@@ -270,15 +270,22 @@ def refuse_no_unit(schema: Schema) -> None:
 def _describe(attribute: Attribute) -> dict[str, Any]:
     rules = {"missing": attribute.missing, "outside": attribute.outside}
     if isinstance(attribute, Numeric):
-        parts = {"low": attribute.low, "high": attribute.high, "step": attribute.step}
-        numbers: dict[str, Any] = {}
-        for key, value in parts.items():
+
+        def written(value: Fraction, days: bool) -> str | int:
             if attribute.kind == "decimal":
-                numbers[key] = _decimal_text(value)
-            elif attribute.kind == "date" and key != "step":
-                numbers[key] = _date_text(int(value))
-            else:
-                numbers[key] = int(value)
+                return _decimal_text(value)
+            return _date_text(int(value)) if days else int(value)
+
+        dates = attribute.kind == "date"
+        numbers: dict[str, Any] = {
+            "low": written(attribute.low, dates),
+            "high": written(attribute.high, dates),
+            "step": written(attribute.step, False),
+        }
+        if attribute.scale != "linear":
+            numbers["scale"] = attribute.scale
+        if attribute.common:
+            numbers["common"] = [written(value, dates) for value in attribute.common]
         return {"type": "numeric", **numbers, **rules}
     if attribute.boolean:
         return {"type": "boolean", **rules}

@@ -47,11 +47,15 @@ def dump(document: dict[str, Any]) -> str:
     """
     columns = {}
     for name, column in document.get("attributes", {}).items():
-        numbers = {
+        numbers: dict[str, Any] = {
             key: _Bare(column[key])
             for key in ("low", "high", "step")
             if isinstance(column.get(key), str)
         }
+        if "common" in column:
+            numbers["common"] = [
+                _Bare(one) if isinstance(one, str) else one for one in column["common"]
+            ]
         columns[name] = column | numbers
     text: str = yaml.dump(
         document | ({"attributes": columns} if columns else {}),

@@ -82,6 +82,26 @@ def test_zero_the_lowest_value_and_other_are_cells_of_their_own():
 
 
 @pytest.mark.parametrize(
+    ("low", "high", "step"), [(0, 65535, 1), (-700, 300, 1), (-900, -20, 7), (1000, 10**6, 250)]
+)
+def test_parts_on_a_logarithmic_scale_grow_away_from_zero(low, high, step):
+    number = {"type": "numeric", "low": low, "high": high, "step": step, "scale": "log"}
+    schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {"n": number}})
+    edges = edges_of(schema.attributes[0])
+    assert edges[0] == 0 and edges[-1] == schema.attributes[0].size and (np.diff(edges) > 0).all()
+    ends = np.abs(low + step * edges[1:-1])  # the lowest code is a cell of its own
+    ends = np.sort(ends[(ends > 0) & (np.sign(low + step * edges[1:-1]) == np.sign(high + low))])
+    grown = (ends[1:] / ends[:-1])[np.diff(ends) > 4 * step]
+    assert len(grown) > 3 and grown.max() / grown.min() < 1.5
+
+
+def test_values_that_the_schema_names_are_cells_of_their_own():
+    number = {"type": "numeric", "low": 1, "high": 99, "common": [40, 99]}
+    schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {"n": number}})
+    assert {39, 40, 98, 99} <= set(edges_of(schema.attributes[0]).tolist())
+
+
+@pytest.mark.parametrize(
     "counts", [[0] * 17, [-5] * 17, [9] * 17, [0] * 16 + [7], [1, *[1, 2] * 8]]
 )
 def test_groups_are_unions_of_parts_whatever_the_noise_says(counts):

@@ -39,7 +39,7 @@ def rows() -> pa.Table:
 @pytest.mark.parametrize(
     "method",
     [
-        hedgerow.DiffMulti(specialisations=3000, depth=60),
+        hedgerow.DiffMulti(marginals=False, specialisations=3000, depth=60),
         hedgerow.DiffMulti(schedule="paper", specialisations=200),
         hedgerow.DiffGen(specialisations=9),
         hedgerow.CDiffGen(specialisations=9),

@@ -17,7 +17,7 @@ from hedgerow.schema import Schema
 DEFAULTS: dict[Any, dict[str, Any]] = {
     hr.DiffMulti: {
         "score": None, "schedule": "tuned", "specialisations": None, "depth": None,
-        "distribution": "fair", "marginals": False, "pairs": None,
+        "distribution": "fair", "marginals": True, "pairs": None, "rounds": None,
     },
     hr.DiffGen: {
         "score": None, "schedule": "tuned", "specialisations": None, "max_cells": 1_000_000,

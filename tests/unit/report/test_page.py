@@ -253,7 +253,7 @@ def test_the_release_of_another_table_is_told(
     assert [line for line in in_short(right) if "random counts" in line]
 
 
-def test_detail_is_told_and_not_contradicted(
+def test_marginals_are_told_and_not_contradicted(
     releases: dict[str, Path], judged: Callable[[str], Judgement]
 ) -> None:
     release = hr.Release.load(releases["marginals"])

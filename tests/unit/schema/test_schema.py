@@ -146,6 +146,8 @@ def test_any_schema_survives_yaml_and_json(
                 "low": low,
                 "high": low + cells * step,
                 "step": step,
+                "scale": "log" if cells % 2 else "linear",
+                "common": [low + step] if cells % 3 else [],
             },
             f"{names[1]}2": {
                 "type": "categorical",
@@ -181,6 +183,11 @@ def test_a_schema_built_by_hand_is_checked() -> None:
         (
             "whole number",
             (Numeric("a", Fraction(0), Fraction(1), Fraction(1, 2), "integer"),),
+            None,
+        ),
+        (
+            "cannot have",
+            (Numeric("a", *map(Fraction, (0, 9, 1)), "integer", common=(Fraction(10),)),),
             None,
         ),
         ("false and true", (Categorical("a", good.taxonomy, boolean=True),), None),

@@ -26,6 +26,7 @@ from hedgerow.table.encode import MISSING_WORDS, plain_array, text_of
 __all__ = ["Guess", "guess_column"]
 
 _VALUES = 50  # more distinct values than this do not make a list that a person can check
+_TAIL = 0.05  # of the range, if three quarters of the values lie in it: a long tail
 _GRID = 2000  # about as many grid points as a draft should have
 _TOO_MANY = "It has too many values to list: to publish it, write a taxonomy of them."
 _WRITTEN = {  # by the shape that most values have
@@ -179,6 +180,9 @@ def _numeric(present: Any, rules: Mapping[str, str], comment: str) -> Guess:
     else:
         whole = pa.types.is_integer(present.type)
         bounds = _bounds(Decimal(str(ends["min"])), Decimal(str(ends["max"])), whole)
+        middle = pc.quantile(present, 0.75)[0].as_py()
+        if middle - ends["min"] < _TAIL * (ends["max"] - ends["min"]):
+            bounds["scale"] = "log"
     settings = {"type": "numeric", **bounds, "outside": "clip", **rules}
     return Guess(settings=settings, comment=comment)
 

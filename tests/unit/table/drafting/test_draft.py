@@ -124,6 +124,12 @@ def test_extreme_numbers(draft):
     assert all(isinstance(attribute, Numeric) for attribute in schema.attributes)
 
 
+def test_a_long_tail_is_proposed_on_a_logarithmic_scale(draft):
+    rows = {"pay": [10 * n for n in range(90)] + [90_000] * 5, "age": list(range(95))}
+    pay, age = draft(rows)[1].attributes
+    assert (pay.scale, age.scale) == ("log", "linear")
+
+
 def test_numbers_next_to_nothing(draft):
     _, schema = draft(pd.DataFrame({"mass": [1e-39, 2e-39, 4e-39], "charge": [0.0, 1e-300, 5.0]}))
     assert all(isinstance(attribute, Numeric) for attribute in schema.attributes)
