@@ -1,14 +1,13 @@
-"""The loops that deal classes out to rows, and that count in weighed rows. Loads numba."""
+"""The loop that deals classes out to rows. Loads numba."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
 
-__all__ = ["deal", "weight_inside"]
+__all__ = ["deal"]
 
 
 @njit(cache=True)
@@ -61,29 +60,3 @@ def deal(
                 excess[where, cells[row, c], k] -= shares[row, k]
             excess[where, cells[row, c], found] += 1.0
     return dealt
-
-
-@njit(cache=True)
-def weight_inside(
-    codes: NDArray[np.int32], weight: Floats, places: Ints, start: Ints, shares: Floats
-) -> float:
-    """The weight of the rows that meet all conditions, each by the share of its code.
-
-    Args:
-        codes: [rows, attributes].
-        weight: The weight of each row.
-        places: The attribute of each condition.
-        start: Where the shares of its codes begin.
-        shares: The share of each code that the condition covers.
-    """
-    total = 0.0
-    for row in range(codes.shape[0]):
-        part = weight[row]
-        for c in range(places.size):
-            share = shares[start[c] + codes[row, places[c]]]
-            if share == 0.0:
-                part = 0.0
-                break
-            part *= share
-        total += part
-    return total

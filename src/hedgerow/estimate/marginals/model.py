@@ -15,13 +15,13 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.cells import Cells
+from hedgerow.estimate.marginals.bitmaps import Bitmaps, in_words
 from hedgerow.estimate.marginals.classes import Logits
 from hedgerow.estimate.marginals.denoise import record_total
 from hedgerow.estimate.marginals.forest import Forest, Random, fit_forest
 from hedgerow.estimate.marginals.rows import (
     Held,
     Weighed,
-    count_rows,
     deal_classes,
     most_rows,
     take_rows,
@@ -63,7 +63,7 @@ class Model:
     @cached_property
     def weighed(self) -> Weighed:
         """Rows to count in."""
-        return self.stand_ins(COUNTED_IN)
+        return in_words(self.stand_ins(COUNTED_IN))
 
     def stand_ins(self, rows: int) -> Weighed:
         """About so many rows that stand for the records, the same at each time."""
@@ -87,15 +87,18 @@ class Model:
         return self._logits.probabilities(codes, region)
 
     @cached_property
+    def _bitmaps(self) -> Bitmaps:
+        return Bitmaps(self.weighed, [len(codes) for codes in self.forest.codes])
+
+    @cached_property
     def _weighed_classes(self) -> Floats:
         return self.probabilities(self.weighed.synthetic, self.weighed.region)
 
     def count(self, queries: Sequence[Query]) -> Floats:
         """How many records meet each query."""
-        sizes = [len(codes) for codes in self.forest.codes]
-        named = any(query.classes is not None for query in queries)
-        by_class = self._weighed_classes if named else np.empty((0, 0))
-        return count_rows(self.weighed, by_class, sizes, queries)
+        asked = {query.classes for query in queries if query.classes is not None}
+        planes = {one: self._bitmaps.planes(self._weighed_classes, one) for one in asked}
+        return self._bitmaps.count(queries, planes)
 
     def draw(self, rows: int, random: Random) -> tuple[Ints, Ints]:
         """So many rows as codes, in random order, and their classes."""

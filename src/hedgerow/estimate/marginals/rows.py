@@ -8,9 +8,7 @@ proportional fitting: of all distributions with such counts, it finds the one ne
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +16,7 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.marginals.forest import Forest, Random, shrunk
 from hedgerow.measured.partition import Partition
 
-if TYPE_CHECKING:
-    from hedgerow.schema.query import Intervals, Query
-
-__all__ = ["Held", "Weighed", "count_rows", "deal_classes", "most_rows", "take_rows", "weigh"]
+__all__ = ["Held", "Weighed", "deal_classes", "most_rows", "take_rows", "weigh"]
 
 
 ROUNDS = 4
@@ -95,34 +90,6 @@ def most_rows(attributes: int) -> int:
     return max(1_000, _MOST_NUMBERS // (attributes + 2))
 
 
-def count_rows(
-    weighed: Weighed, by_class: Floats, sizes: Sequence[int], queries: Sequence[Query]
-) -> Floats:
-    """How many records the rows stand for that meet each query.
-
-    Args:
-        weighed: The rows.
-        by_class: The class probabilities of each row, [rows, classes].
-        sizes: How many codes each attribute has.
-        queries: The queries.
-    """
-    from hedgerow.estimate.marginals.kernels import weight_inside  # loads numba
-
-    found = np.empty(len(queries))
-    codes = weighed.synthetic.astype(np.int32)
-    weights: dict[tuple[int, ...] | None, Floats] = {None: weighed.weight}
-    for number, query in enumerate(queries):
-        classes = None if query.classes is None else tuple(query.classes)
-        if classes not in weights:
-            weights[classes] = weighed.weight * by_class[:, list(classes or ())].sum(axis=1)
-        places = np.array([a for a, _ in query.where], np.int64)
-        shares = [_covered(sizes[a], intervals) for a, intervals in query.where]
-        start = np.cumsum([0, *map(len, shares)])[:-1].astype(np.int64)
-        flat = np.concatenate([np.empty(0), *shares])
-        found[number] = weight_inside(codes, weights[classes], places, start, flat)
-    return found
-
-
 def take_rows(weighed: Weighed, number: int, random: Random) -> Ints:
     """Rows in proportion to their weights, spread evenly over regions and then over values."""
     order = np.lexsort((*weighed.synthetic.T[::-1], weighed.region))
@@ -187,15 +154,6 @@ def _everywhere(
         drawn[:, a] = np.searchsorted(ends, mark, side="right") - 1
     drawn = np.clip(drawn, lo, hi - 1)
     return np.concatenate([codes, drawn]), np.concatenate([region, more])
-
-
-def _covered(size: int, intervals: Intervals) -> Floats:
-    """The share of each code that intervals cover."""
-    code = np.arange(size, dtype=np.float64)
-    share = np.zeros(size)
-    for low, high in intervals:
-        share += np.clip(np.minimum(code + 1, high) - np.maximum(code, low), 0.0, 1.0)
-    return share
 
 
 def _step(wanted: Floats, known: Floats) -> Floats:
