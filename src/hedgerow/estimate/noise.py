@@ -72,7 +72,8 @@ LATTICE = 0.5
 
 _POINTS = 24  # places for v that are tried
 _STEPS, _LONGEST = 200, 40.0  # of an integral over an exponential variable
-_ROUNDS = 60  # of bisection and of golden section; ends far below what matters
+_ROUNDS, _NEAR = 60, 1e-10  # for a factor: most steps, and how near it is found
+_GOLDEN, _GOLDEN_ROUNDS = (math.sqrt(5) - 1) / 2, 40  # of golden section; far below what matters
 
 
 def half_width(deviation: Floats, level: float, laplace: float = 1.0) -> Floats:
@@ -105,11 +106,24 @@ def factor(level: float, laplace: float = 1.0) -> float:
 
 @lru_cache(maxsize=64)
 def _factor(level: float, laplace: float) -> float:
+    # the logarithm of the tail is nearly straight, so chords find the place in a few steps; the end
+    # that stays put counts half, lest it stay for ever (the Illinois method)
     low, high = 0.0, 2.0 + 2 * math.log(1 / (1 - level))
+    above, below = (math.log(tail(t, laplace) / (1 - level)) for t in (low, high))
+    moved = 0
     for _ in range(_ROUNDS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if tail(middle, laplace) > 1 - level else (low, middle)
-    return high
+        if high - low <= _NEAR * high or below == 0:
+            break
+        middle = low + (high - low) * above / (above - below)
+        middle = min(max(middle, low + _NEAR * high / 2), high - _NEAR * high / 2)
+        found = math.log(tail(middle, laplace) / (1 - level))
+        if found > 0:
+            low, above, below = middle, found, below / 2 if moved > 0 else below
+            moved = 1
+        else:
+            high, below, above = middle, found, above / 2 if moved < 0 else above
+            moved = -1
+    return math.ceil(high * 1e9) / 1e9  # so that it does not depend on the path to it
 
 
 def tail(t: float, laplace: float = 1.0) -> float:
@@ -169,9 +183,21 @@ def _steepest(t: float, start: float, bend: float) -> tuple[float, float]:
     """The steepest line from a point of g to a later one, and where it touches."""
     base = _beyond(t, start)
     low, high = math.log(bend * (1 + 1e-9)), math.log(bend) + 12
-    for _ in range(_ROUNDS):  # golden section: the slope rises, then falls
-        left, right = low + 0.381966 * (high - low), low + 0.618034 * (high - low)
-        slopes = [(_beyond(t, math.exp(x)) - base) / (math.exp(x) - start) for x in (left, right)]
-        low, high = (left, high) if slopes[0] < slopes[1] else (low, right)
+
+    def slope(x: float) -> float:
+        return (_beyond(t, math.exp(x)) - base) / (math.exp(x) - start)
+
+    # golden section: the slope rises, then falls
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    before, after = slope(left), slope(right)
+    for _ in range(_GOLDEN_ROUNDS):
+        if before < after:
+            low, left, before = left, right, after
+            right = low + _GOLDEN * (high - low)
+            after = slope(right)
+        else:
+            high, right, after = right, left, before
+            left = high - _GOLDEN * (high - low)
+            before = slope(left)
     touch = math.exp((low + high) / 2)
     return (_beyond(t, touch) - base) / (touch - start), touch

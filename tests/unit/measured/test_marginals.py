@@ -143,7 +143,8 @@ def test_counts_rows_and_predictions_come_from_one_model(release):
         codes = release.model.weighed.synthetic
         weight = release.model.weighed.weight
         p = release.model.probabilities(codes)[:, 1]
-        assert release.count("ill = true").estimate[0] == pytest.approx(weight @ p)
+        # probabilities are counted in steps of 2^-14
+        assert release.count("ill = true").estimate[0] == pytest.approx(weight @ p, rel=1e-4)
         old = made["age"].to_numpy()
         here = {
             "age < 40": old < 40,

@@ -23,42 +23,20 @@ are two families, each with its own part of alpha:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.estimate.intervals.tables import Covered, Sum, Tables, cover
-from hedgerow.schema.conditions import Intervals
+from hedgerow.estimate.intervals.conditions import Conditions
+from hedgerow.estimate.intervals.tables import Sums, Tables
 
-__all__ = ["CLASS", "Bounds", "Candidate", "Measured", "bounds_of"]
+__all__ = ["Bounds", "Candidates", "Measured", "both_of", "bounds_of"]
 
-
-CLASS = -1
-"""The table of the class, beside those of attributes."""
 
 _HALF = 0.5  # half of the step between whole numbers
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A noisy upper bound.
-
-    Args:
-        value: The bound.
-        variance: That of its noise, for the tails.
-        step: What is added because noise is discrete.
-    """
-
-    value: float
-    variance: float
-    step: float = _HALF
-
-    def negated(self) -> Candidate:
-        """The same as an upper bound of the negated count."""
-        return Candidate(-self.value, self.variance, self.step)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,146 +61,252 @@ class Measured:
     pairs: Tables | None = None
 
 
+class Candidates:
+    """Noisy upper bounds of the counts of many queries, collected bit by bit."""
+
+    def __init__(self) -> None:
+        self._found: list[tuple[Ints, Floats, Floats, Floats]] = []
+
+    def add(self, query: Ints, value: Floats, variance: Floats, step: Floats | None = None) -> None:
+        """Adds a bound to each of some queries.
+
+        Args:
+            query: The queries.
+            value: Their bounds.
+            variance: The variance of the noise of each, for the tails.
+            step: What is added because noise is discrete.
+        """
+        steps = np.full(len(query), _HALF) if step is None else step
+        self._found.append((query, value, variance, steps))
+
+    def padded(self, queries: int) -> tuple[Floats, Floats, Floats]:
+        """Values (infinite where there is none), standard deviations and steps: [queries, most]."""
+        nothing = np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0)
+        query, value, variance, step = (
+            np.concatenate(columns) for columns in zip(nothing, *self._found, strict=True)
+        )
+        many = np.bincount(query, minlength=queries)
+        order = np.argsort(query, kind="stable")
+        rank = np.arange(len(query)) - np.repeat(np.cumsum(many) - many, many)
+        full = np.full((3, queries, max(1, int(many.max(initial=0)))), 1.0)
+        full[0] = np.inf
+        full[:, query[order], rank] = np.stack([value, np.sqrt(variance), step])[:, order]
+        return full[0], full[1], full[2]
+
+
 @dataclass(frozen=True)
 class Bounds:
-    """The upper bounds of a count, and of the negated count: fixed ones and chosen ones."""
+    """The upper bounds of counts, or of negated counts: fixed ones and chosen ones."""
 
-    fixed: list[Candidate]
-    chosen: list[Candidate]
+    fixed: Candidates = field(default_factory=Candidates)
+    chosen: Candidates = field(default_factory=Candidates)
 
 
-@dataclass(frozen=True)
-class _Condition:
-    """What tables say about one condition.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Single:
+    """What one-way tables say about conditions; all arrays have one number per condition.
 
     Args:
-        inner: The sum of the cells wholly inside.
-        upper: The upper bound by its own table.
-        fine_inner: The same as `inner` with the parts of cut cells, and its variance, if these
-            were counted again.
-        chosen_low: Bounds of the negated sum with those parts.
-        chosen_high: Bounds of the sum.
+        table: The table, or -1 if there is none.
+        inner: The sum of the cells wholly inside, and how many these are.
+        touched: The same of those inside at least in part.
+        outer: The same of all others.
+        fine: Whether all cells that the condition cuts were counted again.
+        parts: With the parts of cut cells: the sums of those wholly inside, touched, not wholly
+            inside, and not touched, with the numbers of parts.
     """
 
-    inner: Sum
-    upper: Candidate
-    fine_inner: tuple[float, float] | None = None
-    chosen_low: tuple[Candidate, ...] = ()
-    chosen_high: tuple[Candidate, ...] = ()
+    table: Ints
+    inner: Floats
+    touched: Floats
+    outer: Floats
+    fine: NDArray[np.bool_]
+    parts: Floats
 
 
 def bounds_of(
-    measured: Measured,
-    conditions: Mapping[int, Intervals],
-    regions: tuple[Candidate, Candidate],
-    known: dict[Hashable, object] | None = None,
+    measured: Measured, asked: Conditions, estimate: Floats, variance: Floats
 ) -> tuple[Bounds, Bounds]:
-    """The bounds of one count: of the negated count for the lower end, and for the upper end.
+    """The bounds of counts: of the negated counts for lower ends, and for upper ends.
 
     Args:
         measured: The tables.
-        conditions: What counts, by attribute.
-        regions: What the regions give: a bound of the negated count, and one of the count.
-        known: Conditions that were looked at before; pass the same for many queries.
+        asked: The conditions of the queries.
+        estimate: By the regions: what lies inside, evenly and touched, shape [queries, 3].
+        variance: The variances of these.
     """
-    seen = {} if known is None else known
-    d = len(conditions)
-    found: dict[int, _Condition] = {}
-    for place, intervals in conditions.items():
-        if place in measured.edges:
-            key = place, intervals
-            if key not in seen:
-                seen[key] = _condition(measured, place, intervals)
-            one = seen[key]
-            assert isinstance(one, _Condition)
-            found[place] = one
-    low, high = Bounds([regions[0]], []), Bounds([regions[1]], [])
-    high.fixed.extend(one.upper for one in found.values())
-    for one in found.values():
-        high.chosen.extend(one.chosen_high)
-    if not d:
-        whole = Candidate(measured.single.number, measured.single.variance)
-        low.fixed.append(whole.negated())
-        high.fixed.append(whole)
-    elif len(found) == d:
-        value, variance = measured.single.at_least({a: one.inner for a, one in found.items()})
-        low.fixed.append(Candidate(-value, variance, _HALF * max(1, d - 1)))
-        if d == 1:
-            low.chosen.extend(next(iter(found.values())).chosen_low)
-        elif any(one.fine_inner is not None for one in found.values()):
-            low.chosen.append(_frechet_in_parts(measured, found))
+    low, high = Bounds(), Bounds()
+    every, many = np.arange(asked.queries), asked.number
+    low.fixed.add(every, -estimate[:, 0], variance[:, 0])
+    high.fixed.add(every, estimate[:, 2], variance[:, 2])
+    tables, single = measured.single, _single(measured, asked)
+    known = np.flatnonzero(single.table >= 0)
+    alone = _sums(single, single.touched, known, np.arange(len(known)), len(known))
+    high.fixed.add(asked.query[known], *tables.at_least(alone))
+    nothing = np.flatnonzero(many == 0)
+    whole = np.full(len(nothing), tables.number), np.full(len(nothing), tables.variance)
+    low.fixed.add(nothing, -whole[0], whole[1])
+    high.fixed.add(nothing, *whole)
+    measured_all = (np.bincount(asked.query[known], minlength=asked.queries) == many) & (many > 0)
+    _frechet(measured, asked, single, measured_all, low)
+    _in_parts(measured, asked, single, measured_all, (low, high))
     if measured.pairs is not None:
         for pair in measured.pairs.counts:
             assert isinstance(pair, tuple)
-            if pair[0] in conditions and pair[1] in conditions:
-                inner, touched = _pair(measured, measured.pairs, pair, conditions)
-                high.chosen.append(touched)
-                if d == 2:
-                    low.chosen.append(inner.negated())
+            _pair(measured, measured.pairs, pair, asked, (low, high))
     return low, high
 
 
-def _condition(measured: Measured, place: int, intervals: Intervals) -> _Condition:
-    tables, table = measured.single, measured.single.counts[place]
-    covered = cover(measured.edges[place], intervals)
-    inner = _sum(table, covered.inner)
-    upper = Candidate(*tables.at_least({place: _sum(table, covered.touched)}))
-    cut = covered.cut.tolist()
-    if not cut or any((place, cell) not in measured.parts for cell in cut):
-        return _Condition(inner, upper)
-    held: list[tuple[Floats, Covered]] = []
-    for cell in cut:
-        edges, counts = measured.parts[place, cell]
-        held.append((counts, cover(edges, intervals)))
-    wholly = [_sum(counts, one.inner) for counts, one in held]
-    partly = [_sum(counts, one.touched) for counts, one in held]
-    hardly = [_sum(counts, ~one.inner) for counts, one in held]
-    never = [_sum(counts, ~one.touched) for counts, one in held]
-    outer = _sum(table, ~covered.touched)
-    rest, noise = tables.without({place})
+def _single(measured: Measured, asked: Conditions) -> _Single:
+    number = len(asked.place)
+    table, fine = np.full(number, -1, np.int64), np.zeros(number, np.bool_)
+    inner, touched, outer = np.zeros((3, number, 2))
+    parts = np.zeros((4, number, 2))
+    for place in np.unique(asked.place).tolist():
+        if place not in measured.edges:
+            continue
+        here = asked.on(place)
+        counts = measured.single.counts[place]
+        covered = asked.cover(here, measured.edges[place])
+        table[here] = measured.single.place[place]
+        inner[here] = _held(counts, covered.inner)
+        touched[here] = _held(counts, covered.touched)
+        outer[here] = _held(counts, ~covered.touched)
+        again = [cell for at, cell in measured.parts if at == place]
+        unknown = np.ones(len(counts), np.bool_)
+        unknown[again] = False
+        fine[here] = covered.cut.any(axis=1) & ~covered.cut[:, unknown].any(axis=1)
+        for cell in again:
+            cut = here[covered.cut[:, cell] & fine[here]]
+            edges, held = measured.parts[place, cell]
+            one = asked.cover(cut, edges)
+            for sort, chosen in enumerate((one.inner, one.touched, ~one.inner, ~one.touched)):
+                parts[sort, cut] += _held(held, chosen)
+    return _Single(table=table, inner=inner, touched=touched, outer=outer, fine=fine, parts=parts)
 
-    def together(cells: Sum, parts: list[Sum]) -> tuple[float, float]:
-        value = cells.value + sum(one.value for one in parts)
-        counted = sum(one.cells for one in parts)
-        return value, cells.cells * tables.noise + counted * measured.parts_variance
 
-    def beside(cells: Sum, parts: list[Sum]) -> Candidate:
-        value, variance = together(cells, parts)
-        return Candidate(rest - value, variance + noise)
+def _frechet(
+    measured: Measured,
+    asked: Conditions,
+    single: _Single,
+    measured_all: NDArray[np.bool_],
+    low: Bounds,
+) -> None:
+    """The lower bounds sum_a S_a - (d - 1) N."""
+    queries, chosen, group = _of_queries(asked, measured_all)
+    sums = _sums(single, single.inner, chosen, group, len(queries))
+    value, variance = measured.single.at_least(sums)
+    low.fixed.add(queries, -value, variance, _steps(asked, queries))
 
-    fine = together(inner, wholly)
-    return _Condition(
-        inner,
-        upper,
-        fine,
-        (Candidate(*fine).negated(), beside(outer, hardly).negated()),
-        (Candidate(*together(inner, partly)), beside(outer, never)),
+
+def _in_parts(
+    measured: Measured,
+    asked: Conditions,
+    single: _Single,
+    measured_all: NDArray[np.bool_],
+    ends: tuple[Bounds, Bounds],
+) -> None:
+    """Bounds with the parts of cut cells that were counted again."""
+    low, high = ends
+    tables = measured.single
+    scale = np.array([tables.noise, measured.parts_variance])
+    wholly, partly, hardly, never = single.parts
+    fine = np.flatnonzero(single.fine)
+    query = asked.query[fine]
+    alone = _sums(single, single.inner, fine, np.arange(len(fine)), len(fine))
+    rest, noise = tables.without(alone)
+
+    def together(cells: Floats, parts: Floats, chosen: Ints) -> tuple[Floats, Floats]:
+        value = cells[chosen, 0] + parts[chosen, 0]
+        return value, np.stack([cells[chosen, 1], parts[chosen, 1]], axis=1) @ scale
+
+    high.chosen.add(query, *together(single.inner, partly, fine))
+    value, variance = together(single.outer, never, fine)
+    high.chosen.add(query, rest - value, variance + noise)
+    one = measured_all[query] & (asked.number[query] == 1)
+    value, variance = together(single.inner, wholly, fine)
+    low.chosen.add(query[one], -value[one], variance[one])
+    value, variance = together(single.outer, hardly, fine)
+    low.chosen.add(query[one], (value - rest)[one], (variance + noise)[one])
+    # sum_a S_a - (d - 1) N with these parts; N by other tables, whose noise is fresh
+    some = np.zeros(asked.queries, np.bool_)
+    some[query] = True
+    queries, chosen, group = _of_queries(asked, measured_all & some & (asked.number > 1))
+    sums = _sums(single, single.inner, chosen, group, len(queries))
+    rest, noise = tables.without(sums)
+    more = asked.number[queries] - 1
+    value, variance = together(single.inner, wholly, chosen)
+    low.chosen.add(
+        queries,
+        more * rest - sums.gathered(value),
+        more**2 * noise + sums.gathered(variance),
+        _steps(asked, queries),
     )
-
-
-def _frechet_in_parts(measured: Measured, found: Mapping[int, _Condition]) -> Candidate:
-    """sum_a S_a - (d - 1) N with the parts of cut cells, as a bound of the negated count."""
-    d = len(found)
-    number, noise = measured.single.without(found.keys())
-    value, variance = (d - 1) * number, (d - 1) ** 2 * noise
-    for one in found.values():
-        mine = one.fine_inner or (one.inner.value, one.inner.cells * measured.single.noise)
-        value, variance = value - mine[0], variance + mine[1]
-    return Candidate(value, variance, _HALF * max(1, d - 1))
 
 
 def _pair(
-    measured: Measured, pairs: Tables, pair: tuple[int, int], conditions: Mapping[int, Intervals]
-) -> tuple[Candidate, Candidate]:
+    measured: Measured,
+    pairs: Tables,
+    pair: tuple[int, int],
+    asked: Conditions,
+    ends: tuple[Bounds, Bounds],
+) -> None:
     """What the inner and the touched cells of a pair hold."""
-    one, other = (cover(measured.groups[place], conditions[place]) for place in pair)
-    table = pairs.counts[pair]
-    inner, touched = (
-        Candidate(*pairs.at_least({pair: _sum(table, np.outer(*cells).ravel())}))
-        for cells in ((one.inner, other.inner), (one.touched, other.touched))
+    low, high = ends
+    query, one, other = both_of(asked, pair)
+    covered = [
+        asked.cover(conditions, measured.groups[place])
+        for conditions, place in zip((one, other), pair, strict=True)
+    ]
+    table = pairs.counts[pair].reshape(covered[0].inner.shape[1], -1)
+
+    def bound(sides: Iterable[NDArray[np.bool_]]) -> tuple[Floats, Floats]:
+        first, second = sides
+        value = ((first @ table) * second).sum(axis=1)
+        sums = Sums(
+            table=np.full(len(query), pairs.place[pair]),
+            value=value,
+            cells=first.sum(axis=1) * second.sum(axis=1),
+            group=np.arange(len(query)),
+            groups=len(query),
+        )
+        return pairs.at_least(sums)
+
+    high.chosen.add(query, *bound(side.touched for side in covered))
+    value, variance = bound(side.inner for side in covered)
+    two = asked.number[query] == 2
+    low.chosen.add(query[two], -value[two], variance[two])
+
+
+def both_of(asked: Conditions, pair: tuple[int, int]) -> tuple[Ints, Ints, Ints]:
+    """The queries with conditions on two attributes, and these conditions."""
+    one, other = (asked.on(place) for place in pair)
+    query, first, second = np.intersect1d(
+        asked.query[one], asked.query[other], assume_unique=True, return_indices=True
     )
-    return inner, touched
+    return query, one[first], other[second]
 
 
-def _sum(table: Floats, chosen: NDArray[np.bool_]) -> Sum:
-    return Sum(float(table[chosen].sum()), int(chosen.sum()))
+def _of_queries(asked: Conditions, wanted: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints]:
+    """Some queries, their conditions, and which of these queries each condition belongs to."""
+    queries, chosen = np.flatnonzero(wanted), np.flatnonzero(wanted[asked.query])
+    return queries, chosen, np.searchsorted(queries, asked.query[chosen])
+
+
+def _sums(single: _Single, held: Floats, chosen: Ints, group: Ints, groups: int) -> Sums:
+    return Sums(
+        table=single.table[chosen],
+        value=held[chosen, 0],
+        cells=held[chosen, 1].astype(np.int64),
+        group=group,
+        groups=groups,
+    )
+
+
+def _steps(asked: Conditions, queries: Ints) -> Floats:
+    return _HALF * np.maximum(1, asked.number[queries] - 1)
+
+
+def _held(table: Floats, chosen: NDArray[np.bool_]) -> Floats:
+    """The sum of the chosen cells of each condition, and how many these are."""
+    return np.stack([chosen @ table, chosen.sum(axis=1)], axis=1)

@@ -14,7 +14,8 @@ import numpy as np
 
 from hedgerow.arrays import Floats
 from hedgerow.estimate.intervals.best_end import best_upper_ends
-from hedgerow.estimate.intervals.candidates import CLASS, Bounds, Candidate, Measured, bounds_of
+from hedgerow.estimate.intervals.candidates import Measured, bounds_of
+from hedgerow.estimate.intervals.conditions import CLASS, Conditions
 from hedgerow.estimate.intervals.tables import Tables
 from hedgerow.measured.marginals import Marginals, fine_edges
 
@@ -88,40 +89,19 @@ def guaranteed_ends(
     Returns:
         The lower and upper ends: whole numbers, at least 0.
     """
-    known: dict[Hashable, object] = {}
-    bounds: tuple[list[Bounds], list[Bounds]] = ([], [])
-    alpha, fixed = np.zeros((2, len(queries))), np.zeros(len(queries))
-    for number, query in enumerate(queries):
-        conditions = dict(query.where)
-        if query.classes is not None:
-            conditions[CLASS] = tuple((float(code), float(code + 1)) for code in query.classes)
-        many = min(len(conditions), len(_UPPER) - 1)
-        fixed[number] = _FIXED[many]
-        alpha[:, number] = (1 - level) * (1 - _UPPER[many]), (1 - level) * _UPPER[many]
-        regions = (
-            Candidate(-float(estimate[number, 0]), float(variance[number, 0])),
-            Candidate(float(estimate[number, 2]), float(variance[number, 2])),
-        )
-        found = bounds_of(measured, conditions, regions, known)
-        bounds[0].append(found[0])
-        bounds[1].append(found[1])
+    asked = Conditions.of(queries)
+    many = np.minimum(asked.number, len(_UPPER) - 1)
+    fixed, upper = np.array(_FIXED)[many], np.array(_UPPER)[many]
     low, high = (
         np.minimum(
-            best_upper_ends(*_padded([one.fixed for one in side]), share * fixed),
-            best_upper_ends(*_padded([one.chosen for one in side]), share * (1 - fixed)),
+            best_upper_ends(*side.fixed.padded(asked.queries), share * fixed),
+            best_upper_ends(*side.chosen.padded(asked.queries), share * (1 - fixed)),
         )
-        for side, share in zip(bounds, alpha, strict=True)
+        for side, share in zip(
+            bounds_of(measured, asked, estimate, variance),
+            ((1 - level) * (1 - upper), (1 - level) * upper),
+            strict=True,
+        )
     )
     # the truth is a whole number, so an interval may end at one
     return np.maximum(np.ceil(-low - 1e-9), 0.0), np.maximum(np.floor(high + 1e-9), 0.0)
-
-
-def _padded(several: list[list[Candidate]]) -> tuple[Floats, Floats, Floats]:
-    """Candidates as arrays: values (infinite where there is none), standard deviations, steps."""
-    most = max((len(one) for one in several), default=0)
-    full = np.full((3, len(several), max(1, most)), np.inf)
-    full[1:] = 1.0
-    for number, one in enumerate(several):
-        for place, bound in enumerate(one):
-            full[:, number, place] = bound.value, bound.variance**0.5, bound.step
-    return full[0], full[1], full[2]

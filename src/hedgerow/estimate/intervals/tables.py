@@ -9,30 +9,38 @@ cells becomes S^_a = S_a + q_a (N^ - T_a), with q_a = k_a / m_a.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.schema.conditions import Intervals
 
-__all__ = ["Covered", "Sum", "Tables", "cover"]
+__all__ = ["Sums", "Tables"]
 
 
-@dataclass(frozen=True)
-class Sum:
-    """A sum of noisy cells of one table.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sums:
+    """Sums of noisy cells, some of which belong together.
 
     Args:
+        table: The place of the table of each sum in `Tables.counts`.
         value: The sum.
-        cells: How many cells.
+        cells: How many cells it is of.
+        group: Which sums belong together: those with the same number, of different tables.
+        groups: How many groups there are.
     """
 
-    value: float
-    cells: int
+    table: Ints
+    value: Floats
+    cells: Ints
+    group: Ints
+    groups: int
+
+    def gathered(self, values: Floats) -> Floats:
+        """The sum of something over each group."""
+        return np.bincount(self.group, values, self.groups).astype(np.float64)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,8 +57,10 @@ class Tables:
         ...                 total=(100.0, 8.0))
         >>> tables.number  # both tell it equally well
         101.0
-        >>> tables.at_least({"sex": Sum(40.0, 1)})  # half of the difference belongs here
-        (39.5, 3.0)
+        >>> men = Sums(table=np.array([0]), value=np.array([40.0]), cells=np.array([1]),
+        ...            group=np.array([0]), groups=1)
+        >>> [found.tolist() for found in tables.at_least(men)]  # half of the difference is here
+        [[39.5], [3.0]]
     """
 
     counts: Mapping[Hashable, Floats]
@@ -58,11 +68,19 @@ class Tables:
     total: tuple[float, float]
 
     @cached_property
-    def weights(self) -> dict[Hashable, float]:
-        """The weight of each table's total in the number of records."""
-        exact = {name: 1 / (len(table) * self.noise) for name, table in self.counts.items()}
-        whole = sum(exact.values()) + 1 / self.total[1]
-        return {name: weight / whole for name, weight in exact.items()}
+    def place(self) -> dict[Hashable, int]:
+        """The place of each table."""
+        return {name: place for place, name in enumerate(self.counts)}
+
+    @cached_property
+    def cells(self) -> Ints:
+        """How many cells each table has."""
+        return np.array([len(table) for table in self.counts.values()], np.int64)
+
+    @cached_property
+    def totals(self) -> Floats:
+        """The sum of each table."""
+        return np.array([float(table.sum()) for table in self.counts.values()])
 
     @property
     def noise(self) -> float:
@@ -70,25 +88,29 @@ class Tables:
         return self.deviation**2
 
     @cached_property
+    def _exact(self) -> Floats:
+        """The inverse of the variance of each table's total."""
+        return np.asarray(1 / (self.cells * self.noise), np.float64)
+
+    @cached_property
     def number(self) -> float:
         """The number of records."""
-        return self.without(())[0]
+        summed = self.total[0] / self.total[1] + float((self._exact * self.totals).sum())
+        return float(summed * self.variance)
 
     @cached_property
     def variance(self) -> float:
         """The variance of the number of records."""
-        return self.without(())[1]
+        return float(1 / (1 / self.total[1] + self._exact.sum()))
 
-    def without(self, names: Collection[Hashable]) -> tuple[float, float]:
-        """The number of records by everything but some tables, and its variance."""
-        value, weight = self.total[0] / self.total[1], 1 / self.total[1]
-        for name, table in self.counts.items():
-            if name not in names:
-                mine = 1 / (len(table) * self.noise)
-                value, weight = value + mine * float(table.sum()), weight + mine
-        return value / weight, 1 / weight
+    def without(self, sums: Sums) -> tuple[Floats, Floats]:
+        """The number of records by everything but the tables of each group, and its variance."""
+        exact = self._exact[sums.table]
+        weight = 1 / self.variance - sums.gathered(exact)
+        left = self.number / self.variance - sums.gathered(exact * self.totals[sums.table])
+        return left / weight, 1 / weight
 
-    def at_least(self, sums: Mapping[Hashable, Sum]) -> tuple[float, float]:
+    def at_least(self, sums: Sums) -> tuple[Floats, Floats]:
         """How many records lie in d sums at once, at least: sum_a S^_a - (d - 1) N^ (Frechet).
 
         With R = sum_a q_a - (d - 1) this has the weight 1 - q_a + R w_a on the cells of S_a,
@@ -96,57 +118,19 @@ class Tables:
         T_0: from these follows its variance. With d = 1 it is S^_a itself.
 
         Args:
-            sums: Of d tables, the sum of some cells.
+            sums: The sums, those of each group at once.
 
         Returns:
-            The value and its variance.
+            The value of each group, and its variance.
         """
-        parts = {name: one.cells / len(self.counts[name]) for name, one in sums.items()}
-        rest = sum(parts.values()) - (len(sums) - 1)
-        value, variance = rest * self.number, rest**2 * self.variance
-        for name, one in sums.items():
-            table, part, shared = self.counts[name], parts[name], rest * self.weights[name]
-            value += one.value - part * float(table.sum())
-            variance += self.noise * (
-                one.cells * (1 - part + shared) ** 2
-                + (len(table) - one.cells) * (shared - part) ** 2
-                - len(table) * shared**2
-            )
-        return value, max(variance, 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Covered:
-    """The cells of a table that a condition covers.
-
-    Args:
-        inner: Those wholly covered.
-        touched: Those covered at least in part.
-    """
-
-    inner: NDArray[np.bool_]
-    touched: NDArray[np.bool_]
-
-    @property
-    def cut(self) -> Ints:
-        """The cells that are covered in part."""
-        return np.flatnonzero(self.touched & ~self.inner)
-
-
-def cover(edges: Ints, intervals: Intervals) -> Covered:
-    """Which cells a condition covers.
-
-    Args:
-        edges: The edges of the cells, in codes.
-        intervals: The codes that count: disjoint, increasing, half-open.
-
-    Example:
-        >>> found = cover(np.array([0, 10, 20, 30]), ((5.0, 20.0),))
-        >>> found.inner.tolist(), found.touched.tolist(), found.cut.tolist()
-        ([False, True, False], [True, True, False], [0])
-    """
-    low, high = edges[:-1].astype(np.float64), edges[1:].astype(np.float64)
-    held = np.zeros(len(low))
-    for start, end in intervals:
-        held += np.maximum(0.0, np.minimum(high, end) - np.maximum(low, start))
-    return Covered(held >= high - low - 1e-9, held > 0)
+        cells = self.cells[sums.table]
+        part = sums.cells / cells
+        rest = sums.gathered(part - 1) + 1
+        shared = (rest * self.variance)[sums.group] * self._exact[sums.table]
+        value = rest * self.number + sums.gathered(sums.value - part * self.totals[sums.table])
+        variance = rest**2 * self.variance + self.noise * sums.gathered(
+            sums.cells * (1 - part + shared) ** 2
+            + (cells - sums.cells) * (shared - part) ** 2
+            - cells * shared**2
+        )
+        return value, np.maximum(variance, 0.0)

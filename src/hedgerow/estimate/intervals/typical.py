@@ -19,8 +19,7 @@ strongly, it is far too small.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -28,11 +27,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hedgerow.arrays import Floats
-from hedgerow.estimate.intervals.candidates import CLASS, Measured
-from hedgerow.estimate.intervals.tables import cover
+from hedgerow.arrays import Floats, Ints
+from hedgerow.estimate.intervals.candidates import Measured, both_of
+from hedgerow.estimate.intervals.conditions import CLASS, Conditions
 from hedgerow.estimate.marginals.model import Model
-from hedgerow.schema.conditions import Intervals
 
 if TYPE_CHECKING:
     from hedgerow.schema.query import Query
@@ -65,73 +63,72 @@ class TypicalError:
             queries: The queries.
             estimate: What the model counts.
         """
-        return np.array([
-            self._one(query, max(0.0, float(counted)))
-            for query, counted in zip(queries, estimate, strict=True)
-        ])  # fmt: skip
-
-    def _one(self, query: Query, counted: float) -> float:
-        conditions = dict(query.where)
-        if query.classes is not None:
-            conditions[CLASS] = tuple((float(code), float(code + 1)) for code in query.classes)
+        asked = Conditions.of(queries)
         number = max(1.0, self.model.forest.total)
-        noise = {a: self._variance(a, intervals) for a, intervals in conditions.items()}
+        share, noise = self._conditions(asked)
         # a count that was taken for nothing may still be as large as its noise
-        share = {
-            a: min(1.0, max(self._share(a, intervals), noise[a] ** 0.5 / number))
-            for a, intervals in conditions.items()
-        }
-        counted = max(counted, number * math.prod(share.values()))
+        share = np.minimum(1.0, np.maximum(share, np.sqrt(noise) / number))
+        together = np.ones(asked.queries)
+        np.multiply.at(together, asked.query, share)
+        counted = np.maximum(np.maximum(0.0, estimate), number * together)
         square = counted + 1 + (counted / number) ** 2 * self.measured.single.variance
-        for place, variance in noise.items():
-            square += (counted / (number * share[place])) ** 2 * variance
-        for pair in combinations(sorted(conditions), 2):
-            one, other = (share[place] for place in pair)
-            if self._is_measured(pair):
-                variance = self._pair_variance(pair, conditions)
-                square += (counted / (number * one * other)) ** 2 * variance
-            else:
-                square += self.phi**2 * counted**2 * (1 - one) * (1 - other) / (one * other)
-        return float(_FACTOR * square**0.5)
 
-    def _share(self, place: int, intervals: Intervals) -> float:
-        """The part of all records that meet a condition, by the model."""
-        if place == CLASS:
-            found = self.model.by_class
-            held = found[[int(low) for low, _ in intervals]].sum()
-            return float(np.clip(held / max(found.sum(), _TINY), 1e-6, 1.0))
-        mass = self.model.forest.codes[place]
-        ends = np.concatenate([[0.0], np.cumsum(mass)])
-        held = sum(
-            np.interp(high, np.arange(len(ends)), ends) - np.interp(low, np.arange(len(ends)), ends)
-            for low, high in intervals
-        )
-        return float(np.clip(held / max(ends[-1], _TINY), 1e-6, 1.0))
+        def over_conditions(values: Floats) -> Floats:
+            return np.bincount(asked.query, values, asked.queries).astype(np.float64)
 
-    def _variance(self, place: int, intervals: Intervals) -> float:
-        """The noise of a condition's own count."""
+        square += (counted / number) ** 2 * over_conditions(noise / share**2)
+        odds = (1 - share) / share
+        unmeasured = (over_conditions(odds) ** 2 - over_conditions(odds**2)) / 2
+        for variance, query, one, other in self._pairs(asked):
+            unmeasured[query] -= odds[one] * odds[other]
+            scale = (counted[query] / (number * share[one] * share[other])) ** 2
+            square[query] += scale * variance
+        square += self.phi**2 * counted**2 * np.maximum(0.0, unmeasured)
+        return np.asarray(_FACTOR * np.sqrt(square))
+
+    def _conditions(self, asked: Conditions) -> tuple[Floats, Floats]:
+        """The part of all records that meet each condition, by the model, and its noise."""
+        share, noise = np.ones(len(asked.place)), np.zeros(len(asked.place))
+        for place in np.unique(asked.place).tolist():
+            here = asked.on(place)
+            mass = self.model.by_class if place == CLASS else self.model.forest.codes[place]
+            ends = np.concatenate([[0.0], np.cumsum(mass)])
+            low, high = (np.interp(end, np.arange(len(ends)), ends) for end in asked.ends(here))
+            held = asked.summed(here, high - low)
+            share[here] = np.clip(held / max(ends[-1], _TINY), 1e-6, 1.0)
+            noise[here] = self._variance(asked, here, place)
+        return share, noise
+
+    def _variance(self, asked: Conditions, here: Ints, place: int) -> Floats:
+        """The noise of the count of conditions on one attribute."""
         if place not in self.measured.edges:
-            return (self.model.forest.total / 2) ** 2  # nobody knows
+            return np.full(len(here), (self.model.forest.total / 2) ** 2)  # nobody knows
         edges = self.measured.edges[place]
-        covered = cover(edges, intervals)
-        cells, counted = len(covered.touched), int(covered.touched.sum())
-        found = float(self.measured.single.noise * counted * (1 - counted / (cells + 1)))
-        for cell in covered.cut.tolist() if place != CLASS else []:
-            low, high = int(edges[cell]), int(edges[cell + 1])
+        covered = asked.cover(here, edges)
+        counted = covered.touched.sum(axis=1)
+        found = self.measured.single.noise * counted * (1 - counted / len(edges))
+        for cell in np.flatnonzero(covered.cut.any(axis=0)).tolist():
+            cut = covered.cut[:, cell]
             if (place, cell) in self.measured.parts:
-                parts = cover(self.measured.parts[place, cell][0], intervals)
-                found += self.measured.parts_variance * int(parts.touched.sum())
+                parts = asked.cover(here[cut], self.measured.parts[place, cell][0])
+                found[cut] += self.measured.parts_variance * parts.touched.sum(axis=1)
             else:
-                held = sum(max(0.0, min(high, b) - max(low, a)) for a, b in intervals)
-                share = held / (high - low)
-                mass = float(self.model.forest.codes[place][low:high].sum())
-                found += _UNEVEN * mass**2 * share * (1 - share)
-        return found
+                share = covered.share[cut, cell]
+                mass = float(self.model.forest.codes[place][edges[cell] : edges[cell + 1]].sum())
+                found[cut] += _UNEVEN * mass**2 * share * (1 - share)
+        return np.asarray(found, np.float64)
 
-    def _pair_variance(self, pair: tuple[int, int], conditions: dict[int, Intervals]) -> float:
-        one, other = (cover(self.measured.groups[place], conditions[place]) for place in pair)
-        assert self.measured.pairs is not None
-        return self.measured.pairs.noise * float(one.touched.sum() * other.touched.sum())
+    def _pairs(self, asked: Conditions) -> Iterator[tuple[Floats, Ints, Ints, Ints]]:
+        """Of pairs that were measured: their noise, the queries on both, and the conditions."""
+        pairs = self.measured.pairs
+        for pair in () if pairs is None else pairs.counts:
+            assert isinstance(pair, tuple) and pairs is not None
+            query, one, other = both_of(asked, pair)
+            cells = [
+                asked.cover(conditions, self.measured.groups[place]).touched.sum(axis=1)
+                for conditions, place in zip((one, other), pair, strict=True)
+            ]
+            yield pairs.noise * (cells[0] * cells[1]).astype(np.float64), query, one, other
 
     def _is_measured(self, pair: tuple[int, int]) -> bool:
         return self.measured.pairs is not None and (pair[1], pair[0]) in self.measured.pairs.counts

@@ -31,7 +31,7 @@ WORD = 64
 _MOST_BYTES = 1 << 27  # of all bitmaps; beyond, they are fewer and conditions need more of them
 _MOST_BITS = 8  # values whose sets all have a bitmap
 _BATCH, _BLOCK = 4096, 128  # queries: read at a time, and summed up at a time
-_SHARE_BITS = 10  # of class probabilities
+_SHARE_BITS = 14  # of class probabilities
 _DUST = 1e-9  # code units that are rounding errors of the query's bounds
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.estimate.intervals.candidates import CLASS, Measured
+from hedgerow.estimate.intervals.candidates import Measured
+from hedgerow.estimate.intervals.conditions import CLASS
 from hedgerow.estimate.intervals.counts import guaranteed_ends
 from hedgerow.estimate.intervals.tables import Tables
 from hedgerow.schema import Query

@@ -57,7 +57,7 @@ def test_counts_are_those_of_the_rows(
     monkeypatch.setattr(bitmaps, "_BLOCK", 7)
     weighed, asked = rows(number), queries(120, whole)
     shares = np.random.default_rng(1).dirichlet(np.ones(4), number)
-    shares = np.rint(shares * 1024) / 1024
+    shares = np.rint(shares * 2**14) / 2**14
     shares[:, 0] += 1 - shares.sum(axis=1)
     counter = Bitmaps(weighed, SIZES)
     found = counter.count(asked, {(1, 2): counter.planes(shares, (1, 2))})

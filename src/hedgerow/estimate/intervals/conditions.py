@@ -1,0 +1,143 @@
+"""The conditions of many queries as arrays, so that whole columns of them are looked at at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    from hedgerow.schema.query import Intervals, Query
+
+__all__ = ["CLASS", "Conditions", "Covered"]
+
+
+CLASS = -1
+"""The place of the class, beside those of attributes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Covered:
+    """The cells of a table that conditions cover, each [conditions, cells].
+
+    Args:
+        share: How far.
+        inner: Those wholly covered.
+        touched: Those covered at least in part.
+    """
+
+    share: Floats
+    inner: NDArray[np.bool_]
+    touched: NDArray[np.bool_]
+
+    @property
+    def cut(self) -> NDArray[np.bool_]:
+        """The cells that are covered in part."""
+        return self.touched & ~self.inner
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Conditions:
+    """The conditions of queries, one after the other; that on the class is the last of a query.
+
+    Args:
+        queries: How many queries there are.
+        query: The query of each condition.
+        place: Its attribute, or `CLASS`.
+        begin: Where its intervals begin; one more than there are conditions.
+        lows: The lower ends of intervals, in code units.
+        highs: The upper ends.
+    """
+
+    queries: int
+    query: Ints
+    place: Ints
+    begin: Ints
+    lows: Floats
+    highs: Floats
+
+    @staticmethod
+    def of(queries: Sequence[Query]) -> Conditions:
+        """The conditions of queries.
+
+        Example:
+            >>> from hedgerow.schema.query import Query
+            >>> found = Conditions.of([Query(((3, ((0.0, 2.0),)),), (1,)), Query()])
+            >>> found.query.tolist(), found.place.tolist(), found.highs.tolist()
+            ([0, 0], [3, -1], [2.0, 2.0])
+        """
+        each = chain.from_iterable
+        several = [query.where + _of_class(query) for query in queries]
+        flat = list(each(several))
+        ends = np.fromiter(each(each(intervals for _, intervals in flat)), np.float64)
+        many = np.fromiter((len(intervals) for _, intervals in flat), np.int64, len(flat))
+        return Conditions(
+            queries=len(queries),
+            query=np.repeat(np.arange(len(queries)), [len(one) for one in several]),
+            place=np.fromiter((place for place, _ in flat), np.int64, len(flat)),
+            begin=np.concatenate([[0], np.cumsum(many)]),
+            lows=ends[::2],
+            highs=ends[1::2],
+        )
+
+    @property
+    def number(self) -> Ints:
+        """How many conditions each query has."""
+        return np.bincount(self.query, minlength=self.queries)
+
+    def on(self, place: int) -> Ints:
+        """The conditions on an attribute, of which a query has at most one."""
+        return np.flatnonzero(self.place == place)
+
+    def summed(self, chosen: Ints, values: Floats) -> Floats:
+        """Sums over the intervals of some conditions.
+
+        Args:
+            chosen: The conditions.
+            values: Of each interval of each of them, one after the other: [intervals, ...].
+        """
+        many = self.begin[chosen + 1] - self.begin[chosen]
+        found = np.zeros((len(chosen), *values.shape[1:]))
+        some = np.flatnonzero(many)
+        if len(some):
+            found[some] = np.add.reduceat(values, (np.cumsum(many) - many)[some], axis=0)
+        return found
+
+    def ends(self, chosen: Ints) -> tuple[Floats, Floats]:
+        """The lower and upper ends of all intervals of some conditions, one after the other."""
+        many = self.begin[chosen + 1] - self.begin[chosen]
+        shift = self.begin[chosen] - np.cumsum(many) + many
+        place = np.repeat(shift, many) + np.arange(int(many.sum()))
+        return self.lows[place], self.highs[place]
+
+    def cover(self, chosen: Ints, edges: Ints) -> Covered:
+        """Which cells some conditions cover.
+
+        Args:
+            chosen: The conditions.
+            edges: The edges of the cells, in codes.
+
+        Example:
+            >>> from hedgerow.schema.query import Query
+            >>> asked = Conditions.of([Query(((0, ((5.0, 20.0),)),))])
+            >>> found = asked.cover(np.array([0]), np.array([0, 10, 20, 30]))
+            >>> found.inner.tolist(), found.touched.tolist(), found.cut.tolist()
+            ([[False, True, False]], [[True, True, False]], [[True, False, False]])
+        """
+        low, high = edges[:-1].astype(np.float64), edges[1:].astype(np.float64)
+        starts, stops = self.ends(chosen)
+        inside = np.minimum(high, stops[:, None]) - np.maximum(low, starts[:, None])
+        held = self.summed(chosen, np.maximum(0.0, inside))
+        return Covered(held / (high - low), held >= high - low - 1e-9, held > 0)
+
+
+def _of_class(query: Query) -> tuple[tuple[int, Intervals], ...]:
+    if query.classes is None:
+        return ()
+    return ((CLASS, tuple((float(code), float(code + 1)) for code in query.classes)),)
