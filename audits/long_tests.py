@@ -1,8 +1,9 @@
-"""The replays of the tests at full size: more examples, and every budget on every pair.
+"""The tests at full size: what is marked `long`, and the replays with more examples.
 
     python audits/long_tests.py --examples 2000
 
-`make test` runs the same files with 60 examples. Ends with the exit code of pytest.
+`make test` leaves out the former and runs the latter with 60 examples. Ends with the exit code of
+pytest. `--files` runs some files alone.
 """
 
 from __future__ import annotations
@@ -14,23 +15,31 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FILES = ("test_replay.py", "test_replay_transactions.py")
+REPLAYS = ("tests/privacy/test_replay.py", "tests/privacy/test_replay_transactions.py")
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Runs the tests and prints the last line of their report."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--examples", type=int, default=2000, help="of each Hypothesis test")
-    asked = parser.parse_args(arguments)
+def run(files: list[str], marked: str, examples: int) -> int:
+    """Runs those tests of some files and prints the last line of their report."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider",
-         *(str(ROOT / "tests" / "privacy" / name) for name in FILES)],
-        env=os.environ | {"HEDGEROW_EXAMPLES": str(asked.examples)},
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", marked, *files],
+        env=os.environ | {"HEDGEROW_EXAMPLES": str(examples)},
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     lines = done.stdout.strip().splitlines() or ["no test ran"]
-    print("\n".join(lines[-1:] if done.returncode == 0 else lines))
+    print("\n".join(lines[-1:] if done.returncode == 0 else lines), flush=True)
     return done.returncode
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the tests; the first exit code that is not 0."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--examples", type=int, default=2000, help="of each Hypothesis test")
+    parser.add_argument("--files", nargs="*", default=["tests"], help="with tests that are long")
+    asked = parser.parse_args(arguments)
+    others = [*asked.files, *(f"--ignore={name}" for name in REPLAYS)]
+    codes = [run(others, "long", asked.examples)] if asked.files else []
+    codes.append(run([*REPLAYS], "long or not long", asked.examples))
+    return next((code for code in codes if code), 0)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from in_turn import in_turn
 from typer.testing import CliRunner
 
 import hedgerow
@@ -184,8 +185,9 @@ def test_a_sound_release_passes(folder: Path) -> None:
 # what is not an ordinary file
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", ["outside", "twin", "nowhere", "loop", "zero", "up"])
+@pytest.mark.parametrize(
+    ("name", "kind"), in_turn(NAMES, ["outside", "twin", "nowhere", "loop", "zero", "up"])
+)
 def test_links_are_not_followed(folder: Path, name: str, kind: str) -> None:
     """Not even one to the very same content: what is verified is what lies in the folder."""
     twin = folder.parent / "twin"
@@ -203,8 +205,7 @@ def test_links_are_not_followed(folder: Path, name: str, kind: str) -> None:
     refused(folder, "link")
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", ["pipe", "folder", "socket"])
+@pytest.mark.parametrize(("name", "kind"), in_turn(NAMES, ["pipe", "folder", "socket"]))
 def test_pipes_folders_and_sockets_are_no_files(
     folder: Path, name: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -307,8 +308,13 @@ def test_a_deep_nest(folder: Path, key: str, depth: int) -> None:
     refused(folder)
 
 
-@pytest.mark.parametrize("text", ["\x1b[31m", "\x9b2J", "\x07", "a\nb", "\ud800", "\x7f"])
-@pytest.mark.parametrize("path", [("method",), ("guarantee", "neighbours"), ("schema", "name")])
+@pytest.mark.parametrize(
+    ("text", "path"),
+    in_turn(
+        ["\x1b[31m", "\x9b2J", "\x07", "a\nb", "\ud800", "\x7f"],
+        [("method",), ("guarantee", "neighbours"), ("schema", "name")],
+    ),
+)
 def test_what_a_terminal_obeys_is_refused(folder: Path, path: tuple[str, ...], text: str) -> None:
     def change(manifest: dict[str, Any]) -> None:
         *above, key = path
@@ -325,10 +331,7 @@ def test_what_a_terminal_obeys_is_refused(folder: Path, path: tuple[str, ...], t
 HUGE = (2**63, 2**64, -(2**63), 10**400, -1, 0, True, None, "x", [], {}, 0.5, "9" * 401, "1/0")
 
 
-@pytest.mark.parametrize("value", HUGE)
-@pytest.mark.parametrize(
-    "path",
-    [
+PATHS = [
         ("ledger", "budgets", "epsilon", "unit"), ("ledger", "budgets", "epsilon", "units"),
         ("ledger", "person_rows"), ("ledger", "entries", 0, "units"),
         ("ledger", "entries", 0, "nodes"),
@@ -341,8 +344,10 @@ HUGE = (2**63, 2**64, -(2**63), 10**400, -1, 0, True, None, "x", [], {}, 0.5, "9
         ("measurements", 0, "by_class"), ("measurements", 0, "sparse"),
         ("measurements", 0, "threshold"), ("files", "table.csv"),
         ("schema", "attributes", "age", "high"), ("schema", "attributes", "stay", "step"),
-    ],
-)  # fmt: skip
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "value"), in_turn(PATHS, HUGE, times=4))
 def test_any_value_anywhere_in_the_manifest(
     folder: Path, path: tuple[Any, ...], value: Any
 ) -> None:
@@ -495,7 +500,10 @@ def test_the_footer_is_read_as_the_writer_meant_it() -> None:
             assert (unfolded > 0) == (rows > 0)
 
 
-@pytest.mark.parametrize("flip", range(0, 3000, 7))
+@pytest.mark.parametrize(
+    "flip",
+    [*range(0, 3000, 35), *(pytest.param(n, marks=pytest.mark.long) for n in range(0, 3000, 7))],
+)
 def test_a_damaged_footer_never_ends_the_program(folder: Path, flip: int) -> None:
     """Some of these end a program that asks Arrow for the metadata of columns."""
     content = bytearray((folder / "partition.parquet").read_bytes())
@@ -542,13 +550,14 @@ ODD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("odd", ODD)
-@pytest.mark.parametrize(
-    ("name", "column"),
-    [(NAMES[1], c) for c in ("node", "parent", "depth", "split", "lo", "hi")]
-    + [(NAMES[2], c) for c in ("measurement", "place", "class", "units")],
-)
-def test_any_kind_of_column(folder: Path, name: str, column: str, odd: str) -> None:
+COLUMNS = [(NAMES[1], c) for c in ("node", "parent", "depth", "split", "lo", "hi")] + [
+    (NAMES[2], c) for c in ("measurement", "place", "class", "units")
+]
+
+
+@pytest.mark.parametrize(("place", "odd"), in_turn(COLUMNS, ODD, times=4))
+def test_any_kind_of_column(folder: Path, place: tuple[str, str], odd: str) -> None:
+    name, column = place
     rows = pq.read_table(folder / name).num_rows
     with_column(folder, name, column, ODD[odd](rows))
     with pytest.raises(ReleaseError):
@@ -556,9 +565,15 @@ def test_any_kind_of_column(folder: Path, name: str, column: str, odd: str) -> N
     assert not verify(folder).ok
 
 
-@pytest.mark.parametrize("kind", ["tree", "grid", "sparse", "counted"])
-@pytest.mark.parametrize("value", [2**63 - 1, -(2**63), 2**53 + 1, 2**53, 2**50, -(2**50)])
-@pytest.mark.parametrize("everywhere", [False, True])
+@pytest.mark.parametrize(
+    ("value", "kind", "everywhere"),
+    in_turn(
+        [2**63 - 1, -(2**63), 2**53 + 1, 2**53, 2**50, -(2**50)],
+        ["tree", "grid", "sparse", "counted"],
+        [False, True],
+        times=2,
+    ),
+)
 def test_counts_that_overflow(
     saved: Path, tmp_path: Path, kind: str, value: int, everywhere: bool
 ) -> None:
@@ -656,11 +671,14 @@ def shops() -> dict[str, Any]:
 SHAPES = {"core": ("part", "number"), "cuts": ("node", "parent", "split", "cut")}
 
 
-@pytest.mark.parametrize("odd", ODD)
-@pytest.mark.parametrize(("kind", "column"), [(k, c) for k, names in SHAPES.items() for c in names])
+@pytest.mark.parametrize(
+    ("place", "odd"),
+    in_turn([(k, c) for k, names in SHAPES.items() for c in names], ODD, times=3),
+)
 def test_any_kind_of_column_in_transactions(
-    saved: Path, tmp_path: Path, kind: str, column: str, odd: str
+    saved: Path, tmp_path: Path, place: tuple[str, str], odd: str
 ) -> None:
+    kind, column = place
     copied(saved / kind, tmp_path / "r")
     rows = pq.read_table(tmp_path / "r" / NAMES[1]).num_rows
     with_column(tmp_path / "r", NAMES[1], column, ODD[odd](rows))
