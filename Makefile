@@ -68,6 +68,10 @@ lint: $(VENV)/test  ## check style and types only
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Workers, and commands that tests start, would compile every module again if the shell forbids
+# Python to keep what it has compiled.
+test test-fast coverage: export PYTHONDONTWRITEBYTECODE =
+
 # A file's tests stay on one worker, so that they share what they publish.
 TEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -rs
 

@@ -376,18 +376,19 @@ class Trials:
         with (self.yard.folder / "output").open("w") as sink:
             return subprocess.Popen(command, stdout=sink, stderr=sink)
 
-    def sweep(self, first: bool = False) -> int:
+    def sweep(self, first: bool = False, every: int = 1) -> int:
         """Kills runs before each operation, from the last one back to before the booking.
 
         Args:
             first: Whether to stop at the first thing that is wrong.
+            every: How many operations to go back after each kill.
         """
         kills = 0
         for replace in (False, True):
             self.trial(fatal=0, replace=replace)
             last = int((self.yard.folder / "operations").read_text(encoding="utf-8"))
             idle = 0  # runs on end that had not booked and not drawn
-            for fatal in range(last, 0, -1):
+            for fatal in range(last, 0, -every):
                 idle = idle + 1 if self.trial(fatal=fatal, replace=replace) == IDLE else 0
                 kills += 1
                 if first and self.wrong:
@@ -494,6 +495,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--number", type=int, default=100, help="kills by the clock")
     parser.add_argument("--sweep", action="store_true", help="also kill before every operation")
     parser.add_argument("--first", action="store_true", help="end a sweep at the first finding")
+    parser.add_argument("--every", type=int, default=1, help="sweep before every so many only")
     parser.add_argument("--races", type=int, default=10, help="races of both kinds")
     parser.add_argument("--seed", type=int, default=1, help="for the moments of the kills")
     parser.add_argument("--json", action="store_true", help="report as JSON")
@@ -503,7 +505,7 @@ def main(arguments: list[str] | None = None) -> int:
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="kills-") as place:
         trials = Trials(Path(place) / "trials", asked.seed)
-        swept = trials.sweep(asked.first) if asked.sweep else 0
+        swept = trials.sweep(asked.first, asked.every) if asked.sweep else 0
         for kill in trials.by_the_clock(asked.number) if asked.number else ():
             if sys.stderr.isatty():
                 print(f"\r{kill} of {asked.number}", end="", file=sys.stderr, flush=True)

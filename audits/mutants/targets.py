@@ -50,7 +50,7 @@ TABLES = (
     f"{CONTRACTS}/test_publishers.py",
     f"{PRIVACY}/test_replay.py",
 )
-TRANSACTIONS = (FORCED, FILES, f"{PRIVACY}/test_replay_baskets.py")
+TRANSACTIONS = (FORCED, FILES, f"{PRIVACY}/test_replay_transactions.py")
 ROWS = (f"{PRIVACY}/test_rows.py",)
 BOOKS = (f"{UNIT}/publish/test_api.py", "tests/cli/test_cli_ledger.py")
 CLUSTERS = (f"{PRIVACY}/test_replay_clusters.py", FORCED, FILES)

@@ -12,7 +12,7 @@ import pytest
 from hedgerow.audit import AUDITED, audit, methods
 
 Hedge = Callable[..., Any]
-QUICK = ["--runs", 20, "--seed", 1]
+QUICK = ["--runs", 6, "--seed", 1]
 
 
 @pytest.fixture

@@ -109,6 +109,14 @@ def test_events_do_happen():
     assert never <= {"T12", "T3", "T2"}
 
 
+@pytest.fixture
+def few_modes(monkeypatch):
+    """Two modes of a method, each of which other tests attack."""
+    few = replace(AUDITED["diffgen"], modes=AUDITED["diffgen"].modes[:2])
+    monkeypatch.setitem(methods._found(), "diffgen", few)
+
+
+@pytest.mark.usefixtures("few_modes")
 def test_the_whole_audit_of_a_method():
     report = audit("diffgen", runs=12, seed=2, most_paths=40)
     assert report.ok
@@ -117,9 +125,8 @@ def test_the_whole_audit_of_a_method():
     assert 0 < report.bound <= 1
 
 
-def test_the_same_seed_gives_the_same_audit(monkeypatch):
-    few = replace(AUDITED["diffgen"], modes=AUDITED["diffgen"].modes[:2])
-    monkeypatch.setitem(methods._found(), "diffgen", few)
+@pytest.mark.usefixtures("few_modes")
+def test_the_same_seed_gives_the_same_audit():
     one, again = (audit("diffgen", runs=4, seed=2, most_paths=12) for _ in range(2))
     assert one == again
     assert {"replay", "ledger", "rules", "files", "T4", "P", "F", "learned"} <= {

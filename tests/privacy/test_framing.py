@@ -32,7 +32,7 @@ from hedgerow.table import check_rows, frames, read_transactions, readers  # noq
 from hedgerow.table.source import Source  # noqa: E402
 from hedgerow.table.text import csv_file, fimi  # noqa: E402
 
-INSERTIONS = 2000
+INSERTIONS = 1000
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.DataWarning")
 LINES = (
     "line in a table", "line, streamed", "line for prediction", "line with weights",
