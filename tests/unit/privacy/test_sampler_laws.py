@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from in_turn import in_turn
 from scipy import stats
 
 from hedgerow.privacy import binomial, sampler, sampler_kernels
@@ -319,9 +320,10 @@ def one_proposal(sampler: SecureSampler, rate: Fraction) -> int:
         return int(sampler.gaussian(np.array([[7]]), same(rate, 1))[0, 0])
 
 
-@pytest.mark.parametrize("near", [32, 0, -1])
 @pytest.mark.parametrize(
-    "rate", [Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(3), Fraction(1, 8)], ids=str
+    ("rate", "near"),
+    in_turn(map(Fraction, ("1", "1/2", "1/3", "3", "1/8")), [32, 0, -1]),
+    ids=str,
 )
 def test_gaussian_exactly(rate: Fraction, near: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """One proposal after another is tried alike, so the law is that of the first, if it is kept.
