@@ -73,6 +73,7 @@ RUNS: dict[str, tuple[Publisher, Budget, int]] = {
     "diffmulti, marginals": (hr.DiffMulti(marginals=True), PURE, 20_000),
     "diffmulti, marginals, few": (hr.DiffMulti(marginals=True), DELTA, 500),
     "diffmulti, pairs": (hr.DiffMulti(marginals=True, pairs=2), STRONG, 800),
+    "diffmulti, rings": (hr.DiffMulti(marginals=True, pairs=3), STRONG_DELTA, 800),
     "diffgen": (hr.DiffGen(), PURE, 3000),
     "diffgen, delta": (hr.DiffGen(specialisations=6), DELTA, 500),
     "diffgen, infogain": (hr.DiffGen(score="infogain", specialisations=5), STRONG, 500),

@@ -45,10 +45,10 @@ SETS = [[], ["1"], ["1", "2"], ["7"]]
 
 # name: the method, the schema, epsilon and delta
 CASES: dict[str, tuple[Any, dict[str, Any], str, str]] = {
-    "diffmulti-tuned-2": (hr.DiffMulti(marginals=False), TABLE, "1", "0"),
-    "diffmulti-tuned-2-person": (hr.DiffMulti(marginals=False), PEOPLE, "2", "0"),
-    "diffmulti-tuned-2-marginals": (hr.DiffMulti(marginals=True, pairs=1), TABLE, "4", "0"),
-    "diffmulti-tuned-2-marginals-delta": (
+    "diffmulti-tuned-3": (hr.DiffMulti(marginals=False), TABLE, "1", "0"),
+    "diffmulti-tuned-3-person": (hr.DiffMulti(marginals=False), PEOPLE, "2", "0"),
+    "diffmulti-tuned-3-marginals": (hr.DiffMulti(marginals=True, pairs=1), TABLE, "4", "0"),
+    "diffmulti-tuned-3-marginals-delta": (
         hr.DiffMulti(marginals=True, pairs=1), TABLE, "4", "1e-6"),
     "diffmulti-paper-1": (hr.DiffMulti(schedule="paper", specialisations=4), TABLE, "2", "0"),
     "diffmulti-paper-1-delta": (

@@ -264,17 +264,15 @@ def tables_counted_once() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def codes_counted_once() -> Iterator[None]:
-    """D1 again, in the tables of codes alone."""
+def counted_once(careless_of: str) -> Break:
+    """D1 again, in the tables of one purpose alone."""
     honest = Curator.laplace
 
     def careless(self, purpose, depth, accounts, exact, units=None, max_contribution=1):
-        max_contribution = 1 if purpose == "fine" else max_contribution
+        max_contribution = 1 if purpose == careless_of else max_contribution
         return honest(self, purpose, depth, accounts, exact, units, max_contribution)
 
-    with patch.object(Curator, "laplace", careless):
-        yield
+    return lambda: patch.object(Curator, "laplace", careless)
 
 
 @contextmanager
@@ -640,6 +638,9 @@ LONG = Schema.from_dict({"name": "long", "unit": "row", "attributes": {
     "a": {"type": "numeric", "low": 0, "high": 19, "step": 1},
     "b": {"type": "numeric", "low": 0, "high": 39, "step": 1},
     "c": {"type": "boolean", "role": "class"}}})  # fmt: skip
+RING = Schema.from_dict({"name": "ring", "unit": "row", "attributes": {
+    **{name: {"type": "boolean"} for name in "abcd"},
+    "k": {"type": "boolean", "role": "class"}}})  # fmt: skip
 DETAILED = DiffMulti(specialisations=2, depth=1, marginals=True, pairs=2)
 TREE = DiffMulti(schedule="paper", specialisations=2, depth=2)
 
@@ -698,7 +699,9 @@ FLAWS = [
     Flaw("D1", "a code is counted in several tables and pays for one", "replay",
          by_replay(
              DiffMulti(specialisations=1, depth=1, marginals=True), "100", LONG, one_of_many),
-         codes_counted_once, runs=6),
+         counted_once("fine"), runs=6),
+    Flaw("D1", "a pair that closes a ring is counted beside others and pays for one", "replay",
+         by_replay(replace(DETAILED, pairs=9), "100", RING, one_of_many), counted_once("extra")),
     Flaw("M1", "noisy counts of nobody are put to 0 before they are used", "enumeration",
          ENUMERATED, edited_after_the_draw, runs=2),
     Flaw("G4", "groups are published only if they have records", "enumeration",

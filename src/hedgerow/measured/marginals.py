@@ -30,18 +30,20 @@ __all__ = [
     "edges_of",
     "fine_edges",
     "group_edges",
+    "groups_of",
     "pair_number",
     "recounted",
 ]
 
 
-MARGINALS = ("one_way", "fine", "two_way", "residual")
+MARGINALS = ("one_way", "fine", "two_way", "extra", "residual")
 """The names of the measurements of marginals."""
 
 PARTS = 16  # of a numeric attribute, and of a cell that is counted again
 MOST_VALUES, MANY_PARTS = 64, 32  # a categorical attribute with more values is cut like a number
 MOST_RELATED = 100  # the attributes of which pairs are looked at: the first ones
-GROUPS = 8
+GROUPS, MORE_GROUPS = 8, 12
+CLEAR = 700  # records for each standard deviation of the noise, from which more groups pay
 MOST_ROUNDS = 1_000
 MOST_LOGIT = 1 << 20
 _FILE = "measurements.parquet"
@@ -125,12 +127,24 @@ def fine_edges(low: int, high: int) -> Ints:
     return low + np.arange(parts + 1, dtype=np.int64) * (high - low) // parts
 
 
-def group_edges(attribute: Attribute, counts: Ints) -> Ints:
+def groups_of(one_way: Measurement, rows: int) -> int:
+    """In how many groups numbers meet other attributes, by the noise of single attributes.
+
+    Args:
+        one_way: The tables of single attributes.
+        rows: The noisy number of rows.
+    """
+    clear = rows * rows >= CLEAR * CLEAR * float(one_way.variance.max())
+    return MORE_GROUPS if clear else GROUPS
+
+
+def group_edges(attribute: Attribute, counts: Ints, groups: int = GROUPS) -> Ints:
     """The edges of the groups in which an attribute meets another: cells of about equal mass.
 
     Args:
         attribute: The attribute.
         counts: The noisy number of records in each of its cells.
+        groups: How many groups there are at most.
 
     Example:
         >>> from hedgerow.schema import Schema
@@ -143,7 +157,7 @@ def group_edges(attribute: Attribute, counts: Ints) -> Ints:
     if isinstance(attribute, Categorical) and attribute.size <= MOST_VALUES:
         return edges
     mass = np.cumsum(np.maximum(counts, 0))
-    level = mass * GROUPS // max(1, int(mass[-1]))
+    level = mass * groups // max(1, int(mass[-1]))
     ends = np.flatnonzero(np.diff(np.concatenate([[0], level[:-1]])) > 0) + 1
     return np.concatenate([[0], edges[ends], edges[-1:]])
 
@@ -210,11 +224,11 @@ class Pairs:
     start: Ints
 
     @staticmethod
-    def of(schema: Schema, single: Sequence[Ints]) -> Pairs:
+    def of(schema: Schema, single: Sequence[Ints], groups: int = GROUPS) -> Pairs:
         """The numbering that follows from the noisy tables of the attributes that were counted."""
         related = min(len(single), MOST_RELATED)
         edges = tuple(
-            group_edges(attribute, table)
+            group_edges(attribute, table, groups)
             for attribute, table in zip(schema.attributes[:related], single, strict=False)
         )
         sizes = [
@@ -264,6 +278,7 @@ class Marginals:
         fine: Of some attributes and cells, the counts of their parts.
         pairs: How pairs are numbered.
         pair: Of some pairs, the counts of their groups.
+        extra: The same of further pairs, which were chosen by what those had told.
         base: The logits of each region, [regions, classes]; None without rounds.
         rounds: The rounds.
         noise: The standard deviation of each kind's noise.
@@ -276,9 +291,15 @@ class Marginals:
     fine: Mapping[tuple[int, int], Ints]
     pairs: Pairs
     pair: Mapping[tuple[int, int], Ints]
+    extra: Mapping[tuple[int, int], Ints] = field(default_factory=dict)
     base: Ints | None = None
     rounds: tuple[Round, ...] = ()
     noise: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def all_pairs(self) -> list[tuple[int, int]]:
+        """The pairs that were counted."""
+        return sorted([*self.pair, *self.extra])
 
     @staticmethod
     def of(schema: Schema, measurements: Sequence[Measurement]) -> Marginals | None:
@@ -302,8 +323,9 @@ class Marginals:
         fine: dict[tuple[int, int], Ints] = {}
         if "fine" in named:
             fine = _fine(schema, cells, single, rows, named["fine"])
-        pairs = Pairs.of(schema, single)
+        pairs = Pairs.of(schema, single, groups_of(named["one_way"], rows))
         pair = _pair_tables(pairs, named["two_way"]) if "two_way" in named else {}
+        extra = _pair_tables(pairs, named["extra"]) if "extra" in named else {}
         base: Ints | None = None
         rounds: tuple[Round, ...] = ()
         if "residual" in named:
@@ -311,7 +333,7 @@ class Marginals:
         noise = {name: float(np.sqrt(m.variance.max())) for name, m in named.items()}
         return Marginals(
             schema=schema, cells=cells, single=single, classes=classes, fine=fine, pairs=pairs,
-            pair=pair, base=base, rounds=rounds, noise=noise,
+            pair=pair, extra=extra, base=base, rounds=rounds, noise=noise,
         )  # fmt: skip
 
 

@@ -110,7 +110,7 @@ class DiffMulti(TablePublisher):
     rounds: int | None = None
 
     name: ClassVar[str] = "diffmulti"
-    versions: ClassVar[Mapping[str, int]] = {"tuned": 2, "paper": 1}
+    versions: ClassVar[Mapping[str, int]] = {"tuned": 3, "paper": 1}
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""

@@ -66,11 +66,9 @@ def _marginals(release: TableRelease) -> Safe | None:
         return None
     names = [attribute.name for attribute in release.schema.attributes]
     sentence = "Beside the regions every attribute was counted by itself, over all people"
-    if tables.pair:
-        listed = "; ".join(
-            " and ".join(names[place] for place in sorted(pair)) for pair in sorted(tables.pair)
-        )
-        together = "this pair" if len(tables.pair) == 1 else f"these {len(tables.pair)} pairs"
+    if pairs := tables.all_pairs:
+        listed = "; ".join(" and ".join(names[place] for place in sorted(pair)) for pair in pairs)
+        together = "this pair" if len(pairs) == 1 else f"these {len(pairs)} pairs"
         sentence += f", and {together} of attributes together: {listed}"
     return tag("p", f"{sentence}. Synthetic rows and answers follow these counts and the regions.")
 

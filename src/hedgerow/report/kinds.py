@@ -74,7 +74,7 @@ def _small_regions(release: TableRelease) -> tuple[str, str]:
     tables = release.marginals
     if tables is None:
         return _NOISE, f"{empty}nothing is known about where people are."
-    known = "the regions and the pairs" if tables.pair else "the regions"
+    known = "the regions and the pairs" if tables.all_pairs else "the regions"
     return _NOISE, (
         f"{empty}where people are is estimated from counts over all people. How attributes go "
         f"together there is known only as far as {known} tell."

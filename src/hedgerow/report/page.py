@@ -164,7 +164,8 @@ def _published(release: Release) -> str:
     if tables is None:
         return found
     found += f", counts of {words.many(len(tables.single), 'attribute')}"
-    return found + (f" and {words.many(len(tables.pair), 'pair')}" if tables.pair else "")
+    pairs = len(tables.all_pairs)
+    return found + (f" and {words.many(pairs, 'pair')}" if pairs else "")
 
 
 def _sections(

@@ -39,6 +39,7 @@ _PURPOSES = {
     "fine": "counts of large groups of numbers, in parts",
     "relate": "choosing pairs of attributes",
     "two_way": "counts of these pairs",
+    "extra": "counts of further pairs",
     "pick": "choosing which attribute corrects the class",
     "residual": "how far the class is off by attribute",
     "leaf": "the counts that are published",

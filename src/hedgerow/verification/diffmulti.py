@@ -57,5 +57,6 @@ def _cut_draws(tree: TreePartition, schema: Schema) -> Ints:
 RULES = {
     "tuned-1": table_rules(TreePartition, lambda release, booked: rows_booked(booked), _tuned),
     "tuned-2": table_rules(TreePartition, lambda release, booked: rows_booked(booked), _tuned),
+    "tuned-3": table_rules(TreePartition, lambda release, booked: rows_booked(booked), _tuned),
     "paper-1": table_rules(TreePartition, lambda release, booked: None, _paper),
 }

@@ -18,13 +18,14 @@ def check_marginals(
     """Sees that every table of marginals has the noise that its charge buys.
 
     A record is counted once in each table, so the noise is that of the charge divided by their
-    number. Pairs and rounds were chosen one by one, each choice was paid for, and no pair closes a
-    ring.
+    number. Pairs and rounds were chosen one by one, each choice was paid for. No pair closes a ring
+    but the extra ones, which were chosen after the others, and of others.
     """
     marginals = Marginals.of(release.schema, release.measurements)
     pairs = 0 if marginals is None else len(marginals.pair)
+    extra = 0 if marginals is None else len(marginals.extra)
     rounds = 0 if marginals is None else len(marginals.rounds)
-    if pairs > _draws(booked, "relate"):
+    if pairs + extra > _draws(booked, "relate"):
         raise Failed("more pairs were counted than choices were paid for")
     if not rounds == _draws(booked, "pick") == _draws(booked, "residual"):
         raise Failed("other rounds of residuals were measured than were paid for")
@@ -34,6 +35,7 @@ def check_marginals(
         "one_way": len(marginals.single) + bool(len(marginals.classes)),
         "fine": len({place for place, _ in marginals.fine}),
         "two_way": pairs,
+        "extra": extra,
     }
     for name, number in tables.items():
         if number:
@@ -43,6 +45,8 @@ def check_marginals(
         if len(prices) != 1:
             raise Failed("rounds of residuals were not paid alike")
         _check(named["residual"], booked["residual"], 1, _ONE, prices.pop())
+    if marginals.pair.keys() & marginals.extra.keys():
+        raise Failed("a pair of attributes was counted twice")
     _check_forest(list(marginals.pair), len(release.schema.attributes))
 
 

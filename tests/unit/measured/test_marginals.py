@@ -12,7 +12,14 @@ import hedgerow as hr
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.marginals.forest import fit_forest, shrunk, spread
 from hedgerow.estimate.marginals.rows import most_rows
-from hedgerow.measured.marginals import Marginals, edges_of, fine_edges, group_edges, recounted
+from hedgerow.measured.marginals import (
+    Marginals,
+    edges_of,
+    fine_edges,
+    group_edges,
+    groups_of,
+    recounted,
+)
 from hedgerow.schema import Schema
 from hedgerow.verification import verify
 
@@ -295,6 +302,57 @@ def test_what_was_not_paid_for_is_caught(release):
     for purpose in ("relate", "pick", "residual"):
         entries = [e for e in release.ledger["entries"] if e["purpose"] != purpose]
         assert not verify(replace(release, ledger=release.ledger | {"entries": entries})).ok
+
+
+@pytest.fixture(scope="module")
+def ring():
+    """A release with as many pairs as three attributes have, one of which closes a ring."""
+    attributes = {name: {"type": "categorical", "values": list("pqr")} for name in "abc"}
+    attributes["n"] = {"type": "numeric", "low": 0, "high": 99, "step": 1}
+    schema = Schema.from_dict({"name": "ring", "unit": "row", "attributes": attributes})
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(0, 3, (2, 20_000))
+    c = np.where(rng.random(20_000) < 0.5, a, b)
+    n = rng.integers(0, 100, 20_000)
+    letters = np.array(list("pqr"))
+    rows = pa.table({"a": letters[a], "b": letters[b], "c": letters[c], "n": n})
+    made = hr.publish(rows, schema, hr.DiffMulti(marginals=True, pairs=6), 2, delta="1e-6", seed=1)
+    return replace(made, guarantee=made.guarantee | {"private": True}), (a, b, c)
+
+
+def test_pairs_that_close_a_ring_are_counted_and_answered(ring):
+    """By a forest alone, two of the three pairs would make the third dependent, which it is not."""
+    release, (a, b, c) = ring
+    tables = release.marginals
+    counted = {pair for pair in tables.all_pairs if 3 not in pair}
+    assert counted == {(1, 0), (2, 0), (2, 1)} and tables.extra and verify(release).ok
+    codes = {0: a, 1: b, 2: c}
+    for one, other in counted:
+        for first in range(3):
+            for second in range(3):
+                truth = int(((codes[one] == first) & (codes[other] == second)).sum())
+                query = f"{'abc'[one]} = {'pqr'[first]} and {'abc'[other]} = {'pqr'[second]}"
+                assert abs(release.count(query).estimate[0] - truth) < 150
+
+
+def test_extra_pairs_that_were_not_paid_for_are_caught(ring):
+    release, _ = ring
+    assert not verify(changed(release, "extra", units=lambda m: m.units * 2)).ok
+    extra = next(m for m in release.measurements if m.name == "extra")
+    both = {"where": lambda m: extra.where, "values": lambda m: extra.values,
+            "units": lambda m: np.full(len(extra.where), m.units[0])}  # fmt: skip
+    assert not verify(changed(release, "two_way", **both)).ok
+    dear = [e for e in release.ledger["entries"] if e["purpose"] != "extra"]
+    assert not verify(replace(release, ledger=release.ledger | {"entries": dear})).ok
+    few = [e | {"nodes": 1} if e["purpose"] == "relate" else e for e in release.ledger["entries"]]
+    assert not verify(replace(release, ledger=release.ledger | {"entries": few})).ok
+
+
+def test_numbers_have_more_groups_where_the_noise_is_small(ring):
+    release, _ = ring
+    table = next(m for m in release.measurements if m.name == "one_way")
+    deviation = float(np.sqrt(table.variance.max()))
+    assert [groups_of(table, round(times * deviation)) for times in (690, 710)] == [8, 12]
 
 
 def test_settings_that_cannot_be_meant_are_refused():

@@ -63,7 +63,7 @@ AUDITED = (
     Audited(
         name="diffmulti-marginals",
         modes=(
-            DiffMulti(marginals=True, pairs=2, specialisations=4, depth=2),
+            DiffMulti(marginals=True, pairs=9, specialisations=4, depth=2),
             DiffMulti(marginals=True, pairs=1, rounds=2, score="ncp"),
             DiffMulti(marginals=True),
         ),

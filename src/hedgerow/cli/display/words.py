@@ -55,7 +55,7 @@ def _marginals(release: Release) -> dict[str, Any] | None:
     if tables is None:
         return None
     names = [attribute.name for attribute in release.schema.attributes]
-    pairs = [[names[one], names[other]] for one, other in tables.pair]
+    pairs = [[names[one], names[other]] for one, other in tables.all_pairs]
     return {"attributes": len(tables.single), "pairs": pairs, "rounds": len(tables.rounds)}
 
 

@@ -8,7 +8,7 @@ no ring, so records can be drawn attribute by attribute, each from the one befor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,14 +18,11 @@ from hedgerow.estimate.marginals.denoise import (
     LEAST,
     beside_of,
     code_masses,
-    record_total,
-    totals_of,
 )
 from hedgerow.estimate.rounding import project
 from hedgerow.measured.marginals import Marginals
-from hedgerow.measured.measurements import Measurement
 
-__all__ = ["Forest", "fit_forest", "fit_groups", "shrunk", "spread"]
+__all__ = ["Forest", "fit_forest", "shrunk", "spread"]
 
 Random = np.random.Generator
 
@@ -42,6 +39,7 @@ class Forest:
         group: Of each attribute, the group of each code; all in one if it was not measured.
         groups: Of each attribute, how many records lie in each group.
         pair: Of some pairs of attributes, how many records lie in both groups.
+        extra: The noisy tables of further pairs, which rows are weighed by, and their noise.
     """
 
     total: float
@@ -49,6 +47,7 @@ class Forest:
     group: tuple[Ints, ...]
     groups: tuple[Floats, ...]
     pair: dict[tuple[int, int], Floats]
+    extra: tuple[Mapping[tuple[int, int], Ints], float] = ({}, 0.0)
 
     def draw(self, rows: int, random: Random) -> Ints:
         """Records as codes, [rows, attributes], whose shares come as near as whole numbers can."""
@@ -109,13 +108,8 @@ def fit_forest(marginals: Marginals, total: float) -> Forest:
         (one, other): _shrunk_pair(table, groups[one], groups[other], marginals.noise["two_way"])
         for (one, other), table in marginals.pair.items()
     }
-    return Forest(total, tuple(codes), tuple(group), tuple(groups), pair)
-
-
-def fit_groups(marginals: Marginals, measurements: Sequence[Measurement]) -> tuple[Floats, ...]:
-    """How many records lie in each group of an attribute, before any pair was counted."""
-    total = record_total(marginals, totals_of(measurements))
-    return fit_forest(marginals, total).groups[: len(marginals.pairs.edges)]
+    extra = marginals.extra, marginals.noise.get("extra", 0.0)
+    return Forest(total, tuple(codes), tuple(group), tuple(groups), pair, extra)
 
 
 def shrunk(deviation: Floats, noise: Floats | float) -> Floats:

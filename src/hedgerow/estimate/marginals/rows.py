@@ -73,12 +73,20 @@ def weigh(forest: Forest, regions: Held, rows: int, random: Random) -> Weighed:
         for a, which in enumerate(forest.group)
         if len(forest.groups[a]) > 1
     ]
+    known: list[tuple[Ints, Floats | Ints, Floats | float]] = [
+        (region, regions.counts, regions.noise)
+    ]
+    tables, deviation = forest.extra
+    for (one, other), table in tables.items():
+        cell = forest.group[one][codes[:, one]] * table.shape[1]
+        known.append((cell + forest.group[other][codes[:, other]], table.ravel(), deviation))
     weight = np.full(len(codes), forest.total / len(codes))
     for _ in range(ROUNDS):
-        now = np.asarray(np.bincount(region, weight, len(regions.counts)), np.float64)
-        wanted = np.maximum(now + shrunk(regions.counts - now, regions.noise), 0.0)
-        weight = weight * _step(wanted, now)[region]
-        weight *= forest.total / max(1e-9, float(weight.sum()))
+        for where, counts, noise in known:
+            now = np.asarray(np.bincount(where, weight, len(counts)), np.float64)
+            wanted = np.maximum(now + shrunk(counts - now, noise), 0.0)
+            weight = weight * _step(wanted, now)[where]
+            weight *= forest.total / max(1e-9, float(weight.sum()))
         for group, mass in groups:
             inside = np.asarray(np.bincount(group, weight, len(mass)), np.float64)
             weight = weight * _step(mass, inside)[group]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.counting.engine import Engine
-from hedgerow.counting.sums import PairTables
+from hedgerow.counting.sealed import Sealed
 from hedgerow.measured.marginals import Pairs, pair_number
 from hedgerow.measured.measurements import Measurement
 from hedgerow.privacy.curator import Curator
@@ -18,7 +17,7 @@ from hedgerow.privacy.sampler import Candidates
 from hedgerow.publish.marginals.shares import MarginalShares
 from hedgerow.publish.steps.measure import buy_cells, deviation
 
-__all__ = ["among", "count_pairs"]
+__all__ = ["among", "count_extra", "count_pairs"]
 
 Pair = tuple[int, int]
 
@@ -28,13 +27,14 @@ _ROOT = np.zeros(1, dtype=np.int64)
 
 
 def count_pairs(
-    curator: Curator, engine: Engine, pairs: Pairs, masses: Sequence[Ints], share: MarginalShares
-) -> Measurement | None:
+    curator: Curator, tables: Sealed[Ints], pairs: Pairs, masses: Sequence[Ints],
+    share: MarginalShares,
+) -> Measurement | None:  # fmt: skip
     """Chooses pairs one by one, none of which closes a ring, and counts them together.
 
     Args:
         curator: Who charges and draws.
-        engine: The private data.
+        tables: The exact tables of all pairs.
         pairs: How the cells of pairs are numbered.
         masses: How many records lie in each group of an attribute, by what was drawn.
         share: How many pairs may be chosen, and what for.
@@ -42,36 +42,82 @@ def count_pairs(
     Returns:
         The tables, or None if nothing was chosen. What was meant for them is then left.
     """
-    tables = engine.sums(PairTables(pairs.edges))
+    expected = np.concatenate([_independent(masses[a], masses[b]) for a, b in _names(pairs)])
     noise = deviation(curator, "two_way", share.two_way, numbers=share.pairs)
-    names = [(one, other) for one in range(len(pairs.edges)) for other in range(one)]
-    expected = np.concatenate([_independent(masses[one], masses[other]) for one, other in names])
-    sizes = np.diff(pairs.start)
-    handicap = (sizes * noise / math.sqrt(2)).astype(np.int64)
-    starts = pairs.start[:-1]
-    scores = tables.map(lambda exact: np.add.reduceat(np.abs(exact - expected), starts) - handicap)
+    scores = _scores(tables, pairs, expected, noise)
     joined = np.arange(len(pairs.edges))  # which attributes hang together already
     chosen: list[Pair] = []
     for _ in range(share.pairs):
-        open_ = [pair for pair in names if joined[pair[0]] != joined[pair[1]]]
+        open_ = [pair for pair in _names(pairs) if joined[pair[0]] != joined[pair[1]]]
         if not open_:
             break
-        places = np.array([pair_number(*pair) for pair in open_])
-        scored = scores.map(partial(_open, places))
-        drawn = curator.select("relate", 0, _ROOT, scored, score_range=SCORE_RANGE, flip=True)
-        place = int(drawn.part[0])
-        if place == len(open_):
-            continue
-        one, other = open_[place]
-        chosen.append((one, other))
-        joined[joined == joined[one]] = joined[other]
+        pair = _choose(curator, scores, open_)
+        if pair is not None:
+            chosen.append(pair)
+            joined[joined == joined[pair[0]]] = joined[pair[1]]
+    return _count(curator, "two_way", tables, pairs, chosen)
+
+
+def count_extra(
+    curator: Curator, tables: Sealed[Ints], pairs: Pairs, expected: Ints, known: Collection[Pair],
+    share: MarginalShares,
+) -> Measurement | None:  # fmt: skip
+    """Chooses further pairs, which may close rings, and counts them together.
+
+    Args:
+        curator: Who charges and draws.
+        tables: The exact tables of all pairs.
+        pairs: How the cells of pairs are numbered.
+        expected: What a model of all that was drawn before expects in these cells.
+        known: The pairs that were counted before.
+        share: How many pairs may be chosen, and what for.
+
+    Returns:
+        The tables, or None if nothing was chosen. What was meant for them is then left.
+    """
+    noise = deviation(curator, "extra", share.extra, numbers=share.extra_pairs)
+    scores = _scores(tables, pairs, expected, noise)
+    open_ = [pair for pair in _names(pairs) if pair not in known]
+    chosen: list[Pair] = []
+    for _ in range(min(share.extra_pairs, len(open_))):
+        pair = _choose(curator, scores, open_)
+        if pair is not None:
+            chosen.append(pair)
+            open_.remove(pair)
+    return _count(curator, "extra", tables, pairs, chosen)
+
+
+def _names(pairs: Pairs) -> list[Pair]:
+    """All pairs, in the order of their numbers."""
+    return [(one, other) for one in range(len(pairs.edges)) for other in range(one)]
+
+
+def _scores(tables: Sealed[Ints], pairs: Pairs, expected: Ints, noise: float) -> Sealed[Ints]:
+    """How far each pair lies from what is expected, less what the noise would make of nothing."""
+    handicap = (np.diff(pairs.start) * noise / math.sqrt(2)).astype(np.int64)
+    starts = pairs.start[:-1]
+    return tables.map(lambda exact: np.add.reduceat(np.abs(exact - expected), starts) - handicap)
+
+
+def _choose(curator: Curator, scores: Sealed[Ints], open_: Sequence[Pair]) -> Pair | None:
+    """One of the pairs, or nothing."""
+    places = np.array([pair_number(*pair) for pair in open_])
+    scored = scores.map(partial(_open, places))
+    drawn = curator.select("relate", 0, _ROOT, scored, score_range=SCORE_RANGE, flip=True)
+    place = int(drawn.part[0])
+    return None if place == len(open_) else open_[place]
+
+
+def _count(
+    curator: Curator, purpose: str, tables: Sealed[Ints], pairs: Pairs, chosen: list[Pair]
+) -> Measurement | None:
     if not chosen:
         return None
     where = np.concatenate(
         [pairs.cells(*pair) for pair in sorted(chosen, key=lambda pair: pair_number(*pair))]
     )
     exact = tables.map(lambda exact: exact[where])
-    return buy_cells(curator, "two_way", [(where, exact)], numbers=len(chosen))
+    return buy_cells(curator, purpose, [(where, exact)], numbers=len(chosen))
 
 
 def _open(places: Ints, scores: Ints) -> Candidates:

@@ -21,6 +21,7 @@ LITTLE = 3_000  # epsilon times records, up to which as much as can be goes to t
 PER_PAIR = 1_000  # strength for one more pair
 ENOUGH_TO_RECOUNT = 4_000
 RECOUNTED, TOGETHER, CHOOSING = 5, 30, 10  # percent of x; of x; of what pairs get
+ENOUGH_FOR_RINGS = 20_000
 PER_TABLE = 14  # strength for one more table, if its noise shall stay below a tenth of the records
 PER_TABLE_RHO = 50  # rho times records squared for the same
 
@@ -37,6 +38,8 @@ class MarginalShares:
         relate: For choosing one pair.
         pairs: How many pairs may be chosen.
         two_way: For the tables of pairs.
+        extra_pairs: How many pairs may be chosen besides, by what those told.
+        extra: For their tables.
         rounds: How many rounds there are.
         pick: For choosing what one of them looks at.
         residual: For its table.
@@ -50,6 +53,8 @@ class MarginalShares:
     relate: int
     pairs: int
     two_way: int
+    extra_pairs: int
+    extra: int
     rounds: int
     pick: int
     residual: int
@@ -60,8 +65,9 @@ class MarginalShares:
         bought = [
             ("one_way", self.one_way, 1),
             ("fine", self.fine, 1),
-            ("relate", self.relate, self.pairs),
+            ("relate", self.relate, self.pairs + self.extra_pairs),
             ("two_way", self.two_way, 1),
+            ("extra", self.extra, 1),
             ("pick", self.pick, self.rounds),
             ("residual", self.residual, self.rounds),
         ]
@@ -125,9 +131,15 @@ def share_marginals(
     if pairs is None:
         pairs = int(strength / PER_PAIR)
         pairs = pairs if pairs >= 2 else 0
-    pairs = max(0, min(pairs, related - 1))
+        if strength < ENOUGH_FOR_RINGS:
+            pairs = min(pairs, related - 1)
+    most = related - 1  # more pairs close rings, and there are as many of those at most
+    extra = max(0, min(pairs - most, most * (most - 1) // 2, most))
+    pairs = max(0, min(pairs, most))
     together = left * TOGETHER // 100 if pairs else 0
-    choosing = together * CHOOSING // 100 // max(1, pairs)
+    choosing = together * CHOOSING // 100 // max(1, pairs + extra)
+    counting = together - choosing * (pairs + extra)
+    more = counting * extra // max(1, pairs + extra)
     return MarginalShares(
         budget=budget.name,
         counted=counted,
@@ -135,7 +147,9 @@ def share_marginals(
         fine=fine,
         relate=choosing,
         pairs=pairs,
-        two_way=together - choosing * pairs,
+        two_way=counting - more,
+        extra_pairs=extra,
+        extra=more,
         rounds=rounds,
         pick=pick,
         residual=each - pick,

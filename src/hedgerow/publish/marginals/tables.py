@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
-from hedgerow.estimate.marginals.forest import fit_groups
-from hedgerow.measured.marginals import Marginals, Pairs
+from hedgerow.counting.sums import PairTables
+from hedgerow.estimate.marginals.denoise import record_total, totals_of
+from hedgerow.estimate.marginals.forest import Forest, fit_forest
+from hedgerow.estimate.marginals.rows import most_rows
+from hedgerow.measured.marginals import Marginals, Pairs, groups_of
 from hedgerow.measured.measurements import Measurement
 from hedgerow.privacy.curator import Curator
 from hedgerow.publish.marginals.one_way import count_again, count_single
-from hedgerow.publish.marginals.pairs import count_pairs
+from hedgerow.publish.marginals.pairs import count_extra, count_pairs
 from hedgerow.publish.marginals.shares import MarginalShares
 from hedgerow.schema import Schema
 
 __all__ = ["measure_tables"]
+
+EXPECTED_IN = 100_000  # rows that stand for records when further pairs are looked for
 
 _ROOT = np.zeros(1, dtype=np.int64)
 
@@ -47,9 +53,31 @@ def measure_tables(
         again = count_again(curator, seen, schema, single, noisy_rows)
         bought += [] if again is None else [again]
     if share.pairs:
-        known = Marginals.of(schema, [rows, *bought])
-        assert known is not None
-        masses = [np.rint(mass).astype(np.int64) for mass in fit_groups(known, [rows])]
-        tables = count_pairs(curator, engine, Pairs.of(schema, single), masses, share)
-        bought += [] if tables is None else [tables]
+        pairs = Pairs.of(schema, single, groups_of(found, noisy_rows))
+        tables = engine.sums(PairTables(pairs.edges))
+        forest = _forest(schema, [rows, *bought])
+        masses = [np.rint(mass).astype(np.int64) for mass in forest.groups[: len(pairs.edges)]]
+        two_way = count_pairs(curator, tables, pairs, masses, share)
+        bought += [] if two_way is None else [two_way]
+    if share.extra_pairs:
+        forest = _forest(schema, [rows, *bought])
+        expected = _expected(forest, pairs)
+        extra = count_extra(curator, tables, pairs, expected, forest.pair.keys(), share)
+        bought += [] if extra is None else [extra]
     return bought
+
+
+def _forest(schema: Schema, measurements: list[Measurement]) -> Forest:
+    """What was drawn so far, as a model."""
+    known = Marginals.of(schema, measurements)
+    assert known is not None
+    return fit_forest(known, record_total(known, totals_of(measurements)))
+
+
+def _expected(forest: Forest, pairs: Pairs) -> Ints:
+    """How many records a model expects in the cells of all pairs."""
+    rows = min(EXPECTED_IN, most_rows(len(forest.codes)))
+    counts = np.zeros(int(pairs.start[-1]), np.int64)
+    drawn = forest.draw(rows, np.random.default_rng(0)).astype(np.int32)
+    PairTables(pairs.edges).add(drawn, counts)
+    return np.asarray(np.rint(counts * (forest.total / rows)), np.int64)
