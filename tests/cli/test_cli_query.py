@@ -38,7 +38,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         found = rows[np.arange(len(queries)) % 3].T
         typical = None if self.marginals is None else found[3]
         numbers = dict(zip(NUMBERS, found, strict=True))
-        return SimpleNamespace(level=level, typical_error=typical, **numbers)
+        basis = np.array(["modelled", "measured", "modelled"])[np.arange(len(queries)) % 3]
+        return SimpleNamespace(level=level, typical_error=typical, basis=basis, **numbers)
 
     monkeypatch.setattr(TableRelease, "count", count, raising=False)
     return calls
@@ -107,7 +108,8 @@ def test_answers_in_files(hedge: Hedge, regions: Path, asked: list[Any], tmp_pat
         done = hedge("query", regions, "age > 30", "sex = male", "--out", tmp_path / name)
         assert done.exit_code == 0 and name in done.stdout
     rows = list(csv.DictReader((tmp_path / "a.csv").read_text("utf-8").splitlines()))
-    assert list(rows[0]) == ["query", *NUMBERS]
+    assert list(rows[0]) == ["query", *NUMBERS, "basis"]
+    assert [row["basis"] for row in rows] == ["modelled", "measured"]
     assert [row["query"] for row in rows] == ["age in [31, 99]", "sex = male"]
     assert float(rows[0]["estimate"]) == 1234.56
     assert parquet.read_table(tmp_path / "a.parquet").column_names == list(rows[0])
@@ -297,10 +299,12 @@ def test_with_marginals_nothing_is_promised_of_the_estimate(
         "age in [30, 50]",
         f"  about 1,235, usually within 100, {model}",
         "  95% interval, which does not rely on it: between 1,100 and 1,400",
+        "  basis: modelled, since just these conditions were not counted together",
         "",
         "everybody",
         f"  about 0, usually within 5.8, {model}",
         "  95% interval, which does not rely on it: between 0 and 3.2",
+        "  basis: measured",
         "",
     ]
 
@@ -308,7 +312,7 @@ def test_with_marginals_nothing_is_promised_of_the_estimate(
 def test_many_answers_with_marginals(hedge: Hedge, detailed: Path, asked: list[Any]) -> None:
     done = hedge("query", detailed, *(f"age > {n}" for n in range(30, 40)))
     assert done.exit_code == 0, done.stderr
-    heads = ["query", "from", "to", "about", "usually", "within"]
+    heads = ["query", "from", "to", "about", "usually", "within", "basis"]
     assert done.stdout.split("\n")[0].split() == heads
     assert "holds whatever the data looks like" in done.stdout and "nothing is" in done.stdout
     for untrue in ("evenly", "noise", "cut"):
@@ -322,9 +326,50 @@ def test_json_tells_whether_there_are_marginals(
     for release, told, numbers in ((published, True, model), (regions, False, NUMBERS)):
         found = json.loads(hedge("query", release, "age > 40", "--json").stdout)
         assert found["marginals"] is told
-        assert set(found["answers"][0]) == {"query", *numbers}
+        assert set(found["answers"][0]) == {"query", *numbers, "basis"}
 
 
 def test_or_comes_with_a_way_out(hedge: Hedge, published: Path) -> None:
     done = hedge("query", published, "age in [30, 50] or smoker = yes")
     assert done.exit_code == 2 and "There is no 'or'" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def silent(survey: Path) -> Path:
+    """A release with one division, and nothing else."""
+    schema = hedgerow.Schema.load(survey / "schema.yaml")
+    method = hedgerow.DiffMulti(specialisations=1, marginals=False)
+    hedgerow.publish(survey / "people.csv", schema, method, epsilon=1).save(survey / "silent")
+    return survey / "silent"
+
+
+def test_what_was_not_measured_is_said(hedge: Hedge, silent: Path, tmp_path: Path) -> None:
+    release = Release.load(silent)
+    names = list(release.unmeasured)
+    assert len(names) == len(release.schema.attributes) - 1
+    name = next(name for name in ("stay", "age") if name in names)
+    done = hedge("query", silent, f"{name} = 30", "readmitted = yes")
+    lines = done.stdout.split("\n")
+    assert lines[1].startswith(f"  not measured: the release says nothing about {name} (about ")
+    assert lines[2].startswith("  95% interval: between 0 and ")
+    assert lines[5].startswith("  about ")  # the class was counted
+    done = hedge("query", silent, *(f"{name} = {n}" for n in range(20, 25)), "everybody")
+    table = [line.split() for line in done.stdout.split("\n")]
+    (single,) = (words for words in table if words[:3] == [name, "=", "22"])
+    (everybody,) = (words for words in table if words[:1] == ["everybody"])
+    assert single[-6:] == ["-", "-", "-", "-", "not", "measured"]
+    assert everybody[-1] == "measured" and "-" not in everybody
+    assert f"says nothing about {', '.join(names)}" in done.stdout
+    answers = json.loads(hedge("query", silent, f"{name} = 30", "--json").stdout)["answers"]
+    assert answers[0]["basis"] == "not measured"
+    told = f"Not measured: {', '.join(names)}. "
+    assert told in hedge("show", silent).stdout.replace("\n", " ")
+    assert json.loads(hedge("show", silent, "--json").stdout)["not_measured"] == names
+    rows = ("sample", silent, "--out", tmp_path / "rows.csv", "--overwrite")
+    assert told in hedge(*rows).stdout.replace("\n", " ")
+    assert json.loads(hedge(*rows, "--json").stdout)["not_measured"] == names
+
+
+def test_a_release_that_measured_everything_names_nothing(hedge: Hedge, detailed: Path) -> None:
+    assert Release.load(detailed).unmeasured == ()
+    assert "Not measured" not in hedge("show", detailed).stdout

@@ -152,8 +152,9 @@ def publish(
             print_json(facts | {"ledger": booked, "warnings": warned()})
             return
         say(f"Published to {out}: {words.published(release)}.")
-        for line in words.guarantee(release):
-            say(line)
+        for line in (*words.guarantee(release), words.unmeasured(release)):
+            if line is not None:
+                say(line)
         spent = [list(row) for row in words.spending(release.ledger)]
         print_table(["spent on", "of", words.on_path(known)], spent)
         if booked is not None:

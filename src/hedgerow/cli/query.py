@@ -21,12 +21,16 @@ _MISSING = (
     "There is no upper end: people whose rows are suppressed are missing, and nobody can say how "
     "many those are."
 )
+MEASURED, NOT_MEASURED = "measured", "not measured"  # of `basis`
 _IN_WORDS = 5  # up to so many answers are told in sentences, more in a table
 _IN_TABLE = 200  # more rows than this nobody reads in a terminal
 _SWAMPED = 0.5  # a cut part beyond this share of the estimate says more than the estimate
 _NUMBERS = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
 _ITEM_NUMBERS = ("estimate", "low", "high")  # of itemsets: their intervals have no two parts
 _MODEL_NUMBERS = (*_ITEM_NUMBERS, "typical_error")  # with marginals
+
+Columns = dict[str, list[Any]]
+"""The numbers of answers by name, and their `basis`."""
 
 
 def query(
@@ -112,7 +116,7 @@ def _share(level: str) -> float:
 
 def _ask(
     release: Release, texts: list[str], file: Path | None, level: float
-) -> tuple[list[str], dict[str, list[float]]]:
+) -> tuple[list[str], Columns]:
     """The queries in canonical words, and the numbers of their answers."""
     from hedgerow.schema import Vocabulary, read_queries
     from hedgerow.schema.query import query_lines
@@ -135,13 +139,13 @@ def _ask(
             raise UsageError(f"{file} holds no query.", hint="Write one a line.")
     answers = release.count(asked, level=level)
     names = _NUMBERS if answers.typical_error is None else _MODEL_NUMBERS
-    columns = {name: getattr(answers, name).tolist() for name in names}
+    columns = {name: getattr(answers, name).tolist() for name in (*names, "basis")}
     return [vocabulary.text(one) for one in asked], columns
 
 
 def _facts(
     texts: list[str],
-    columns: dict[str, list[float]],
+    columns: Columns,
     level: float,
     out: str | None,
     detailed: bool,
@@ -151,16 +155,17 @@ def _facts(
         {
             "query": text,
             # JSON has no word for a bound that is not there.
-            **{n: v if math.isfinite(v) else None for n, v in zip(columns, row, strict=True)},
+            **{
+                n: None if v in (math.inf, -math.inf) or v != v else v
+                for n, v in zip(columns, row, strict=True)
+            },
         }
         for text, row in zip(texts, rows, strict=True)
     ]
     return {"level": level, "marginals": detailed, "answers": answers, "out": out}
 
 
-def _tell_itemsets(
-    release: Release, texts: list[str], columns: dict[str, list[float]], level: float
-) -> None:
+def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: float) -> None:
     if len(texts) > _IN_WORDS:
         _tabulate(texts, columns)
         say(f"\nfrom, to: the {_percent(level)} interval of the true count.")
@@ -171,22 +176,23 @@ def _tell_itemsets(
         say(f"{text}\n  {about}; {_percent(level)} interval: {_between(low, high)}")
 
 
-def _tell_regions(
-    release: Release, texts: list[str], columns: dict[str, list[float]], level: float
-) -> None:
+def _tell_regions(release: Release, texts: list[str], columns: Columns, level: float) -> None:
     if release.marginals is not None:
         counted = "attributes, pairs" if release.marginals.pair else "attributes"
-        _tell_marginals(texts, columns, level, counted)
+        _tell_marginals(release, texts, columns, level, counted)
         return
     if len(texts) > _IN_WORDS:
         _tabulate(texts, columns)
         _explain(level)
+        _explain_basis(release, columns)
         return
     for place, text in enumerate(texts):
         estimate, low, high, noise, below, above = (columns[n][place] for n in _NUMBERS)
         estimate = max(estimate, 0.0)  # noise may push it below, which nobody wants to read
         if place:
             say()
+        if _tell_unmeasured(release, text, columns, place, level):
+            continue
         say(text)
         if max(below, above) > _SWAMPED * estimate:
             # A number up front would be taken for the answer, and it is hardly more than a guess.
@@ -206,13 +212,11 @@ def _tell_regions(
             say("  uniformity error: none, the query follows the edges of the regions")
 
 
-def _tell_rows(
-    release: Any, texts: list[str], columns: dict[str, list[float]], level: float
-) -> None:
+def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -> None:
     """Answers of generalised rows: people in rows that are suppressed are missing."""
     share: float = release.sampling_rate
     if len(texts) > _IN_WORDS:
-        _tabulate(texts, {name: columns[name] for name in ("low", "estimate", "noise")})
+        _tabulate(texts, {name: columns[name] for name in ("low", "estimate", "noise", "basis")})
         say(
             f"\nfrom: the lower end of the {_percent(level)} interval; there is no upper end. "
             "about: how many are in the published rows,\nif people are spread evenly inside what a "
@@ -223,6 +227,8 @@ def _tell_rows(
         estimate, low, noise = (columns[n][place] for n in ("estimate", "low", "noise"))
         if place:
             say()
+        if _tell_unmeasured(release, text, columns, place, level):
+            continue
         confidence = (
             f"with {_percent(level)} confidence"
             if low > 0
@@ -243,7 +249,7 @@ def _tell_rows(
 
 
 def _tell_marginals(
-    texts: list[str], columns: dict[str, list[float]], level: float, counted: str
+    release: Release, texts: list[str], columns: Columns, level: float, counted: str
 ) -> None:
     """Answers of a release with marginals: a model's estimate, and an interval without it."""
     if len(texts) > _IN_WORDS:
@@ -254,30 +260,65 @@ def _tell_marginals(
             "and regions. usually within: its typical error,\nby the same model; nothing is "
             "promised about either."
         )
+        _explain_basis(release, columns)
         return
     for place, text in enumerate(texts):
         estimate, low, high, typical = (columns[n][place] for n in _MODEL_NUMBERS)
         if place:
             say()
+        if _tell_unmeasured(release, text, columns, place, level):
+            continue
         say(
             f"{text}\n  about {_whole(max(estimate, 0.0))}, usually within {_whole(typical)}, by a "
             f"model of the counts of {counted} and regions"
         )
         say(f"  {_percent(level)} interval, which does not rely on it: {_between(low, high)}")
+        say(
+            "  basis: measured"
+            if columns["basis"][place] == MEASURED
+            else "  basis: modelled, since just these conditions were not counted together"
+        )
 
 
-def _tabulate(texts: list[str], columns: dict[str, list[float]]) -> None:
+def _tell_unmeasured(
+    release: Release, text: str, columns: Columns, place: int, level: float
+) -> bool:
+    """Tells an answer that nothing was measured for: the estimate is no finding."""
+    if columns["basis"][place] != NOT_MEASURED:
+        return False
+    names = [name for name in release.unmeasured if name in text]
+    say(
+        f"{text}\n  not measured: the release says nothing about {', '.join(names)} (about "
+        f"{_whole(max(columns['estimate'][place], 0.0))} if all values were equally frequent)"
+    )
+    low, high = columns["low"][place], columns["high"][place]
+    say(f"  {_percent(level)} interval: {_between(low, high)}")
+    return True
+
+
+def _explain_basis(release: Release, columns: Columns) -> None:
+    say("basis: measured if just these conditions were counted together, else modelled.")
+    if NOT_MEASURED in columns["basis"]:
+        say(f"Not measured: the release says nothing about {', '.join(release.unmeasured)}.")
+
+
+def _tabulate(texts: list[str], columns: Columns) -> None:
     # The interval comes first: with uniformity error the estimate may be hardly more than a guess.
     order = ("low", "high", "estimate", *_NUMBERS[3:], "typical_error")
     shown = [name for name in order if name in columns]
-    rows = [
-        [text, *(_whole(max(columns[name][place], 0.0)) for name in shown)]
-        for place, text in enumerate(texts[:_IN_TABLE])
-    ]
+    told = columns.get("basis")
+    rows = []
+    for place, text in enumerate(texts[:_IN_TABLE]):
+        numbers = [_whole(max(columns[name][place], 0.0)) for name in shown]
+        if told is not None and told[place] == NOT_MEASURED:
+            # what was not measured has ends, but no estimate that anybody should read
+            ends = ("low", "high")
+            numbers = [n if name in ends else "-" for n, name in zip(numbers, shown, strict=True)]
+        rows.append([text, *numbers, *([] if told is None else [told[place]])])
     names = ("from", "to", "about", "noise", "cut: fewer", "cut: more", "usually within")
     heads = dict(zip(order, names, strict=True))
-    headings = ["query", *(heads[name] for name in shown)]
-    print_table(headings, rows, set(range(1, len(headings))))
+    headings = ["query", *(heads[name] for name in shown), *([] if told is None else ["basis"])]
+    print_table(headings, rows, set(range(1, 1 + len(shown))))
     if len(texts) > _IN_TABLE:
         note(f"Only the first {_IN_TABLE} answers are shown; --out FILE writes them all.")
 

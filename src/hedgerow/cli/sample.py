@@ -51,6 +51,12 @@ def sample(
         write(drawn, temporary)
     with telling(out):
         if as_json:
-            print_json({"rows": str(out), "columns": list(drawn.column_names)})
+            columns = {"columns": list(drawn.column_names), "not_measured": [*opened.unmeasured]}
+            print_json({"rows": str(out), **columns})
             return
         say(f"Wrote synthetic {opened.describe().record}s to {out}.")
+        if opened.unmeasured:
+            say(
+                f"Not measured: {', '.join(opened.unmeasured)}. The release says nothing about "
+                "these columns, and their values are drawn evenly."
+            )

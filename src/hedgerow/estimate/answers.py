@@ -22,9 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import ReleaseError, UsageError
+from hedgerow.estimate.basis import MEASURED, MODELLED
 from hedgerow.estimate.fit import Fit
 from hedgerow.estimate.index import Index, grid_index, tree_index
 from hedgerow.estimate.noise import half_width
@@ -70,6 +72,8 @@ class Answers:
         level: The probability that an interval holds the truth, at least.
         typical_error: With marginals, how far the estimate is off in most queries: a guess by the
             model, which promises nothing. Else not known.
+        basis: What each answer rests on: "measured", "modelled" or "not measured"
+            (`hedgerow.estimate.basis`); not told for transactions.
     """
 
     estimate: Floats
@@ -80,6 +84,7 @@ class Answers:
     uniformity_high: Floats
     level: float
     typical_error: Floats | None = None
+    basis: NDArray[np.str_] | None = None
 
     def __len__(self) -> int:
         """The number of queries."""
@@ -90,6 +95,8 @@ class Answers:
         names = ["estimate", "low", "high", "noise", "uniformity_low", "uniformity_high"]
         if self.typical_error is not None:
             names[3:] = ["typical_error"]
+        if self.basis is not None:
+            names.append("basis")
         return pa.table({name: getattr(self, name) for name in names})
 
     def frame(self, kind: str = "arrow") -> Any:
@@ -229,7 +236,11 @@ def answer(partition: Partition, fit: Fit, queries: Sequence[Query], level: floa
             hint="Ask whoever published the release for a fresh copy.",
         )
     estimate, variance = sums(partition, fit, queries)
-    return interval(estimate, half_width(np.sqrt(variance), level), level)
+    cut = (estimate != estimate[:, [INNER]]).any(axis=1) | (variance != variance[:, [INNER]]).any(
+        axis=1
+    )
+    found = interval(estimate, half_width(np.sqrt(variance), level), level)
+    return replace(found, basis=np.where(cut, MODELLED, MEASURED))
 
 
 def sums(partition: Partition, fit: Fit, queries: Sequence[Query]) -> tuple[Floats, Floats]:

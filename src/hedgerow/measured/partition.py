@@ -113,6 +113,11 @@ class TreePartition:
         """The number of regions."""
         return len(self.leaves)
 
+    @property
+    def divided(self) -> frozenset[int]:
+        """The attributes that some node is split by."""
+        return frozenset(np.unique(self.split[self.split >= 0]).tolist())
+
     def bounds(self, regions: Ints) -> tuple[Small, Small]:
         """The lower and the upper corners of regions, two arrays [regions, attributes]."""
         nodes = self.leaves[regions]
@@ -259,6 +264,11 @@ class GridPartition:
     def cells(self) -> int:
         """The number of regions."""
         return math.prod(self.shape)
+
+    @property
+    def divided(self) -> frozenset[int]:
+        """The attributes that are cut into several parts."""
+        return frozenset(place for place, parts in enumerate(self.shape) if parts > 1)
 
     @cached_property
     def _strides(self) -> tuple[int, ...]:

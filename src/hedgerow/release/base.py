@@ -221,6 +221,11 @@ class Release(ABC):
         """The tables of attributes and pairs that were counted beside regions, if there are any."""
         return None
 
+    @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """The attributes that the release says nothing about (`hedgerow.estimate.basis`)."""
+        return ()
+
     def expect(self, kind: type[Kind]) -> Kind:
         """This release, known to be of a kind.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from hedgerow.arrays import Floats
 from hedgerow.estimate.answers import Answers
+from hedgerow.estimate.basis import NOT_MEASURED
 from hedgerow.schema import Attribute, Categorical, Items, Schema
 from hedgerow.schema.query import Query
 
@@ -32,6 +33,7 @@ class Spread:
         low: The lower ends of the intervals around them.
         high: The upper ends; infinite where nothing is known.
         attribute: The attribute itself; None for items.
+        measured: Whether the release says anything about it; if not, counts are equal parts.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Spread:
     low: Floats
     high: Floats
     attribute: Attribute | None = None
+    measured: bool = True
 
     @property
     def shares(self) -> Floats:
@@ -79,7 +82,8 @@ def spread_of(attribute: Attribute, edges: tuple[int, ...], answers: Answers) ->
     labels = [attribute.label(low, high) for low, high in zip(edges[:-1], edges[1:], strict=True)]
     counts = np.maximum(answers.estimate, 0.0)
     low, high = answers.low, answers.high
-    return Spread(attribute.name, tuple(labels), edges, counts, low, high, attribute)
+    known = answers.basis is None or bool((answers.basis != NOT_MEASURED).any())
+    return Spread(attribute.name, tuple(labels), edges, counts, low, high, attribute, known)
 
 
 def spreads(schema: Schema, ask: Ask) -> tuple[Spread, ...]:

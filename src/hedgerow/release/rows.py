@@ -19,6 +19,8 @@ import pyarrow as pa
 from hedgerow.arrays import Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers, read_many
+from hedgerow.estimate.basis import basis_of
+from hedgerow.estimate.intervals.conditions import CLASS
 from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.rows_bounds import least_by_noise, least_by_sampling
 from hedgerow.estimate.synthesize import draw_rows
@@ -168,17 +170,33 @@ class RowsRelease(Release):
                 hint="Use 0.95 for intervals that hold the truth 95 times in 100.",
             )
         asked = read_many(queries, self.schema)
-        found = np.zeros((3, len(asked)))
+        found = np.zeros((4, len(asked)))
         for place, query in enumerate(asked):
             found[:, place] = self._weigh(query, 1 - level)
-        estimate, inside, deviation = found
+        estimate, inside, deviation, cut = found
         noise = half_width(deviation, level)
         endless = np.full(len(asked), math.inf)
         below = np.maximum(estimate - noise - inside, 0.0)
-        return Answers(estimate, inside, endless, noise, below, endless, level)
+        basis = basis_of(asked, cut == 0, self._unmeasured)
+        return Answers(estimate, inside, endless, noise, below, endless, level, basis=basis)
 
-    def _weigh(self, query: Query, alpha: float) -> tuple[float, float, float]:
-        """Estimate, lower end and standard deviation of the noise."""
+    @property
+    def _unmeasured(self) -> frozenset[int]:
+        """The attributes that all rows leave open; `CLASS` for the class."""
+        sizes = np.array([attribute.size for attribute in self.attributes])
+        every = np.all((self.lo == 0) & (self.hi == sizes), axis=0) & (sizes > 1)
+        known = len(self.schema.attributes)
+        return frozenset(p if p < known else CLASS for p in np.flatnonzero(every).tolist())
+
+    @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """See `Release.unmeasured`."""
+        found = self._unmeasured
+        columns = [*range(len(self.schema.attributes)), CLASS]
+        return tuple(self.attributes[place].name for place in columns if place in found)
+
+    def _weigh(self, query: Query, alpha: float) -> tuple[float, float, float, bool]:
+        """Estimate, lower end, standard deviation of the noise, and whether a row is cut."""
         part = np.ones(len(self.counts))
         for place, intervals in query.where:
             lo, hi = self.lo[:, place], self.hi[:, place]
@@ -201,7 +219,8 @@ class RowsRelease(Release):
             rate, threshold = self._publishing
             least = least_by_noise(inside, int(whole.sum()), rate, threshold, alpha)
             spread = 2 * (part**2).sum() / rate**2
-        return estimate, math.ceil(least - 1e-9), math.sqrt(spread)
+        cut = bool(((part > 1e-12) & ~whole).any())
+        return estimate, math.ceil(least - 1e-9), math.sqrt(spread), cut
 
     def files(self) -> Iterator[tuple[str, Content]]:
         """See `Release.files`."""

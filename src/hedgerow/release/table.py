@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Bools, Ints
+from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import (
     EVEN,
@@ -21,6 +21,7 @@ from hedgerow.estimate.answers import (
     read_many,
     sums,
 )
+from hedgerow.estimate.basis import MEASURED, basis_of, counted_together
 from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
 from hedgerow.estimate.censored import answer_listed
 from hedgerow.estimate.classify import class_shares
@@ -47,6 +48,8 @@ __all__ = ["TableRelease"]
 
 
 REGIONS, TABLE = "regions.parquet", "table.csv"
+
+_DUST = 1e-6  # records: what rounding makes of a query that cuts no region
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -227,7 +230,7 @@ class TableRelease(MeasuredRelease):
         Returns:
             Estimates with intervals, in the order of the queries. The parts of an interval are
             told apart: noise, and what it matters where records lie inside regions that the
-            query cuts.
+            query cuts. Each says whether it was measured (`hedgerow.estimate.basis`).
 
         Raises:
             UsageError: If a query cannot be understood, or the level is not between 0 and 1.
@@ -250,17 +253,44 @@ class TableRelease(MeasuredRelease):
         """
         share = check_level(level)
         asked = read_many(queries, self.schema)
-        found = self.estimates.fit
-        if found is not None:
-            if self._errors is None:
-                return answer(self.partition, found, asked, share)
-            estimate = self._errors.model.count(asked)
-            ends = guaranteed_ends(
-                self._errors.measured, asked, *sums(self.partition, found, asked), share
-            )
-            return by_model(estimate, self._errors.of(asked, estimate), ends, share)
-        classes = max(1, len(self.schema.classes))
-        return answer_listed(self.partition, self.measurements, classes, asked, share)
+        found, errors = self.estimates.fit, self._errors
+        if found is not None and errors is not None:
+            estimate = errors.model.count(asked)
+            by_regions = sums(self.partition, found, asked)
+            ends = guaranteed_ends(errors.measured, asked, *by_regions, share)
+            answers = by_model(estimate, errors.of(asked, estimate), ends, share)
+            together = counted_together(errors.measured, asked)
+        elif found is not None:
+            answers = answer(self.partition, found, asked, share)
+            together = np.asarray(answers.basis == MEASURED)
+        else:
+            classes = max(1, len(self.schema.classes))
+            answers = answer_listed(self.partition, self.measurements, classes, asked, share)
+            together = np.maximum(answers.uniformity_low, answers.uniformity_high) <= _DUST
+        return replace(answers, basis=basis_of(asked, together, self._unmeasured))
+
+    def estimate(self, queries: Questions) -> Floats:
+        """Estimates alone, which are quick for very many queries on a release with marginals.
+
+        They are those of `count`, save that `count` moves a model's estimate into the interval if
+        it lies outside.
+
+        Args:
+            queries: As for `count`.
+        """
+        if self.model is None:
+            return self.count(queries).estimate
+        return self.model.count(read_many(queries, self.schema))
+
+    @property
+    def _unmeasured(self) -> frozenset[int]:
+        counted = 0 if self.marginals is None else len(self.marginals.single)
+        return frozenset(range(counted, len(self.schema.attributes))) - self.partition.divided
+
+    @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """See `Release.unmeasured`."""
+        return tuple(self.schema.attributes[place].name for place in sorted(self._unmeasured))
 
     @cached_property
     def _errors(self) -> TypicalError | None:

@@ -57,6 +57,12 @@ def _card(spread: Spread, raw: Any) -> Safe:
     numeric = isinstance(spread.attribute, Numeric)
     name = "how often each item occurs" if spread.attribute is None else spread.name
     shares = spread.shares
+    if not spread.measured:
+        return tag(
+            "div",
+            tag("h3", name),
+            tag("p", "Not measured: the release says nothing about this attribute.", class_="note"),
+        )
     picture = _histogram(spread, raw) if numeric else _bars(spread, raw)
     rows = []
     for place in _first(shares, _IN_NUMBERS, numeric):

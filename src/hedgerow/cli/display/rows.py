@@ -40,7 +40,8 @@ def show_rows(release: RowsRelease, view: View) -> None:
         print_json({**words.facts(release), **more, "largest": listed, "plot": view.drawn})
         return
     say(f"{release.schema.name}: {words.regions(release)} by {release.method}.")
-    for line in (*words.guarantee(release), release.describe().suppressed):
+    told = words.unmeasured(release)
+    for line in (*words.guarantee(release), release.describe().suppressed, told):
         say(line or "")
     chosen = release.frontier["chosen"]
     say(

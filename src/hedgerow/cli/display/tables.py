@@ -59,7 +59,8 @@ def show_table(release: TableRelease, view: View) -> None:
         print_json({**words.facts(release), **more, **grown})
         return
     say(f"{release.schema.name}: {words.published(release)}.")
-    for line in (*words.guarantee(release), release.describe().suppressed):
+    told = words.unmeasured(release)
+    for line in (*words.guarantee(release), release.describe().suppressed, told):
         if line is not None:
             say(line)
     say()

@@ -35,6 +35,7 @@ __all__ = [
     "spending",
     "strength",
     "times",
+    "unmeasured",
 ]
 
 
@@ -47,6 +48,17 @@ def published(release: Release) -> str:
     words += f", and counts of {many(marginals['attributes'], 'attribute')}"
     pairs = [" & ".join(pair) for pair in marginals["pairs"]]
     return words + (f" and {many(len(pairs), 'pair')} ({', '.join(pairs)})" if pairs else "")
+
+
+def unmeasured(release: Release) -> str | None:
+    """Which attributes a release says nothing about."""
+    if not release.unmeasured:
+        return None
+    return (
+        f"Not measured: {', '.join(release.unmeasured)}. The release says nothing about "
+        f"{'it' if len(release.unmeasured) == 1 else 'them'}: all values are taken to be equally "
+        "frequent."
+    )
 
 
 def _marginals(release: Release) -> dict[str, Any] | None:
@@ -86,6 +98,7 @@ def facts(release: Release) -> dict[str, Any]:
         "guarantee": release.guarantee,
         told.parts: told.number,
         "marginals": _marginals(release),
+        "not_measured": list(release.unmeasured),
         "spent_per": "person" if release.schema.person is None else "row",
         "spent": [
             {"purpose": purpose, "budget": budget, "amount": amount}

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import numpy as np
+
+from hedgerow.estimate.basis import basis_of, counted_together
+from hedgerow.estimate.intervals.candidates import Measured
+from hedgerow.estimate.intervals.conditions import CLASS
+from hedgerow.estimate.intervals.tables import Tables
+from hedgerow.schema import Query
+
+FIRST, SECOND, THIRD, FOURTH = (((place, ((0.0, 1.0),)),) for place in range(4))
+COUNTS = {0: np.ones(2), 1: np.ones(2), 2: np.ones(2), CLASS: np.ones(2)}
+MEASURED = Measured(
+    edges={place: np.arange(3) for place in COUNTS},
+    single=Tables(counts=COUNTS, deviation=1.0, total=(2.0, 1.0)),
+    groups={0: np.arange(3), 2: np.arange(3)},
+    pairs=Tables(counts={(2, 0): np.ones(4)}, deviation=1.0, total=(2.0, 1.0)),
+)
+QUERIES = {
+    Query(): "measured",
+    Query(FIRST): "measured",
+    Query((), (1,)): "measured",
+    Query(FIRST + THIRD): "measured",
+    Query(FIRST + SECOND): "modelled",
+    Query(FIRST, (1,)): "modelled",
+    Query(FIRST + THIRD, (0,)): "modelled",
+    Query(FIRST + SECOND + THIRD): "modelled",
+    Query(FOURTH): "not measured",
+    Query(FIRST + FOURTH, (0,)): "not measured",
+}
+
+
+def test_the_basis_of_queries_with_marginals() -> None:
+    asked = list(QUERIES)
+    together = counted_together(MEASURED, asked)
+    assert basis_of(asked, together, {3}).tolist() == list(QUERIES.values())
+    # an attribute without a table, but divided by regions, is not unknown
+    assert basis_of([Query(FOURTH)], np.array([False]), ()).tolist() == ["modelled"]
+
+
+def test_a_class_may_be_unknown_too() -> None:
+    asked, together = [Query(FIRST, (0,)), Query(FIRST)], np.array([False, True])
+    assert basis_of(asked, together, {CLASS}).tolist() == ["not measured", "measured"]

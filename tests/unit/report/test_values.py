@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from hedgerow.measured import TreePartition
+from hedgerow.release import Release, TableRelease
+from hedgerow.report.values import values
+
+
+def test_no_even_spread_is_drawn_for_what_was_not_measured(releases: dict[str, Path]) -> None:
+    release = Release.load(releases["unclassed"]).expect(TableRelease)
+    whole = TreePartition.of([(-1, -1, [0], [120])])
+    counted = [one for one in release.measurements if one.name == "leaf"]
+    undivided = replace(
+        release,
+        partition=whole,
+        measurements=tuple(
+            replace(one, where=one.where[:1], values=one.values[:1], units=one.units[:1])
+            for one in counted
+        ),
+    )
+    assert undivided.unmeasured == ("age",) and release.unmeasured == ()
+    page = str(values(undivided, None))
+    assert "Not measured: the release says nothing about this attribute." in page
+    assert "<svg" not in page and "<table" not in page
+    assert "<svg" in str(values(release, None))
