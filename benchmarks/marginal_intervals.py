@@ -40,7 +40,11 @@ from hedgerow.table import Table, read
 from results import Results, add_json_option
 
 NIST = Path("nist/diverse_communities_data_excerpts/national/national2019.csv")
-NUMBERS = {"AGEP": (0, 99, 1), "PINCP": (-10_000, 1_350_000, 1_000), "POVPIP": (0, 501, 1)}
+NUMBERS = {
+    "AGEP": {"low": 0, "high": 99},
+    "PINCP": {"low": -10_000, "high": 1_350_000, "step": 1_000, "scale": "log"},
+    "POVPIP": {"low": 0, "high": 501, "common": [501]},
+}
 LEFT_OUT = ("DENSITY", "INDP", "PINCP_DECILE", "PWGTP", "WGTP")
 EPSILONS = ("1", "0.1")
 LEVEL, STRONG, PAIR_QUERIES = 0.95, 0.3, 200
@@ -60,11 +64,8 @@ def nist(folder: Path | None) -> tuple[pa.Table, hr.Schema] | None:
         if name in NUMBERS:
             known = pc.if_else(pc.equal(column, "N"), None, column)
             column = pc.floor(known.cast(pa.float64())).cast(pa.int64())
-            low, high, step = NUMBERS[name]
-            attributes[name] = {
-                "type": "numeric", "low": low, "high": high, "step": step, "missing": "other",
-                "outside": "clip",
-            }  # fmt: skip
+            rules = {"missing": "other", "outside": "clip"}
+            attributes[name] = {"type": "numeric", "step": 1, **NUMBERS[name], **rules}
         else:
             values = sorted(set(column.to_pylist()))  # the domain is public: NIST's dictionary
             attributes[name] = {"type": "categorical", "values": values}
