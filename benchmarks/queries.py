@@ -1,17 +1,21 @@
 """Does consistency pay? CDiffGen beside DiffGen on UCI Adult. NOT PRIVATE.
 
-    python benchmarks/queries.py [--data DIR] [--quick] [--json FILE]
+    python benchmarks/queries.py [--data DIR] [--quick] [--speed] [--json FILE]
 
 For each epsilon, number of specialisations and score: classification accuracy (2/3 to publish, 1/3
 to test) and average relative error of range counts (sanity bound 0.1% of the rows) over random
 queries that cover at least 50 leaves: conditions on one, two or three attributes whose edges
 follow the regions, where only noise counts, and queries on two or three with edges anywhere.
+
+With `--speed` instead: CPU seconds of counts of two to four conditions on a release with marginals.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +26,7 @@ import hedgerow as hr
 from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow.estimate.noise import half_width
-from hedgerow.evaluate import NOT_PRIVATE, exact_counts, random_queries
+from hedgerow.evaluate import NOT_PRIVATE, exact_counts, random_conjunctions, random_queries
 from hedgerow.publish.cdiffgen import GROWTH_UNITS
 from hedgerow.publish.diffgen import ROWS_UNITS, UNITS
 from hedgerow.schema.query import Query
@@ -88,10 +92,18 @@ def main() -> None:
         "--same-tree", action="store_true",
         help="instead: the noise of CDiffGen's answers over that of leaves alone, on one tree",
     )  # fmt: skip
+    parser.add_argument(
+        "--speed", action="store_true", help="instead: CPU seconds of counts with marginals"
+    )
     add_json_option(parser)
     arguments = parser.parse_args()
     schema = hr.Schema.load(SCHEMA)
     rows = adult(arguments.data)
+    if arguments.speed:
+        results = Results("queries")
+        speed(rows, schema, 10_000 if arguments.quick else 100_000, results)
+        results.write(arguments.json)
+        return
     runs = 2 if arguments.quick else 5
     if arguments.same_tree:
         same_tree(rows, schema, runs)
@@ -128,6 +140,30 @@ def main() -> None:
                           f" {plain[0]:>16.2f} {consistent[0]:>8.2f} ±{error:.1f} |{ratios}",
                           flush=True)  # fmt: skip
     results.write(arguments.json)
+
+
+def speed(rows, schema, number: int, results: Results) -> None:
+    """CPU seconds of many counts on Adult's release with marginals, as a recipient opens it."""
+    queries = random_conjunctions(schema, number, (2, 4), seed=1)
+    made = hr.publish(rows, schema, hr.DiffMulti(marginals=True), "1", seed=1)
+    with tempfile.TemporaryDirectory() as folder:
+        made.save(f"{folder}/release")
+        release = hr.TableRelease.load(f"{folder}/release")
+    some = queries[:1000]
+    for what, action in (
+        ("the first count, which draws the model's rows", lambda: release.estimate("everybody")),
+        ("1,000 estimates, which make the bitmaps", lambda: release.estimate(some)),
+        ("1,000 estimates", lambda: release.estimate(some)),
+        (f"{number:,} estimates", lambda: release.estimate(queries)),
+        ("1,000 with intervals for the first time", lambda: release.count(some)),
+        ("1,000 with intervals and typical errors", lambda: release.count(some)),
+        (f"{number:,} with intervals and typical errors", lambda: release.count(queries)),
+    ):
+        start = time.process_time()
+        action()
+        seconds = time.process_time() - start
+        print(f"{what:55}{seconds:8.2f} s", flush=True)
+        results.add(seconds, "s", "with marginals", what)
 
 
 def same_tree(rows, schema, runs: int) -> None:

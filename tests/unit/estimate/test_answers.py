@@ -327,6 +327,7 @@ def test_answers_are_frames(tree_release, asked):
         "noise",
         "uniformity_low",
         "uniformity_high",
+        "basis",
     ]
     assert table.num_rows == 4
     assert isinstance(answers.frame("polars"), pl.DataFrame)
