@@ -543,9 +543,9 @@ BY_HAND = (
     ByHand(
         name="core-by-exact-supports",
         path="publish/diffpart.py",
-        old="supports = found[-1].values[:, 0]",
+        old="supports = found[1].values[:, 0]",
         new="seen: list[Any] = []\n"
-        "            engine.supports(items.size).map(seen.append)\n"
+        "            engine.supports(items.size, core, items.size).map(seen.append)\n"
         "            supports = seen[0]",
         flaw="Which items are counted set by set follows from their exact supports.",
         notice="replay, and rules read noisy numbers alone",
@@ -587,8 +587,8 @@ BY_HAND = (
     ByHand(
         name="supports-pay-once",
         path="publish/diffpart.py",
-        old='"support", "item", everything, exact, cap))',
-        new='"support", "item", everything, exact))',
+        old="np.arange(number), exact, WEIGHT * cap)",
+        new="np.arange(number), exact, WEIGHT)",
         flaw="A record counts for several items and pays for one.",
         notice="replay",
         method=ITEMS,
@@ -596,10 +596,52 @@ BY_HAND = (
     ByHand(
         name="supports-without-cap",
         path="counting/item_memory.py",
-        old="        if last - first <= cap:\n",
-        new="        if last - first <= 2 * cap:\n",
+        old="        if last - first > cap:\n",
+        new="        if last - first > 2 * cap:\n",
         flaw="A record counts for more items than it pays for.",
         notice="replay, and supports against a slow count",
+        method=ITEMS,
+    ),
+    ByHand(
+        name="weights-rounded-up",
+        path="counting/item_memory.py",
+        old="weight = WEIGHT * cap // (last - first)",
+        new="weight = -(-WEIGHT * cap // (last - first))",
+        flaw="The weights of a long record add up to a little more than it pays for.",
+        notice="supports against a slow count",
+        method=ITEMS,
+    ),
+    ByHand(
+        name="strata-pay-for-supports",
+        path="publish/diffpart.py",
+        old="    exact = engine.supports(cap, group, number)",
+        new="    exact = engine.supports(cap + (groups is not None), group, number)",
+        flaw="A record counts for one item more in the strata than it pays for.",
+        notice="replay",
+        method=ITEMS,
+    ),
+    ByHand(
+        name="strata-by-exact-supports",
+        path="publish/diffpart.py",
+        old="strata = strata_of(found[-1].values[:, 0], number)",
+        new="seen: list[Any] = []\n"
+        "                each = np.arange(items.size)\n"
+        "                engine.supports(cap, each, items.size).map(seen.append)\n"
+        "                strata = strata_of(seen[0], number)",
+        flaw="Which items are counted together follows from their exact supports.",
+        notice="rules read noisy numbers alone",
+        method=ITEMS,
+    ),
+    ByHand(
+        name="cap-by-exact-sizes",
+        path="publish/diffpart.py",
+        old="            curve = _curve(items, sizes)\n",
+        new="            seen: list[Any] = []\n"
+        "            engine.sizes(edges).map(seen.append)\n"
+        "            from dataclasses import replace\n\n"
+        "            curve = _curve(items, replace(sizes, values=seen[0][:, None]))\n",
+        flaw="How much a record counts follows from the exact sizes of all records.",
+        notice="replay, and rules read noisy numbers alone",
         method=ITEMS,
     ),
     ByHand(

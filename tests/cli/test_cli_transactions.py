@@ -48,7 +48,9 @@ def test_plan_reads_no_data_and_adds_up(shop, run):
     told = run("plan", "--schema", shop / "baskets.yaml", "--epsilon", "1", "--json").expect(0)
     plan = json.loads(told.out)
     assert plan["method"] == "diffpart"
-    assert [grant["purpose"] for grant in plan["allowances"]] == ["size", "support", "cell"]
+    assert [grant["purpose"] for grant in plan["allowances"]] == [
+        "size", "support", "stratum", "cell",
+    ]  # fmt: skip
     paper = run("plan", "--schema", shop / "baskets.yaml", "--epsilon", "1", "--schedule", "paper")
     assert "partitions" in paper.expect(0).out
 

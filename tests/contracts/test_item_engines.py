@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from hedgerow.counting.item_memory import MemoryItems, child_bounds
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.item_streamed import StreamedItems
 from hedgerow.schema import Schema
+from hedgerow.schema.items import WEIGHT
 from hedgerow.table import Transactions
 
 ENGINES: dict[str, Any] = {
@@ -26,6 +29,7 @@ ENGINES: dict[str, Any] = {
     ),
 }
 ITEMS = 9
+EACH = np.arange(ITEMS)
 
 
 def transactions(records: list[list[int]]) -> Transactions:
@@ -74,10 +78,24 @@ def test_sizes_and_supports(name: str, data: list[list[int]]) -> None:
         sum(len(r) >= 4 for r in data),
     ]
     exact = Counter(code for r in data for code in r)
-    assert look(engine.supports(ITEMS)).tolist() == [exact[code] for code in range(ITEMS)]
-    capped = look(engine.supports(2))
-    assert capped.sum() == sum(min(2, len(r)) for r in data)
-    assert (capped <= look(engine.supports(ITEMS))).all()
+    found = look(engine.supports(ITEMS, EACH, ITEMS))
+    assert found.tolist() == [WEIGHT * exact[code] for code in range(ITEMS)]
+    weighed: Counter[int] = Counter()
+    for r in data:
+        for code in r:
+            weighed[code] += WEIGHT if len(r) <= 2 else math.floor(Fraction(2 * WEIGHT, len(r)))
+    assert look(engine.supports(2, EACH, ITEMS)).tolist() == [weighed[c] for c in range(ITEMS)]
+    groups = np.array([0, 1, 1, 0, 2, 2, 2, 0, 1])
+    assert look(engine.supports(2, groups, 4)).tolist() == [
+        sum(weighed[code] for code in range(ITEMS) if groups[code] == group) for group in range(4)
+    ]
+
+
+@pytest.mark.parametrize("cap", [1, 2, 5])
+def test_a_record_adds_no_more_than_the_cap(cap: int) -> None:
+    for size in range(1, ITEMS + 1):
+        engine = MemoryItems(transactions([list(range(size))]))
+        assert look(engine.supports(cap, EACH, ITEMS)).sum() <= WEIGHT * cap
 
 
 @pytest.mark.parametrize("name", ENGINES)
@@ -87,10 +105,11 @@ def test_a_record_counts_for_the_same_items_whatever_else_is_there(
     name: str, data: list[list[int]], source: Any
 ) -> None:
     alone = sum(
-        (look(made(name, transactions([r])).supports(2)) for r in data), np.zeros(ITEMS, np.int64)
+        (look(made(name, transactions([r])).supports(2, EACH, ITEMS)) for r in data),
+        np.zeros(ITEMS, np.int64),
     )
     source.shuffle(data)
-    assert look(made(name, transactions(data)).supports(2)).tolist() == alone.tolist()
+    assert look(made(name, transactions(data)).supports(2, EACH, ITEMS)).tolist() == alone.tolist()
 
 
 @pytest.mark.parametrize("name", ENGINES)

@@ -183,7 +183,7 @@ def test_a_gate_that_asks_no_more_of_deeper_levels_is_caught(monkeypatch):
     made = schema({"universe": {"range": [1, 64]}, "fan_out": 2})
     method = DiffPart(variant="tree", cap=1)
     monkeypatch.setattr(diffpart, "SUPPORT_UNITS", {"core": 10, "tree": 10})
-    monkeypatch.setattr(diffpart, "SIZE_UNITS", 10)
+    monkeypatch.setattr(diffpart, "SIZE_UNITS", {"tree": 10})
     monkeypatch.setattr(diffpart, "GATE_UNITS", 999_000)
     step = Gate.of(Fraction(999, 1000) * 8, 3).step
     records = [[63]] * (step - 1)
@@ -192,14 +192,53 @@ def test_a_gate_that_asks_no_more_of_deeper_levels_is_caught(monkeypatch):
     assert worst(method, made, records, [63], "8", tries=200, enough=8.5) > 8.5
 
 
-def test_counting_more_items_than_paid_for_is_caught():
+class Uncapped(MemoryItems):
     """A cap that the engine does not keep to."""
 
-    class Uncapped(MemoryItems):
-        def supports(self, cap):
-            return super().supports(self.items)
+    def supports(self, cap, group, groups):
+        return super().supports(self.items, group, groups)
 
+
+class RoundedUp(MemoryItems):
+    """Weights that are rounded up: a record with 6 items adds 6 units too many."""
+
+    def supports(self, cap, group, groups):
+        def more(counts):
+            size = np.diff(self._start)
+            extra = np.zeros_like(counts)
+            for one in np.flatnonzero(size > cap).tolist():
+                codes = self._codes[self._start[one] : self._start[one + 1]]
+                np.add.at(extra, group[codes], 400)
+            return counts + extra
+
+        return super().supports(cap, group, groups).map(more)
+
+
+@pytest.mark.parametrize("engine", [Uncapped, RoundedUp])
+def test_counting_more_items_than_paid_for_is_caught(engine):
     method = DiffPart(core=1, cap=1)
     arguments = (method, SCHEMAS["binary"], [[0]] * 4, [0, 1, 2, 3, 4, 5], "1")
     assert worst(*arguments, tries=20) <= 1 + ROUNDING
-    assert worst(*arguments, engine=Uncapped, tries=20, enough=1.5) > 1.5
+    assert worst(*arguments, engine=engine, tries=20, enough=1.5) > 1.5
+
+
+def test_strata_by_exact_supports_are_caught(monkeypatch):
+    """Which items are in a stratum would tell their exact supports apart."""
+    seen = []
+
+    class Peeking(MemoryItems):
+        def supports(self, cap, group, groups):
+            found = super().supports(cap, group, groups)
+            if groups == self.items:
+                seen.append(found._Sealed__content.copy())
+            return found
+
+    honest = diffpart.strata_of
+    method = DiffPart(core=1, cap=1)
+    records = [[0]] * 4 + [[1]] * 4
+    arguments = (method, SCHEMAS["binary"], records, [1], "100")
+    monkeypatch.setattr(diffpart, "stratum_cap", lambda curve, epsilon: (2, 1))
+    assert worst(*arguments, engine=Peeking, tries=3) <= 100 + ROUNDING
+    exact = lambda supports, number: honest(seen[-1], number)  # noqa: E731
+    monkeypatch.setattr(diffpart, "strata_of", exact)
+    assert worst(*arguments, engine=Peeking, tries=3, enough=100.5) > 100.5

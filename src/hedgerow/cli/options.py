@@ -12,6 +12,7 @@ from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     from hedgerow.publish.publisher import Publisher
+    from hedgerow.schema import Schema
 
 
 class Engine(StrEnum):
@@ -142,6 +143,24 @@ def delimiter_of(given: str | None) -> str | None:
         ('\t', ';')
     """
     return "\t" if given in ("tab", "TAB", "\\t") else given
+
+
+def tell_of_taxonomy(method: Publisher, schema: Schema) -> None:
+    """Says what a taxonomy of items is used for, if there is one."""
+    from hedgerow.cli.display.terminal import note
+
+    settings = method.settings()
+    if schema.items is None or not schema.items.semantic or method.schedule == "paper":
+        return
+    if settings.get("variant") == "tree":
+        note("The taxonomy divides the records: groups of items are published in its words.")
+        return
+    inner = (n for n, kids in enumerate(schema.items.taxonomy.children) if kids and n)
+    first = next(inner, 0)
+    note(
+        "The taxonomy makes estimates of rare items better, and its groups can be asked for, such "
+        f'as "{schema.items.taxonomy.labels[first]}". --variant tree divides records by it.'
+    )
 
 
 def warn_of_delta(method: Publisher, delta: str, as_json: bool) -> None:

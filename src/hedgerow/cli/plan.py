@@ -8,7 +8,14 @@ from typing import Annotated
 import typer
 
 from hedgerow.cli.display.terminal import note, print_json, print_table, say, warn, warned
-from hedgerow.cli.options import AsJson, Delta, Overwrite, SchemaFile, warn_of_delta
+from hedgerow.cli.options import (
+    AsJson,
+    Delta,
+    Overwrite,
+    SchemaFile,
+    tell_of_taxonomy,
+    warn_of_delta,
+)
 from hedgerow.cli.settings import method_of
 from hedgerow.errors import UsageError
 
@@ -136,6 +143,7 @@ def plan(
         say(f"At most {many(planned.specialisations, 'specialisation')}{path}.")
     lines = [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()]
     print_table(["would be spent on", "how often", "each"], lines)
+    tell_of_taxonomy(settings, known)
     weak = caution(planned.budget.epsilon)
     if weak is not None:
         note(f"{weak} See docs/choosing.md.")

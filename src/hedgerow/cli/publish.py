@@ -35,6 +35,7 @@ from hedgerow.cli.options import (
     TableName,
     delimiter_of,
     source_of,
+    tell_of_taxonomy,
     warn_of_delta,
 )
 from hedgerow.cli.settings import method_of
@@ -157,6 +158,7 @@ def publish(
                 say(line)
         spent = [list(row) for row in words.spending(release.ledger)]
         print_table(["spent on", "of", words.on_path(known)], spent)
+        tell_of_taxonomy(settings, known)
         if booked is not None:
             say(words.booked(booked))
 

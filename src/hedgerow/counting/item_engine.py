@@ -60,10 +60,17 @@ class ItemEngine(Protocol):
     def sizes(self, edges: Ints) -> Sealed[Ints]:
         """The number of records by their number of items: bin j holds edges[j] to edges[j + 1]."""
 
-    def supports(self, cap: int) -> Sealed[Ints]:
-        """The number of records that hold each item, of which each record counts `cap` at most.
+    def supports(self, cap: int, group: Ints, groups: int) -> Sealed[Ints]:
+        """Weighted supports of the items, summed over public groups of them.
 
-        Which ones these are depends on the record's own items alone.
+        A record counts for each of its items, in units of 1 / WEIGHT: with WEIGHT if it has at
+        most `cap` items, else with floor(WEIGHT * cap / its number of items). So it adds at most
+        WEIGHT * cap to all sums together.
+
+        Args:
+            cap: How many items count in full.
+            group: The group of each item.
+            groups: How many groups there are.
         """
 
     def cells(self, core: Ints, rest: Ints) -> Sealed[Ints]:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Ints
 from hedgerow.counting.item_engine import Expansion, Masks
 from hedgerow.counting.sealed import Sealed
+from hedgerow.schema.items import WEIGHT
 from hedgerow.table import Transactions
-from hedgerow.table.transaction_kernels import truncate
 
 __all__ = [
     "MemoryItems",
@@ -48,10 +48,10 @@ class MemoryItems:
         counts = np.bincount(bins[bins >= 0], minlength=len(edges))
         return Sealed(counts.astype(np.int64))
 
-    def supports(self, cap: int) -> Sealed[Ints]:
+    def supports(self, cap: int, group: Ints, groups: int) -> Sealed[Ints]:
         """See `ItemEngine.supports`."""
-        counts = np.zeros(self.items, dtype=np.int64)
-        count_supports(self._start, self._codes, cap, counts)
+        counts = np.zeros(groups, dtype=np.int64)
+        count_supports(self._start, self._codes, cap, group, counts)
         return Sealed(counts)
 
     def cells(self, core: Ints, rest: Ints) -> Sealed[Ints]:
@@ -138,18 +138,15 @@ def child_bounds(begin: Ints, found: Masks, place: Ints, mask: Ints) -> tuple[In
 
 
 @njit(cache=True, nogil=True)
-def count_supports(start: Ints, codes: NDArray[Any], cap: int, counts: Ints) -> None:
-    """Counts the records that hold each item; a long record counts for some of its items only."""
+def count_supports(start: Ints, codes: NDArray[Any], cap: int, group: Ints, counts: Ints) -> None:
+    """Adds the weight of each record to the groups of its items (see `ItemEngine.supports`)."""
     for record in range(start.size - 1):
         first, last = start[record], start[record + 1]
-        if last - first <= cap:
-            for i in range(first, last):
-                counts[codes[i]] += 1
-        else:
-            kept = codes[first:last].astype(np.int32)
-            truncate(kept, cap)
-            for i in range(cap):
-                counts[kept[i]] += 1
+        weight = WEIGHT
+        if last - first > cap:
+            weight = WEIGHT * cap // (last - first)  # rounded down: all items add up to the cap
+        for i in range(first, last):
+            counts[group[codes[i]]] += weight
 
 
 @njit(cache=True, nogil=True)

@@ -12,10 +12,11 @@ from hedgerow.errors import ReleaseError
 from hedgerow.schema.item_tree import ItemTree
 from hedgerow.schema.items import Items
 
-__all__ = ["MOST_CORE", "CoreCells", "CutTree", "Itemsets"]
+__all__ = ["MOST_CORE", "MOST_STRATA", "CoreCells", "CutTree", "Itemsets", "strata_of"]
 
 
 MOST_CORE = 20
+MOST_STRATA = 6
 _MOST_BINS = 64
 
 
@@ -204,3 +205,20 @@ def _broken(rule: str) -> ReleaseError:
         f"the regions of this release are not those of transactions: {rule}",
         hint="Ask whoever published the release for a fresh copy.",
     )
+
+
+def strata_of(supports: Ints, number: int) -> Ints:
+    """The stratum of each item, from the most frequent down, by noisy supports alone.
+
+    Strata hold about the same share of all supports each; whole numbers decide, so that everybody
+    finds the same ones.
+
+    Example:
+        >>> strata_of(np.array([1, 60, -3, 40, 19]), 2).tolist()
+        [1, 0, 1, 1, 1]
+    """
+    order = np.argsort(-supports, kind="stable")
+    sums = np.cumsum(np.maximum(supports[order], 0))
+    stratum = np.empty(len(supports), np.int64)
+    stratum[order] = np.maximum(sums - 1, 0) * number // max(int(sums[-1]), 1)
+    return np.clip(stratum, 0, number - 1)  # a stranger may claim any numbers

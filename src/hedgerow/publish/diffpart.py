@@ -11,8 +11,9 @@ Spent on each record (path composition, see `privacy.ledger`):
 
 | step                                         | mechanism        | `paper`      | `core` | `tree` |
 |----------------------------------------------|------------------|--------------|--------|--------|
-| size: records by number of items             | discrete Laplace | -            | 2%     | 2%     |
-| support: records with each item, at most L   | discrete Laplace | -            | 60%    | 30%    |
+| size: records by number of items             | discrete Laplace | -            | 5%     | 2%     |
+| support: records with each item, by weight   | discrete Laplace | -            | 78%    | 30%    |
+| stratum: the same for strata of items        | discrete Laplace | -            | 5%     | -      |
 | test: is an inner sub-partition worth while? | noisy threshold  | b/n each     | -      | -      |
 | gate: the same, all levels together          | depth-free gate  | -            | -      | 25%    |
 | leaf, cell: how many records                 | discrete Laplace | what is left | rest   | rest   |
@@ -21,7 +22,8 @@ with b what is left of one half of epsilon and n the most expansions ahead. `cor
 the variants of `tuned`. `core`, the default, picks its own tree: an item's place in a context-free
 tree means nothing, so the items with the largest noisy supports stand directly below the root and
 all others below one node. One expansion then tells all sets of core items apart, every one of them
-is counted, and how the others are spread is estimated from their supports. If the whole universe
+is counted, and how the others are spread is estimated from their supports. A record with many items
+counts less for each, so that it counts for no more than a cap in all. If the whole universe
 fits, supports cost nothing. `tree` keeps the tree that was given, for sets in its own words.
 
 Departures from the paper (P.. as in docs/algorithms/diffpart.md): a leaf is counted and not tested
@@ -34,7 +36,7 @@ data (P6, P7), and loses nothing: what a partition holds beside its sub-partitio
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -45,14 +47,22 @@ from hedgerow.arrays import Ints
 from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
-from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets
+from hedgerow.estimate.itemsets.sizes import SizeCurve, fit_sizes
+from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets, strata_of
 from hedgerow.measured.measurements import Measurement, Place
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Sampler
 from hedgerow.publish.planning.plan import Plan, divide_budget
-from hedgerow.publish.planning.rules import REST_EDGES, core_size, item_cap, size_edges
+from hedgerow.publish.planning.rules import (
+    REST_EDGES,
+    WHOLE_UNIVERSE,
+    core_size,
+    item_cap,
+    size_edges,
+    stratum_cap,
+)
 from hedgerow.publish.publisher import (
     Outcome,
     Progress,
@@ -64,13 +74,15 @@ from hedgerow.publish.steps.cuts_of_items import GrowingCuts, Numbering
 from hedgerow.publish.steps.measure import measured
 from hedgerow.schema import Items, Schema
 from hedgerow.schema.item_tree import ItemTree
+from hedgerow.schema.items import WEIGHT
 
 __all__ = ["DiffPart"]
 
 
 UNITS = 1_000_000
-SIZE_UNITS = 20_000
-SUPPORT_UNITS = {"core": 600_000, "tree": 300_000}
+SIZE_UNITS = {"core": 50_000, "small": 20_000, "tree": 20_000}  # "small" may be counted whole
+SUPPORT_UNITS = {"core": 780_000, "tree": 300_000}
+STRATUM_UNITS = 50_000
 GATE_UNITS = 250_000
 MOST_PARTITIONS = 1_000_000
 _ROOT = np.zeros(1, dtype=np.int64)
@@ -85,8 +97,8 @@ class DiffPart(Publisher):
         variant: "core" (the default) counts a core of items set by set, "tree" grows the given
             tree. Only for "tuned".
         core: How many items the core has; by default by a public rule.
-        cap: How many items of a record count for supports; by default by a public rule from noisy
-            sizes.
+        cap: For how many items one record counts in all, when how often each item occurs is
+            counted; by default by a public rule from noisy sizes.
         c1: The paper's C1, by which leaves are dropped. Only for "paper".
         c2: The paper's C2, by which partitions are left. Only for "paper".
         max_partitions: The most partitions; growth stops there.
@@ -107,6 +119,7 @@ class DiffPart(Publisher):
     name: ClassVar[str] = "diffpart"
     data: ClassVar[Literal["table", "transactions"]] = "transactions"
     uses_delta: ClassVar[bool] = False
+    versions: ClassVar[Mapping[str, int]] = {"tuned": 2, "paper": 1}
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
@@ -131,7 +144,7 @@ class DiffPart(Publisher):
     def check(self, schema: Schema, plan: Plan) -> None:
         """See `Publisher.check`."""
         items = schema.transaction_items
-        plan.check_rates(self.cap or items.max_items or items.size)
+        plan.check_rates(WEIGHT * (items.max_items or items.size))
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
         """See `Publisher.plan_for`. A delta would buy nothing here and is not spent."""
@@ -149,10 +162,12 @@ class DiffPart(Publisher):
                 )
             allowances.append(Allowance("test", "epsilon", None, tests))
         else:
-            allowances.append(Allowance("size", "epsilon", (SIZE_UNITS,), 1))
+            allowances.append(Allowance("size", "epsilon", (_size_units(items, kind),), 1))
             whole = kind == "core" and self._core(items, budget, rows) == items.size
             if not whole:
                 allowances.append(Allowance("support", "epsilon", (SUPPORT_UNITS[kind],), 1))
+            if not whole and kind == "core":
+                allowances.append(Allowance("stratum", "epsilon", (STRATUM_UNITS,), 1))
             if kind == "tree":
                 allowances.append(Allowance("gate", "epsilon", (GATE_UNITS,), 1))
             else:
@@ -172,11 +187,11 @@ class DiffPart(Publisher):
         if self.core is not None:
             return min(self.core, items.size)
         records = 10**12 if rows is None else rows
-        left = Fraction(UNITS - SIZE_UNITS, UNITS)
+        left = Fraction(UNITS - _size_units(items, "core"), UNITS)
         whole = core_size(items.size, records, float(budget.epsilon * left))
         if whole == items.size:
             return whole
-        left -= Fraction(SUPPORT_UNITS["core"], UNITS)
+        left -= Fraction(SUPPORT_UNITS["core"] + STRATUM_UNITS, UNITS)
         return min(items.size - 1, core_size(items.size, records, float(budget.epsilon * left)))
 
     # run
@@ -206,10 +221,15 @@ class DiffPart(Publisher):
         progress(0.2)
         # support
         if curator.ledger.allows("support"):
-            cap = self._cap(items, plan, sizes)
-            everything = np.arange(items.size)
-            exact = engine.supports(cap)
-            found.append(_counted(curator, "support", "item", everything, exact, cap))
+            curve = _curve(items, sizes)
+            cap = self._cap(items, plan, curve)
+            found.append(_weighed(curator, engine, "support", cap, np.arange(items.size)))
+            progress(0.4)
+            # stratum
+            if curator.ledger.allows("stratum"):
+                number, high = stratum_cap(curve, _granted(plan, "stratum"))
+                strata = strata_of(found[-1].values[:, 0], number)
+                found.append(_weighed(curator, engine, "stratum", high, strata, number))
         progress(0.6)
         grow = self._cells if kind == "core" else self._tree
         partition = grow(engine, items, plan, curator, found, rows)
@@ -223,14 +243,10 @@ class DiffPart(Publisher):
             sharing=partition.cells,
         )
 
-    def _cap(self, items: Items, plan: Plan, sizes: Measurement) -> int:
-        most = items.max_items or items.size
-        if self.cap is not None:
-            return min(self.cap, most)
-        (share,) = (line.units for line in plan.allowances if line.purpose == "support")
-        assert share is not None
-        epsilon = float(plan.budget.epsilon * share[0] / UNITS)
-        return item_cap(sizes.where, sizes.values[:, 0], most, items.size, epsilon)
+    def _cap(self, items: Items, plan: Plan, curve: SizeCurve) -> int:
+        most = min(items.max_items or items.size, items.size)
+        rule = self.cap or item_cap(curve, items.size, _granted(plan, "support"))
+        return min(rule, most)
 
     def _cells(
         self,
@@ -245,7 +261,7 @@ class DiffPart(Publisher):
         size = self._core(items, plan.budget, rows)
         core, rest = np.arange(items.size), np.zeros(1, dtype=np.int64)
         if size < items.size:
-            supports = found[-1].values[:, 0]
+            supports = found[1].values[:, 0]
             core = np.sort(np.argsort(-supports, kind="stable")[:size])
             rest = np.asarray(REST_EDGES, dtype=np.int64)
         partition = CoreCells(core, rest)
@@ -343,10 +359,47 @@ class DiffPart(Publisher):
         found: dict[str, Any] = {"variant": self.kind(schema)}
         for measurement in outcome.measurements:
             if measurement.name == "support":
-                found["cap"] = measurement.max_contribution
+                found["cap"] = measurement.max_contribution // WEIGHT
+            if measurement.name == "stratum":
+                found["strata"] = len(measurement.where)
+                found["strata_cap"] = measurement.max_contribution // WEIGHT
         if isinstance(outcome.partition, CoreCells):
             found["core"] = len(outcome.partition.core)
         return found
+
+
+def _size_units(items: Items, kind: str) -> int:
+    """What sizes cost: less where the universe may be counted as a whole."""
+    return SIZE_UNITS["small" if kind == "core" and items.size <= WHOLE_UNIVERSE else kind]
+
+
+def _granted(plan: Plan, purpose: str) -> float:
+    """The epsilon of a purpose whose price is fixed."""
+    (units,) = (line.units for line in plan.allowances if line.purpose == purpose)
+    assert units is not None
+    return float(plan.budget.epsilon * units[0] / UNITS)
+
+
+def _curve(items: Items, sizes: Measurement) -> SizeCurve:
+    """How many records have each size, by noisy numbers."""
+    most = min(items.max_items or items.size, items.size)
+    counts = sizes.values[:, 0].astype(np.float64)
+    return fit_sizes(sizes.where, counts, float(sizes.units[0] * sizes.unit), most)
+
+
+def _weighed(
+    curator: Curator,
+    engine: ItemEngine,
+    purpose: Literal["support", "stratum"],
+    cap: int,
+    group: Ints,
+    groups: int | None = None,
+) -> Measurement:
+    """Noisy weighted supports, to all of which a record adds WEIGHT * cap at most."""
+    number = len(group) if groups is None else groups
+    exact = engine.supports(cap, group, number)
+    at: Place = "item" if purpose == "support" else "stratum"
+    return _counted(curator, purpose, at, np.arange(number), exact, WEIGHT * cap)
 
 
 def _whole(bar: float) -> int:

@@ -80,7 +80,7 @@ class Description:
         example: A query that it understands, in quotes.
     """
 
-    parts: Literal["regions", "itemsets", "rows"]
+    parts: Literal["regions", "items", "itemsets", "rows"]
     part: str
     number: int
     summary: str

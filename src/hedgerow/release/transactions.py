@@ -17,9 +17,8 @@ from hedgerow.estimate.itemsets.listing import list_itemsets, text_blocks
 from hedgerow.estimate.itemsets.model import ItemsetModel, model_of
 from hedgerow.estimate.itemsets.rows import rows_table
 from hedgerow.estimate.synthesize import check_whole
-from hedgerow.measured.itemsets import Itemsets
+from hedgerow.measured.itemsets import MOST_STRATA, CoreCells, Itemsets
 from hedgerow.release.base import Description, Questions
-from hedgerow.release.codec import partition_kind
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import Spread, item_spread
 from hedgerow.release.measured import MeasuredRelease
@@ -54,7 +53,7 @@ class TransactionsRelease(MeasuredRelease):
         ...     ledger={}, partition=CoreCells(np.array([0, 1]), np.array([0])),
         ...     measurements=(counted,))
         >>> release
-        TransactionsRelease('diffpart', schema='shop', epsilon=1, itemsets=4)
+        TransactionsRelease('diffpart', schema='shop', epsilon=1, items=2)
         >>> release.itemsets().to_pydict()
         {'count': [60, 31, 9], 'items': [['milk'], ['tea'], ['milk', 'tea']]}
         >>> release.count(["milk", "tea"]).low.tolist(), release.count("milk").high.tolist()
@@ -70,12 +69,13 @@ class TransactionsRelease(MeasuredRelease):
     def describe(self) -> Description:
         """See `Release.describe`."""
         column = self.items.person
+        core = isinstance(self.partition, CoreCells)
         return Description(
-            parts="itemsets",
-            part="set of items" if partition_kind(self.partition) == "core" else "partition",
-            number=self.partition.cells,
-            summary="It holds noisy counts of sets of items. No raw record is in it, and no exact "
-            "count.",
+            parts="items" if core else "itemsets",
+            part="item" if core else "partition",
+            number=self.items.size if core else self.partition.cells,
+            summary=f"It holds noisy counts: {self._counted()}. No raw record is in it, and no "
+            "exact count.",
             record="record",
             largest="most frequent itemsets",
             example=f'"{", ".join(self.items.given[:2])}"',
@@ -83,6 +83,18 @@ class TransactionsRelease(MeasuredRelease):
             if column is None
             else f"any one person (one value of {column}, with all its items)",
             suppressed=self._suppressed(),
+        )
+
+    def _counted(self) -> str:
+        """What was counted, in words."""
+        if not isinstance(self.partition, CoreCells):
+            return "how many records hold which groups of items together"
+        number = len(self.partition.core)
+        if number == self.items.size:
+            return f"how many records hold which of the {number} items together"
+        return (
+            f"how many records hold each of {self.items.size} items, how many items records have, "
+            f"and which of the {number} most frequent items go together"
         )
 
     @property
@@ -118,7 +130,8 @@ class TransactionsRelease(MeasuredRelease):
 
         Args:
             queries: One itemset, such as [1, 4] or ["milk", "tea"], or a list of itemsets. The
-                empty set is in every record.
+                empty set is in every record. A group of the taxonomy, such as "dairy", stands for
+                anything of it.
             level: The probability that an interval holds the truth, at least.
 
         Returns:
@@ -199,4 +212,5 @@ class TransactionsRelease(MeasuredRelease):
         """See `MeasuredRelease.check`."""
         self.partition.check(self.items)
         size = self.items.size
-        self._check_places({"item": size, "size": size + 1}, self.measurements)
+        places = {"item": size, "size": size + 1, "stratum": MOST_STRATA}
+        self._check_places(places, self.measurements)

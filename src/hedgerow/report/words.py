@@ -50,7 +50,8 @@ _PURPOSES = {
     "support": "how often each item occurs",
     "test": "choosing which partitions to go on with",
     "gate": "choosing which partitions to go on with",
-    "cell": "the counts of sets of items",
+    "stratum": "how often frequent and rare items occur, all together",
+    "cell": "which of the most frequent items go together",
     "side": "synthetic rows to measure risks on",
     "cells": "the rows that are published",
 }
@@ -156,7 +157,7 @@ def many(number: int, word: str) -> str:
 
 
 def regions(release: Release) -> str:
-    """How many regions a release has, or generalised rows, or sets of items."""
+    """How many regions a release has, or generalised rows, or items."""
     told = release.describe()
     return many(told.number, told.part)
 

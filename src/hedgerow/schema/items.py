@@ -20,10 +20,13 @@ from hedgerow.settings import check_fields
 if TYPE_CHECKING:
     from hedgerow.arrays import Small
 
-__all__ = ["DEFAULT_FAN_OUT", "EMPTY", "Items", "Separator", "grouped"]
+__all__ = ["DEFAULT_FAN_OUT", "EMPTY", "WEIGHT", "Items", "Separator", "grouped"]
 
 EMPTY = "(empty)"
 DEFAULT_FAN_OUT = 10
+
+WEIGHT = 1024
+"""Weighted supports are counted in so many parts of a record, so that they are whole numbers."""
 
 Separator = Literal[" ", ",", ";", "|", "\t"]
 
@@ -128,6 +131,20 @@ class Items:
                 hint="Write the item exactly as the schema does.",
             )
         return code
+
+    def group_of(self, label: str) -> int | None:
+        """The node of the taxonomy that a group of items is called by, None if there is none.
+
+        Example:
+            >>> goods = {"dairy": ["milk", "butter"], "tea": None}
+            >>> shop = Items(Taxonomy.from_nested("goods", goods))
+            >>> shop.group_of("dairy"), shop.group_of("milk")
+            (1, None)
+        """
+        if not self.semantic or self._find(label) >= 0:
+            return None
+        labels = self.taxonomy.labels
+        return labels.index(label) if label in labels else None
 
     def codes_of(self, labels: Iterable[str | int]) -> Small:
         """The codes of many items; -1 for what is not in the universe.

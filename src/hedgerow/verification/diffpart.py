@@ -3,11 +3,11 @@
 A part of `verify`: what the ledger says of paths is believed in nothing.
 
 Where all regions were counted, every purpose was charged once, to everybody: sizes, supports, the
-gate, and the counts of the disjoint regions. A record counts for several supports, so these are
-priced by how many. Under the schedule `paper` a record pays along its chain of partitions: each
-inner sub-partition was tested for a part of what was left of one half of the budget, the part being
-one by the number of expansions still ahead; a leaf takes all that is left. Both follow from the
-tree over the items and the cuts.
+gate, and the counts of the disjoint regions. A record counts for several supports, with weights
+that add up to a cap at most, so these are priced by the cap. Under the schedule `paper` a record
+pays along its chain of partitions: each inner sub-partition was tested for a part of what was left
+of one half of the budget, the part being one by the number of expansions still ahead; a leaf takes
+all that is left. Both follow from the tree over the items and the cuts.
 """
 
 from __future__ import annotations
@@ -32,11 +32,21 @@ from hedgerow.verification.rules import Rules
 __all__ = ["RULES"]
 
 
-_PLACES = {"size": "size", "support": "item", "cell": "region", "leaf": "node"}
+_PLACES = {
+    "size": "size",
+    "support": "item",
+    "stratum": "stratum",
+    "cell": "region",
+    "leaf": "node",
+}
 _TESTED_HALF = 2  # one half of the budget is for tests
+_PARTS = 1024  # of a record, in which weighted supports are counted
+_WEIGHED = {"support": "cap", "stratum": "strata_cap"}  # and the settings that cap them
+_SMALL = 17  # items of a universe that may be counted as a whole
 SHARES = {
     "whole": {"size": 2},  # all items are in the core
-    "core": {"size": 2, "support": 60},
+    "small": {"size": 2, "support": 78, "stratum": 5},
+    "core": {"size": 5, "support": 78, "stratum": 5},
     "tree": {"size": 2, "support": 30, "gate": 25},
 }
 """Percent of the budget that DiffPart's tuned schedule gives to finding the regions."""
@@ -101,6 +111,8 @@ def _named(release: TransactionsRelease) -> dict[str, Measurement]:
     """The measurements by name, of which no other and none twice may be there."""
     counts = "cell" if isinstance(release.partition, CoreCells) else "leaf"
     known = {counts} if _listed(release) else {counts, "size", "support"}
+    if counts == "cell":
+        known.add("stratum")
     found: dict[str, Measurement] = {}
     for measurement in release.measurements:
         if measurement.name not in known:
@@ -123,6 +135,7 @@ def _check_places(release: TransactionsRelease, measurement: Measurement) -> Non
         raise Failed(f"{name} has a noise that counts of transactions never have")
     places = {"item": release.items.size, "region": release.partition.cells}
     places["node"] = release.partition.cells
+    places["stratum"] = whole(release.settings["chosen"].get("strata", 0))
     if name == "size":
         fits = len(where) > 0 and where[0] >= 0 and bool((np.diff(where) > 0).all())
     elif _listed(release):
@@ -132,10 +145,10 @@ def _check_places(release: TransactionsRelease, measurement: Measurement) -> Non
         fits = np.array_equal(where, np.arange(places[measurement.at]))
     if not fits:
         raise Failed(f"{name} was not counted once in every place")
-    if measurement.max_contribution != 1 and name != "support":
+    if measurement.max_contribution != 1 and name not in _WEIGHED:
         raise Failed(f"{name} counts disjoint places, in one of which a record lies")
-    if name == "support" and measurement.max_contribution != whole(
-        release.settings["chosen"]["cap"], 1
+    if name in _WEIGHED and measurement.max_contribution != _PARTS * whole(
+        release.settings["chosen"][_WEIGHED[name]], 1
     ):
         raise Failed("a record counts for another number of supports than the settings say")
 
@@ -146,7 +159,7 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
     if isinstance(partition, CutTree):
         shares = SHARES["tree"]
     elif len(partition.core) < release.items.size:
-        shares = SHARES["core"]
+        shares = SHARES["small" if release.items.size <= _SMALL else "core"]
     else:
         shares = SHARES["whole"]
     if release.settings["schedule"] == "paper-1":
@@ -270,7 +283,7 @@ def _rules(*, some: bool) -> Rules:
 
 
 RULES = {
-    "tuned-1": _rules(some=False),
+    "tuned-2": _rules(some=False),
     # a leaf that did not reach its threshold has no path here, though it was paid for
     "paper-1": _rules(some=True),
 }

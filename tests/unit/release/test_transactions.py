@@ -322,8 +322,10 @@ def forged(release: TransactionsRelease, *purposes: str) -> TransactionsRelease:
 
 def test_regions_that_nobody_paid_for_are_found(files: Path) -> None:
     for name, purposes in (
-        ("whole", ["size"]), ("core", ["size", "support"]), ("tree", ["size", "support", "gate"]),
-    ):  # fmt: skip
+        ("whole", ["size"]),
+        ("core", ["size", "support", "stratum"]),
+        ("tree", ["size", "support", "gate"]),
+    ):
         found = hr.publish(files, shop_of(8), method=METHODS[name], epsilon=1, seed=4)
         found = replace(found, guarantee=found.guarantee | {"private": True})
         assert fails(found) == set()
@@ -336,21 +338,25 @@ def test_the_reach_of_supports_is_that_of_the_settings(files: Path) -> None:
     for name in ("core", "tree"):
         found = hr.publish(files, shop_of(8), method=METHODS[name], epsilon=1, seed=4)
         found = replace(found, guarantee=found.guarantee | {"private": True})
-        (place,) = (i for i, m in enumerate(found.measurements) if m.name == "support")
-        support = found.measurements[place]
-        assert support.max_contribution > 1
-        changed = [*found.measurements]
-        changed[place] = replace(support, max_contribution=support.max_contribution - 1)
-        assert fails(found, measurements=tuple(changed)) == {"measurements"}
+        for place, support in enumerate(found.measurements):
+            if support.name not in ("support", "stratum"):
+                continue
+            assert support.max_contribution > 1
+            changed = [*found.measurements]
+            changed[place] = replace(support, max_contribution=support.max_contribution - 1)
+            assert fails(found, measurements=tuple(changed)) == {"measurements"}
 
 
 def test_shares_are_those_of_the_method() -> None:
-    for kind in ("core", "tree"):
-        shares = {"size": diffpart.SIZE_UNITS, "support": diffpart.SUPPORT_UNITS[kind]}
-        shares |= {"gate": diffpart.GATE_UNITS} if kind == "tree" else {}
+    for kind in ("core", "small", "tree"):
+        variant = "tree" if kind == "tree" else "core"
+        shares = {"size": diffpart.SIZE_UNITS[kind], "support": diffpart.SUPPORT_UNITS[variant]}
+        shares |= {
+            "tree": {"gate": diffpart.GATE_UNITS}, "core": {"stratum": diffpart.STRATUM_UNITS},
+        }[variant]  # fmt: skip
         held = rules.SHARES[kind]
         assert {key: percent * diffpart.UNITS // 100 for key, percent in held.items()} == shares
-    assert rules.SHARES["whole"] == {"size": rules.SHARES["core"]["size"]}
+    assert rules.SHARES["whole"] == {"size": rules.SHARES["small"]["size"]}
 
 
 def test_another_share_is_found(release: TransactionsRelease) -> None:

@@ -62,18 +62,19 @@ def read_items(text: str, items: Items) -> list[str]:
           For all who hold several items write commas between them: "milk, tea".
     """
     whole = text.strip()
-    if whole and items.codes_of([whole])[0] >= 0:  # an item may have blanks or commas in it
+    if whole and _known(whole, items):  # an item may have blanks or commas in it
         return [whole]
     found = itemsets_of(text)
-    unknown = [item for item, code in zip(found, items.codes_of(found), strict=True) if code < 0]
+    unknown = [item for item in found if not _known(item, items)]
     if not unknown:
         return found
     parts = [part.strip() for part in re.split(r"\s+(?:and|&|\+)\s+|,", whole, flags=re.I)]
-    if len(parts) > 1 and (items.codes_of(parts) >= 0).all():
+    if len(parts) > 1 and all(_known(part, items) for part in parts):
         hint = f'For all who hold several items write commas between them: "{", ".join(parts)}".'
     else:
         # a range of numbers may be long, and needs no list of what is near
         known = () if isinstance(items.universe, range) else items.labels
+        known = items.taxonomy.labels if items.semantic else known
         near = difflib.get_close_matches(unknown[0], known, 3) if len(known) <= _LISTED else []
         hint = "Write items as the schema does, with commas between them."
         if near:
@@ -81,6 +82,11 @@ def read_items(text: str, items: Items) -> list[str]:
         elif isinstance(items.universe, range):
             hint += f" They are the numbers {items.universe[0]} to {items.universe[-1]}."
     raise UsageError(f"{unknown[0]!r} is not an item of the universe", hint=hint)
+
+
+def _known(label: str, items: Items) -> bool:
+    """Whether something is an item of the universe, or a group of the taxonomy."""
+    return int(items.codes_of([label])[0]) >= 0 or items.group_of(label) is not None
 
 
 def text_of(items: list[str]) -> str:

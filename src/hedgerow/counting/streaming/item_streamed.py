@@ -205,10 +205,10 @@ class StreamedItems:
 
         return self._sum(len(edges), count)
 
-    def supports(self, cap: int) -> Sealed[Ints]:
+    def supports(self, cap: int, group: Ints, groups: int) -> Sealed[Ints]:
         """See `ItemEngine.supports`."""
         return self._sum(
-            self.items, lambda start, codes, counts: count_supports(start, codes, cap, counts)
+            groups, lambda start, codes, counts: count_supports(start, codes, cap, group, counts)
         )
 
     def cells(self, core: Ints, rest: Ints) -> Sealed[Ints]:

@@ -22,7 +22,8 @@ def read_sets(itemsets: Any, items: Items) -> list[Ints]:
 
     Args:
         itemsets: An itemset such as [1, 4] or a list of itemsets; an item's label or number by
-            itself is a set of one. The empty itemset is in every record.
+            itself is a set of one. The empty itemset is in every record. The label of a group of
+            the taxonomy stands for anything of the group.
         items: The universe.
 
     Raises:
@@ -34,6 +35,10 @@ def read_sets(itemsets: Any, items: Items) -> list[Ints]:
         [[0, 3]]
         >>> [one.tolist() for one in read_sets([[1, "4"], []], clicks)]
         [[0, 3], []]
+        >>> from hedgerow.schema.taxonomy import Taxonomy
+        >>> shop = Items(Taxonomy.from_nested("goods", {"dairy": ["milk", "butter"], "tea": None}))
+        >>> [one.tolist() for one in read_sets(["dairy", "tea"], shop)]
+        [[2, 4]]
     """
     if _is_label(itemsets):
         itemsets = [itemsets]
@@ -59,7 +64,13 @@ def _codes(one: Any, items: Items) -> Ints:
     for label in labels:
         if not _is_label(label):
             raise _unreadable(label)
-    return np.unique(np.array([items.code_of(str(label)) for label in labels], np.int64))
+    return np.unique(np.array([_code(str(label), items) for label in labels], np.int64))
+
+
+def _code(label: str, items: Items) -> int:
+    """The code of an item, or that of a group (see `ItemsetModel`)."""
+    group = items.group_of(label)
+    return items.code_of(label) if group is None else items.size + group
 
 
 def _unreadable(thing: object) -> UsageError:

@@ -5,15 +5,16 @@ noisy cells, unbiased but noisy, and from the cells as the fit sees them (`items
 but perhaps off. How far off the fit is, is measured by what both differ by beyond the noise, on all
 itemsets of as many items; that is the weight of the noisy sum.
 
+**Single items** were measured by their supports as well (`itemsets.supports`). For an item of the
+core both are combined by their variances, and the fitted cells are made to agree with the result.
+
 **Beyond the core** only the number of a record's other items is known, by bins, and the support of
-each item. With t items beyond the core a count is the sum of the cells, each times the mean of
-n (n - 1) ... (n - t + 1) over its number n of others, times the shares of the t items among
-all others: as if the others were drawn from one urn.
+each item. There the items of a record are taken to be drawn at random, each by its support
+(`itemsets.rest_items`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,14 +23,18 @@ import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.estimate.itemsets.fit import fit_cells
-from hedgerow.estimate.itemsets.rest_items import Urn, draw_others
+from hedgerow.estimate.itemsets.rest_items import Others, draw_others
 from hedgerow.estimate.itemsets.rows import draw_cells, gather
-from hedgerow.estimate.noise import factor, half_width
+from hedgerow.estimate.itemsets.supports import Supports
+from hedgerow.estimate.noise import LATTICE, factor, half_width
 from hedgerow.measured.itemsets import CoreCells
 from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Items
 
 __all__ = ["CoreModel", "superset_sums"]
+
+
+_RAKES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +45,14 @@ class CoreModel:
         items: The public universe.
         partition: The cells.
         cell: Their noisy counts.
-        support: The noisy supports of all items, if they were measured.
+        supports: What was measured of single items; None if the core is the whole universe.
         size: The noisy number of records by number of items, if it was measured.
     """
 
     items: Items
     partition: CoreCells
     cell: Measurement
-    support: Measurement | None
+    supports: Supports | None
     size: Measurement | None
 
     @property
@@ -74,9 +79,9 @@ class CoreModel:
         return sum((masks >> b & 1 for b in range(len(self.partition.core))), np.zeros_like(masks))
 
     @cached_property
-    def urn(self) -> Urn:
+    def others(self) -> Others:
         """How the items beyond the core are spread."""
-        return Urn.of(self)
+        return Others.of(self)
 
     @cached_property
     def possible(self) -> Bools:
@@ -109,94 +114,186 @@ class CoreModel:
         return max(found / weights, 0.0)
 
     @cached_property
-    def shrunk(self) -> Floats:
+    def fitted(self) -> Floats:
         """The counts as the fit sees them, none negative, shape [masks, bins]."""
         return fit_cells(self.raw, self.possible, self.rate, self.total)
 
-    def tables(self, others: int) -> tuple[Floats, Floats]:
-        """For each mask the sum over its supersets, as estimated and as measured.
-
-        Args:
-            others: How many items beyond the core are asked for beside the mask.
-
-        Returns:
-            The sums, cells weighted by the urn's moments of this many others.
-        """
-        if others not in self._tables:
-            moment = self.urn.moments(others)
-            raw, shrunk = superset_sums(self.raw @ moment), superset_sums(self.shrunk @ moment)
-            spread = superset_sums(self.possible @ moment**2) * float(self.cell.variance[0])
-            order = self.order
-            many = np.bincount(order)
-            beyond = np.bincount(order, (raw - shrunk) ** 2 - spread) / many
-            bias = np.maximum(beyond, 0.0)[order]
-            with np.errstate(invalid="ignore"):
-                weight = np.nan_to_num(bias / (bias + spread))
-            self._tables[others] = (shrunk + weight * (raw - shrunk), raw)
-        return self._tables[others]
+    @cached_property
+    def singles(self) -> Floats:
+        """The estimated support of each item, from all that was measured of it."""
+        assert self.supports is not None
+        found = np.minimum(self.supports.estimate, self.total)
+        core = self.partition.core
+        if len(core):
+            table, spread = self._mixed(self.raw.sum(axis=1), self.fitted.sum(axis=1), 0)
+            ones = np.int64(1) << np.arange(len(core))
+            mine = self.supports.variance[core]
+            both = table[ones] * mine + found[core] * spread[ones]
+            found[core] = np.clip(both / np.maximum(mine + spread[ones], 1e-9), 0.0, self.total)
+        return found
 
     @cached_property
-    def _tables(self) -> dict[int, tuple[Floats, Floats]]:
-        return {}
+    def shrunk(self) -> Floats:
+        """The fitted counts, made to agree with the supports of core items."""
+        cells = self.fitted
+        if self.supports is None or not cells.any():
+            return cells
+        cells = cells * (self.total / cells.sum())
+        masks = np.arange(len(cells))
+        for _ in range(_RAKES):
+            for b, item in enumerate(self.partition.core.tolist()):
+                holds = masks >> b & 1 == 1
+                held = float(cells[holds].sum())
+                wanted = float(self.singles[item])
+                rest = self.total - held
+                if held > 0 and rest > 0:
+                    ratio = np.where(holds, wanted / held, (self.total - wanted) / rest)
+                    cells = cells * ratio[:, None]
+        return np.asarray(cells)
+
+    def _mixed(self, raw: Floats, fitted: Floats, first: int) -> tuple[Floats, Floats]:
+        """For each mask the sum over its supersets, and the variance of its noise.
+
+        Args:
+            raw: The noisy count of each mask.
+            fitted: The fitted count.
+            first: The first bin of these, or -1 - bin for one bin alone.
+        """
+        bins = self.possible[:, first:] if first >= 0 else self.possible[:, [-1 - first]]
+        noisy, smooth = superset_sums(raw), superset_sums(fitted)
+        spread = superset_sums(bins.sum(axis=1)) * float(self.cell.variance[0])
+        order = self.order
+        beyond = np.bincount(order, (noisy - smooth) ** 2 - spread) / np.bincount(order)
+        bias = np.maximum(beyond, 0.0)[order]
+        with np.errstate(invalid="ignore"):
+            weight = np.nan_to_num(bias / (bias + spread))
+        return smooth + weight * (noisy - smooth), spread
+
+    @cached_property
+    def table(self) -> Floats:
+        """For each mask the estimated number of records that hold all of it."""
+        return self._mixed(self.raw.sum(axis=1), self.shrunk.sum(axis=1), 0)[0]
+
+    @cached_property
+    def bin_tables(self) -> Floats:
+        """The same in each bin of the number of other items, shape [masks, bins]."""
+        bins = range(self.raw.shape[1])
+        found = [self._mixed(self.raw[:, b], self.shrunk[:, b], -1 - b)[0] for b in bins]
+        return np.stack(found, axis=1)
 
     def estimates(self, sets: Sequence[Ints]) -> Floats:
         """The estimated number of records that hold all items of each set."""
-        mask, others = self._split(sets)
         found = np.zeros(len(sets))
-        for number in np.unique(others).tolist():
-            here = np.flatnonzero(others == number)
-            table, _ = self.tables(number)
-            found[here] = table[mask[here]]
-            if number == 1 and (alone := mask[here] == 0).any():
-                codes = np.array([sets[place][0] for place in here[alone].tolist()])
-                found[here[alone]] = self.urn.support[codes]
-                here = here[~alone]
-            if number:
-                beyond = [
-                    [c for c in sets[place].tolist() if self.bit[c] < 0] for place in here.tolist()
-                ]
-                logs = np.log(np.maximum(self.urn.share[np.array(beyond, np.int64)], 1e-300))
-                scale = logs.sum(axis=-1) + number * math.log(self.urn.largest)
-                found[here] *= np.exp(np.minimum(scale, 700))
-        return np.where([self._never(one) for one in sets], 0.0, found)
-
-    def _split(self, sets: Sequence[Ints]) -> tuple[Ints, Ints]:
-        """The core mask of each set, and the number of its other items."""
-        mask, others = np.zeros(len(sets), np.int64), np.zeros(len(sets), np.int64)
+        beyond: dict[int, list[int]] = {}
         for place, one in enumerate(sets):
+            if self._never(one):
+                continue
+            if len(one) and one[-1] >= self.items.size:
+                found[place] = self._any_of(one)
+                continue
             bits = self.bit[one]
-            mask[place] = (np.int64(1) << bits[bits >= 0]).sum()
-            others[place] = np.count_nonzero(bits < 0)
-        return mask, others
+            number = int(np.count_nonzero(bits < 0))
+            if len(one) == 1 and self.supports is not None:
+                found[place] = self.singles[one[0]]
+            elif number == 0:
+                found[place] = self.table[(np.int64(1) << bits).sum()]
+            else:
+                beyond.setdefault(number, []).append(place)
+        for places in beyond.values():
+            masks, codes = zip(*(self._split(sets[place]) for place in places), strict=True)
+            mean = self.others.together(np.array(codes, np.int64))
+            found[places] = (self.bin_tables[np.array(masks)] * mean).sum(axis=1)
+        return found
+
+    def _split(self, one: Ints) -> tuple[int, Ints]:
+        """The core mask of a set, and its other items."""
+        bits = self.bit[one]
+        return int((np.int64(1) << bits[bits >= 0]).sum()), one[bits < 0]
+
+    def _any_of(self, one: Ints) -> float:
+        """The estimated number of records with some items and anything of some groups."""
+        items, groups = one[one < self.items.size], self._groups(one)
+        mask, codes = self._split(items)
+        masks = np.arange(len(self.shrunk))
+        cells = np.where((masks & mask == mask)[:, None], self.shrunk, 0.0)
+        if self.supports is None:
+            for group in groups:
+                cells[masks & self._split(group)[0] == 0] = 0.0
+            return float(cells.sum())
+        chance = np.repeat(self.others.hold(codes).prod(axis=1)[None], len(masks), axis=0)
+        for group in groups:
+            inside, rest = self._split(group)
+            sure = (masks & inside != 0)[:, None]
+            chance = chance * np.where(sure, 1.0, self.others.hold_any(rest))
+        return float((cells * (chance @ self.others.chance.T)).sum())
+
+    def _groups(self, one: Ints) -> list[Ints]:
+        spans = self.items.taxonomy.spans
+        nodes = (one[one >= self.items.size] - self.items.size).tolist()
+        return [np.arange(*spans[node]) for node in nodes]
 
     def _never(self, one: Ints) -> bool:
         """Whether no record can hold these items, by public rules."""
         dummy = self.items.dummy
-        return len(one) > self.most or (len(one) > 1 and dummy is not None and dummy in one)
+        items = one[one < self.items.size]
+        return len(items) > self.most or (len(items) > 1 and dummy is not None and dummy in items)
 
     def bounds(self, sets: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
         """Intervals that hold the true counts at a level, each by itself.
 
-        Inside the core, the sum of noisy cells has a known law. The count of an item beyond it is
-        at least its support, which long records do not wholly count for, and at most that and all
-        long records. Any other set is in no more records than the part of it that was measured
-        and than each of its items; these bounds share the error.
+        Inside the core, the sum of noisy cells has a known law. Single items and groups have
+        guaranteed ends from their weighted supports (`itemsets.ends`); an item of the core has
+        both, which share the error. Any other set is in no more records than the part of it that
+        was counted and than each of its items; these bounds share the error, too.
         """
-        mask, others = self._split(sets)
         low, high = np.zeros(len(sets)), np.zeros(len(sets))
+        alone: list[int] = []
         for place, one in enumerate(sets):
             if self._never(one):
                 continue
-            number = int(others[place])
-            if number == 0:
-                count, spread = self._measured(int(mask[place]), 0)
-                width = float(half_width(np.sqrt(np.array([spread])), level)[0]) if spread else 0.0
-                low[place], high[place] = count - width, count + width
-            elif len(one) == 1 and self.support is not None:
-                low[place], high[place] = self._single(int(one[0]), level)
+            grouped = len(one) > 0 and one[-1] >= self.items.size
+            if len(one) == 1 and self.supports is not None:
+                alone.append(place)
+            elif self.supports is None or not (grouped or (self.bit[one] < 0).any()):
+                low[place], high[place] = self._counted(one, level)
             else:
-                high[place] = self._most(one, int(mask[place]), number, level)
+                high[place] = self._most(one, level)
+        if alone and self.supports is not None:
+            self._alone([sets[place] for place in alone], level, np.array(alone), low, high)
         return low, high
+
+    def _alone(
+        self, sets: Sequence[Ints], level: float, places: Ints, low: Floats, high: Floats
+    ) -> None:
+        """Ends for single items and groups."""
+        assert self.supports is not None
+        codes = np.array([one[0] for one in sets])
+        core = np.array([c < self.items.size and self.bit[c] >= 0 for c in codes.tolist()])
+        groups = [one if one[0] < self.items.size else self._groups(one)[0] for one in sets]
+        for twice, share in ((False, level), (True, (1 + level) / 2)):
+            here = np.flatnonzero(core == twice)
+            if len(here):
+                ends = self.supports.bounds([groups[k] for k in here.tolist()], share)
+                low[places[here]], high[places[here]] = ends
+        for k in np.flatnonzero(core).tolist():
+            least, most = self._counted(sets[k], (1 + level) / 2)
+            low[places[k]] = max(low[places[k]], least)
+            high[places[k]] = max(min(high[places[k]], most), low[places[k]])
+
+    def _counted(self, one: Ints, level: float) -> tuple[float, float]:
+        """Ends from the cells alone, where they tell all of a set."""
+        if len(one) and one[-1] >= self.items.size:
+            masks = np.arange(len(self.raw))
+            mask, _ = self._split(one[one < self.items.size])
+            match = masks & mask == mask
+            for group in self._groups(one):
+                match &= masks & self._split(group)[0] != 0
+            count = float(self.raw[match].sum())
+            spread = float(self.possible[match].sum()) * 2 / self.rate**2
+        else:
+            count, spread = self._measured(self._split(one)[0], 0)
+        width = float(half_width(np.sqrt(np.array([spread])), level)[0]) if spread else 0.0
+        return count - width, count + width
 
     def _measured(self, mask: int, others: int) -> tuple[float, float]:
         """The noisy count of records with a mask and so many others, and its variance by tails."""
@@ -214,59 +311,18 @@ class CoreModel:
     def _sums(self) -> dict[int, tuple[Floats, Floats]]:
         return {}
 
-    def _single(self, code: int, level: float) -> tuple[float, float]:
-        assert self.support is not None
-        value = float(self.support.values[code, 0])
-        down, up = self._single_widths(int(self.support.units[code]), level)
-        longer, _ = self._longer
-        if math.isinf(longer):
-            return value - down, self._most(np.array([code]), 0, 1, (1 + level) / 2)
-        return value - down, value + longer + up
-
-    def _single_widths(self, units: int, level: float) -> tuple[float, float]:
-        """How far the support of an item may be off downwards and upwards, by what was paid.
-
-        Kept: a universe may have a million items, and few prices.
-        """
-        found = self._widths.get((units, level))
-        if found is None:
-            assert self.support is not None
-            spread = 2 / float(units * self.support.unit) ** 2
-            both = np.sqrt(np.array([spread, spread + self._longer[1]]))
-            down, up = half_width(both, level).tolist()
-            found = self._widths[units, level] = down, up
-        return found
-
-    @cached_property
-    def _widths(self) -> dict[tuple[int, float], tuple[float, float]]:
-        return {}
-
-    @cached_property
-    def _longer(self) -> tuple[float, float]:
-        """The noisy number of records of which supports do not count all items, and its tails."""
-        assert self.support is not None
-        cap = self.support.max_contribution
-        if cap >= self.most:
-            return 0.0, 0.0
-        if self.size is None:
-            return math.inf, 0.0
-        last = np.append(self.size.where[1:] - 1, self.most)
-        long = last > cap
-        rate = self.size.units * float(self.size.unit)
-        return float(self.size.values[long, 0].sum()), float((2 / rate[long] ** 2).sum())
-
-    def _most(self, one: Ints, mask: int, others: int, level: float) -> float:
-        """The least of several upper bounds, which share the error."""
-        counts = [self._measured(mask, others)]
-        if self.support is not None and not math.isinf((longer := self._longer)[0]):
-            for code in one[self.bit[one] < 0].tolist():
-                rate = float(self.support.units[code] * self.support.unit)
-                value = float(self.support.values[code, 0]) + longer[0]
-                counts.append((value, longer[1] + 2 / rate**2))
+    def _most(self, one: Ints, level: float) -> float:
+        """The least of several upper bounds, which share one half of the error; sizes the other."""
+        assert self.supports is not None
+        mask, codes = self._split(one[one < self.items.size])
+        groups = [codes[k : k + 1] for k in range(len(codes))] + self._groups(one)
+        count, spread = self._measured(mask, len(codes))
+        value, deviation = self.supports.sums(groups)
         # one side only, so that each bound may fail with twice its part of the error
-        parts = 1 << (len(counts) - 1).bit_length()  # few levels, which are slow to work out
-        sides = factor(max(1 - 2 * (1 - level) / parts, 1e-9))
-        return min(count + sides * math.sqrt(spread) + 0.5 for count, spread in counts)
+        parts = 1 << len(groups).bit_length()  # few levels, which are slow to work out
+        sides = factor(max(1 - (1 - level) / parts, 1e-9))
+        ends = self.supports.most_records((1 - level) / 2)(value + sides * deviation + LATTICE)
+        return float(min(ends.min(), count + sides * np.sqrt(spread) + LATTICE))
 
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Simulated records: where each begins, and the codes of their items, increasing."""
@@ -274,9 +330,11 @@ class CoreModel:
         scale = self.total / weights.sum() if weights.sum() > 0 else 0.0
         cell = draw_cells(weights * scale, n, random)
         mask, place = np.divmod(cell, self.raw.shape[1])
-        number = self.urn.draw_numbers(place, random)
-        record, code = draw_others(self.urn, number, random)
-        records, codes = [record], [code]
+        records, codes = [], []
+        if self.supports is not None:
+            number = self.others.draw_numbers(place, random)
+            record, code = draw_others(self.others.pull, number, random)
+            records, codes = [record], [code]
         for b, item in enumerate(self.partition.core.tolist()):
             holds = np.flatnonzero(mask >> b & 1)
             records.append(holds)

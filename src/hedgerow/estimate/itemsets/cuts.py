@@ -20,7 +20,8 @@ import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.estimate.itemsets.rows import draw_cells, gather
-from hedgerow.estimate.noise import factor, half_width
+from hedgerow.estimate.itemsets.supports import Supports
+from hedgerow.estimate.noise import LATTICE, factor, half_width
 from hedgerow.measured.itemsets import CutTree
 from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Items
@@ -41,15 +42,13 @@ class CutModel:
         partition: The partitions.
         leaf: Their noisy counts: of all, each without its sub-partitions, or only of those leaves
             that reached a threshold.
-        support: The noisy supports of all items, if they were measured.
-        size: The noisy number of records by number of items, if it was measured.
+        supports: What was measured of single items, if anything.
     """
 
     items: Items
     partition: CutTree
     leaf: Measurement
-    support: Measurement | None
-    size: Measurement | None
+    supports: Supports | None
 
     @cached_property
     def tree(self) -> ItemTree:
@@ -89,10 +88,10 @@ class CutModel:
     def hold(self) -> Floats:
         """The probability that a record holds each item."""
         size = self.items.size
-        if self.support is None:
+        if self.supports is None:
             return np.full(size, min(0.5, 1 / size))
-        total = self.size.values.sum() if self.size is not None else self.counts.sum()
-        hold = np.maximum(self.support.values[:, 0], 0.5) / max(float(total), 1.0)
+        total = float(self.supports.size.values.sum())
+        hold = np.maximum(self.supports.estimate, 0.5) / max(total, 1.0)
         return np.asarray(np.clip(hold, _LEAST, 0.5))
 
     @cached_property
@@ -121,14 +120,38 @@ class CutModel:
     def _covers(self) -> dict[int, Ints]:
         return {}
 
+    def _touches(self, code: int) -> tuple[Bools, Bools, Floats]:
+        """Where anything of a group is possible, where it is sure, and how likely elsewhere."""
+        span = self._members(code)
+        low, high = int(span[0]), int(span[-1]) + 1
+        cut, tree, owner = self.partition.cut, self.tree, self.partition.owner
+        first, last = tree.lo[cut], tree.hi[cut]
+        within, around = (low <= first) & (last <= high), (first < low) | (high < last)
+        meets = (first < high) & (low < last) & around
+        possible, sure = np.zeros((2, self.partition.cells), np.bool_)
+        sure[owner[within]] = True
+        possible[owner[within | meets]] = True
+        some = -np.expm1(-(self.steps[high] - self.steps[low]))
+        share = np.ones(self.partition.cells)
+        share[owner[meets]] = np.minimum(some / self.some[cut[meets]], 1.0)
+        share[sure] = 1.0
+        return possible, sure, share
+
     def _weights(self, one: Ints) -> tuple[Ints, Floats, Bools]:
         """The partitions that may hold a set, the share of each that does, and where it is sure."""
+        groups = [self._touches(code) for code in one.tolist() if code >= self.items.size]
+        one = one[one < self.items.size]
         covers = [self._cover(code) for code in one.tolist()]
         inside = self.possible.copy()
         for cover in covers:
             inside &= cover >= 0
+        for possible, _, _ in groups:
+            inside &= possible
         where = np.flatnonzero(inside)
         share, sure = np.ones(len(where)), np.ones(len(where), np.bool_)
+        for _, certain, likely in groups:
+            share *= likely[where]
+            sure &= certain[where]
         for place, cover in enumerate(covers):
             node = cover[where]
             fresh = np.ones(len(where), np.bool_)
@@ -146,16 +169,16 @@ class CutModel:
         for place, one in enumerate(sets):
             if self._never(one):
                 continue
-            if len(one) == 1 and self.support is not None:
-                found[place] = self.support.values[one[0], 0]
+            if len(one) == 1 and self.supports is not None and one[0] < self.items.size:
+                found[place] = self.supports.estimate[one[0]]
                 continue
             where, share, _ = self._weights(one)
             found[place] = self.counts[where] @ share
         return found
 
     def _never(self, one: Ints) -> bool:
-        dummy = self.items.dummy
-        return len(one) > self.most or (len(one) > 1 and dummy is not None and dummy in one)
+        dummy, items = self.items.dummy, one[one < self.items.size]
+        return len(items) > self.most or (len(items) > 1 and dummy is not None and dummy in items)
 
     def bounds(self, sets: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
         """Intervals that hold the true counts at a level, each by itself.
@@ -174,7 +197,7 @@ class CutModel:
                 counted = where[self.tails[where] > 0]
                 low[place], high[place] = self._listed(counted, 1 - level), math.inf
                 continue
-            shared = self.support is not None and len(one) > 0
+            shared = self.supports is not None and len(one) > 0
             at = (1 + level) / 2 if shared else level
             spread = np.array([self.tails[where[sure]].sum(), self.tails[where].sum()])
             width = np.where(spread > 0, half_width(np.sqrt(spread), at), 0.0)
@@ -190,20 +213,19 @@ class CutModel:
         return float(np.maximum(self.counts[counted] - reach, 0.0).sum())
 
     def _most(self, one: Ints, level: float) -> float:
-        """The least of the upper bounds that the supports of the items give, one side each."""
-        assert self.support is not None
-        long, more = 0.0, 0.0
-        if self.support.max_contribution < self.most:
-            if self.size is None:
-                return math.inf
-            bins = np.append(self.size.where[1:] - 1, self.most) > self.support.max_contribution
-            long = float(self.size.values[bins, 0].sum())
-            more = float((2 / (self.size.units[bins] * float(self.size.unit)) ** 2).sum())
-        rate = self.support.units[one] * float(self.support.unit)
+        """The least of the upper bounds that supports give; half of the error is for sizes."""
+        assert self.supports is not None
+        value, deviation = self.supports.sums([self._members(code) for code in one.tolist()])
         parts = 1 << (len(one) - 1).bit_length()  # few levels, which are slow to work out
-        sides = factor(max(1 - 2 * (1 - level) / parts, 1e-9))
-        ends = self.support.values[one, 0] + long + sides * np.sqrt(2 / rate**2 + more) + 0.5
-        return float(ends.min())
+        sides = factor(max(1 - (1 - level) / parts, 1e-9))
+        most = self.supports.most_records((1 - level) / 2)
+        return float(most(value + sides * deviation + LATTICE).min())
+
+    def _members(self, code: int) -> Ints:
+        """The items that a code stands for: itself, or those of a group."""
+        if code < self.items.size:
+            return np.array([code])
+        return np.arange(*self.items.taxonomy.spans[code - self.items.size])
 
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Simulated records: where each begins, and the codes of their items, increasing."""

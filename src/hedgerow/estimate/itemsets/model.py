@@ -9,15 +9,21 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import ReleaseError
+from hedgerow.estimate.itemsets.supports import Supports
 from hedgerow.measured.itemsets import CoreCells, Itemsets
 from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Items
+from hedgerow.schema.items import WEIGHT
 
 __all__ = ["ItemsetModel", "model_of"]
 
 
 class ItemsetModel(Protocol):
-    """Estimates, bounds and draws. A set is an increasing array of item codes."""
+    """Estimates, bounds and draws.
+
+    A set is an increasing array of item codes. A code that is not below the number of items stands
+    for a group: for anything below a node of the taxonomy, whose number it exceeds that by.
+    """
 
     def estimates(self, sets: Sequence[Ints]) -> Floats:
         """The estimated number of records that hold all items of each set."""
@@ -41,19 +47,27 @@ def model_of(
     from hedgerow.estimate.itemsets.cuts import CutModel
 
     named = {measurement.name: measurement for measurement in measurements}
-    support, size = named.get("support"), named.get("size")
-    for found, places in ((support, np.arange(items.size)), (size, None)):
+    support, size, stratum = (named.get(name) for name in ("support", "size", "stratum"))
+    strata = np.arange(len(stratum.where)) if stratum is not None else None
+    for found, places in ((support, np.arange(items.size)), (size, None), (stratum, strata)):
         if found is not None and not _fits(found, places):
             raise _lacking(f"its measurement {found.name!r} is not as it should be")
+        if found is not None and found is not size and found.max_contribution % WEIGHT:
+            raise _lacking(f"the weights of its measurement {found.name!r} are unknown")
+    supports = None
+    if support is not None and size is not None:
+        supports = Supports(items, support, size, stratum)
     if isinstance(partition, CoreCells):
         cell = named.get("cell")
         if cell is None or not _fits(cell, np.arange(partition.cells)):
             raise _lacking("a cell was not counted")
-        return CoreModel(items, partition, cell, support, size)
+        if supports is None and len(partition.core) < items.size:
+            raise _lacking("the items beyond its core were not counted")
+        return CoreModel(items, partition, cell, supports, size)
     leaf = named.get("leaf")
     if leaf is None or leaf.values.shape[1] != 1:
         raise _lacking("no partition was counted")
-    return CutModel(items, partition, leaf, support, size)
+    return CutModel(items, partition, leaf, supports)
 
 
 def _fits(measurement: Measurement, places: Ints | None) -> bool:

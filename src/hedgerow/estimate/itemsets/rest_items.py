@@ -1,4 +1,13 @@
-"""The items beyond a core: how many a record has, and which, as if drawn from one urn."""
+"""The items beyond a core: how many a record has, and which, as if drawn at random.
+
+The number of a record's other items is known by bins; within a bin it is spread as the curve of
+sizes has it (`itemsets.sizes`), and the last, open bin is bent so that all records together have as
+many items as the supports say.
+
+A record with n others has each item with probability 1 - exp(-l p), where p is the item's pull and
+l such that n items are expected. That is, nearly, drawing n different items one by one, and no item
+is held twice. Pulls are found such that every item is held as often as its support says.
+"""
 
 from __future__ import annotations
 
@@ -8,76 +17,74 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.estimate.itemsets.listing import public_threshold
 
 if TYPE_CHECKING:
     from hedgerow.estimate.itemsets.core import CoreModel
 
-__all__ = ["Urn", "draw_others", "truncation"]
+__all__ = ["Others", "draw_others"]
 
 
-_LONGEST = 4.0  # the mean of the open bin, in multiples of where it begins
-_MOST_NUMBERS = 100_000
-_CLEAR = 100.0  # deviations by which a sum must stand out before it is divided by
-_ROUNDS = 8
+_CLASSES = 160  # of items with about the same support, which are worked out together
+_ROUNDS = 6
+_HALVINGS = 40
+_DRAWS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Urn:
-    """Numbers and shares of the items beyond a core.
+class Others:
+    """Numbers and pulls of the items beyond a core.
 
     Args:
         numbers: The numbers of other items that records can have.
         chance: The probability of each number within each bin, shape [bins, numbers].
-        share: The share of each item among all others, 0 for core items; sums to 1 at most.
-        support: The estimated support of each item, from noisy supports alone.
+        pull: The pull of each item, 0 for core items.
+        reach: For each number what pulls are multiplied by.
     """
 
     numbers: Ints
     chance: Floats
-    share: Floats
-    support: Floats
+    pull: Floats
+    reach: Floats
 
-    @property
-    def largest(self) -> float:
-        """The largest number, by which moments are scaled."""
-        return float(max(self.numbers[-1], 1))
+    def hold(self, codes: Ints) -> Floats:
+        """The probability of holding each item by the number of others, shape [numbers, codes]."""
+        return np.asarray(-np.expm1(-self.reach[:, None] * self.pull[codes]))
 
-    def moments(self, times: int) -> Floats:
-        """Per bin the mean of n (n - 1) ... over so many factors, each divided by `largest`."""
-        product = np.ones(len(self.numbers))
-        for step in range(times):
-            product *= np.maximum(self.numbers - step, 0) / self.largest
-        return np.asarray(self.chance @ product)
+    def hold_any(self, codes: Ints) -> Floats:
+        """The probability of holding any of some items, by the number of others."""
+        number = np.maximum(self.numbers, 1)
+        share = np.minimum(self.hold(codes).sum(axis=1) / number, 1.0)
+        return np.asarray(1 - (1 - share) ** number)
+
+    def together(self, codes: Ints) -> Floats:
+        """The probability of holding all items of each row of codes, by bin: [rows, bins]."""
+        product = np.ones((len(codes), len(self.numbers)))
+        for held, column in enumerate(codes.T):
+            product *= self.hold(column).T
+            # each item that is held leaves one place less for the next
+            product *= np.maximum(1 - held / np.maximum(self.numbers, 1), 0.0)
+        return np.asarray(product @ self.chance.T)
 
     @staticmethod
-    def of(model: CoreModel) -> Urn:
-        """The urn that the measurements of a core's cells and of supports speak for."""
-        rest, size = model.partition.rest, model.items.size
-        beyond = model.bit < 0
-        most = min(model.most, int(np.count_nonzero(beyond)))
-        support = np.zeros(size)
-        if model.support is not None:
-            support = np.maximum(model.support.values[:, 0], 0) * truncation(model)
-        held = np.where(beyond, support, 0.0)
-        last = np.append(rest[1:] - 1, max(most, rest[-1]))
-        middle = (rest + last) / 2
-        tail = float(min(middle[-1], 2 * int(rest[-1])))  # a stranger may claim any number
+    def of(model: CoreModel) -> Others:
+        """What sizes, supports and the cells of a core speak for."""
+        assert model.supports is not None
+        rest = model.partition.rest
+        held = np.where(model.bit < 0, model.singles, 0.0)
+        most = min(model.most, int(np.count_nonzero(model.bit < 0)))
+        numbers, stretch = _numbers(most)
+        last = np.append(rest[1:] - 1, max(most, int(rest[-1])))
         records = model.shrunk.sum(axis=0)
-        if model.support is not None and records[-1] > 0 and len(rest) > 1:
-            need = (held.sum() - (records * middle)[:-1].sum()) / records[-1]
-            tail = min(max(need, float(rest[-1])), _LONGEST * max(int(rest[-1]), 1), most)
-        largest = int(max(min(last[-1], rest[-1] + 40 * (tail - rest[-1]) + 1, _MOST_NUMBERS), 0))
-        numbers = np.arange(largest + 1)
-        chance = ((numbers >= rest[:, None]) & (numbers <= last[:, None])).astype(np.float64)
-        over = np.maximum(numbers - rest[-1], 0)
-        chance[-1] *= (1 - 1 / (1 + max(tail - rest[-1], 0.0))) ** over  # geometric
+        core = (model.shrunk * model.order[:, None]).sum(axis=0) / np.maximum(records, 1e-9)
+        density = np.stack([model.supports.curve.density(numbers + more) for more in core])
+        inside = (numbers >= rest[:, None]) & (numbers <= last[:, None])
+        chance = np.where(inside, density * stretch, 0.0)
         chance /= np.maximum(chance.sum(axis=1, keepdims=True), 1e-300)
-        others = float((records * (chance @ numbers)).sum())
-        share = held / max(others, held.sum(), 1.0)
-        if not held.any() and beyond.any():
-            share = beyond / np.count_nonzero(beyond)
-        return Urn(numbers, chance, share, support)
+        before = float((records * (chance @ numbers))[:-1].sum())
+        if records[-1] > 0:
+            chance[-1] = _bent(chance[-1], numbers, (float(held.sum()) - before) / records[-1])
+        pull, reach = _pulls(held, numbers, records @ chance)
+        return Others(numbers, chance, pull, reach)
 
     def draw_numbers(self, bins: Ints, random: np.random.Generator) -> Ints:
         """A number of other items for each record, by its bin."""
@@ -90,18 +97,75 @@ class Urn:
         return number
 
 
-def draw_others(urn: Urn, number: Ints, random: np.random.Generator) -> tuple[Ints, Ints]:
-    """So many different items beyond the core for each record, as pairs of record and item.
+def _numbers(most: int) -> tuple[Ints, Floats]:
+    """Numbers of items, single to 32 and then 16 an octave, and how many each stands for."""
+    found = [0]
+    while found[-1] < most:
+        found.append(found[-1] + max(1, (1 << max(found[-1].bit_length() - 1, 0)) // 16))
+    numbers = np.minimum(found, most)
+    ends = np.append((numbers[1:] + numbers[:-1]) / 2, most + 0.5)
+    return numbers, np.diff(ends, prepend=-0.5)
+
+
+def _bent(chance: Floats, numbers: Ints, mean: float) -> Floats:
+    """Probabilities times a power of their number, so that they have a mean, if they can."""
+    logs = np.log(np.maximum(numbers, 1))
+    low, high = -6.0, 6.0
+    for _ in range(_HALVINGS):
+        power = (low + high) / 2
+        bent = chance * np.exp(power * (logs - logs[-1]))
+        bent /= max(float(bent.sum()), 1e-300)
+        low, high = (power, high) if float(bent @ numbers) < mean else (low, power)
+    return np.asarray(bent)
+
+
+def _pulls(held: Floats, numbers: Ints, records: Floats) -> tuple[Floats, Floats]:
+    """Pulls under which each item is held as often as it should be, and reaches by number."""
+    order = np.argsort(-held, kind="stable")
+    order = order[held[order] > 0]
+    pull = np.zeros(len(held))
+    if not len(order):
+        return pull, np.zeros(len(numbers))
+    starts = np.unique(np.geomspace(1, len(order) + 1, _CLASSES).astype(np.int64) - 1)[:-1]
+    members = np.diff(np.append(starts, len(order))).astype(np.float64)
+    wanted = np.add.reduceat(held[order], starts) / members
+    found = wanted / wanted.sum()
+    reach = np.zeros(len(numbers))
+    for _ in range(_ROUNDS):
+        reach = _reaches(found, members, numbers)
+        expected = records @ -np.expm1(-reach[:, None] * found)
+        found = found * np.clip(wanted / np.maximum(expected, 1e-300), 0.2, 5.0)
+    reach = _reaches(found, members, numbers)
+    which = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    pull[order] = held[order] / wanted[which] * found[which]
+    return pull, reach
+
+
+def _reaches(pull: Floats, members: Floats, numbers: Ints) -> Floats:
+    """For each number what pulls must be multiplied by for so many items to be expected."""
+    wanted = np.minimum(numbers, 0.999 * members.sum())
+    low = np.full(len(numbers), -30.0)
+    high = np.full(len(numbers), 60.0) - np.log(pull.min())
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        expected = -np.expm1(-np.exp(middle)[:, None] * pull) @ members
+        below = expected < wanted
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.asarray(np.where(numbers > 0, np.exp(low), 0.0))
+
+
+def draw_others(pull: Floats, number: Ints, random: np.random.Generator) -> tuple[Ints, Ints]:
+    """So many different items for each record, by their pulls, as pairs of record and item.
 
     Items that come twice are drawn again, a few times; what is then missing is left out.
     """
-    steps = np.cumsum(urn.share)
-    size = len(urn.share)
+    steps = np.cumsum(pull)
+    size = len(pull)
     found = np.zeros(0, np.int64)
     if not len(steps) or steps[-1] <= 0:
         return found, found
     missing = number
-    for _ in range(_ROUNDS):
+    for _ in range(_DRAWS):
         record = np.repeat(np.arange(len(number)), missing)
         place = np.searchsorted(steps, random.random(len(record)) * steps[-1], side="right")
         drawn = record * size + np.minimum(place, size - 1)
@@ -111,37 +175,3 @@ def draw_others(urn: Urn, number: Ints, random: np.random.Generator) -> tuple[In
             break
     record, code = np.divmod(found, size)
     return record, code
-
-
-def truncation(model: CoreModel) -> float:
-    """By how much supports are too small because long records count for some items only.
-
-    Inside the core both are known: the supports, and what the cells say. Where these are too
-    noisy to be divided, the noisy sizes tell, as far as they stand out of their noise.
-    """
-    assert model.support is not None
-    cap, most = model.support.max_contribution, model.most
-    if cap >= most:
-        return 1.0
-    core = model.partition.core
-    known = float(model.support.values[core, 0].sum())
-    rate = float(model.support.units[0] * model.support.unit)
-    cells = 2 * model.raw.size * (len(core) / 2) ** 2 / model.rate**2
-    noise = np.sqrt(cells + 2 * len(core) / rate**2)
-    if len(core) and known > _CLEAR * noise:
-        return float(np.clip(_singles(model) / known, 1.0, most / cap))
-    if model.size is None:
-        return 1.0
-    edges = model.size.where
-    middle = (edges + np.minimum(np.append(edges[1:] - 1, most), 2 * edges)) / 2
-    held = model.size.values[:, 0]
-    # one far bin of noise alone would outweigh all others, so that hardly ever one may pass
-    least = public_threshold(float(model.size.units[0] * model.size.unit), 50 * len(edges))
-    held = np.where(held >= least, held, 0)
-    kept = float((held * np.minimum(middle, cap)).sum())
-    return float(np.clip((held * middle).sum() / kept, 1.0, most / cap)) if kept > 0 else 1.0
-
-
-def _singles(model: CoreModel) -> float:
-    """What the cells say about the supports of the core items, all together."""
-    return float(model.shrunk.sum(axis=1) @ model.order)

@@ -18,6 +18,9 @@ from fractions import Fraction
 import numpy as np
 
 from hedgerow.arrays import Ints
+from hedgerow.estimate.itemsets.sizes import SizeCurve
+from hedgerow.estimate.itemsets.supports import DEPENDENCE
+from hedgerow.measured.itemsets import MOST_STRATA
 
 __all__ = [
     "PAPER_NUMERIC_HEIGHT",
@@ -27,6 +30,7 @@ __all__ = [
     "grid_size",
     "item_cap",
     "size_edges",
+    "stratum_cap",
     "tree_size",
 ]
 
@@ -40,49 +44,91 @@ REST_EDGES = (0, 1, 2, 3, 4, 6, 9, 15)
 _LARGEST_CORE = 14
 _NOISE_SHARE = 0.005  # of all records, which the noise of a single item's support may make up
 _WHOLE_NOISE_SHARE = 0.02
+_STRATUM_NOISE = 0.05  # of the total of a stratum
+_BEYOND = 0.3  # of the items beyond a cap, which a total is taken to be wrong by
 
 
 def size_edges(most: int) -> Ints:
-    """Bins for the number of items of a record: 1, 2, 3, 4, 6, 8, 12, 16, ...
+    """Bins for the number of items of a record: single to 8, then ever fewer an octave.
 
     Example:
-        >>> size_edges(17).tolist()
-        [1, 2, 3, 4, 6, 8, 12, 16]
+        >>> size_edges(200).tolist()[7:]
+        [8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64, 128]
+        >>> size_edges(10_000).tolist()[-3:]
+        [512, 2048, 8192]
     """
     edges = [1]
     while edges[-1] < most:
         power = 1 << edges[-1].bit_length() - 1
-        edges.append(edges[-1] + max(1, power // 2))
+        parts = 4 if power < 32 else 2 if power < 64 else 1
+        edges.append(edges[-1] * 4 if power > 64 else edges[-1] + max(1, power // parts))
     return np.asarray([edge for edge in edges if edge <= most], dtype=np.int64)
 
 
-def item_cap(edges: Ints, records: Ints, most: int, items: int, epsilon: float) -> int:
-    """How many items of a record its supports count: what noise and truncation cost together.
+def item_cap(curve: SizeCurve, items: int, epsilon: float) -> int:
+    """How many items of a record count in full for weighted supports.
 
-    With a cap of L the noise on a support has about size L / epsilon, while an average support
-    loses the items of longer records that are left out.
+    The noise of a support grows with it. Against that stands what weights leave open for an item of
+    average support: which records it is in, by chance, and a dependence of size and item. More than
+    the upper quartile of the sizes is never worth its noise.
 
     Args:
-        edges: The bins of the number of items.
-        records: The noisy number of records in each.
-        most: The most items that a record can have.
+        curve: The number of records by size, from noisy numbers.
         items: The number of items in the universe.
         epsilon: What supports may cost a record.
 
     Example:
-        >>> item_cap(size_edges(64), np.array([900, 300, 90, 30, 0, 2, -1, 1, 0, 0, 0, 0]), 64,
-        ...          100, 0.5)
-        2
+        >>> sizes = np.arange(1.0, 31.0)
+        >>> poisson = np.exp(sizes * np.log(10) - 10 - np.cumsum(np.log(sizes)))
+        >>> many = SizeCurve(sizes, np.ones(30), 100_000 * poisson)
+        >>> item_cap(many, 1000, 0.8), item_cap(many, 1000, 0.08), item_cap(many, 1000, 0.008)
+        (12, 9, 3)
     """
-    held = np.maximum(records, 0)
-    upper = np.append(edges[1:] - 1, most)
-    middle = (edges + np.minimum(upper, 2 * edges)) / 2
+    mean = curve.items / items
 
     def cost(cap: int) -> float:
-        lost = float((held * np.maximum(middle - cap, 0)).sum())
-        return cap / epsilon + lost / items
+        noise = 2 * (cap / (epsilon * curve.share(cap))) ** 2
+        return noise + curve.spread(cap) * (mean + (DEPENDENCE * mean) ** 2)
 
-    return min((int(cap) for cap in np.append(edges, most)), key=lambda cap: (cost(cap), cap))
+    so_far = np.cumsum(curve.records)
+    quartile = curve.size[np.argmax(so_far >= 0.75 * so_far[-1])]
+    caps = [cap for cap in _caps(curve) if cap <= quartile]
+    return min(caps, key=lambda cap: (cost(cap), cap))
+
+
+def stratum_cap(curve: SizeCurve, epsilon: float) -> tuple[int, int]:
+    """The number of strata of items, and how many items of a record count in full for them.
+
+    The cap weighs the noise of all totals together against the items beyond it. There are as many
+    strata as keep the noise of one below a twentieth of its expected total.
+
+    Args:
+        curve: The number of records by size.
+        epsilon: What strata may cost a record.
+
+    Example:
+        >>> sizes = np.arange(1.0, 31.0)
+        >>> stratum_cap(SizeCurve(sizes, np.ones(30), 1000 / sizes), 0.05)
+        (2, 22)
+    """
+
+    def cost(cap: int, number: int) -> float:
+        return 2 * number * (cap / epsilon) ** 2 + (_BEYOND * (curve.items - curve.kept(cap))) ** 2
+
+    cap = 1
+    for number in range(MOST_STRATA, 0, -1):
+        cap = min(_caps(curve), key=lambda cap: (cost(cap, number), cap))  # noqa: B023
+        if math.sqrt(2) * cap / epsilon <= _STRATUM_NOISE * curve.items / number:
+            return number, cap
+    return 1, cap
+
+
+def _caps(curve: SizeCurve) -> list[int]:
+    """Caps that are tried: single to 8, then eight an octave, up to the largest size."""
+    caps = [1]
+    while caps[-1] < curve.size[-1]:
+        caps.append(caps[-1] + max(1, (1 << caps[-1].bit_length() - 1) // 8))
+    return caps
 
 
 def core_size(items: int, records: int, epsilon: float) -> int:

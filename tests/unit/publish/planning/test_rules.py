@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hedgerow.estimate.itemsets.sizes import SizeCurve
 from hedgerow.publish.diffmulti import MOST_DEPTH, MOST_SPECIALISATIONS
 from hedgerow.publish.planning.rules import (
     REST_EDGES,
@@ -17,6 +18,7 @@ from hedgerow.publish.planning.rules import (
     grid_size,
     item_cap,
     size_edges,
+    stratum_cap,
     tree_size,
 )
 
@@ -75,13 +77,12 @@ def test_the_sizes_of_grids() -> None:
     assert by_classes == [1, 1, 1, 2, 2, 3, 4]
 
 
-EDGES = size_edges(64)
-
-
 def test_bins_of_sizes() -> None:
-    assert EDGES.tolist() == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]
-    assert [size_edges(most).tolist() for most in (1, 5, 12, 15)] == [
-        [1], [1, 2, 3, 4], [1, 2, 3, 4, 6, 8, 12], [1, 2, 3, 4, 6, 8, 12],
+    assert size_edges(300).tolist() == [
+        1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64, 128
+    ]  # fmt: skip
+    assert [size_edges(most).tolist() for most in (1, 3, 9)] == [
+        [1], [1, 2, 3], [1, 2, 3, 4, 5, 6, 7, 8],
     ]  # fmt: skip
     assert REST_EDGES == (0, 1, 2, 3, 4, 6, 9, 15)
 
@@ -106,27 +107,33 @@ def test_a_core_grows_with_records_and_epsilon() -> None:
     assert [core_size(40, n, 1.0) for n in (500, 2500, 10_000, 25_000)] == [1, 4, 8, 10]
 
 
-@pytest.mark.parametrize(
-    "records, caps",
-    [
-        ([2695, 795, 13345, 945, 295, 4495, 1245, 1395, 95, 1895, 2595, 595],
-         [64, 64, 64, 64, 64, 64, 8, 48, 64]),
-        ([695, 90, 311, 80, 314, 142, 197, 628, 230, 165, 341, -5],
-         [64, 64, 64, 24, 48, 64, 1, 6, 48]),
-        ([245, 85, 240, 31, 1076, 22, 222, 140, 22, 67, -1, -5],
-         [24, 48, 48, 6, 16, 32, 1, 1, 12]),
-        ([195, 38, 106, 305, 71, 35, 25, 38, 9, -2, -1, -5], [8, 24, 32, 1, 6, 16, 1, 1, 4]),
-        ([145, 118, 28, 74, 15, 9, 36, 21, 9, -2, -5, -5], [6, 16, 32, 1, 2, 16, 1, 1, 1]),
-        ([95, 73, 85, 17, 11, 16, 15, 14, -4, -5, -5, -5], [3, 12, 24, 1, 2, 12, 1, 1, 1]),
-        ([45, 32, 49, 52, 20, 19, 4, -3, -3, -5, -5, -5], [3, 8, 12, 1, 1, 6, 1, 1, 1]),
-        ([95, 30, 19, 11, 5, 0, -2, -4, -5, -5, -5, -5], [1, 3, 6, 1, 1, 3, 1, 1, 1]),
-    ],
-)  # fmt: skip
-def test_caps_on_items(records: list[int], caps: list[int]) -> None:
-    noisy = np.array(records)
-    found = [
-        item_cap(EDGES, noisy, 64, items, epsilon)
-        for items in (10, 100, 1000)
-        for epsilon in (0.1, 0.5, 3.0)
-    ]
-    assert found == caps
+def curve(mean: float, records: float, most: int = 64) -> SizeCurve:
+    """Geometric sizes."""
+    size = np.arange(1.0, most + 1)
+    share = (1 - 1 / mean) ** size
+    return SizeCurve(size, np.ones(most), records * share / share.sum())
+
+
+def test_caps_grow_with_epsilon_and_records() -> None:
+    assert [item_cap(curve(10, 1e5), 1000, e) for e in (0.01, 0.1, 1.0, 10.0)] == [1, 11, 14, 14]
+    assert [item_cap(curve(10, n), 1000, 0.5) for n in (1e2, 1e3, 1e4, 1e5)] == [1, 1, 6, 14]
+
+
+def test_no_cap_is_beyond_the_upper_quartile() -> None:
+    for mean in (2, 5, 20):
+        found = curve(mean, 1e9)
+        cap = item_cap(found, 10, 1.0)
+        below = found.records[found.size < cap].sum() / found.records.sum()
+        assert below <= 0.75
+
+
+def test_strata_are_as_many_as_stand_out_of_the_noise() -> None:
+    found = [stratum_cap(curve(10, n), 0.05) for n in (1e2, 1e3, 1e4, 1e5)]
+    assert [number for number, _ in found] == [1, 1, 5, 6]
+    assert [cap for _, cap in found] == sorted(cap for _, cap in found)
+
+
+def test_nobody_at_all_has_rules_too() -> None:
+    nobody = SizeCurve(np.arange(1.0, 4.0), np.ones(3), np.zeros(3))
+    assert item_cap(nobody, 3, 1.0) == 1
+    assert stratum_cap(nobody, 1.0) == (1, 1)
