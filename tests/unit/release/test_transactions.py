@@ -373,3 +373,24 @@ def test_another_share_is_found(release: TransactionsRelease) -> None:
             path["spent"]["epsilon"][counts] += 1
         found = verify(replace(release, ledger=ledger)).checks
         assert any("another share of the budget" in check.words for check in found)
+
+
+@pytest.mark.parametrize("kind", ["whole", "core", "tree"])
+def test_groups_of_a_taxonomy_can_be_counted(kind: str, tmp_path: Path) -> None:
+    """Intervals at 1 - 1e-6, which three groups leave with probability 3e-6 at most."""
+    goods = {"dairy": ["milk", "butter", "cream"], "bread": ["rye", "roll"], "tea": None}
+    shop = Schema.from_dict({"name": "shop", "unit": "row", "items": {"taxonomy": goods}})
+    labels = np.array(shop.items.labels)  # type: ignore[union-attr]
+    random = np.random.default_rng(7)
+    held = random.random((4000, len(labels))) < 0.25
+    held = held[held.any(axis=1)]
+    text = "".join(" ".join(labels[one]) + "\n" for one in held)
+    (tmp_path / "shop.dat").write_text(text)
+    found = hr.publish(tmp_path / "shop.dat", shop, METHODS[kind], 4, seed=3)
+    dairy, bread = held[:, :3].any(axis=1), held[:, 3:5].any(axis=1)
+    exact = np.array([dairy.sum(), bread.sum(), (dairy & held[:, 5]).sum(), len(held)])
+    answers = found.count(["dairy", "bread", ["dairy", "tea"], []], level=1 - 1e-6)
+    assert (answers.low <= exact).all() and (exact <= answers.high).all()
+    assert np.abs(answers.estimate / exact - 1).max() < 0.25
+    with pytest.raises(UsageError, match="not an item"):
+        found.count(["fruit"])
