@@ -135,6 +135,10 @@ SPARED = {
     "gaussian-envelope-too-low": _UNTRIED,
     "bernoulli-exp-biased": _UNTRIED,
     "precision-rounded-up": _ROUNDING,
+    "weights-rounded-up": _UNTRIED,
+    "strata-pay-for-supports": _UNTRIED,
+    "strata-by-exact-supports": _UNTRIED,
+    "cap-by-exact-sizes": _UNTRIED,
 }
 
 

@@ -27,7 +27,7 @@ from hedgerow.publish.diffpart import DiffPart
 
 # thousands of outcomes: left to `make audit`
 SLOW = (
-    DiffPart(core=1, cap=1),
+    DiffPart(core=1, cap=1),  # hundreds: test_unsound takes it
     DiffMulti(marginals=True, pairs=1, rounds=1, specialisations=1, depth=1),
 )
 EVERY = [(entry, mode) for entry in AUDITED.values() for mode in entry.tiny]

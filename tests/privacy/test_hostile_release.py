@@ -657,7 +657,7 @@ def _edges(attribute: Any) -> list[int]:
 
 @pytest.fixture(scope="module")
 def shops() -> dict[str, Any]:
-    bought = [[str(1 + (7 * row + step) % 12) for step in range(row % 5)] for row in range(400)]
+    bought = [[str(1 + (7 * row + step) % 12) for step in range(row % 5)] for row in range(4000)]
     schema = hedgerow.Schema.from_dict(
         {"name": "c", "unit": "row", "items": {"universe": {"range": [1, 12]}}}
     )

@@ -26,6 +26,7 @@ from hedgerow.audit.files import with_people
 from hedgerow.audit.forced import check_rules, unlike_tables
 from hedgerow.audit.neighbours import (
     TINY_TABLES,
+    TINY_UNIVERSES,
     deep_pairs,
     edge_cases,
     pair_of,
@@ -42,7 +43,7 @@ from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.sampler import Candidates, Listing, Rates, SecureSampler
 from hedgerow.privacy.suppression import sampled_delta
-from hedgerow.publish import clusters
+from hedgerow.publish import clusters, diffpart
 from hedgerow.publish.api import run
 from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
@@ -148,10 +149,21 @@ def one_of_many(schema: Any, pick: Any) -> list[Any]:
     return [pair_of("one of 300", schema, crowd, tuple(min(3, size - 1) for size in sizes))]
 
 
+def long_records(schema: Any, pick: Any) -> list[Any]:
+    """One more record that holds everything, among short ones or among records like it."""
+    everything = tuple(range(schema.items.size))
+    return [pair_of("everything", schema, few, everything) for few in ([], [(0,)] * 4)]
+
+
+def two_that_are_level(schema: Any, pick: Any) -> list[Any]:
+    """Two items of one support, one of which gains a record."""
+    return [pair_of("level", schema, [(0,)] * 20 + [(1,)] * 20, (1,))]
+
+
 def by_enumeration(method: Any, schema: str, epsilon: str = "1") -> Callable[[int], Catch]:
     def attack(runs: int) -> Catch:
         budget, found = Budget.of(epsilon), Catch(0.0, float(epsilon))
-        for pair in tiny_pairs(TINY_TABLES[schema])[: -runs - 1 : -1]:
+        for pair in tiny_pairs((TINY_TABLES | TINY_UNIVERSES)[schema])[: -runs - 1 : -1]:
             bound = epsilon_between(*(law_of(method, t, budget) for t in pair.tables))
             found = Catch(max(bound, found.bound), found.claim)
             if found.caught:
@@ -491,6 +503,55 @@ def a_core_for_the_exact_number() -> Iterator[None]:
 
 
 @contextmanager
+def records_that_count_in_full() -> Iterator[None]:
+    """P9: a long record counts for all of its items in full, and pays for a few."""
+    honest = MemoryItems.supports
+
+    def in_full(self, cap, group, groups):
+        return honest(self, self.items, group, groups)
+
+    with patch.object(MemoryItems, "supports", in_full):
+        yield
+
+
+@contextmanager
+def caps_for_the_exact_sizes() -> Iterator[None]:
+    """P10: how much records count follows from the exact sizes of all."""
+    honest, counted, seen = diffpart._curve, MemoryItems.sizes, []
+
+    def sized(self, edges):
+        found = counted(self, edges)
+        seen.append(found._Sealed__content[:, None])
+        return found
+
+    def peeping(items, sizes):
+        return honest(items, replace(sizes, values=seen[-1]))
+
+    with patch.object(MemoryItems, "sizes", sized), patch.object(diffpart, "_curve", peeping):
+        yield
+
+
+@contextmanager
+def strata_of_the_exact_supports() -> Iterator[None]:
+    """P10: which items are counted together follows from their exact supports."""
+    honest, counted, seen = diffpart.strata_of, MemoryItems.supports, []
+
+    def weighed(self, cap, group, groups):
+        found = counted(self, cap, group, groups)
+        seen.append(found._Sealed__content)
+        return found
+
+    def peeping(supports, number):
+        return honest(seen[-1], number)
+
+    with (
+        patch.object(MemoryItems, "supports", weighed),
+        patch.object(diffpart, "strata_of", peeping),
+    ):
+        yield
+
+
+@contextmanager
 def rows_that_cost_nothing() -> Iterator[None]:
     """K1: a person of several rows pays for one."""
     with patch.object(clusters, "Budget", SimpleNamespace(of=lambda e, d, rows: Budget.of(e, d))):
@@ -643,6 +704,8 @@ RING = Schema.from_dict({"name": "ring", "unit": "row", "attributes": {
     "k": {"type": "boolean", "role": "class"}}})  # fmt: skip
 DETAILED = DiffMulti(specialisations=2, depth=1, marginals=True, pairs=2)
 TREE = DiffMulti(schedule="paper", specialisations=2, depth=2)
+FEW = DiffPart(core=1, cap=1)
+SHOP = Schema.from_dict({"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 6]}}})
 
 PAIRS = 6 * 7  # six draws on each of the edge cases
 
@@ -714,6 +777,17 @@ FLAWS = [
          a_gate_one_level_late),
     Flaw("P6", "DiffPart's rules know the exact number of records", "rules",
          rules_on_unlike_data(DiffPart()), a_core_for_the_exact_number),
+    Flaw("P9", "a long record counts for more items than it pays for", "replay",
+         by_replay(FEW, "1", SHOP, long_records), records_that_count_in_full, runs=PAIRS),
+    Flaw("P9", "a long record counts for more items than it pays for", "T14",
+         by_trial(trials.long_record, FEW, "1"), records_that_count_in_full),
+    Flaw("P9", "a long record counts for more items than it pays for", "enumeration",
+         by_enumeration(FEW, "2 items"), records_that_count_in_full, runs=1),
+    Flaw("P10", "DiffPart's rules know the exact sizes of records", "rules",
+         rules_on_unlike_data(DiffPart()), caps_for_the_exact_sizes),
+    Flaw("P10", "strata are cut by exact supports", "replay",
+         by_replay(DiffPart(core=1, cap=1), "100", SHOP, two_that_are_level),
+         strata_of_the_exact_supports, runs=PAIRS),
     Flaw("K1", "a person of several rows pays for one to find centroids", "replay of a person",
          centroids_of_a_person, rows_that_cost_nothing),
     Flaw("L3", "counts of cells in use get noise of twice the rate", "draws", noisy_listing,

@@ -18,6 +18,8 @@ drawn: the ends stand for "at most" and "at least". What does that prove?
   hide is a flaw that shows beyond its ends only.
 - A window of two values loses nothing of the noise itself: P[count >= 1] is exp(rate) times as
   large for a true count of 1 as for 0, exactly the price.
+- Weighted supports are counted in small parts of a record, with rates to match. For them the
+  window is told in whole records, and has two values: below its upper end, or not.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, flat
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Publisher
+from hedgerow.schema.items import WEIGHT
 
 __all__ = ["Law", "TooManyPathsError", "epsilon_between", "hockey_stick", "law", "law_of"]
 
@@ -44,6 +47,8 @@ Law = dict[Any, float]
 """What may come out, and how likely."""
 
 Tail = Callable[[float, int], float]
+
+_FINE = 1 / 64  # rates below are those of parts of a record; that of a whole one is larger
 
 
 class TooManyPathsError(Exception):
@@ -93,7 +98,9 @@ class _Path:
         values = np.empty_like(rows)
         for (row, column), count in np.ndenumerate(rows):
             rate = float(rates.values[rates.which[row]])
-            values[row, column] = self._noisy(int(count), rate, above=above)
+            most = max(self._window[1], 1) * WEIGHT
+            window = (most - 1, most) if rate < _FINE else self._window
+            values[row, column] = self._noisy(int(count), rate, window, above)
         return values.reshape(exact.shape)
 
     def coin(self, bounds: Ints) -> Ints:
@@ -122,10 +129,8 @@ class _Path:
         """See `Sampler.words`: there are too many to go through."""
         raise TooManyPathsError("what is drawn under the seal cannot be gone through")
 
-    def _noisy(
-        self, exact: int, rate: float, window: tuple[int, int] | None = None, above: Tail = tail
-    ) -> int:
-        low, high = window or self._window
+    def _noisy(self, exact: int, rate: float, window: tuple[int, int], above: Tail = tail) -> int:
+        low, high = window
         # noise and its negative have one law: small probabilities are no differences of large ones
         far = [abs(value - exact) for value in range(low + 1, high)]
         inside = [above(rate, size) - above(rate, size + 1) for size in far]

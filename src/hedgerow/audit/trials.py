@@ -1,4 +1,4 @@
-"""The distinguishers T1 to T13: neighbours on which flawed algorithms give themselves away.
+"""The distinguishers T1 to T14: neighbours on which flawed algorithms give themselves away.
 
 The flaws are those of the published algorithms and of their obvious implementations.
 
@@ -34,6 +34,7 @@ __all__ = [
     "far_down",
     "float_support",
     "levels_and_edges",
+    "long_record",
     "metadata",
     "order_of_sets",
     "presence",
@@ -249,6 +250,21 @@ def far_down(method: Publisher, budget: Budget) -> Trial:
         ),
     }
     return _trial("T13", "a gate decides on all levels for one price", pair, events)
+
+
+def long_record(method: Publisher) -> Trial:
+    """T14: a record with many items tells no more by all supports together than it pays for."""
+    schema = Schema.from_dict(
+        {"name": "forty", "unit": "row", "items": {"universe": {"range": [1, 40]}}}
+    )
+    pair = pair_of("", schema, [], tuple(range(40)))
+
+    def most(outcome: Outcome) -> bool:
+        found = next(found for found in outcome.measurements if found.name == "support")
+        return bool(np.count_nonzero(found.values[:, 0] > 0) >= 28)
+
+    return _trial("T14", "a record with many items counts less for each", pair,
+                  {"28 supports of 40 are above 0": most})  # fmt: skip
 
 
 def order_of_sets(method: Publisher) -> Trial:

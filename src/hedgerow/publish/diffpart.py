@@ -263,7 +263,7 @@ class DiffPart(Publisher):
         if size < items.size:
             supports = found[1].values[:, 0]
             core = np.sort(np.argsort(-supports, kind="stable")[:size])
-            rest = np.asarray(REST_EDGES, dtype=np.int64)
+            rest = np.asarray([edge for edge in REST_EDGES if edge <= items.size - size])
         partition = CoreCells(core, rest)
         places = np.arange(partition.cells)
         found.append(_counted(curator, "cell", "region", places, engine.cells(core, rest)))

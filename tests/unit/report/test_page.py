@@ -288,7 +288,7 @@ def test_words_fit_sets_of_items(releases: dict[str, Path], kind: str) -> None:
     text = page(releases[kind])
     limits = section(text, "limits")
     assert "region" not in limits and "taxonom" not in limits and "A set of items" in limits
-    assert "counts of sets of items" in in_short(text)[1]
+    assert "how many records hold" in in_short(text)[1]
     assert "not including" not in text  # there are no numbers
 
 

@@ -39,6 +39,7 @@ AUDITED = (
             Experiment(DiffPart(schedule="paper", c1=0.5, c2=0.3), plain(trials.order_of_sets)),
             Experiment(DiffPart(variant="tree"), plain(trials.order_of_sets)),
             Experiment(DiffPart(variant="tree", cap=1), trials.far_down),
+            Experiment(DiffPart(core=1, cap=1), plain(trials.long_record)),
         ),
         schemas=random_universe,
         tiny_schemas=TINY_UNIVERSES,

@@ -35,6 +35,7 @@ __all__ = ["CoreModel", "superset_sums"]
 
 
 _RAKES = 4
+_BY_CELLS = 0.1  # of the error of a single item, for its ends by cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,8 +244,9 @@ class CoreModel:
 
         Inside the core, the sum of noisy cells has a known law. Single items and groups have
         guaranteed ends from their weighted supports (`itemsets.ends`); an item of the core has
-        both, which share the error. Any other set is in no more records than the part of it that
-        was counted and than each of its items; these bounds share the error, too.
+        both. Any other set is in no more records than the part of it that was counted and than each
+        of its items. Noise of supports decided what is in the core, so that ends from supports and
+        ends from cells each have a part of the error that is the same inside and outside of it.
         """
         low, high = np.zeros(len(sets)), np.zeros(len(sets))
         alone: list[int] = []
@@ -254,8 +256,10 @@ class CoreModel:
             grouped = len(one) > 0 and one[-1] >= self.items.size
             if len(one) == 1 and self.supports is not None:
                 alone.append(place)
-            elif self.supports is None or not (grouped or (self.bit[one] < 0).any()):
+            elif self.supports is None or not len(one):
                 low[place], high[place] = self._counted(one, level)
+            elif not (grouped or (self.bit[one] < 0).any()):
+                low[place], high[place] = self._counted(one, (1 + level) / 2)
             else:
                 high[place] = self._most(one, level)
         if alone and self.supports is not None:
@@ -265,20 +269,16 @@ class CoreModel:
     def _alone(
         self, sets: Sequence[Ints], level: float, places: Ints, low: Floats, high: Floats
     ) -> None:
-        """Ends for single items and groups."""
+        """Ends for single items and groups; cells have a tenth of the error."""
         assert self.supports is not None
-        codes = np.array([one[0] for one in sets])
-        core = np.array([c < self.items.size and self.bit[c] >= 0 for c in codes.tolist()])
         groups = [one if one[0] < self.items.size else self._groups(one)[0] for one in sets]
-        for twice, share in ((False, level), (True, (1 + level) / 2)):
-            here = np.flatnonzero(core == twice)
-            if len(here):
-                ends = self.supports.bounds([groups[k] for k in here.tolist()], share)
-                low[places[here]], high[places[here]] = ends
-        for k in np.flatnonzero(core).tolist():
-            least, most = self._counted(sets[k], (1 + level) / 2)
-            low[places[k]] = max(low[places[k]], least)
-            high[places[k]] = max(min(high[places[k]], most), low[places[k]])
+        share = 1 - (1 - _BY_CELLS) * (1 - level)
+        low[places], high[places] = self.supports.bounds(groups, share)
+        for place, one in zip(places.tolist(), sets, strict=True):
+            if one[0] < self.items.size and self.bit[one[0]] >= 0:
+                least, most = self._counted(one, 1 - _BY_CELLS * (1 - level))
+                low[place] = max(low[place], least)
+                high[place] = max(min(high[place], most), low[place])
 
     def _counted(self, one: Ints, level: float) -> tuple[float, float]:
         """Ends from the cells alone, where they tell all of a set."""
@@ -312,17 +312,18 @@ class CoreModel:
         return {}
 
     def _most(self, one: Ints, level: float) -> float:
-        """The least of several upper bounds, which share one half of the error; sizes the other."""
+        """The least of several upper bounds: cells have half of the error, and so have supports."""
         assert self.supports is not None
         mask, codes = self._split(one[one < self.items.size])
         groups = [codes[k : k + 1] for k in range(len(codes))] + self._groups(one)
         count, spread = self._measured(mask, len(codes))
         value, deviation = self.supports.sums(groups)
-        # one side only, so that each bound may fail with twice its part of the error
-        parts = 1 << len(groups).bit_length()  # few levels, which are slow to work out
-        sides = factor(max(1 - (1 - level) / parts, 1e-9))
-        ends = self.supports.most_records((1 - level) / 2)(value + sides * deviation + LATTICE)
-        return float(min(ends.min(), count + sides * np.sqrt(spread) + LATTICE))
+        # a quarter for sizes, a quarter for all items of the set, whether they are in the core or
+        # not; a bound of one side may fail with twice its part, and few levels are worked out
+        parts = 1 << (2 * len(one) - 1).bit_length()
+        sides = factor(1 - (1 - level) / parts)
+        ends = self.supports.most_records((1 - level) / 4)(value + sides * deviation + LATTICE)
+        return float(min(ends.min(), count + factor(level) * np.sqrt(spread) + LATTICE))
 
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Simulated records: where each begins, and the codes of their items, increasing."""
