@@ -208,6 +208,11 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         'if before >= "transaction":',
     ): "All other units come before it in the alphabet.",
     (
+        "publish/planning/rules.py",
+        "middle = (edges + np.minimum(upper, 2 * edges)) / 2",
+        "middle = (edges + np.minimum(upper, 3 * edges)) / 2",
+    ): "No bin reaches twice its lower end.",
+    (
         "publish/diffpart.py",
         "kept[partition, int(mask)] = (on_others, 0, 0)",
         "kept[partition, int(mask)] = (on_others, -1, 0)",

@@ -2,7 +2,8 @@
 
 The log of the number of records by size is taken for a curve in the log of the size: linear between
 the middles of the bins, with bends that are as likely as those of an integrated Wiener process, and
-falling at least as the power `FALL` of the size beyond twice the median. The likeliest curve is
+falling at least as the power `FALL` of the size beyond twice the median, where it also falls ever
+faster: a bend the other way is ten times less likely. The likeliest curve is
 found by Gauss and Newton's method under the law of the noise, whose tails are those of Laplace: a
 single bin of noise does not bend the curve. Sums over records that other measurements tell (of
 min(size, cap)) hold it, too.
@@ -24,9 +25,10 @@ from hedgerow.schema.items import WEIGHT
 __all__ = ["KnownSum", "SizeCurve", "fit_sizes", "weights"]
 
 
-FALL = 2.9
+FALL = 2.8
 _SOFT = 0.3  # how far from that power the curve may fall, about
 _BEND = 3.0  # the deviation of a bend over one unit of the log of the size
+_HOLLOW = 10.0  # by how much smaller it is for bends upwards in the tail
 _POINTS = 16  # sizes of a wide bin that stand for all
 _ROUNDS = 40
 _KINK = 0.3  # noise scales within which the Laplace law is rounded off
@@ -237,6 +239,7 @@ class _Task:
         rest = self.values - self.sums @ density
         bins = len(curve)
         bends = self.bends @ curve
+        bends *= self._dear(bends)
         slow = np.where(self.late, np.maximum(self.slopes @ curve + FALL, 0), 0) / _SOFT
         cost = 2 * (self._rounded(rest[:bins]) / self.scale).sum()
         cost += ((rest[bins:] / self.deviation) ** 2).sum()
@@ -248,9 +251,14 @@ class _Task:
         weight = np.append(1 / (self.scale * self._rounded(now.rest[:bins])), 1 / self.deviation**2)
         slope = (self.sums * now.density) @ self.knots
         falls = self.slopes[now.slow > 0] / _SOFT
-        matrix = (slope.T * weight) @ slope + self.bends.T @ self.bends + falls.T @ falls
-        gradient = slope.T @ (weight * now.rest) - self.bends.T @ now.bends
+        bends = self.bends * self._dear(now.bends)[:, None]
+        matrix = (slope.T * weight) @ slope + bends.T @ bends + falls.T @ falls
+        gradient = slope.T @ (weight * now.rest) - bends.T @ now.bends
         return matrix, gradient - falls.T @ now.slow[now.slow > 0]
+
+    def _dear(self, bends: Floats) -> Floats:
+        """What bends cost: more where a curve that falls would fall less."""
+        return np.where((bends > 0) & self.late[1:], _HOLLOW, 1.0)
 
     def _rounded(self, rest: Floats) -> Floats:
         return np.sqrt(rest**2 + (_KINK * self.scale) ** 2)

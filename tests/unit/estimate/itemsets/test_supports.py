@@ -52,12 +52,12 @@ def measured(
 
 
 def test_sums_are_right_and_supports_better_than_noisy(hand: SimpleNamespace) -> None:
-    """Fixed seeds; sums are within 6%, three times what they were off by on average."""
+    """Fixed seeds; sums are within 8%, three times what they were off by on average."""
     random = np.random.default_rng(3)
     held = baskets(random)
     exact = held.sum(axis=0)
     found = measured(hand, held, 3, 20, random)
-    assert found.estimate.sum() == pytest.approx(exact.sum(), rel=0.06)
+    assert found.estimate.sum() == pytest.approx(exact.sum(), rel=0.08)
     assert found.estimate.sum() == pytest.approx(found.curve.items)
     plain = np.maximum(found.noisy / found.share, 0)
     assert np.abs(found.estimate - exact).mean() < 0.9 * np.abs(plain - exact).mean()
