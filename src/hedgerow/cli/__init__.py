@@ -29,6 +29,7 @@ from hedgerow.cli.sample import sample
 from hedgerow.cli.settings import MethodCommand
 from hedgerow.cli.show import show
 from hedgerow.cli.stop import INTERRUPTED, heed_signals
+from hedgerow.cli.table import table
 from hedgerow.cli.verify import verify
 
 __all__ = ["COMMANDS", "app", "main"]
@@ -63,6 +64,10 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     ],
     show: ["hedgerow show release/ --top 20 --plot release.png"],
     query: ['hedgerow query release/ "age in [30, 50] and smoker = yes"'],
+    table: [
+        "hedgerow table release/ occupation age --bins age=18,40,65",
+        "hedgerow table release/ --out release.xlsx",
+    ],
     sample: ["hedgerow sample release/ --out rows.csv"],
     verify: ["hedgerow verify release/"],
     evaluate: ["hedgerow evaluate people.csv release/"],

@@ -118,11 +118,12 @@ def write_text(path: Path, text: str, overwrite: bool) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def table_writer(out: Path) -> Callable[[Any, Path], None]:
+def table_writer(out: Path, others: tuple[str, ...] = ()) -> Callable[[Any, Path], None]:
     """The function that writes an Arrow table to a file of this kind.
 
     Args:
         out: The file; its name says what kind it is.
+        others: Other kinds that the caller writes itself.
 
     Raises:
         UsageError: If the name says nothing.
@@ -134,7 +135,7 @@ def table_writer(out: Path) -> Callable[[Any, Path], None]:
         return _write_csv
     raise UsageError(
         f"{out} does not say what kind of file to write.",
-        hint="Let it end in .csv, .csv.gz or .parquet.",
+        hint=f"Let it end in {', '.join(('.csv', '.csv.gz', *others))} or .parquet.",
     )
 
 

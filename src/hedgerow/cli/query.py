@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +11,7 @@ import typer
 from hedgerow.cli.display.terminal import note, print_json, print_table, say, telling
 from hedgerow.cli.options import AsJson, Overwrite
 from hedgerow.errors import UsageError
+from hedgerow.report.words import number, percent
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
@@ -67,7 +67,7 @@ def query(
     from hedgerow.cli.files import is_same, refuse_existing, refuse_inside, table_writer, whole_file
     from hedgerow.release import Release
 
-    share = _share(level)
+    share = share_of(level)
     write = None if out is None else table_writer(out)
     if out is not None:
         refuse_inside(out, release)
@@ -100,7 +100,7 @@ def query(
         _TELL[opened.kind](opened, texts, columns, share)
 
 
-def _share(level: str) -> float:
+def share_of(level: str) -> float:
     """The level of the intervals as a number."""
     try:
         share = float(level)
@@ -168,12 +168,12 @@ def _facts(
 def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: float) -> None:
     if len(texts) > _IN_WORDS:
         _tabulate(texts, columns)
-        say(f"\nfrom, to: the {_percent(level)} interval of the true count.")
+        say(f"\nfrom, to: the {percent(level)} interval of the true count.")
         return
     for place, text in enumerate(texts):
         estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
-        about = f"about {_whole(max(estimate, 0.0))} records hold all of these"
-        say(f"{text}\n  {about}; {_percent(level)} interval: {_between(low, high)}")
+        about = f"about {number(max(estimate, 0.0))} records hold all of these"
+        say(f"{text}\n  {about}; {percent(level)} interval: {_between(low, high)}")
 
 
 def _tell_regions(release: Release, texts: list[str], columns: Columns, level: float) -> None:
@@ -197,15 +197,15 @@ def _tell_regions(release: Release, texts: list[str], columns: Columns, level: f
         if max(below, above) > _SWAMPED * estimate:
             # A number up front would be taken for the answer, and it is hardly more than a guess.
             say(
-                f"  {_percent(level)} interval: {_between(low, high)} (about {_whole(estimate)} if "
+                f"  {percent(level)} interval: {_between(low, high)} (about {number(estimate)} if "
                 "people are spread evenly inside the regions that the query cuts)"
             )
         else:
-            say(f"  about {_whole(estimate)}; {_percent(level)} interval: {_between(low, high)}")
-        say(f"  noise: give or take {_whole(noise)}, added to protect people")
+            say(f"  about {number(estimate)}; {percent(level)} interval: {_between(low, high)}")
+        say(f"  noise: give or take {number(noise)}, added to protect people")
         if below > 0 or above > 0:
             say(
-                f"  uniformity error: up to {_whole(below)} fewer or {_whole(above)} more, since "
+                f"  uniformity error: up to {number(below)} fewer or {number(above)} more, since "
                 "records may not lie evenly in regions the query cuts"
             )
         else:
@@ -218,7 +218,7 @@ def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -
     if len(texts) > _IN_WORDS:
         _tabulate(texts, {name: columns[name] for name in ("low", "estimate", "noise", "basis")})
         say(
-            f"\nfrom: the lower end of the {_percent(level)} interval; there is no upper end. "
+            f"\nfrom: the lower end of the {percent(level)} interval; there is no upper end. "
             "about: how many are in the published rows,\nif people are spread evenly inside what a "
             f"row leaves open. noise: give or take.\n{_MISSING}"
         )
@@ -230,13 +230,13 @@ def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -
         if _tell_unmeasured(release, text, columns, place, level):
             continue
         confidence = (
-            f"with {_percent(level)} confidence"
+            f"with {percent(level)} confidence"
             if low > 0
             else "since no published row is wholly among these"
         )
-        say(f"{text}\n  at least {_whole(low)}, {confidence}")
+        say(f"{text}\n  at least {number(low)}, {confidence}")
         say(
-            f"  about {_whole(max(estimate, 0.0))} are in the published rows, if people are spread "
+            f"  about {number(max(estimate, 0.0))} are in the published rows, if people are spread "
             "evenly inside what a row leaves open"
         )
         cause = (
@@ -244,7 +244,7 @@ def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -
             if share >= 1
             else f"since only {share:g} of them were sampled"
         )
-        say(f"  noise: give or take {_whole(noise)} of these, {cause}")
+        say(f"  noise: give or take {number(noise)} of these, {cause}")
     say(f"\n{_MISSING}")
 
 
@@ -255,7 +255,7 @@ def _tell_marginals(
     if len(texts) > _IN_WORDS:
         _tabulate(texts, columns)
         say(
-            f"\nfrom, to: the {_percent(level)} interval of the true count, which holds whatever "
+            f"\nfrom, to: the {percent(level)} interval of the true count, which holds whatever "
             f"the data looks like.\nabout: the estimate, from a model of the counts of {counted} "
             "and regions. usually within: its typical error,\nby the same model; nothing is "
             "promised about either."
@@ -269,10 +269,10 @@ def _tell_marginals(
         if _tell_unmeasured(release, text, columns, place, level):
             continue
         say(
-            f"{text}\n  about {_whole(max(estimate, 0.0))}, usually within {_whole(typical)}, by a "
+            f"{text}\n  about {number(max(estimate, 0.0))}, usually within {number(typical)}, by a "
             f"model of the counts of {counted} and regions"
         )
-        say(f"  {_percent(level)} interval, which does not rely on it: {_between(low, high)}")
+        say(f"  {percent(level)} interval, which does not rely on it: {_between(low, high)}")
         say(
             "  basis: measured"
             if columns["basis"][place] == MEASURED
@@ -289,10 +289,10 @@ def _tell_unmeasured(
     names = [name for name in release.unmeasured if name in text]
     say(
         f"{text}\n  not measured: the release says nothing about {', '.join(names)} (about "
-        f"{_whole(max(columns['estimate'][place], 0.0))} if all values were equally frequent)"
+        f"{number(max(columns['estimate'][place], 0.0))} if all values were equally frequent)"
     )
     low, high = columns["low"][place], columns["high"][place]
-    say(f"  {_percent(level)} interval: {_between(low, high)}")
+    say(f"  {percent(level)} interval: {_between(low, high)}")
     return True
 
 
@@ -309,7 +309,7 @@ def _tabulate(texts: list[str], columns: Columns) -> None:
     told = columns.get("basis")
     rows = []
     for place, text in enumerate(texts[:_IN_TABLE]):
-        numbers = [_whole(max(columns[name][place], 0.0)) for name in shown]
+        numbers = [number(max(columns[name][place], 0.0)) for name in shown]
         if told is not None and told[place] == NOT_MEASURED:
             # what was not measured has ends, but no estimate that anybody should read
             ends = ("low", "high")
@@ -325,31 +325,17 @@ def _tabulate(texts: list[str], columns: Columns) -> None:
 
 def _explain(level: float) -> None:
     say(
-        f"\nfrom, to: the {_percent(level)} interval of the true count. about: the estimate "
+        f"\nfrom, to: the {percent(level)} interval of the true count. about: the estimate "
         "if people are\nspread evenly inside the regions that the query cuts. noise: give or take, "
         "from the noise alone.\ncut: how many fewer or more there may be besides, since they may "
         "not be spread evenly."
     )
 
 
-def _percent(level: float) -> str:
-    """A level in percent with all its digits: rounded, one just below 1 would be certainty."""
-    digits = f"{Decimal(repr(level)) * 100:f}"
-    return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + "%"
-
-
 def _between(low: float, high: float) -> str:
     if math.isinf(high):
-        return f"at least {_whole(low)}"
-    return f"between {_whole(low)} and {_whole(high)}"
-
-
-def _whole(number: float) -> str:
-    """A number of records, for people to read."""
-    if math.isinf(number):
-        return "any number"
-    # One digit behind the point where it still matters.
-    return f"{number:,.0f}" if number >= 10 or number.is_integer() else f"{number:.1f}"
+        return f"at least {number(low)}"
+    return f"between {number(low)} and {number(high)}"
 
 
 _TELL = {"table": _tell_regions, "transactions": _tell_itemsets, "rows": _tell_rows}

@@ -107,7 +107,11 @@ class Answers:
 def by_model(
     estimate: Floats, typical_error: Floats, ends: tuple[Floats, Floats], level: float
 ) -> Answers:
-    """Answers whose estimates are a model's, kept inside intervals that do not depend on it.
+    """Answers whose estimates are a model's, beside intervals that do not depend on it.
+
+    Estimates stay as they are, so that those of parts add up to that of the whole. Where one lies
+    outside its interval, which is rare, the interval is stretched to hold it: that costs no
+    coverage.
 
     Args:
         estimate: The estimates.
@@ -116,10 +120,11 @@ def by_model(
         level: Their level.
     """
     low, high = ends
-    unknown, inside = np.full(len(estimate), np.nan), np.clip(estimate, low, high)
+    low, high = np.minimum(low, np.floor(estimate)), np.maximum(high, np.ceil(estimate))
+    unknown = np.full(len(estimate), np.nan)
     # a guess that is wider than what is guaranteed says nothing
-    typical = np.minimum(typical_error, np.maximum(inside - low, high - inside))
-    return Answers(inside, low, high, unknown, unknown, unknown, level, typical)
+    typical = np.minimum(typical_error, np.maximum(estimate - low, high - estimate))
+    return Answers(estimate, low, high, unknown, unknown, unknown, level, typical)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints
 from hedgerow.errors import HedgerowError, LedgerWarning, UsageError
-from hedgerow.estimate.answers import Answers
+from hedgerow.estimate.answers import Answers, read_many
 from hedgerow.measured.generalized import check_names
 from hedgerow.release.files import Content, read_manifest, write_folder
 from hedgerow.release.histogram import Spread, spreads
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.manifest import Document, check_guarantee, common_manifest, schema_of
+from hedgerow.release.tabulate import Bins, CountTable, cells_of, divisions_of, tabulated
 from hedgerow.schema import Query, Schema
 from hedgerow.store.frames import Frame, as_kind
 
@@ -178,6 +179,37 @@ class Release(ABC):
     def count_all(self, level: float = 0.95) -> Answers:
         """How many records are there altogether? One answer, as `count` gives it."""
         return self.count(Query(()), level)
+
+    def table(
+        self,
+        *attributes: str,
+        where: Questions | None = None,
+        by: Literal["count", "share"] = "count",
+        level: float = 0.95,
+        simultaneous: bool = False,
+        bins: Bins | None = None,
+        top: int | None = None,
+    ) -> CountTable:
+        """Counts of all cells of some attributes, each with an interval; see docs/tables.md.
+
+        Args:
+            attributes: One attribute or several; the class is one too.
+            where: A query that all cells must meet.
+            by: "count", or "share" of the total.
+            level: The probability that an interval holds the truth, at least.
+            simultaneous: Whether it should hold for all cells of the table at once.
+            bins: How attributes are divided: the lower ends of bands for a number, a level of the
+                taxonomy for categories (1 is the level below the root).
+            top: Only so many cells, the largest first.
+
+        Raises:
+            UsageError: If an attribute, a division or the condition cannot be understood.
+        """
+        (whole,) = read_many(Query(()) if where is None else where, self.schema)
+        divisions = divisions_of(self.schema, attributes, bins)
+        labels, cells = cells_of(self.schema, divisions, whole)
+        found = tabulated(attributes, labels, cells, whole, self.count, by, level, simultaneous)
+        return found if top is None else found.largest(top)
 
     def histograms(self) -> tuple[Spread, ...]:
         """How many records have each value of each attribute, or each item."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.errors import ReleaseError
+from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers, check_level
 from hedgerow.estimate.itemsets.answers import answer_sets, read_sets
 from hedgerow.estimate.itemsets.frequent import frequent_sets
@@ -22,11 +24,13 @@ from hedgerow.release.base import Description, Questions
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import Spread, item_spread
 from hedgerow.release.measured import MeasuredRelease
+from hedgerow.release.tabulate import Bins, CountTable, tabulated
 from hedgerow.schema import Items
 from hedgerow.store.frames import Frame
 
 __all__ = ["TransactionsRelease"]
 
+MOST_TOGETHER, PAIRED = 2, 20  # items in a table's cells; items of which pairs are shown
 ITEMSETS, ITEMSETS_TEXT = "itemsets.parquet", "itemsets.txt"
 
 
@@ -198,6 +202,52 @@ class TransactionsRelease(MeasuredRelease):
     def count_all(self, level: float = 0.95) -> Answers:
         """See `Release.count_all`: the empty set is in every record."""
         return self.count([[]], level)
+
+    def table(
+        self,
+        *attributes: str,
+        where: Questions | None = None,
+        by: Literal["count", "share"] = "count",
+        level: float = 0.95,
+        simultaneous: bool = False,
+        bins: Bins | None = None,
+        top: int | None = None,
+    ) -> CountTable:
+        """How many records hold each item, or each pair of items; see docs/tables.md.
+
+        Args:
+            attributes: "item", or "item" twice for pairs of the most frequent items.
+            where: Items that all records must hold too.
+            by: "count", or "share" of all records.
+            level: The probability that an interval holds the truth, at least.
+            simultaneous: Whether it should hold for all cells of the table at once.
+            bins: Not for items.
+            top: So many items, or pairs of so many, the most frequent first; all items by default,
+                and pairs of 20.
+
+        Raises:
+            UsageError: If the table or the condition cannot be understood.
+        """
+        wanted = attributes or ("item",)
+        if set(wanted) != {"item"} or len(wanted) > MOST_TOGETHER or bins:
+            raise UsageError(
+                "transactions have tables of items and of pairs of items",
+                hint='Write table("item") or table("item", "item"), without bins.',
+            )
+        given: Any = where or ()
+        held = [given] if isinstance(given, str | int) else list(given)
+        labels = list(self.items.labels)
+        if len(wanted) == MOST_TOGETHER:
+            kept = np.argsort(-self.count([[one] for one in labels]).estimate, kind="stable")
+            labels = [labels[place] for place in kept[: top or PAIRED]]
+        sets = [list(one) for one in combinations(labels, len(wanted))]
+        if not sets:
+            raise UsageError("there are no pairs of one item", hint="Take a larger top.")
+        found = tabulated(
+            ("item", "with")[: len(wanted)], tuple(zip(*sets, strict=True)),
+            [[*one, *held] for one in sets], [*held], self.count, by, level, simultaneous,
+        )  # fmt: skip
+        return found.largest(len(found) if top is None or len(wanted) > 1 else top)
 
     def histograms(self) -> tuple[Spread, ...]:
         """See `Release.histograms`."""

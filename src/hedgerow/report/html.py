@@ -10,8 +10,12 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
+from importlib import resources
 
-__all__ = ["PICTURE", "Part", "Safe", "bars", "join", "tag", "table"]
+__all__ = ["PICTURE", "Part", "Safe", "bars", "document", "join", "tag", "table"]
+
+# nothing may be loaded and no script run, even if a mistake of ours let one in
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -74,6 +78,30 @@ def tag(name: str, /, *parts: Part, **attributes: str | int | float | bool | Non
     if name in _VOID and not parts:
         return Safe(f"<{name}{given}>" if name in ("meta", "br", "hr") else f"<{name}{given}/>")
     return Safe(f"<{name}{given}>{join(parts)}</{name}>")
+
+
+def document(title: str, *body: Part, listed: bool = True) -> str:
+    """A whole page in one file, without scripts or anything from elsewhere.
+
+    Args:
+        title: Its title.
+        body: What is on it.
+        listed: Whether search engines may list it.
+    """
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="referrer", content="no-referrer"),
+        None if listed else tag("meta", name="robots", content="noindex"),
+        tag("title", title),
+        tag(
+            "style",
+            Safe(resources.files("hedgerow.report").joinpath("style.css").read_text("utf-8")),
+        ),
+    )
+    return f"<!DOCTYPE html>\n{tag('html', head, tag('body', *body), lang='en')}\n"
 
 
 def table(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from hedgerow.methods import METHODS
 from hedgerow.release import Release
 from hedgerow.report import words
 from hedgerow.report.divisions import whole
-from hedgerow.report.html import Safe, join, tag
+from hedgerow.report.html import Safe, document, join, tag
 from hedgerow.report.kinds import KINDS
 from hedgerow.report.promise import Doubt, budget, doubt, factor, promise
 from hedgerow.report.values import questions, values
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from hedgerow.evaluate.scorecard import Judgement
 
 __all__ = ["page"]
-
-# nothing may be loaded and no script run, even if a mistake of ours let one in
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 _STRANGE = "The release cannot be of this data: the number of people in it is too far off."
 
@@ -78,19 +74,6 @@ def page(
             aria_labelledby=f"{key}-title")
         for key, name, content in parts
     ]  # fmt: skip
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="referrer", content="no-referrer"),
-        tag("meta", name="robots", content="noindex") if against is not None else None,
-        tag("title", "".join(f"{loud}. " for loud, _ in warnings) + title),
-        tag(
-            "style",
-            Safe(resources.files("hedgerow.report").joinpath("style.css").read_text("utf-8")),
-        ),
-    )
     sheet = tag(
         "div",
         _top(release, doubted, against),
@@ -99,8 +82,8 @@ def page(
         _foot(release, against),
         class_="sheet",
     )
-    whole_page = tag("html", head, tag("body", _banner(warnings), sheet), lang="en")
-    return f"<!DOCTYPE html>\n{whole_page}\n"
+    title = "".join(f"{loud}. " for loud, _ in warnings) + title
+    return document(title, _banner(warnings), sheet, listed=against is None)
 
 
 def _warnings(

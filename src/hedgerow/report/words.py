@@ -18,6 +18,8 @@ __all__ = [
     "decimal",
     "guarantee",
     "many",
+    "number",
+    "percent",
     "purpose_words",
     "purposes",
     "regions",
@@ -143,6 +145,25 @@ def caution(epsilon: Fraction) -> str | None:
         f"Warning: an epsilon above {_WEAK} protects weakly. A mere suspicion about a person can "
         "become a near certainty."
     )
+
+
+def percent(level: float) -> str:
+    """A level in percent with all its digits: rounded, one just below 1 would be certainty.
+
+    Example:
+        >>> percent(0.95), percent(0.9999)
+        ('95%', '99.99%')
+    """
+    digits = f"{Decimal(repr(level)) * 100:f}"
+    return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + "%"
+
+
+def number(value: float) -> str:
+    """A number of records, for people to read."""
+    if math.isinf(value):
+        return "any number"
+    # One digit behind the point where it still matters.
+    return f"{value:,.0f}" if value >= 10 or value.is_integer() else f"{value:.1f}"
 
 
 def many(number: int, word: str) -> str:

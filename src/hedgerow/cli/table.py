@@ -1,0 +1,196 @@
+"""`hedgerow table`: counts of all cells of some attributes, with intervals."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hedgerow.cli.display.terminal import note, print_json, print_table, say, telling
+from hedgerow.cli.options import AsJson, Overwrite
+from hedgerow.errors import UsageError
+
+if TYPE_CHECKING:
+    from hedgerow.release import Release
+    from hedgerow.release.tabulate import CountTable
+
+_SHOWN = 200  # more rows than this nobody reads in a terminal
+
+
+def table(
+    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    attributes: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ATTRIBUTE", help="One attribute or several; item, or item item, for items."
+        ),
+    ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(metavar="QUERY", help="Count only these; see docs/queries.md."),
+    ] = None,
+    by: Annotated[
+        str, typer.Option(metavar="count|share", help="Counts, or shares of the total.")
+    ] = "count",
+    bins: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=...",
+            help="How to divide an attribute: age=18,40,65 for bands that begin there, job=1 for a "
+            "level of its taxonomy. Once for each.",
+        ),
+    ] = None,
+    top: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="The N largest cells alone.")
+    ] = None,
+    level: Annotated[
+        str, typer.Option(metavar="SHARE", help="How often an interval should hold the truth.")
+    ] = "0.95",
+    simultaneous: Annotated[
+        bool, typer.Option("--simultaneous", help="All intervals of the table at once.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write it to this file: .csv, .csv.gz, .parquet, .html or .xlsx."),
+    ] = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show counts of all values of an attribute, or of several together, with intervals.
+
+    Each cell has an estimate, an interval and a remark where there is mostly noise. Without an
+    attribute, --out NAME.xlsx writes a workbook of all tables. Needs no private data and costs no
+    further budget.
+    """
+    from hedgerow.cli.files import refuse_existing, refuse_inside, whole_file
+    from hedgerow.cli.query import share_of
+    from hedgerow.release import Release
+
+    share = share_of(level)
+    write = None if out is None else _writer(out)
+    if out is not None:
+        refuse_inside(out, release)
+        refuse_existing(out, overwrite)
+    opened = Release.load(release)
+    if not attributes:
+        if out is None or out.suffix.lower() != ".xlsx":
+            raise UsageError("There is no attribute.", hint=_names(opened))
+        from hedgerow.report.workbook import write_workbook
+
+        with whole_file(out, overwrite) as temporary:
+            write_workbook(opened, temporary)
+    else:
+        found = opened.table(
+            *attributes,
+            where=_condition(opened, where),
+            by=by,  # type: ignore[arg-type]
+            level=share,
+            simultaneous=simultaneous,
+            bins=_bins(bins or []),
+            top=top,
+        )
+        if out is None or write is None:
+            if as_json:
+                print_json(_facts(found))
+            else:
+                _tell(found)
+            return
+        with whole_file(out, overwrite) as temporary:
+            write(opened, found, temporary, where)
+    with telling(out):
+        if as_json:
+            print_json({"out": str(out)})
+        else:
+            say(f"Wrote {out}.")
+
+
+def _names(release: Release) -> str:
+    if release.kind == "transactions":
+        return "Write item, or item item for pairs; or --out NAME.xlsx for all tables."
+    target = [] if release.schema.target is None else [release.schema.target.name]
+    names = [*(attribute.name for attribute in release.schema.attributes), *target]
+    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")  # noqa: PLR2004
+    return f"Name one of {shown}; or --out NAME.xlsx for all tables."
+
+
+def _condition(release: Release, where: str | None) -> Any:
+    if where is None or release.kind != "transactions":
+        return where
+    from hedgerow.cli.display.transactions import read_items
+
+    return read_items(where, release.schema.transaction_items)
+
+
+def _bins(texts: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, values = text.rpartition("=")
+        parts = [part.strip() for part in values.split(",")]
+        if not equals or not name or not all(parts):
+            raise UsageError(
+                f"--bins {text!r} divides nothing.", hint="Write --bins age=18,40,65 or job=1."
+            )
+        level = len(parts) == 1 and parts[0].isdigit()
+        found[name] = int(parts[0]) if level else parts
+    return found
+
+
+def _writer(out: Path) -> Any:
+    """What writes a table to a file of this kind."""
+    from hedgerow.cli.files import table_writer
+
+    kind = out.suffix.lower()
+    if kind == ".html":
+        return _write_page
+    if kind == ".xlsx":
+        return _write_sheet
+    write = table_writer(out, (".html", ".xlsx"))
+    return lambda release, found, path, where: write(found.to_arrow(), path)
+
+
+def _write_page(release: Release, found: CountTable, path: Path, where: str | None) -> None:
+    from hedgerow.report.tables import table_page
+
+    path.write_text(table_page(release, found, where), encoding="utf-8")
+
+
+def _write_sheet(release: Release, found: CountTable, path: Path, where: str | None) -> None:
+    from hedgerow.report.workbook import write_sheet
+
+    write_sheet(release, found, path, where)
+
+
+def _tell(found: CountTable) -> None:
+    from hedgerow.report.tables import headings, how_to_read, lines
+
+    heads, rows = headings(found), lines(found)
+    first = len(found.names)
+    shown = rows if len(rows) <= _SHOWN + 1 else [*rows[:_SHOWN], rows[-1]]
+    print_table(heads, shown, set(range(first, len(heads) - 1)))
+    say()
+    for sentence in how_to_read(found):
+        say(sentence)
+    if len(shown) < len(rows):
+        note(f"Only the first {_SHOWN} cells are shown; --out FILE writes them all.")
+
+
+def _facts(found: CountTable) -> dict[str, Any]:
+    def plain(value: Any) -> Any:
+        # JSON has no word for a bound that is not there.
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    total = found.total
+    return {
+        "level": found.level,
+        "simultaneous": found.simultaneous,
+        "by": found.by,
+        "cells": [
+            {name: plain(value) for name, value in row.items()}
+            for row in found.to_arrow().to_pylist()
+        ],
+        "total": {
+            name: plain(float(getattr(total, name)[0])) for name in ("estimate", "low", "high")
+        },
+    }

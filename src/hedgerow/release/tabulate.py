@@ -1,0 +1,307 @@
+"""Tables of counts with intervals, made of a release's own answers: post-processing alone.
+
+A cell is a count query. Estimates are those of `count`, so tables agree with it and with each
+other; ends are those of `count` at a level that follows from how many of them must hold together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from hedgerow.arrays import Floats
+from hedgerow.errors import UsageError
+from hedgerow.estimate.answers import Answers, check_level
+from hedgerow.estimate.basis import NOT_MEASURED
+from hedgerow.release.histogram import bins as usual_bins
+from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
+from hedgerow.schema.conditions import Intervals, overlap, suggest
+from hedgerow.schema.grid import read_number
+from hedgerow.store.frames import Frame, as_kind
+
+__all__ = ["Bins", "CountTable", "Division", "cells_of", "divisions_of", "tabulated"]
+
+Division = tuple[tuple[str, int, int], ...]
+"""How an attribute is divided: for each part its label, first code, and one past its last."""
+
+Bins = Mapping[str, Iterable[object] | int]
+Ask = Callable[[list[Any], float], Answers]
+
+MOST_CELLS = 1_000_000
+MOST_GROUPS = 30  # of a taxonomy, unless a level was asked for
+GOOD, CAUTION = 0.165, 1 / 3  # coefficients of variation, as statistical offices have them
+_NORMAL = 1.959964
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CountTable:
+    """Counts, or shares, of all cells of some attributes.
+
+    Args:
+        names: The columns that tell cells apart.
+        labels: For each column, the label of every cell.
+        answers: What the release says of each cell.
+        total: What it says of all of them together.
+        by: Whether these are counts or shares of the total.
+        simultaneous: Whether the intervals hold all together at the level.
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    answers: Answers
+    total: Answers
+    by: Literal["count", "share"]
+    simultaneous: bool
+
+    def __len__(self) -> int:
+        """The number of cells."""
+        return len(self.answers)
+
+    @property
+    def level(self) -> float:
+        """The level of the intervals."""
+        return self.answers.level
+
+    @property
+    def reliability(self) -> tuple[str, ...]:
+        """What each estimate is worth: "good", "caution", "unreliable" or "not measured"."""
+        return reliability(self.answers)
+
+    def to_arrow(self) -> pa.Table:
+        """An Arrow table with one row per cell."""
+        found = self.answers
+        columns: dict[str, Any] = dict(zip(self.names, self.labels, strict=True))
+        columns |= {"estimate": found.estimate, "low": found.low, "high": found.high}
+        if found.typical_error is not None:
+            columns["typical_error"] = found.typical_error
+        columns["reliability"] = list(self.reliability)
+        if found.basis is not None:
+            columns["basis"] = found.basis.tolist()
+        return pa.table(columns)
+
+    def frame(self, kind: str = "arrow") -> Frame:
+        """A frame with one row per cell: "arrow", "pandas" or "polars"."""
+        return as_kind(self.to_arrow(), kind)
+
+    def largest(self, number: int) -> CountTable:
+        """The cells with the largest estimates, the largest first."""
+        order = np.argsort(-self.answers.estimate, kind="stable")[:number]
+        return replace(
+            self,
+            labels=tuple(tuple(column[place] for place in order) for column in self.labels),
+            answers=_taken(self.answers, order),
+        )
+
+
+def reliability(answers: Answers) -> tuple[str, ...]:
+    """What each estimate is worth, by its coefficient of variation.
+
+    Example:
+        >>> ends = np.array([90.0, 30.0, 0.0]), np.array([110.0, 170.0, 50.0])
+        >>> unknown = np.full(3, np.nan)
+        >>> found = Answers(np.array([100.0, 100.0, 10.0]), *ends, unknown, unknown, unknown, 0.95)
+        >>> reliability(found)
+        ('good', 'unreliable', 'unreliable')
+    """
+    half = answers.typical_error
+    if half is None:
+        half = (answers.high - answers.low) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = half / _NORMAL / answers.estimate
+    poor = ~(ratio <= CAUTION) | (answers.estimate <= 0)
+    found = np.where(poor, "unreliable", np.where(ratio <= GOOD, "good", "caution"))
+    if answers.basis is not None:
+        found = np.where(answers.basis == NOT_MEASURED, NOT_MEASURED, found)
+    return tuple(found.tolist())
+
+
+def tabulated(
+    names: tuple[str, ...],
+    labels: tuple[tuple[str, ...], ...],
+    cells: list[Any],
+    whole: Any,
+    ask: Ask,
+    by: str,
+    level: float,
+    simultaneous: bool,
+) -> CountTable:
+    """Asks for all cells and for their total.
+
+    With shares, a cell's ends and the total's must both hold: each gets half of the error. All
+    together, every cell gets its part of the error (Bonferroni).
+
+    Args:
+        names: The columns that tell cells apart.
+        labels: For each column, the label of every cell.
+        cells: A query for each cell.
+        whole: The query for all of them.
+        ask: Answers queries at a level.
+        by: "count" or "share".
+        level: How often the intervals must hold.
+        simultaneous: Whether all of them at once.
+    """
+    if by not in ("count", "share"):
+        raise UsageError(f"by cannot be {by!r}.", hint='Write by="count" or by="share".')
+    error = 1 - check_level(level)
+    shared = error / 2 if by == "share" else error
+    each = shared / max(1, len(cells)) if simultaneous else shared
+    found, total = ask(cells, 1 - each), ask([whole], 1 - shared)
+    if by == "share":
+        found = _shares(found, total)
+    return CountTable(
+        names=names,
+        labels=labels,
+        answers=replace(found, level=level),
+        total=replace(total, level=level),
+        by=by,  # type: ignore[arg-type]
+        simultaneous=simultaneous,
+    )
+
+
+def _shares(found: Answers, total: Answers) -> Answers:
+    """Shares of the total; a share grows with its cell and falls with the total."""
+    whole, most, least = (float(end[0]) for end in (total.estimate, total.high, total.low))
+
+    def over(numbers: Floats, by: float) -> Floats:
+        return np.minimum(numbers / by, 1.0) if by > 0 else np.ones(len(numbers))
+
+    unknown = np.full(len(found), np.nan)
+    typical = found.typical_error
+    return Answers(
+        found.estimate / whole if whole > 0 else np.zeros(len(found)),
+        over(found.low, most) if math.isfinite(most) else np.zeros(len(found)),
+        over(found.high, least),
+        unknown, unknown, unknown,
+        found.level,
+        None if typical is None else over(typical, whole),
+        found.basis,
+    )  # fmt: skip
+
+
+def _taken(answers: Answers, places: Any) -> Answers:
+    names = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
+    may = ("typical_error", "basis")
+    known = [*names, *(name for name in may if getattr(answers, name) is not None)]
+    return replace(answers, **{name: getattr(answers, name)[places] for name in known})
+
+
+def divisions_of(
+    schema: Schema, names: tuple[str, ...], bins: Bins | None
+) -> list[tuple[int, Division]]:
+    """For each attribute its place among the schema's columns, the class last, and its parts."""
+    columns = [*schema.attributes, *([] if schema.target is None else [schema.target])]
+    places = {attribute.name: place for place, attribute in enumerate(columns)}
+    bins = bins or {}
+    for name in (*names, *bins):
+        if name not in places:
+            raise UsageError(
+                f"the schema has no attribute {name!r}",
+                hint=suggest(name, list(places), "Its attributes"),
+            )
+    if not names or len(set(names)) < len(names):
+        raise UsageError("a table needs attributes, each of them once", hint="Name one or several.")
+    if stray := [name for name in bins if name not in names]:
+        raise UsageError(
+            f"bins divide {stray[0]!r}, which the table does not have",
+            hint="Name it as an attribute of the table too.",
+        )
+    return [(places[name], _division(columns[places[name]], bins.get(name))) for name in names]
+
+
+def cells_of(
+    schema: Schema, divisions: list[tuple[int, Division]], where: Query
+) -> tuple[tuple[tuple[str, ...], ...], list[Query]]:
+    """The labels and the queries of all cells, in the order of the schema."""
+    number = math.prod(len(division) for _, division in divisions)
+    if number > MOST_CELLS:
+        raise UsageError(
+            f"the table would have {number:,} cells",
+            hint=f"Take fewer attributes or wider bins: at most {MOST_CELLS:,}.",
+        )
+    labels: list[tuple[str, ...]] = []
+    cells = []
+    for parts in product(*(division for _, division in divisions)):
+        conditions: dict[int, Intervals] = dict(where.where)
+        classes = where.classes
+        possible = True
+        for (place, _), (_, low, high) in zip(divisions, parts, strict=True):
+            if place == len(schema.attributes):
+                kept = range(low, high) if classes is None else classes
+                classes = tuple(code for code in kept if low <= code < high)
+                possible &= bool(classes)
+            else:
+                part: Intervals = ((float(low), float(high)),)
+                met = overlap(conditions[place], part) if place in conditions else part
+                conditions[place] = met
+                possible &= bool(met)
+        if possible:
+            labels.append(tuple(label for label, _, _ in parts))
+            cells.append(Query(tuple(sorted(conditions.items())), classes))
+    if not cells:
+        raise UsageError("no cell of the table meets the condition", hint="Ask for a wider one.")
+    return tuple(zip(*labels, strict=True)), cells
+
+
+def _division(attribute: Attribute, wanted: Iterable[object] | int | None) -> Division:
+    if isinstance(attribute, Categorical):
+        if wanted is not None and (isinstance(wanted, bool) or not isinstance(wanted, int)):
+            raise UsageError(
+                f"{attribute.name} is divided by a level of its taxonomy",
+                hint=f"Write bins={{{attribute.name!r}: 1}}, or 2 for the level below.",
+            )
+        return _groups(attribute, wanted)
+    edges = usual_bins(attribute) if wanted is None else _edges(attribute, wanted)
+    pairs = zip(edges[:-1], edges[1:], strict=True)
+    return tuple((attribute.label(low, high), low, high) for low, high in pairs)
+
+
+def _groups(attribute: Categorical, level: int | None) -> Division:
+    """The groups of a taxonomy on a level, and values that lie above it."""
+    taxonomy = attribute.taxonomy
+    depth = [0] * len(taxonomy.labels)
+    for node, parent in enumerate(taxonomy.parents):
+        if parent >= 0:
+            depth[node] = depth[parent] + 1
+
+    def parts(level: int) -> Division:
+        return tuple(
+            (label, *taxonomy.spans[node])
+            for node, label in enumerate(taxonomy.labels)
+            if depth[node] == level or (depth[node] < level and not taxonomy.children[node])
+        )
+
+    deepest = max(depth)
+    if level is None:
+        level = next((one for one in range(deepest, 1, -1) if len(parts(one)) <= MOST_GROUPS), 1)
+        level = min(level, deepest)
+    if not 0 <= level <= deepest:
+        raise UsageError(
+            f"the taxonomy of {attribute.name} has no level {level}",
+            hint=f"Its levels are 1 to {deepest}.",
+        )
+    return tuple(sorted(parts(level), key=lambda part: part[1]))
+
+
+def _edges(attribute: Numeric, wanted: Iterable[object] | int) -> tuple[int, ...]:
+    """The codes at which bands begin, from the values that were given."""
+    if isinstance(wanted, int | str) or not (given := list(wanted)):
+        raise UsageError(
+            f"{attribute.name} is divided by the lower ends of its bands",
+            hint=f"Write bins={{{attribute.name!r}: [{attribute.edge(0)}, ...]}}.",
+        )
+    codes = {0, attribute.grid, attribute.size}
+    for value in given:
+        number = read_number(str(value))
+        if number is None or not attribute.low <= number[0] <= attribute.high:
+            raise UsageError(
+                f"{value} is not between the bounds of {attribute.name}",
+                hint=f"They are {attribute.edge(0)} and {attribute.edge(attribute.grid)}.",
+            )
+        codes.add(math.ceil((number[0] - attribute.low) / attribute.step))
+    return tuple(sorted(codes))

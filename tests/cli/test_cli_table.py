@@ -1,0 +1,117 @@
+"""`hedgerow table`: on the screen, and in files of every kind."""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyarrow import parquet
+
+from hedgerow.release import Release
+
+Hedge = Callable[..., Any]
+
+
+def test_a_table_in_words(hedge: Hedge, published: Path) -> None:
+    done = hedge("table", published, "smoker", "readmitted", "--where", "age > 30")
+    assert done.exit_code == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == [
+        "smoker", "readmitted", "about", "usually", "within", "from", "to", "remark"
+    ]  # fmt: skip
+    assert lines[5].startswith("total") and "with 95%" in done.stdout
+    share = hedge("table", published, "age", "--bins", "age=18,40,65", "--by", "share")
+    assert share.stdout.count("%") > 12 and "[40, 65)" in share.stdout
+
+
+def test_many_cells_are_not_all_shown(hedge: Hedge, published: Path) -> None:
+    done = hedge("table", published, "bmi", "stay")
+    assert done.exit_code == 0 and "first 200 cells" in done.stderr
+    assert "total" in done.stdout
+
+
+def test_json(hedge: Hedge, published: Path) -> None:
+    done = hedge("table", published, "smoker", "--json", "--simultaneous", "--level", 0.9)
+    found = json.loads(done.stdout)
+    assert found["level"] == 0.9 and found["simultaneous"] is True
+    assert [cell["smoker"] for cell in found["cells"]] == ["false", "true"]
+    total = sum(cell["estimate"] for cell in found["cells"])
+    assert total == pytest.approx(found["total"]["estimate"])
+
+
+def test_files(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    wanted = Release.load(published).table("smoker").to_arrow()
+    for name in ("t.csv", "t.parquet", "t.html", "t.xlsx"):
+        done = hedge("table", published, "smoker", "--out", tmp_path / name)
+        assert done.exit_code == 0 and name in done.stdout, done.stderr
+        assert hedge("table", published, "smoker", "--out", tmp_path / name).exit_code == 6
+    rows = list(csv.DictReader((tmp_path / "t.csv").read_text("utf-8").splitlines()))
+    assert [float(row["estimate"]) for row in rows] == wanted["estimate"].to_pylist()
+    assert parquet.read_table(tmp_path / "t.parquet").equals(wanted)
+    page = (tmp_path / "t.html").read_text("utf-8")
+    assert "default-src &#x27;none&#x27;" in page and "<script" not in page and "counts by smoker" in page
+    inside = hedge("table", published, "smoker", "--out", published / "t.csv")
+    assert inside.exit_code == 2
+
+
+def test_a_workbook_of_all_tables(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    done = hedge("table", published, "--out", tmp_path / "all.xlsx", "--json")
+    assert done.exit_code == 0, done.stderr
+    with zipfile.ZipFile(tmp_path / "all.xlsx") as book:
+        sheets = book.read("xl/workbook.xml").decode()
+        texts = book.read("xl/sharedStrings.xml").decode()
+    for name in ("about", "age", "occupation", "readmitted", "regions"):
+        assert f'name="{name}"' in sheets
+    assert "Differential privacy with epsilon" in texts and "How to read the tables" in texts
+
+
+def test_texts_are_no_formulas(tmp_path: Path) -> None:
+    import hedgerow as hr
+    from hedgerow.report.workbook import write_workbook
+
+    label = "=1+1"
+    schema = hr.Schema.from_dict({
+        "name": "@x", "unit": "row",
+        "attributes": {"a/b": {"type": "categorical", "values": [label, "y"]}},
+    })  # fmt: skip
+    import pyarrow as pa
+
+    release = hr.publish(pa.table({"a/b": [label] * 40 + ["y"] * 9}), schema, epsilon=1, seed=1)
+    write_workbook(release, tmp_path / "x.xlsx")
+    with zipfile.ZipFile(tmp_path / "x.xlsx") as book:
+        sheet = [n for n in book.namelist() if n.startswith("xl/worksheets/sheet")]
+        assert all("<f>" not in book.read(name).decode() for name in sheet)
+        assert label in book.read("xl/sharedStrings.xml").decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "Name one of age"),
+        (["agee"], "Did you mean age?"),
+        (["age", "--bins", "age"], "divides nothing"),
+        (["age", "--by", "people"], "by cannot be"),
+        (["age", "--where", "agee > 3"], "Did you mean age?"),
+        (["age", "--level", "95"], "--level"),
+        (["age", "--out", "t.doc"], ".xlsx"),
+        (["--out", "t.csv"], "no attribute"),
+    ],
+)
+def test_mistakes(hedge: Hedge, published: Path, words: list[str], told: str) -> None:
+    done = hedge("table", published, *words)
+    assert done.exit_code == 2 and told in done.stderr
+
+
+def test_items(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    words = ["publish", survey / "baskets.dat", "--schema", survey / "baskets.yaml"]
+    assert hedge(*words, "--epsilon", 1, "--out", tmp_path / "shop").exit_code == 0
+    done = hedge("table", tmp_path / "shop", "item", "--top", 3, "--where", "milk")
+    assert done.exit_code == 0 and done.stdout.splitlines()[1].startswith("milk"), done.stderr
+    assert "count for each" in done.stdout
+    done = hedge("table", tmp_path / "shop", "--out", tmp_path / "shop.xlsx")
+    assert done.exit_code == 0, done.stderr

@@ -1,0 +1,174 @@
+"""Tables of counts: cells, totals, intervals, remarks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hedgerow as hr
+from hedgerow import sample
+from hedgerow.errors import UsageError
+from hedgerow.estimate.answers import Answers
+from hedgerow.release.tabulate import reliability, tabulated
+
+
+@pytest.fixture(scope="module")
+def release() -> hr.Release:
+    return hr.publish(sample.people(3000, seed=3), sample.schema(), epsilon=2, seed=1)
+
+
+@pytest.fixture(scope="module")
+def shop() -> hr.Release:
+    return hr.publish(sample.transactions(3000, seed=1), sample.shop_schema(), epsilon=2, seed=1)
+
+
+def test_cells_are_those_of_count_and_add_up_whatever_they_are_made_of(release: Any) -> None:
+    whole = release.count_all().estimate[0]
+    for names in (["occupation"], ["age"], ["readmitted"], ["age", "smoker"], ["home", "bmi"]):
+        found = release.table(*names)
+        assert found.answers.estimate.sum() == pytest.approx(whole, rel=1e-9)
+        assert found.total.estimate[0] == whole
+    smokers = release.table("smoker", "readmitted")
+    asked = release.count([
+        f"smoker = {a} and readmitted = {b}" for a, b in zip(*smokers.labels, strict=True)
+    ])  # fmt: skip
+    for name in ("estimate", "low", "high", "typical_error"):
+        assert np.array_equal(getattr(smokers.answers, name), getattr(asked, name))
+
+
+def test_a_condition_meets_the_cells_of_its_own_attribute(release: Any) -> None:
+    found = release.table("age", where="age in [30, 50] and smoker = yes", bins={"age": [40]})
+    asked = release.count(["age in [30, 39] and smoker = yes", "age in [40, 50] and smoker = yes"])
+    assert found.labels == (("[18, 40)", "[40, 99]"),)
+    assert np.array_equal(found.answers.estimate, asked.estimate)
+    by_class = release.table("readmitted", where="readmitted = yes")
+    assert by_class.labels == (("yes",),)
+
+
+def test_levels_of_a_taxonomy_and_bands(release: Any) -> None:
+    groups = release.table("occupation", bins={"occupation": 1})
+    assert groups.labels == (("At work", "Not at work", "other"),)
+    leaves = release.table("occupation")
+    assert len(leaves) == 21 and leaves.labels[0][0] == "nurse"
+    days = release.table("admitted", bins={"admitted": ["2024-07-01"]})
+    assert len(days) == 2 and days.labels[0][1].startswith("[2024-07-01")
+
+
+def test_shares_hold_if_cells_and_total_do(release: Any) -> None:
+    found = release.table("smoker", by="share")
+    cells = release.count(["smoker = no", "smoker = yes"], 1 - 0.025)
+    total = release.count_all(1 - 0.025)
+    assert found.answers.estimate.sum() == pytest.approx(1)
+    assert np.allclose(found.answers.low, cells.low / total.high)
+    assert np.allclose(found.answers.high, np.minimum(cells.high / total.low, 1))
+    assert found.level == 0.95
+
+
+def test_all_cells_at_once_share_the_error(release: Any) -> None:
+    found = release.table("sex", simultaneous=True, level=0.9)
+    texts = [f"sex = {label}" for label in found.labels[0]]
+    asked = release.count(texts, 1 - 0.1 / len(texts))
+    assert np.array_equal(found.answers.low, asked.low)
+    assert np.array_equal(found.answers.high, asked.high)
+
+
+def test_every_kind_of_frame(release: Any) -> None:
+    found = release.table("sex", "smoker")
+    columns = ["sex", "smoker", "estimate", "low", "high", "typical_error", "reliability",
+               "basis"]
+    assert found.to_arrow().column_names == columns
+    assert list(found.frame("pandas").columns) == columns
+    assert found.frame("polars").columns == columns
+
+
+def test_the_largest_come_first(release: Any) -> None:
+    every, few = release.table("occupation"), release.table("occupation", top=3)
+    assert few.answers.estimate.tolist() == sorted(every.answers.estimate)[:-4:-1]
+    assert few.labels[0][0] == "retired" and few.total.estimate == every.total.estimate
+
+
+@pytest.mark.parametrize(
+    ("estimate", "half", "told"),
+    [(100, 32, "good"), (100, 33, "caution"), (100, 65, "caution"), (100, 66, "unreliable"),
+     (0, 0, "unreliable"), (-3, 1, "unreliable")],
+)  # fmt: skip
+def test_remarks_follow_the_coefficient_of_variation(
+    estimate: float, half: float, told: str
+) -> None:
+    one, none = np.array([float(estimate)]), np.array([np.nan])
+    for typical in (None, np.array([float(half)])):
+        ends = (one - half, one + half) if typical is None else (none, none)
+        assert reliability(Answers(one, *ends, none, none, none, 0.95, typical)) == (told,)
+
+
+def test_regions_alone_have_tables_too() -> None:
+    people = sample.people(500, seed=3)
+    release = hr.publish(people, sample.schema(), hr.DiffGen(), epsilon=2, seed=1)
+    found = release.table("smoker")
+    assert found.answers.typical_error is None and len(found) == 2
+    assert found.to_arrow().column_names == [
+        "smoker", "estimate", "low", "high", "reliability", "basis"
+    ]  # fmt: skip
+
+
+def test_items_and_pairs_of_them(shop: Any) -> None:
+    items = shop.table("item")
+    estimates = items.answers.estimate
+    assert (np.diff(estimates) <= 0).all() and len(items) == len(shop.items.labels)
+    pairs = shop.table("item", "item", top=4)
+    assert pairs.names == ("item", "with") and len(pairs) == 6
+    first = [pairs.labels[0][0], pairs.labels[1][0]]
+    assert shop.count([first]).estimate[0] == pairs.answers.estimate[0]
+    label = items.labels[0][0]
+    held = shop.table("item", where=[label], by="share", top=1)
+    assert held.labels == ((label,),) and held.answers.estimate[0] == pytest.approx(1)
+
+
+def test_generalised_rows_know_lower_ends() -> None:
+    people = sample.people(800, seed=3)
+    release = hr.publish(
+        people, sample.schema(), hr.Supermodular(), epsilon=3, delta="1e-6", seed=1
+    )
+    found = release.table("smoker")
+    assert np.isinf(found.answers.high).all() and set(found.reliability) == {"unreliable"}
+
+
+@pytest.mark.parametrize(
+    ("names", "more", "told"),
+    [
+        ((), {}, "needs attributes"),
+        (("sex", "sex"), {}, "each of them once"),
+        (("sexx",), {}, "no attribute 'sexx'"),
+        (("sex",), {"bins": {"age": [20]}}, "which the table does not have"),
+        (("age",), {"bins": {"age": [200]}}, "200 is not between"),
+        (("age",), {"bins": {"age": 2}}, "lower ends"),
+        (("age",), {"bins": {"age": []}}, "lower ends"),
+        (("home",), {"bins": {"home": 9}}, "no level 9"),
+        (("home",), {"bins": {"home": [1]}}, "level of its taxonomy"),
+        (("age",), {"where": "age > 98", "bins": {"age": [20]}, "by": "shares"}, "by cannot be"),
+        (("bmi", "admitted", "home", "occupation", "age"), {}, "cells"),
+        (("age",), {"level": 2}, "level"),
+    ],
+)
+def test_what_cannot_be_tabulated(release: Any, names: Any, more: Any, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        release.table(*names, **more)
+
+
+def test_what_cannot_be_tabulated_of_items(shop: Any) -> None:
+    for names, more in ((("age",), {}), (("item",) * 3, {}), (("item",), {"bins": {"item": 1}})):
+        with pytest.raises(UsageError, match="tables of items"):
+            shop.table(*names, **more)
+    with pytest.raises(UsageError, match="no pairs"):
+        shop.table("item", "item", top=1)
+
+
+def test_nobody_has_no_shares() -> None:
+    def nothing(cells: list[Any], level: float) -> Answers:
+        zero = np.zeros(len(cells))
+        return Answers(zero, zero, zero, zero, zero, zero, level)
+
+    found = tabulated(("a",), (("x", "y"),), [1, 2], 0, nothing, "share", 0.95, False)
+    assert found.answers.estimate.tolist() == [0, 0] and found.answers.high.tolist() == [1, 1]
