@@ -54,7 +54,11 @@ def test_files(hedge: Hedge, published: Path, tmp_path: Path) -> None:
     assert [float(row["estimate"]) for row in rows] == wanted["estimate"].to_pylist()
     assert parquet.read_table(tmp_path / "t.parquet").equals(wanted)
     page = (tmp_path / "t.html").read_text("utf-8")
-    assert "default-src &#x27;none&#x27;" in page and "<script" not in page and "counts by smoker" in page
+    assert (
+        "default-src &#x27;none&#x27;" in page
+        and "<script" not in page
+        and "counts by smoker" in page
+    )
     inside = hedge("table", published, "smoker", "--out", published / "t.csv")
     assert inside.exit_code == 2
 

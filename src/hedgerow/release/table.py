@@ -272,8 +272,7 @@ class TableRelease(MeasuredRelease):
     def estimate(self, queries: Questions) -> Floats:
         """Estimates alone, which are quick for very many queries on a release with marginals.
 
-        They are those of `count`, save that `count` moves a model's estimate into the interval if
-        it lies outside.
+        They are those of `count`.
 
         Args:
             queries: As for `count`.

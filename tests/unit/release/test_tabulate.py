@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import hedgerow as hr
@@ -21,7 +22,8 @@ def release() -> hr.Release:
 
 @pytest.fixture(scope="module")
 def shop() -> hr.Release:
-    return hr.publish(sample.transactions(3000, seed=1), sample.shop_schema(), epsilon=2, seed=1)
+    rows = pa.table({"items": sample.transactions(3000, seed=1)})
+    return hr.publish(rows, sample.shop_schema(), epsilon=2, seed=1)
 
 
 def test_cells_are_those_of_count_and_add_up_whatever_they_are_made_of(release: Any) -> None:
@@ -76,8 +78,7 @@ def test_all_cells_at_once_share_the_error(release: Any) -> None:
 
 def test_every_kind_of_frame(release: Any) -> None:
     found = release.table("sex", "smoker")
-    columns = ["sex", "smoker", "estimate", "low", "high", "typical_error", "reliability",
-               "basis"]
+    columns = ["sex", "smoker", "estimate", "low", "high", "typical_error", "reliability", "basis"]
     assert found.to_arrow().column_names == columns
     assert list(found.frame("pandas").columns) == columns
     assert found.frame("polars").columns == columns

@@ -9,7 +9,7 @@ from hedgerow.counting.engine import Engine
 from hedgerow.counting.sums import PairTables
 from hedgerow.estimate.marginals.denoise import record_total, totals_of
 from hedgerow.estimate.marginals.forest import Forest, fit_forest
-from hedgerow.estimate.marginals.rows import most_rows
+from hedgerow.estimate.marginals.rows import plain_rows
 from hedgerow.measured.marginals import Marginals, Pairs, groups_of
 from hedgerow.measured.measurements import Measurement
 from hedgerow.privacy.curator import Curator
@@ -76,8 +76,7 @@ def _forest(schema: Schema, measurements: list[Measurement]) -> Forest:
 
 def _expected(forest: Forest, pairs: Pairs) -> Ints:
     """How many records a model expects in the cells of all pairs."""
-    rows = min(EXPECTED_IN, most_rows(len(forest.codes)))
+    drawn = plain_rows(forest, EXPECTED_IN).astype(np.int32)
     counts = np.zeros(int(pairs.start[-1]), np.int64)
-    drawn = forest.draw(rows, np.random.default_rng(0)).astype(np.int32)
     PairTables(pairs.edges).add(drawn, counts)
-    return np.asarray(np.rint(counts * (forest.total / rows)), np.int64)
+    return np.asarray(np.rint(counts * (forest.total / len(drawn))), np.int64)
