@@ -317,8 +317,8 @@ def test_the_promise_says_how_much(
     [
         (["--no-marginals", "--pairs", 3], "Leave them out, or take marginals."),
         (
-            ["--method", "diffgen", "--marginals"],
-            "Leave --marginals out, or take --method diffmulti.",
+            ["--method", "diffgen", "--rounds", 3],
+            "Leave --rounds out, or take --method diffmulti.",
         ),
         (["--max-cells", 9], "Leave --max-cells out, or take --method diffgen or cdiffgen."),
     ],

@@ -27,6 +27,8 @@ from hedgerow.table import Table, Transactions
 PUBLISHERS: dict[str, Publisher] = {
     "diffmulti": DiffMulti(marginals=False),
     "diffmulti, even": DiffMulti(marginals=False, specialisations=20, depth=5, distribution="even"),
+    "diffgen, marginals": DiffGen(specialisations=3, marginals=True),
+    "cdiffgen, marginals": CDiffGen(marginals=True),
     "diffmulti, paper": DiffMulti(schedule="paper", specialisations=30),
     "diffmulti, paper, even": DiffMulti(schedule="paper", depth=3, distribution="even"),
     "diffmulti, one": DiffMulti(marginals=False, specialisations=1),

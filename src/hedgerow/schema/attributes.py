@@ -31,6 +31,15 @@ class Categorical:
     """A categorical attribute (booleans are one with two values).
 
     If a rule asks for an "other" leaf, the taxonomy already holds it (the reader adds it).
+
+    Args:
+        name: The column.
+        taxonomy: Its values, which are the leaves.
+        missing: What happens to a missing value.
+        outside: What happens to a value that is no leaf.
+        boolean: Whether the values are false and true.
+        bands: For a class of numbers in bands: the grid that its values are read on.
+        edges: And the first code of each band on that grid.
     """
 
     name: str
@@ -38,6 +47,8 @@ class Categorical:
     missing: Missing = "error"
     outside: Literal["error", "other", "drop"] = "error"
     boolean: bool = False
+    bands: Numeric | None = None
+    edges: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -96,7 +97,10 @@ class _Builder:
                 self._fault(name, *wrong)
             if isinstance(column, NumericModel):
                 numeric = self._numeric(name, column)
-                attributes += [] if numeric is None else [numeric]
+                if numeric is not None and (column.role == "class" or column.bands):
+                    targets += self._in_bands(numeric, column)
+                else:
+                    attributes += [] if numeric is None else [numeric]
             elif isinstance(column, CategoricalModel | BooleanModel):
                 categorical = self._categorical(name, column)
                 if column.role == "class":
@@ -211,6 +215,36 @@ class _Builder:
                 "Choose a smaller step.",
             )
         return attribute
+
+    def _in_bands(self, numeric: Numeric, column: NumericModel) -> list[Categorical]:
+        """A class of numbers: each band is a value."""
+        name, found = numeric.name, [read_number(text.strip()) for text in column.bands]
+        if column.role != "class" or not found:
+            what = "bands are for the class alone, and a class of numbers needs them"
+            self._fault(name, what, "Write role: class and, for example, bands: [20, 40].", "role")
+            return []
+        starts = [number[0] for number in found if number is not None]
+        inside = all(numeric.low < start <= numeric.high for start in starts)
+        if len(starts) < len(found) or not inside or sorted(set(starts)) != starts:
+            what = "bands are not increasing numbers above low and up to high"
+            self._fault(name, what, "Name where each band but the first begins.", "bands")
+            return []
+        codes = [0, *(math.ceil((start - numeric.low) / numeric.step) for start in starts)]
+        ends = [*codes[1:], numeric.grid]
+        if min(high - low for low, high in zip(codes, ends, strict=True)) < 1:
+            self._fault(name, "a band is narrower than the step", "Take a smaller step.", "bands")
+            return []
+        plain = replace(numeric, missing="error", outside="error", scale="linear", common=())
+        labels = [plain.label(low, high) for low, high in zip(codes, ends, strict=True)]
+        other = [OTHER] if numeric.has_other else []
+        outside = "error" if column.outside == "clip" else column.outside
+        return [
+            Categorical(
+                name, Taxonomy.flat([*labels, *other]), column.missing, outside,
+                bands=replace(plain, outside="clip" if column.outside == "clip" else "error"),
+                edges=tuple(codes),
+            )
+        ]  # fmt: skip
 
     def _categorical(self, name: str, column: CategoricalModel | BooleanModel) -> Categorical:
         other = OTHER in (column.missing, column.outside)

@@ -29,7 +29,7 @@ __all__ = [
     "json_schema",
 ]
 
-MOST_COMMON = 16
+MOST_COMMON, MOST_BANDS = 16, 64
 
 _SCALAR: dict[str, Any] = {"type": ["string", "number", "boolean"]}
 _NUMBER: dict[str, Any] = {"type": ["number", "string"]}
@@ -92,7 +92,14 @@ class NumericModel(_Column):
         max_length=MOST_COMMON,
         description="Values that very many people have, which marginals count by themselves.",
     )
-    role: Literal["predictor"] = Field("predictor", description="Numbers are always predictors.")
+    role: Literal["predictor", "class"] = Field(
+        "predictor", description="A number can be the class if it has bands."
+    )
+    bands: list[Number] = Field(
+        default_factory=list,
+        max_length=MOST_BANDS,
+        description="The class alone: where its bands begin, apart from the first.",
+    )
     outside: Literal["error", "other", "clip", "drop"] = Field(
         "error", description="What happens to a value outside the bounds."
     )

@@ -11,7 +11,7 @@ import datetime
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -269,6 +269,12 @@ def refuse_no_unit(schema: Schema) -> None:
 
 def _describe(attribute: Attribute) -> dict[str, Any]:
     rules = {"missing": attribute.missing, "outside": attribute.outside}
+    if isinstance(attribute, Categorical) and attribute.bands is not None:
+        bands = attribute.bands
+        rules["outside"] = "clip" if bands.outside == "clip" else attribute.outside
+        starts = tuple(bands.low + bands.step * code for code in attribute.edges[1:])
+        told = _describe(replace(bands, common=starts))
+        return told | {"bands": told.pop("common")} | rules
     if isinstance(attribute, Numeric):
 
         def written(value: Fraction, days: bool) -> str | int:

@@ -52,10 +52,8 @@ def dump(document: dict[str, Any]) -> str:
             for key in ("low", "high", "step")
             if isinstance(column.get(key), str)
         }
-        if "common" in column:
-            numbers["common"] = [
-                _Bare(one) if isinstance(one, str) else one for one in column["common"]
-            ]
+        for key in {"common", "bands"} & set(column):
+            numbers[key] = [_Bare(one) if isinstance(one, str) else one for one in column[key]]
         columns[name] = column | numbers
     text: str = yaml.dump(
         document | ({"attributes": columns} if columns else {}),

@@ -63,6 +63,12 @@ def encode_array(attribute: Attribute, array: Any) -> Codes:
         >>> encode_array(dose, pa.array(["0.3", " 1", "", "7", "much"])).tolist()
         [3, 10, -1, -3, -4]
     """
+    if isinstance(attribute, Categorical) and attribute.bands is not None:
+        codes = encode_array(attribute.bands, array)
+        if attribute.bands.outside == "clip":
+            codes = np.where(codes == BELOW, 0, codes)
+            codes = np.where(codes == ABOVE, attribute.bands.grid - 1, codes)
+        return np.where(codes < 0, codes, np.searchsorted(attribute.edges, codes, "right") - 1)
     array = plain_array(array, attribute.name)
     kind = array.type
     if pa.types.is_null(kind):

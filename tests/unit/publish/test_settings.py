@@ -21,9 +21,11 @@ DEFAULTS: dict[Any, dict[str, Any]] = {
     },
     hr.DiffGen: {
         "score": None, "schedule": "tuned", "specialisations": None, "max_cells": 1_000_000,
+        "marginals": False,
     },
     hr.CDiffGen: {
         "score": None, "schedule": "tuned", "specialisations": None, "max_cells": 200_000,
+        "marginals": False,
     },
     hr.DiffPart: {
         "schedule": "tuned", "variant": None, "core": None, "cap": None, "c1": 2, "c2": 4,

@@ -10,15 +10,17 @@ Protected: as in the method that buys them. All of it is charged to everybody, b
 | fine: large cells of numbers again               | noise on counts          | `one_way` |
 | relate: a pair or nothing, k times over          | selection                | `pairs`   |
 | two_way: the tables of these pairs               | noise on counts          | `pairs`   |
+| relate, extra: pairs that close rings, likewise  | selection, noise         | `pairs`   |
 | pick: an attribute and a class, R times over     | selection                | `rounds`  |
 | residual: by how much its cells are off          | noise on sums            | `rounds`  |
 """
 
 from hedgerow.publish.marginals.one_way import part_counts
 from hedgerow.publish.marginals.rounds import measure_rounds
-from hedgerow.publish.marginals.shares import MarginalShares, share_marginals
+from hedgerow.publish.marginals.shares import MarginalShares, share_marginals, share_tables
 from hedgerow.publish.marginals.tables import measure_tables
 
 __all__ = [
     "MarginalShares", "measure_rounds", "measure_tables", "part_counts", "share_marginals",
+    "share_tables",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ budget, which is epsilon, or rho if there is a delta.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from hedgerow.measured.marginals import MOST_RELATED
@@ -15,7 +15,7 @@ from hedgerow.privacy.budget import UnitBudget
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.schema import Numeric, Schema
 
-__all__ = ["MarginalShares", "share_marginals"]
+__all__ = ["MarginalShares", "share_marginals", "share_tables"]
 
 LITTLE = 3_000  # epsilon times records, up to which as much as can be goes to the tree
 PER_PAIR = 1_000  # strength for one more pair
@@ -105,7 +105,6 @@ def share_marginals(
         >>> found.tree, found.one_way, found.relate, found.two_way, found.rounds
         (118, 611, 26, 235, 0)
     """
-    attributes = len(schema.attributes)
     pairs, set_rounds = by_hand
     pure = budget.name == "epsilon"
     much = min(1.0, max(0.0, math.log10(max(epsilon * rows, 1.0) / LITTLE)))
@@ -116,7 +115,28 @@ def share_marginals(
         rounds = share = 0
     each = share // max(1, rounds)
     pick = each // 4
-    left = units - tree - each * rounds
+    return replace(
+        share_tables(schema, budget, units - tree - each * rounds, rows, pairs),
+        rounds=rounds,
+        pick=pick,
+        residual=each - pick,
+        tree=tree,
+    )
+
+
+def share_tables(
+    schema: Schema, budget: UnitBudget, left: int, rows: int, pairs: int | None = None
+) -> MarginalShares:
+    """Shares out units of a budget among the tables of x alone; there are no rounds.
+
+    Args:
+        schema: The public schema.
+        budget: The budget.
+        left: How many of its units there are to share.
+        rows: The noisy number of rows.
+        pairs: The number of pairs, if it was set by hand.
+    """
+    attributes, pure = len(schema.attributes), budget.name == "epsilon"
     amount = float(budget.unit) * left
     # as if so much epsilon were spent on as many tables: in zCDP noise grows with their root
     worth = amount if pure else 2 * math.sqrt(amount * (attributes + 1))
@@ -150,8 +170,8 @@ def share_marginals(
         two_way=counting - more,
         extra_pairs=extra,
         extra=more,
-        rounds=rounds,
-        pick=pick,
-        residual=each - pick,
-        tree=tree,
+        rounds=0,
+        pick=0,
+        residual=0,
+        tree=0,
     )
