@@ -79,11 +79,6 @@ def _explain(
     if rule == "missing":
         return f"the key {key!r} is missing", _EXAMPLES.get(key, f"Add a line {key}: ...")
     if rule == "literal_error":
-        if key == "role" and value == "class":
-            return (
-                "a numeric attribute cannot be the class",
-                "Make it categorical, with the values or ranges of the class as its values.",
-            )
         if key == "outside" and value == "clip":
             return "only numbers can be clipped to their bounds", "Use error, other or drop."
         if key == "separator":

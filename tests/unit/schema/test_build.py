@@ -39,7 +39,7 @@ GOOD = "  ok: {type: boolean}\n"
         ("a: {type: numeric, low: 2020-02-30, high: 2021-01-01}", "low is neither", "date"),
         ("a: {type: numeric, low: 3, high: 2021-01-01}", "not both dates", "both"),
         ("a: {type: numeric, low: 2020-01-01, high: 2021-01-01, step: 0.5}", "days", "step: 7"),
-        ("a: {type: numeric, low: 0, high: 5, role: class}", "cannot be the class", "categorical"),
+        ("a: {type: numeric, low: 0, high: 5, role: class}", "class of numbers needs", "bands: "),
         ("a: {type: categorial, values: [x, y]}", "type is 'categorial'", "mean categorical"),
         ("a: {type: categorical}", "neither values nor a taxonomy", "Add values"),
         ("a: {type: categorical, values: x}", "not a list", "values: "),
