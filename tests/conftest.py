@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import importlib.util
 import multiprocessing
 import os
@@ -31,6 +32,13 @@ for _name in ("SIGINT", "SIGTERM", "SIGHUP"):
 
 # Typer builds every command anew for each call, and tests call them a thousand times.
 typer.testing._get_command = functools.cache(typer.testing._get_command)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: looking through it for garbage takes a while."""
+    gc.collect()
+    gc.freeze()
+
 
 PASSWORD = "hedge and row"
 

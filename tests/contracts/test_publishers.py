@@ -3,11 +3,13 @@ granted on every path, covers the domain once, and draws the same from the same 
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from in_turn import in_turn
 
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
@@ -150,10 +152,14 @@ def same(one: Outcome, other: Outcome) -> bool:
     )
 
 
-@pytest.mark.parametrize("rows", [0, 1, 300], ids=["empty", "one record", "crowd"])
-@pytest.mark.parametrize("shape", SCHEMAS)
-@pytest.mark.parametrize("name", PUBLISHERS)
-def test_anything_can_be_published(name: str, shape: str, rows: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "case"),
+    in_turn(PUBLISHERS, itertools.product(SCHEMAS, [0, 1, 300]), times=6),
+    ids=str,
+)
+def test_anything_can_be_published(name: str, case: tuple[str, int]) -> None:
+    """On tables of every shape: of nobody, of one record and of a crowd."""
+    shape, rows = case
     publisher, made = PUBLISHERS[name], SCHEMAS[shape]
     if not fitting(publisher, made):
         return

@@ -53,13 +53,25 @@ LARGE = [
     *((CDiffGen(specialisations=2), GRID, delta) for delta in (0, "1e-6")),
     *((CDiffGen(schedule="paper", specialisations=2), GRID, delta) for delta in (0, "1e-6")),
 ]
+TUNED = [
+    DiffMulti(marginals=False, specialisations=2, depth=2),
+    DiffGen(specialisations=2),
+    CDiffGen(specialisations=2),
+]
 CLASSES = TINY_TABLES["2 values and a class"]
 
 
 @pytest.mark.parametrize(
     "entry, method, delta",
     [
-        pytest.param(entry, mode, delta, id=f"{mode!r}-{'zcdp' if delta else 'pure'}")
+        pytest.param(
+            entry,
+            mode,
+            delta,
+            id=f"{mode!r}-{'zcdp' if delta else 'pure'}",
+            # the paper's schedule has the same mechanisms, and fewer counts
+            marks=[pytest.mark.long] if delta and mode in TUNED else [],
+        )
         for entry, mode in TINY
         for delta in (0, "1e-6")
         if not (delta and entry.name == "diffpart")  # which draws the same with a delta

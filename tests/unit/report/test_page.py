@@ -115,8 +115,19 @@ def judged(releases: dict[str, Path], raw: Path) -> Callable[[str], Judgement]:
     return cache(lambda kind: judge(raw_of(kind, raw), releases[kind], 40, kind in both))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("with_raw", [False, True])
+JUDGED = ("diffmulti", "noisy", "core", "unclassed")  # one of each kind of release
+
+
+@pytest.mark.parametrize(
+    ("kind", "with_raw"),
+    [
+        *((kind, False) for kind in KINDS),
+        *(
+            pytest.param(kind, True, marks=[] if kind in JUDGED else [pytest.mark.long])
+            for kind in KINDS
+        ),
+    ],
+)
 def test_a_page_is_whole_and_can_be_read_aloud(
     releases: dict[str, Path], judged: Callable[[str], Judgement], kind: str, with_raw: bool
 ) -> None:

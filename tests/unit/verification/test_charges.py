@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
+from in_turn import in_turn
 
 from hedgerow import CDiffGen, DiffGen, DiffMulti, publish
 from hedgerow.measured import GridPartition, Measurement
@@ -73,8 +74,7 @@ def failing(release):
     return {check.name: check.words for check in verify(release).checks if not check.ok}
 
 
-@pytest.mark.parametrize("budget", BUDGETS)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method, budget", in_turn(METHODS, BUDGETS))
 def test_honest_releases_of_every_kind_pass(method, budget):
     for rows in (0, 1, 300):
         assert failing(made(METHODS[method], *BUDGETS[budget], rows)) == {}
