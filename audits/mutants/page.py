@@ -8,6 +8,7 @@ from typing import Any
 
 from mutants.by_hand import BY_HAND
 from mutants.equivalent import reason
+from mutants.targets import TARGETS
 
 __all__ = ["page_of_mutants", "summary", "write_page", "write_verdicts"]
 
@@ -107,6 +108,14 @@ def page_of_mutants() -> list[str]:
     for path, row in modules.items():
         number = sum(row.values())
         words.append(f"| `{path}` | {number} | {number - row['survived']} | {row['survived']} |")
+    later = [f"`{path}`" for path in sorted({target.path for target in TARGETS} - modules.keys())]
+    if later:
+        old = kept.get("rewritten", {})
+        words += [
+            "", f"{sum(old.values())} more were drawn from modules that have been rewritten since;",
+            f"{sum(old.values()) - old.get('survived', 0)} of them were caught. No mutant has been",
+            f"drawn yet from {', '.join(later)}.",
+        ]  # fmt: skip
     words += ["", "| survivor | becomes | why nothing changes |", "| --- | --- | --- |"]
     for each in kept["survivors"]:
         place = f"`{each['path']}`: {_code(each['before'])}"
