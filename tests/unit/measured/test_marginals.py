@@ -140,6 +140,38 @@ def test_rows_keep_what_stands_out_and_the_counts_of_the_release(release):
     assert len(release.synthesize(7)) == 7 and len(release.synthesize(0)) == 0
 
 
+def test_estimates_alone_are_those_of_counts(release):
+    queries = ["everybody", "age < 40", "age >= 60 and home in boat", "zone in a and ill = true"]
+    answers = release.count(queries)
+    inside = np.clip(release.estimate(queries), answers.low, answers.high)
+    assert answers.estimate.tolist() == inside.tolist()
+    regions = hr.publish(rows(500), SCHEMA, hr.DiffMulti(marginals=False), 1, seed=3)
+    assert regions.estimate(queries).tolist() == regions.count(queries).estimate.tolist()
+
+
+def test_answers_tell_what_they_rest_on(release):
+    (pair,) = {tuple(sorted(pair)) for pair in release.marginals.pair} & {(1, 2)}
+    queries = ["everybody", "age < 40", "ill = true", "home in boat and zone in a"]
+    assert set(release.count(queries).basis) == {"measured"}
+    modelled = ["age < 40 and town in t1", "home in boat and ill = true"]
+    assert set(release.count(modelled).basis) == {"modelled"}
+    assert release.unmeasured == ()
+    # as if money had been too short for the last two tables
+    cells = release.marginals.cells
+    kept = np.isin(np.arange(cells.start[-1]), cells.numbers(2))
+    short = changed(
+        release, "one_way", where=lambda m: m.where[kept], values=lambda m: m.values[kept],
+        units=lambda m: m.units[kept],
+    )  # fmt: skip
+    left = tuple(m for m in short.measurements if m.name not in ("two_way", "fine"))
+    short = replace(short, measurements=left)
+    unknown = {"zone", "town"} - {SCHEMA.attributes[a].name for a in short.partition.divided}
+    assert set(short.unmeasured) == unknown
+    basis = dict(zip(queries, short.count(queries).basis.tolist(), strict=True))
+    wanted = "not measured" if "zone" in unknown else "modelled"
+    assert basis["age < 40"] == "measured" and basis["home in boat and zone in a"] == wanted
+
+
 def test_counts_rows_and_predictions_come_from_one_model(release):
     made = release.synthesize(seed=1)
     ill = made["ill"].to_numpy(zero_copy_only=False)

@@ -89,6 +89,20 @@ def test_counts_spread_rows_evenly():
     assert np.isinf(answers.high).all()
 
 
+def test_the_basis_of_answers():
+    found = release()
+    asked = ["everybody", "age < 2", "job in Care", "ill = true"]
+    assert found.count(asked).basis.tolist() == ["measured", "modelled", "modelled", "modelled"]
+    assert found.unmeasured == ()
+    # as if all rows left the job and the class open
+    lo, hi = found.lo.copy(), found.hi.copy()
+    lo[:, 1:], hi[:, 1:] = 0, [3, 2]
+    silent = dataclasses.replace(found, lo=lo, hi=hi)
+    assert silent.unmeasured == ("job", "ill")
+    assert silent.count(asked).basis.tolist() == [
+        "measured", "modelled", "not measured", "not measured"]  # fmt: skip
+
+
 def test_counts_of_sampled_rows_are_scaled():
     answers = release("sampled").count(["everybody", "age < 2"])
     assert answers.estimate.tolist() == pytest.approx([455, 255])
