@@ -231,6 +231,7 @@ def main() -> None:
     add_data_option(parser)
     parser.add_argument("--keep", type=Path, required=True, metavar="DIR", help="for what was done")
     parser.add_argument("--releases", type=int, default=200, help="of each table and epsilon")
+    parser.add_argument("--first", type=int, default=0, metavar="SEED", help="begin with this seed")
     add_json_option(parser)
     options = parser.parse_args()
     options.keep.mkdir(parents=True, exist_ok=True)
@@ -244,7 +245,7 @@ def main() -> None:
         tables[name], asked[name] = read(rows, schema), workload(schema)
         queries = [query for several in asked[name].values() for query in several]
         truths[name] = exact_counts(tables[name], queries)
-    for seed in range(options.releases):
+    for seed in range(options.first, options.releases):
         for name, (rows, _) in data.items():
             for epsilon in EPSILONS:
                 path = options.keep / f"{name}-{epsilon}-{seed}.npz"

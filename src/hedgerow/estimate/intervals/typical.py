@@ -4,17 +4,18 @@ A count by the model goes wrong in three ways: one-way tables are noisy (and do 
 cut cell records lie), pairs that were measured are noisy, and attributes whose pair was not
 measured are taken to be independent given the rest. A pair with shares p and q of the n records is
 off by phi n sqrt(p (1 - p) q (1 - q)), if phi is the correlation of the two conditions that the
-model lacks. How large phi typically is follows from the regions: they were counted, and differ from
-what the forest expects by more than noise explains.
+model lacks. Regions tell something about phi: they were counted, and differ from what the forest
+expects by more than noise explains. But they divide few pairs of attributes, so they can only raise
+phi above a usual value.
 
 So with the estimate e, and shares p_a of the conditions,
 
     scale^2 = sum_a (e / (n p_a))^2 var_a + sum over measured pairs (e / (n p_a p_b))^2 var_ab / n^2
               + phi^2 sum over other pairs e^2 (1 - p_a) (1 - p_b) / (p_a p_b) + e + 1,
 
-and 1.96 scale is the typical error. It was right for 93 to 99% of random queries on the tables of
-`benchmarks/coverage.py`. Where two attributes that nobody measured together depend on each other
-strongly, it is far too small.
+and 1.96 scale is the typical error. How often it is right is measured on two tables by
+`benchmarks/marginal_intervals.py`. Where two attributes depend on each other strongly and were not
+measured together, it is far too small.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ __all__ = ["TypicalError"]
 
 
 _FACTOR = 1.96  # of a normal law, for 95%
-_LEAST, _USUAL, _MOST = 0.02, 0.1, 0.4  # for phi; `_USUAL` where regions say nothing
+_USUAL, _MOST = 0.1, 0.4  # for phi
 _UNEVEN = 0.1  # how unevenly records may lie in a cell that was not counted in parts
 _TINY = 1e-9
 
@@ -155,4 +156,4 @@ class TypicalError:
         spread = float((expected**2 * square).sum())
         if spread <= 0:
             return _USUAL
-        return float(np.clip(max(0.0, float(excess.sum())) / spread, _LEAST**2, _MOST**2) ** 0.5)
+        return float(np.clip(float(excess.sum()) / spread, _USUAL**2, _MOST**2) ** 0.5)
