@@ -70,8 +70,7 @@ def counted_together(measured: Measured, queries: Sequence[Query]) -> Bools:
     together: Bools = number == 0
     listed = np.isin(asked.place, list(measured.edges))
     together[asked.query[listed & (number[asked.query] == 1)]] = True
-    for pair in () if measured.pairs is None else measured.pairs.counts:
-        assert isinstance(pair, tuple)
+    for pair in measured.two_way:
         query, _, _ = both_of(asked, pair)
         together[query[number[query] == 2]] = True
     return together

@@ -15,12 +15,14 @@ MEASURED = Measured(
     single=Tables(counts=COUNTS, deviation=1.0, total=(2.0, 1.0)),
     groups={0: np.arange(3), 2: np.arange(3)},
     pairs=Tables(counts={(2, 0): np.ones(4)}, deviation=1.0, total=(2.0, 1.0)),
+    extra=Tables(counts={(2, 1): np.ones(4)}, deviation=1.0, total=(2.0, 1.0)),
 )
 QUERIES = {
     Query(): "measured",
     Query(FIRST): "measured",
     Query((), (1,)): "measured",
     Query(FIRST + THIRD): "measured",
+    Query(SECOND + THIRD): "measured",
     Query(FIRST + SECOND): "modelled",
     Query(FIRST, (1,)): "modelled",
     Query(FIRST + THIRD, (0,)): "modelled",

@@ -51,6 +51,8 @@ class Measured:
         parts_variance: The variance of their noise.
         groups: The edges of the groups of each attribute in pairs.
         pairs: The two-way tables, by the two attributes.
+        extra: Those of further pairs. Which these are was chosen by the noise of `pairs`, so that
+            they are in no bound; models use them.
     """
 
     edges: Mapping[int, Ints]
@@ -59,6 +61,17 @@ class Measured:
     parts_variance: float = 0.0
     groups: Mapping[int, Ints] = field(default_factory=dict)
     pairs: Tables | None = None
+    extra: Tables | None = None
+
+    @property
+    def two_way(self) -> dict[tuple[int, int], Tables]:
+        """The tables that each measured pair is in, further ones too."""
+        found: dict[tuple[int, int], Tables] = {}
+        for tables in (self.pairs, self.extra):
+            for pair in () if tables is None else tables.counts:
+                assert isinstance(pair, tuple) and tables is not None
+                found[pair] = tables
+        return found
 
 
 class Candidates:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hedgerow.arrays import Floats
+from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.intervals.best_end import best_upper_ends
 from hedgerow.estimate.intervals.candidates import Measured, bounds_of
 from hedgerow.estimate.intervals.conditions import CLASS, Conditions
@@ -57,16 +57,21 @@ def measured_tables(
         )
         for (place, cell), table in marginals.fine.items()
     }
-    pairs: dict[Hashable, Floats] = {
-        pair: table.ravel().astype(np.float64) for pair, table in marginals.pair.items()
-    }
+
+    def tables(kind: str, found: Mapping[tuple[int, int], Ints]) -> Tables | None:
+        flat: dict[Hashable, Floats] = {
+            pair: table.ravel().astype(np.float64) for pair, table in found.items()
+        }
+        return Tables(counts=flat, deviation=deviations[kind], total=total) if flat else None
+
     return Measured(
         edges=edges,
         single=Tables(counts=counts, deviation=deviations["one_way"], total=total),
         parts=parts,
         parts_variance=deviations.get("fine", 0.0) ** 2,
         groups=dict(enumerate(marginals.pairs.edges)),
-        pairs=Tables(counts=pairs, deviation=deviations["two_way"], total=total) if pairs else None,
+        pairs=tables("two_way", marginals.pair),
+        extra=tables("extra", marginals.extra),
     )
 
 

@@ -121,18 +121,13 @@ class TypicalError:
 
     def _pairs(self, asked: Conditions) -> Iterator[tuple[Floats, Ints, Ints, Ints]]:
         """Of pairs that were measured: their noise, the queries on both, and the conditions."""
-        pairs = self.measured.pairs
-        for pair in () if pairs is None else pairs.counts:
-            assert isinstance(pair, tuple) and pairs is not None
+        for pair, tables in self.measured.two_way.items():
             query, one, other = both_of(asked, pair)
             cells = [
                 asked.cover(conditions, self.measured.groups[place]).touched.sum(axis=1)
                 for conditions, place in zip((one, other), pair, strict=True)
             ]
-            yield pairs.noise * (cells[0] * cells[1]).astype(np.float64), query, one, other
-
-    def _is_measured(self, pair: tuple[int, int]) -> bool:
-        return self.measured.pairs is not None and (pair[1], pair[0]) in self.measured.pairs.counts
+            yield tables.noise * (cells[0] * cells[1]).astype(np.float64), query, one, other
 
     @cached_property
     def phi(self) -> float:
@@ -149,9 +144,9 @@ class TypicalError:
             parts = regions.partition.parts(place, every)
             share = np.clip((ends[parts.hi] - ends[parts.lo])[parts.index], 1e-6, 1.0)
             odds.append((1 - share) / share)
-        square = np.zeros(number)
+        square, counted = np.zeros(number), self.measured.two_way
         for one, other in combinations(range(len(odds)), 2):
-            if not self._is_measured((one, other)):
+            if (other, one) not in counted:
                 square += odds[one] * odds[other]
         spread = float((expected**2 * square).sum())
         if spread <= 0:
