@@ -22,6 +22,7 @@ PER_PAIR = 1_000  # strength for one more pair
 ENOUGH_TO_RECOUNT = 4_000
 RECOUNTED, TOGETHER, CHOOSING = 5, 30, 10  # percent of x; of x; of what pairs get
 ENOUGH_FOR_RINGS = 20_000
+RINGS, RINGS_RHO = 60, 45  # percent of x for pairs, where some of them close rings
 PER_TABLE = 14  # strength for one more table, if its noise shall stay below a tenth of the records
 PER_TABLE_RHO = 50  # rho times records squared for the same
 
@@ -156,7 +157,8 @@ def share_tables(
     most = related - 1  # more pairs close rings, and there are as many of those at most
     extra = max(0, min(pairs - most, most * (most - 1) // 2, most))
     pairs = max(0, min(pairs, most))
-    together = left * TOGETHER // 100 if pairs else 0
+    part = TOGETHER if not extra else RINGS if pure else RINGS_RHO
+    together = left * part // 100 if pairs else 0
     choosing = together * CHOOSING // 100 // max(1, pairs + extra)
     counting = together - choosing * (pairs + extra)
     more = counting * extra // max(1, pairs + extra)
