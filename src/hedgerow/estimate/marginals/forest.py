@@ -52,10 +52,7 @@ class Forest:
     def draw(self, rows: int, random: Random) -> Ints:
         """Records as codes, [rows, attributes], whose shares come as near as whole numbers can."""
         groups = np.empty((rows, len(self.codes)), np.int64)
-        beside: dict[int, list[tuple[int, Floats]]] = {a: [] for a in range(len(self.codes))}
-        for (one, other), table in self.pair.items():
-            beside[one].append((other, table))
-            beside[other].append((one, table.T))
+        beside = self._beside()
         drawn = np.zeros(len(self.codes), np.bool_)
         for root in range(len(self.codes)):
             if drawn[root]:
@@ -80,6 +77,30 @@ class Forest:
                 codes[here] = low + spread(weight, len(here), random)
             groups[:, place] = codes
         return groups
+
+    def beside(self, place: int) -> list[Floats]:
+        """How many records lie in each group of an attribute and of every other attribute."""
+        mass = self.groups[place]
+        found = [np.outer(mass, other) / self.total for other in self.groups]
+        found[place] = np.diag(mass)
+        beside, waiting, seen = self._beside(), [place], {place}
+        while waiting:
+            known = waiting.pop()
+            for new, table in beside[known]:
+                if new not in seen:
+                    seen.add(new)
+                    waiting.append(new)
+                    sums = np.maximum(table.sum(axis=1, keepdims=True), LEAST)
+                    found[new] = found[known] @ (table / sums)
+        return found
+
+    def _beside(self) -> dict[int, list[tuple[int, Floats]]]:
+        """The pairs that each attribute is in, its own groups first."""
+        beside: dict[int, list[tuple[int, Floats]]] = {a: [] for a in range(len(self.codes))}
+        for (one, other), table in self.pair.items():
+            beside[one].append((other, table))
+            beside[other].append((one, table.T))
+        return beside
 
 
 def fit_forest(marginals: Marginals, total: float) -> Forest:

@@ -16,7 +16,7 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.marginals.forest import Forest, Random, shrunk
 from hedgerow.measured.partition import Partition
 
-__all__ = ["Held", "Weighed", "deal_classes", "most_rows", "plain_rows", "take_rows", "weigh"]
+__all__ = ["Held", "Weighed", "deal_classes", "most_rows", "take_rows", "weigh"]
 
 
 ROUNDS = 4
@@ -96,11 +96,6 @@ def weigh(forest: Forest, regions: Held, rows: int, random: Random) -> Weighed:
 def most_rows(attributes: int) -> int:
     """How many rows may be weighed at once, whatever a stranger's schema says."""
     return max(1_000, _MOST_NUMBERS // (attributes + 2))
-
-
-def plain_rows(forest: Forest, most: int) -> Ints:
-    """Rows as a forest has them, at most so many and the same at each time."""
-    return forest.draw(min(most, most_rows(len(forest.codes))), np.random.default_rng(0))
 
 
 def take_rows(weighed: Weighed, number: int, random: Random) -> Ints:

@@ -9,7 +9,6 @@ from hedgerow.counting.engine import Engine
 from hedgerow.counting.sums import PairTables
 from hedgerow.estimate.marginals.denoise import record_total, totals_of
 from hedgerow.estimate.marginals.forest import Forest, fit_forest
-from hedgerow.estimate.marginals.rows import plain_rows
 from hedgerow.measured.marginals import Marginals, Pairs, groups_of
 from hedgerow.measured.measurements import Measurement
 from hedgerow.privacy.curator import Curator
@@ -19,8 +18,6 @@ from hedgerow.publish.marginals.shares import MarginalShares
 from hedgerow.schema import Schema
 
 __all__ = ["measure_tables"]
-
-EXPECTED_IN = 100_000  # rows that stand for records when further pairs are looked for
 
 _ROOT = np.zeros(1, dtype=np.int64)
 
@@ -76,7 +73,6 @@ def _forest(schema: Schema, measurements: list[Measurement]) -> Forest:
 
 def _expected(forest: Forest, pairs: Pairs) -> Ints:
     """How many records a model expects in the cells of all pairs."""
-    drawn = plain_rows(forest, EXPECTED_IN).astype(np.int32)
-    counts = np.zeros(int(pairs.start[-1]), np.int64)
-    PairTables(pairs.edges).add(drawn, counts)
-    return np.asarray(np.rint(counts * (forest.total / len(drawn))), np.int64)
+    tables = [forest.beside(one)[:one] for one in range(len(pairs.edges))]
+    flat = [table.ravel() for several in tables for table in several]
+    return np.asarray(np.rint(np.concatenate(flat)), np.int64)
