@@ -10,7 +10,7 @@ Protected: as in the method that buys them. All of it is charged to everybody, b
 | fine: large cells of numbers again               | noise on counts          | `one_way` |
 | relate: a pair or nothing, k times over          | selection                | `pairs`   |
 | two_way: the tables of these pairs               | noise on counts          | `pairs`   |
-| relate, extra: pairs that close rings, likewise  | selection, noise         | `pairs`   |
+| extra: tables of further pairs, with rings       | noise on counts          | `pairs`   |
 | pick: an attribute and a class, R times over     | selection                | `rounds`  |
 | residual: by how much its cells are off          | noise on sums            | `rounds`  |
 """

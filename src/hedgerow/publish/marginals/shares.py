@@ -23,6 +23,7 @@ ENOUGH_TO_RECOUNT = 4_000
 RECOUNTED, TOGETHER, CHOOSING = 5, 30, 10  # percent of x; of x; of what pairs get
 ENOUGH_FOR_RINGS = 20_000
 RINGS, RINGS_RHO = 60, 45  # percent of x for pairs, where some of them close rings
+ALONE = 5  # percent for the tree where it has no class to separate
 PER_TABLE = 14  # strength for one more table, if its noise shall stay below a tenth of the records
 PER_TABLE_RHO = 50  # rho times records squared for the same
 
@@ -104,7 +105,7 @@ def share_marginals(
         >>> found = share_marginals(
         ...     schema, UnitBudget("epsilon", Fraction(1, 1000), 1000), 990, 1.0, 30_000)
         >>> found.tree, found.one_way, found.relate, found.two_way, found.rounds
-        (118, 611, 26, 235, 0)
+        (49, 659, 28, 254, 0)
     """
     pairs, set_rounds = by_hand
     pure = budget.name == "epsilon"
@@ -114,6 +115,7 @@ def share_marginals(
     share = int(units * ((0.28 + 0.04 * much) if pure else 0.28))
     if len(schema.classes) < 2:
         rounds = share = 0
+        tree = int(units * ALONE / 100)
     each = share // max(1, rounds)
     pick = each // 4
     return replace(
