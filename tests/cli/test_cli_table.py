@@ -74,6 +74,15 @@ def test_a_workbook_of_all_tables(hedge: Hedge, published: Path, tmp_path: Path)
     assert "Differential privacy with epsilon" in texts and "How to read the tables" in texts
 
 
+def test_pictures(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    for name, start in (("t.png", b"\x89PNG"), ("t.svg", b"<?xml"), ("t.pdf", b"%PDF")):
+        done = hedge("table", published, "age", "--by", "share", "--out", tmp_path / name)
+        assert done.exit_code == 0, done.stderr
+        assert (tmp_path / name).read_bytes().startswith(start)
+    done = hedge("table", published, "bmi", "stay", "--out", tmp_path / "many.png")
+    assert done.exit_code == 2 and "told apart" in done.stderr
+
+
 def test_texts_are_no_formulas(tmp_path: Path) -> None:
     import hedgerow as hr
     from hedgerow.report.workbook import write_workbook

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,7 +54,9 @@ def table(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write it to this file: .csv, .csv.gz, .parquet, .html or .xlsx."),
+        typer.Option(
+            help="Write it to this file: .csv, .csv.gz, .parquet, .html, .xlsx, .png, .svg or .pdf."
+        ),
     ] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
@@ -146,7 +149,9 @@ def _writer(out: Path) -> Any:
         return _write_page
     if kind == ".xlsx":
         return _write_sheet
-    write = table_writer(out, (".html", ".xlsx"))
+    if kind in (".png", ".svg", ".pdf"):
+        return partial(_write_picture, kind[1:])
+    write = table_writer(out, (".html", ".xlsx", ".png", ".svg", ".pdf"))
     return lambda release, found, path, where: write(found.to_arrow(), path)
 
 
@@ -154,6 +159,15 @@ def _write_page(release: Release, found: CountTable, path: Path, where: str | No
     from hedgerow.report.tables import table_page
 
     path.write_text(table_page(release, found, where), encoding="utf-8")
+
+
+def _write_picture(
+    kind: str, release: Release, found: CountTable, path: Path, where: str | None
+) -> None:
+    from hedgerow.release.plots import draw_table
+    from hedgerow.report.tables import title_of
+
+    draw_table(found, title_of(release, found, where)).savefig(path, dpi=130, format=kind)
 
 
 def _write_sheet(release: Release, found: CountTable, path: Path, where: str | None) -> None:

@@ -22,6 +22,7 @@ from hedgerow.release.files import Content, read_manifest, write_folder
 from hedgerow.release.histogram import Spread, spreads
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.manifest import Document, check_guarantee, common_manifest, schema_of
+from hedgerow.release.plots import draw_table
 from hedgerow.release.tabulate import Bins, CountTable, cells_of, divisions_of, tabulated
 from hedgerow.schema import Query, Schema
 from hedgerow.store.frames import Frame, as_kind
@@ -210,6 +211,19 @@ class Release(ABC):
         labels, cells = cells_of(self.schema, divisions, whole)
         found = tabulated(attributes, labels, cells, whole, self.count, by, level, simultaneous)
         return found if top is None else found.largest(top)
+
+    def plot(self, *attributes: str, **options: Any) -> Any:
+        """Draws a table with error bars.
+
+        Args:
+            attributes: As for `table`.
+            options: As for `table`.
+
+        Returns:
+            A figure of matplotlib, which notebooks show and `savefig` writes.
+        """
+        found = self.table(*attributes, **options)
+        return draw_table(found, f"{self.schema.name}: {' by '.join(dict.fromkeys(found.names))}")
 
     def histograms(self) -> tuple[Spread, ...]:
         """How many records have each value of each attribute, or each item."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.cli.display.words import strength
 from hedgerow.cli.files import whole_file
 from hedgerow.errors import UsageError
+from hedgerow.release.plots import new_figure
 
 if TYPE_CHECKING:
     from hedgerow.evaluate.simulate import Simulation
@@ -35,7 +36,7 @@ def draw_frontier(picture: dict[str, Any], title: str, path: Path, overwrite: bo
         overwrite: Whether to replace it if it is there.
     """
     check_picture(path)
-    figure, axes = _axes()
+    figure, axes = new_figure((8, 5))
     points = picture["points"]
     setting = "risk_threshold" if picture["model"] == "threshold" else "trade"
     word = "risk at most" if picture["model"] == "threshold" else "lambda"
@@ -75,7 +76,7 @@ def draw_simulation(found: Simulation, path: Path, overwrite: bool = False) -> N
     from hedgerow.evaluate.simulate import MEASURES
 
     check_picture(path)
-    figure, axes = _axes()
+    figure, axes = new_figure((8, 5))
     measure = found.measures[0]
     for setting in dict.fromkeys(point.setting for point in found.points):
         points = [point for point in found.points if point.setting == setting]
@@ -99,18 +100,6 @@ def draw_simulation(found: Simulation, path: Path, overwrite: bool = False) -> N
         figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
 
 
-def _axes(size: tuple[float, float] = (8, 5)) -> tuple[Any, Any]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise UsageError(
-            "Pictures need matplotlib, which is not installed.",
-            hint="Install it with: pip install 'hedgerow[plot]'",
-        ) from None
-    figure = Figure(figsize=size, layout="constrained")
-    return figure, figure.subplots()
-
-
 def draw(
     release: Release,
     regions: list[ShownRegion],
@@ -126,7 +115,7 @@ def draw(
         overwrite: Whether to replace it if it is there.
     """
     check_picture(path)
-    figure, axes = _axes((9, 1.6 + 0.55 * max(len(regions), 2)))
+    figure, axes = new_figure((9, 1.6 + 0.55 * max(len(regions), 2)))
     from matplotlib import colormaps
 
     classes = list(release.schema.classes) or [""]

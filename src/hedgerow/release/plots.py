@@ -1,0 +1,90 @@
+"""Pictures of tables, with error bars: what is noise looks like noise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hedgerow.errors import UsageError
+
+if TYPE_CHECKING:
+    from hedgerow.release.tabulate import CountTable
+
+__all__ = ["draw_table", "new_figure"]
+
+MOST_BARS = 100
+_NOISE = ("unreliable", "not measured")
+
+
+def new_figure(size: tuple[float, float]) -> tuple[Any, Any]:
+    """A figure with axes, without a window.
+
+    Raises:
+        UsageError: If matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise UsageError(
+            "Pictures need matplotlib, which is not installed.",
+            hint="Install it with: pip install 'hedgerow[plot]'",
+        ) from None
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots()
+
+
+def draw_table(table: CountTable, title: str) -> Any:
+    """Draws a bar for each cell, with its interval as a line; cells that are mostly noise are pale.
+
+    Args:
+        table: The table; cells of several attributes are labelled by all of them.
+        title: What to write above it.
+
+    Returns:
+        A figure of matplotlib.
+
+    Raises:
+        UsageError: If there are too many cells to be seen, or matplotlib is not installed.
+    """
+    if len(table) > MOST_BARS:
+        raise UsageError(
+            f"{len(table):,} bars cannot be told apart.",
+            hint=f"Take wider bins or the largest cells (top): at most {MOST_BARS}.",
+        )
+    figure, axes = new_figure((9, 1.6 + 0.3 * max(len(table), 3)))
+    found, scale = table.answers, 100.0 if table.by == "share" else 1.0
+    known = np.array([one != "not measured" for one in table.reliability])
+    noisy = np.array([one in _NOISE for one in table.reliability])
+    values = np.where(known, np.maximum(found.estimate, 0.0), 0.0) * scale
+    low, high = found.low * scale, found.high * scale
+    seen = np.isfinite(high)
+    most = max(1e-9, float(values.max()), float(np.max(high[seen & ~noisy], initial=0.0)))
+    places = np.arange(len(table))
+    colours = ["#c9d8cf" if one else "#1d6b47" for one in noisy]
+    axes.barh(places, values, color=colours, height=0.72)
+    axes.hlines(places, low, np.where(seen, high, 10 * most), color="#18211c", lw=1)
+    if found.typical_error is not None:
+        half = found.typical_error * scale
+        ends = np.maximum(values - half, 0.0), values + half
+        axes.hlines(places[known], ends[0][known], ends[1][known], color="#a8470a", lw=3)
+    labels = [", ".join(one) for one in zip(*table.labels, strict=True)]
+    axes.set_yticks(places, [_plain(label) for label in labels], fontsize=8)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.08 * most)
+    axes.set_xlabel(_words(table))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(_plain(title), fontsize=10, loc="left")
+    return figure
+
+
+def _words(table: CountTable) -> str:
+    what = "share (%)" if table.by == "share" else "estimated count"
+    told = f"{what}; thin line: {100 * table.level:g}% interval"
+    if table.answers.typical_error is not None:
+        told += "; thick line: typical error"
+    return told + "; pale: mostly noise" if set(_NOISE) & set(table.reliability) else told
+
+
+def _plain(text: str) -> str:
+    return text.replace("$", r"\$")  # which would begin a formula
