@@ -61,7 +61,7 @@ def draw_table(table: CountTable, title: str) -> Any:
     seen = np.isfinite(high)
     most = max(1e-9, float(values.max()), float(np.max(high[seen & ~noisy], initial=0.0)))
     places = np.arange(len(table))
-    colours = ["#c9d8cf" if one else "#1d6b47" for one in noisy]
+    colours = ["#e3ebe6" if one else "#8fc4a6" for one in noisy]
     axes.barh(places, values, color=colours, height=0.72)
     axes.hlines(places, low, np.where(seen, high, 10 * most), color="#18211c", lw=1)
     if found.typical_error is not None:
