@@ -33,6 +33,7 @@ __all__ = ["measure_rounds"]
 
 
 SCORE_RANGE = 2 * PROBABILITY
+HANDICAP = 0.2  # of what noise alone would score: shifts are shrunk, so most of it does no harm
 
 _ROOT = np.zeros(1, dtype=np.int64)
 
@@ -70,7 +71,7 @@ def measure_rounds(
     sizes = np.diff(cells.start[: attributes + 1])
     asked = np.arange(1 if classes == 2 else 0, classes)
     noise = deviation(curator, "residual", share.residual, numbers=1, step=PROBABILITY)
-    handicap = np.repeat((sizes * noise / math.sqrt(2)).astype(np.int64), len(asked))
+    handicap = np.repeat((sizes * noise * HANDICAP / math.sqrt(2)).astype(np.int64), len(asked))
     shift = np.zeros((cells.cells, classes), np.int64)
     bought: list[Measurement] = []
     moved: list[Ints] = []
