@@ -27,7 +27,7 @@ _IN_TABLE = 200  # more rows than this nobody reads in a terminal
 _SWAMPED = 0.5  # a cut part beyond this share of the estimate says more than the estimate
 _NUMBERS = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
 _ITEM_NUMBERS = ("estimate", "low", "high")  # of itemsets: their intervals have no two parts
-_MODEL_NUMBERS = (*_ITEM_NUMBERS, "typical_error")  # with marginals
+_MODEL_NUMBERS = (*_ITEM_NUMBERS, "typical_error")  # by a model
 
 Columns = dict[str, list[Any]]
 """The numbers of answers by name, and their `basis`."""
@@ -129,7 +129,8 @@ def _ask(
         if not sets:
             raise UsageError(f"{file} holds no query.", hint="Write one a line.")
         answers = release.count(sets, level=level)
-        columns = {name: getattr(answers, name).tolist() for name in _ITEM_NUMBERS}
+        told = _ITEM_NUMBERS if answers.typical_error is None else _MODEL_NUMBERS
+        columns = {name: getattr(answers, name).tolist() for name in told}
         return [text_of(items) for items in sets], columns
     vocabulary = Vocabulary(release.schema)
     asked: list[Query] = [vocabulary.parse(text) for text in texts]
@@ -168,11 +169,19 @@ def _facts(
 def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: float) -> None:
     if len(texts) > _IN_WORDS:
         _tabulate(texts, columns)
-        say(f"\nfrom, to: the {percent(level)} interval of the true count.")
+        usually = (
+            " usually within: the typical error of\nthe estimate, a guess that promises nothing."
+        )
+        say(
+            f"\nfrom, to: the {percent(level)} interval of the true count."
+            + (usually if "typical_error" in columns else "")
+        )
         return
     for place, text in enumerate(texts):
         estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
         about = f"about {number(max(estimate, 0.0))} records hold all of these"
+        if "typical_error" in columns:
+            about += f", usually within {number(columns['typical_error'][place])}"
         say(f"{text}\n  {about}; {percent(level)} interval: {_between(low, high)}")
 
 

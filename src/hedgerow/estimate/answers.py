@@ -70,8 +70,8 @@ class Answers:
         uniformity_high: How much further up. These three are not known with marginals, where the
             interval comes from many sources.
         level: The probability that an interval holds the truth, at least.
-        typical_error: With marginals, how far the estimate is off in most queries: a guess by the
-            model, which promises nothing. Else not known.
+        typical_error: With marginals, and for itemsets, how far the estimate is off in most
+            queries: a guess by the model, which promises nothing. Else not known.
         basis: What each answer rests on: "measured", "modelled" or "not measured"
             (`hedgerow.estimate.basis`); not told for transactions.
     """

@@ -10,7 +10,7 @@ import numpy as np
 
 from hedgerow.arrays import Ints
 from hedgerow.errors import UsageError
-from hedgerow.estimate.answers import Answers
+from hedgerow.estimate.answers import Answers, by_model
 from hedgerow.estimate.itemsets.model import ItemsetModel
 from hedgerow.schema import Items
 
@@ -85,6 +85,10 @@ def answer_sets(model: ItemsetModel, sets: Sequence[Ints], level: float) -> Answ
     low, high = model.bounds(sets, level)
     low = np.maximum(np.ceil(low - 1e-9), 0.0)
     high = np.maximum(np.floor(high + 1e-9), low)
-    estimate = np.clip(model.estimates(sets), low, high)
+    counted = model.estimates(sets)
+    typical = model.typical(sets, counted)
+    if typical is not None:
+        return by_model(counted, typical, (low, high), level)
+    estimate = np.clip(counted, low, high)
     nothing = np.zeros(len(sets))
     return Answers(estimate, low, high, nothing, estimate - low, high - estimate, level)

@@ -26,6 +26,7 @@ from hedgerow.estimate.itemsets.fit import fit_cells
 from hedgerow.estimate.itemsets.rest_items import Others, draw_others
 from hedgerow.estimate.itemsets.rows import draw_cells, gather
 from hedgerow.estimate.itemsets.supports import Supports
+from hedgerow.estimate.itemsets.typical import typical_errors
 from hedgerow.estimate.noise import LATTICE, factor, half_width
 from hedgerow.measured.itemsets import CoreCells
 from hedgerow.measured.measurements import Measurement
@@ -105,14 +106,24 @@ class CoreModel:
         return np.where(self.possible, values, 0.0)
 
     @cached_property
-    def total(self) -> float:
-        """The number of records, from cells and sizes together."""
+    def _totals(self) -> tuple[float, float]:
+        """The number of records, from cells and sizes together, and its variance."""
         weight = self.rate**2 / max(1, int(np.count_nonzero(self.possible)))
         found, weights = weight * float(self.raw.sum()), weight
         if self.size is not None and len(self.size.where):
             weight = float(self.size.units[0] * self.size.unit) ** 2 / len(self.size.where)
             found, weights = found + weight * float(self.size.values.sum()), weights + weight
-        return max(found / weights, 0.0)
+        return max(found / weights, 0.0), 2 / weights
+
+    @property
+    def total(self) -> float:
+        """The number of records."""
+        return self._totals[0]
+
+    @property
+    def total_variance(self) -> float:
+        """The variance of its noise."""
+        return self._totals[1]
 
     @cached_property
     def fitted(self) -> Floats:
@@ -120,18 +131,30 @@ class CoreModel:
         return fit_cells(self.raw, self.possible, self.rate, self.total)
 
     @cached_property
-    def singles(self) -> Floats:
-        """The estimated support of each item, from all that was measured of it."""
+    def _singles(self) -> tuple[Floats, Floats]:
+        """The support of each item, from all that was measured of it, and how far it may be off."""
         assert self.supports is not None
         found = np.minimum(self.supports.estimate, self.total)
+        variance = self.supports.variance.copy()
         core = self.partition.core
         if len(core):
             table, spread = self._mixed(self.raw.sum(axis=1), self.fitted.sum(axis=1), 0)
             ones = np.int64(1) << np.arange(len(core))
-            mine = self.supports.variance[core]
-            both = table[ones] * mine + found[core] * spread[ones]
-            found[core] = np.clip(both / np.maximum(mine + spread[ones], 1e-9), 0.0, self.total)
-        return found
+            mine, theirs = variance[core], spread[ones]
+            both = np.maximum(mine + theirs, 1e-9)
+            found[core] = (table[ones] * mine + found[core] * theirs) / both
+            variance[core] = mine * theirs / both
+        return np.clip(found, 0.0, self.total), variance
+
+    @property
+    def singles(self) -> Floats:
+        """The estimated support of each item."""
+        return self._singles[0]
+
+    @property
+    def single_variance(self) -> Floats:
+        """How far each of these may be off."""
+        return self._singles[1]
 
     @cached_property
     def shrunk(self) -> Floats:
@@ -171,9 +194,18 @@ class CoreModel:
         return smooth + weight * (noisy - smooth), spread
 
     @cached_property
+    def _table(self) -> tuple[Floats, Floats]:
+        return self._mixed(self.raw.sum(axis=1), self.shrunk.sum(axis=1), 0)
+
+    @property
     def table(self) -> Floats:
         """For each mask the estimated number of records that hold all of it."""
-        return self._mixed(self.raw.sum(axis=1), self.shrunk.sum(axis=1), 0)[0]
+        return self._table[0]
+
+    @property
+    def table_variance(self) -> Floats:
+        """The variance of the noise in each of these, as if the fit took nothing off it."""
+        return self._table[1]
 
     @cached_property
     def bin_tables(self) -> Floats:
@@ -187,7 +219,7 @@ class CoreModel:
         found = np.zeros(len(sets))
         beyond: dict[int, list[int]] = {}
         for place, one in enumerate(sets):
-            if self._never(one):
+            if self.never(one):
                 continue
             if len(one) and one[-1] >= self.items.size:
                 found[place] = self._any_of(one)
@@ -229,15 +261,23 @@ class CoreModel:
         return float((cells * (chance @ self.others.chance.T)).sum())
 
     def _groups(self, one: Ints) -> list[Ints]:
-        spans = self.items.taxonomy.spans
-        nodes = (one[one >= self.items.size] - self.items.size).tolist()
-        return [np.arange(*spans[node]) for node in nodes]
+        return [self.members(code) for code in one[one >= self.items.size].tolist()]
 
-    def _never(self, one: Ints) -> bool:
+    def never(self, one: Ints) -> bool:
         """Whether no record can hold these items, by public rules."""
         dummy = self.items.dummy
         items = one[one < self.items.size]
         return len(items) > self.most or (len(items) > 1 and dummy is not None and dummy in items)
+
+    def members(self, code: int) -> Ints:
+        """The items that a code stands for: itself, or those of a group."""
+        if code < self.items.size:
+            return np.array([code])
+        return np.arange(*self.items.taxonomy.spans[code - self.items.size])
+
+    def typical(self, sets: Sequence[Ints], estimate: Floats) -> Floats:
+        """See `itemsets.typical`."""
+        return typical_errors(self, sets, estimate)
 
     def bounds(self, sets: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
         """Intervals that hold the true counts at a level, each by itself.
@@ -251,7 +291,7 @@ class CoreModel:
         low, high = np.zeros(len(sets)), np.zeros(len(sets))
         alone: list[int] = []
         for place, one in enumerate(sets):
-            if self._never(one):
+            if self.never(one):
                 continue
             grouped = len(one) > 0 and one[-1] >= self.items.size
             if len(one) == 1 and self.supports is not None:
@@ -271,7 +311,7 @@ class CoreModel:
     ) -> None:
         """Ends for single items and groups; cells have a tenth of the error."""
         assert self.supports is not None
-        groups = [one if one[0] < self.items.size else self._groups(one)[0] for one in sets]
+        groups = [self.members(int(one[0])) for one in sets]
         share = 1 - (1 - _BY_CELLS) * (1 - level)
         low[places], high[places] = self.supports.bounds(groups, share)
         for place, one in zip(places.tolist(), sets, strict=True):

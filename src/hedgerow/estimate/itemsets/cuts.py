@@ -176,6 +176,10 @@ class CutModel:
             found[place] = self.counts[where] @ share
         return found
 
+    def typical(self, sets: Sequence[Ints], estimate: Floats) -> Floats | None:
+        """See `ItemsetModel.typical`: partitions that were left say nothing of their items."""
+        return None
+
     def _never(self, one: Ints) -> bool:
         dummy, items = self.items.dummy, one[one < self.items.size]
         return len(items) > self.most or (len(items) > 1 and dummy is not None and dummy in items)

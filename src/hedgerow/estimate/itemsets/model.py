@@ -28,6 +28,9 @@ class ItemsetModel(Protocol):
     def estimates(self, sets: Sequence[Ints]) -> Floats:
         """The estimated number of records that hold all items of each set."""
 
+    def typical(self, sets: Sequence[Ints], estimate: Floats) -> Floats | None:
+        """How far the estimates are off in most sets, by the model; None if it cannot tell."""
+
     def bounds(self, sets: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
         """Intervals that hold the true counts at a level, each by itself."""
 

@@ -119,6 +119,7 @@ def fit_sizes(
         >>> curve.size.tolist(), round(float(curve.records.sum()))
         ([1.0, 2.0, 3.0], 588)
     """
+    most = max(most, int(edges[-1]))  # a stranger may claim any bins
     size, stretch, bin_of = _points(edges, most)
     if len(edges) == 1:
         records = stretch * max(float(counts.sum()), 0.0) / stretch.sum()

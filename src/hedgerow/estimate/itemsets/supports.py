@@ -109,14 +109,17 @@ class Supports:
     @cached_property
     def estimate(self) -> Floats:
         """The estimated support of each item; they sum to the items of all records."""
-        groups = prior_groups(self.items)
-        found = shrink(self.noisy / self.share, self.scale / self.share, groups)
+        found = self._shrunk[0]
         if self.stratum is not None:
             found = found * self._popularity(found)
         total, known = float(found.sum()), self.curve.items
         if total > 0 and known > 0:
             found = found * (known / total)
         return found
+
+    @cached_property
+    def _shrunk(self) -> tuple[Floats, Floats]:
+        return shrink(self.noisy / self.share, self.scale / self.share, prior_groups(self.items))
 
     def _popularity(self, found: Floats) -> Floats:
         """What the strata say that the supports of their items must be multiplied by."""
@@ -137,11 +140,10 @@ class Supports:
     @cached_property
     def variance(self) -> Floats:
         """How far each estimate may be off, as a model has it: noise, size and all together."""
-        noise = 2 * (self.scale / self.share) ** 2
         chance = self.curve.spread(self.cap)
         scaled = (self.curve.deviation / max(self.curve.items, 1e-9)) ** 2
         squared = DEPENDENCE**2 * chance + min(scaled, 1.0)
-        return np.asarray(noise + chance * self.estimate + squared * self.estimate**2)
+        return np.asarray(self._shrunk[1] + chance * self.estimate + squared * self.estimate**2)
 
     # guaranteed ends
 
@@ -194,8 +196,8 @@ def prior_groups(items: Items) -> Ints:
     return np.array(sorted(starts | {items.size}))
 
 
-def shrink(noisy: Floats, scale: float, groups: Ints) -> Floats:
-    """Posterior means under a prior that is estimated from all values, and group by group.
+def shrink(noisy: Floats, scale: float, groups: Ints) -> tuple[Floats, Floats]:
+    """Posterior means and variances, with a prior from all values and from those of each group.
 
     Args:
         noisy: Values with Laplace noise, none of which should be negative.
@@ -203,7 +205,8 @@ def shrink(noisy: Floats, scale: float, groups: Ints) -> Floats:
         groups: Where each group begins, and the end of the last.
 
     Example:
-        >>> shrink(np.array([0.0, 1, -2, 1, 0, 500]), 2.0, np.array([0, 6])).round(1).tolist()
+        >>> mean, _ = shrink(np.array([0.0, 1, -2, 1, 0, 500]), 2.0, np.array([0, 6]))
+        >>> mean.round(1).tolist()
         [0.2, 0.3, 0.2, 0.3, 0.2, 500.0]
     """
     high = 1.2 * max(float(noisy.max(initial=0.0)), 1.0) + 10 * scale
@@ -213,7 +216,7 @@ def shrink(noisy: Floats, scale: float, groups: Ints) -> Floats:
     sample = _kernel(noisy[:: -(-len(noisy) // _SAMPLE)], grid, scale)
     for _ in range(_ROUNDS):
         prior = (1 - _VAGUE) * _posterior(sample, prior).mean(axis=0) + _VAGUE * vague
-    found = np.empty(len(noisy))
+    found, squares = np.empty(len(noisy)), np.empty(len(noisy))
     for first in range(0, len(groups) - 1, _BLOCK):
         ends = groups[first : first + _BLOCK + 1]
         here = slice(int(ends[0]), int(ends[-1]))
@@ -224,8 +227,11 @@ def shrink(noisy: Floats, scale: float, groups: Ints) -> Floats:
             weight = _posterior(kernel, np.repeat(own, number, axis=0))
             total = np.add.reduceat(weight, ends[:-1] - ends[0], axis=0)
             own = (total + _LIKE_ALL * prior) / (number + _LIKE_ALL)[:, None]
-        found[here] = _posterior(kernel, np.repeat(own, number, axis=0)) @ grid
-    return np.where(noisy > CLEAR * scale, noisy, found)
+        weight = _posterior(kernel, np.repeat(own, number, axis=0))
+        found[here], squares[here] = weight @ grid, weight @ grid**2
+    clear = noisy > CLEAR * scale
+    spread = np.where(clear, 2 * scale**2, np.maximum(squares - found**2, 0.0))
+    return np.where(clear, noisy, found), spread
 
 
 def _kernel(noisy: Floats, grid: Floats, scale: float) -> Floats:

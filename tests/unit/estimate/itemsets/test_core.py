@@ -182,3 +182,44 @@ def test_whatever_was_drawn_answers_are_finite(
             found = answer_sets(model, sets, 0.95)
             assert np.isfinite(found.estimate).all() and (found.estimate >= 0).all()
             assert (found.low <= found.high).all()
+
+
+# typical errors
+
+ITEMS, RECORDS = 12, 3000
+
+
+@pytest.fixture(scope="module")
+def baskets() -> np.ndarray:
+    random = np.random.default_rng(8)
+    records = random.random((RECORDS, ITEMS)) < 0.5 / np.arange(1, ITEMS + 1)
+    return records[records.any(axis=1)]
+
+
+def test_most_sets_are_within_it(hand: SimpleNamespace, baskets: np.ndarray) -> None:
+    """Fixed seed; 95% is aimed at, 460 sets are looked at."""
+    random = np.random.default_rng(9)
+    sets = [np.array([code]) for code in range(ITEMS)]
+    sets += [np.array(pair) for pair in combinations(range(5), 2)] + [np.array([0, 1, 7])]
+    exact = np.array([baskets[:, one].all(axis=1).sum() for one in sets])
+    inside = 0
+    for _ in range(20):
+        model = model_of_records(
+            hand, baskets, [0, 1, 2], [0, 1, 3], unit=Fraction(1, 4), cap=2, random=random
+        )
+        answers = answer_sets(model, sets, 0.95)
+        assert answers.typical_error is not None
+        assert (answers.typical_error <= np.maximum(*_away(answers)) + 1e-9).all()
+        inside += int((np.abs(answers.estimate - exact) <= answers.typical_error).sum())
+    assert inside >= 0.93 * 20 * len(sets), inside
+
+
+def _away(answers) -> tuple[np.ndarray, np.ndarray]:
+    return answers.estimate - answers.low, answers.high - answers.estimate
+
+
+def test_what_no_record_can_hold_is_not_off(hand: SimpleNamespace, baskets: np.ndarray) -> None:
+    model = model_of_records(hand, baskets, [0, 1], [0, 1], max_items=2)
+    sets = [np.array([0, 1, 2]), np.array([3])]
+    found = model.typical(sets, model.estimates(sets))
+    assert found[0] == 0 and found[1] >= 0
