@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.marginals.denoise import (
@@ -22,7 +23,7 @@ from hedgerow.estimate.marginals.denoise import (
 from hedgerow.estimate.rounding import project
 from hedgerow.measured.marginals import Marginals
 
-__all__ = ["Forest", "fit_forest", "shrunk", "spread"]
+__all__ = ["Forest", "fit_forest", "short", "shrunk", "spread"]
 
 Random = np.random.Generator
 
@@ -203,5 +204,11 @@ def _fill(groups: Ints, known: int, new: int, table: Floats, random: Random) -> 
 
 def _sorted(values: Ints, number: int) -> tuple[Ints, Ints]:
     """An order by value, and where each value begins in it."""
-    order = np.argsort(values, kind="stable")
-    return order, np.searchsorted(values[order], np.arange(number + 1))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(values, minlength=number))])
+    return np.argsort(short(values), kind="stable"), starts
+
+
+def short(values: Ints) -> Ints | NDArray[np.uint16]:
+    """The same numbers in two bytes if they fit, which are sorted several times faster."""
+    fits = len(values) == 0 or (values.min() >= 0 and values.max() < 1 << 16)
+    return values.astype(np.uint16) if fits else values

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.estimate.marginals.forest import Forest, Random, shrunk
+from hedgerow.estimate.marginals.forest import Forest, Random, short, shrunk
 from hedgerow.measured.partition import Partition
 
 __all__ = ["Held", "Weighed", "deal_classes", "most_rows", "take_rows", "weigh"]
@@ -100,7 +100,8 @@ def most_rows(attributes: int) -> int:
 
 def take_rows(weighed: Weighed, number: int, random: Random) -> Ints:
     """Rows in proportion to their weights, spread evenly over regions and then over values."""
-    order = np.lexsort((*weighed.synthetic.T[::-1], weighed.region))
+    keys = (*weighed.synthetic.T[::-1], weighed.region)
+    order = np.lexsort([short(key) for key in keys])
     ends = np.cumsum(weighed.weight[order])
     marks = (np.arange(number) + random.random()) * (ends[-1] / number)
     return np.asarray(order[np.minimum(np.searchsorted(ends, marks, side="right"), len(order) - 1)])
