@@ -59,7 +59,7 @@ def test_settings_are_combined(hedge: Hedge, survey: Path) -> None:
         (["--try", "max_cells=9"], "--try: max_cells is not a setting of diffmulti"),
         (["--try", "nonsense=1"], "specialisations, depth, distribution, marginals, pairs"),
         (
-            ["--try", "method=diffmulti,diffgen", "--try", "marginals=yes"],
+            ["--try", "method=diffmulti,diffgen", "--try", "rounds=3"],
             "not a setting of diffgen",
         ),
         (["--try", "lambda=1"], "--try: lambda is not a setting of diffmulti"),

@@ -24,6 +24,7 @@ TRIALS = {
     "cdiffgen": {"T2", "T4", "T5", "T5c", "T8", "T10", "T11", "T12"},
 }
 RUNS = 12  # see `test_real_methods_pass`
+EXTREME = {"T12", "T3", "T2"}
 
 
 @pytest.mark.parametrize("runs", [1, 7, 400, 20_000])
@@ -100,13 +101,26 @@ def test_real_methods_pass(name, delta):
 def test_events_do_happen():
     """An event that never happens would find nothing: each happens in a sound run or a broken one.
 
-    Those that no sound run shows are the digits of floats and shares beyond all bounds.
+    Those that no sound run shows are the digits of floats and shares beyond all bounds. A rare one
+    gets more runs: 1,200 in all, in which an event of one run in a hundred is missed once in
+    170,000 times.
     """
     never = set()
     for name, entry in AUDITED.items():
-        for trial, _, hits in tallies(name, "1e-6" if entry.needs_delta else 0):
-            never |= {trial for hit in hits.values() if not sum(hit)}
-    assert never <= {"T12", "T3", "T2"}
+        found = tallies(name, "1e-6" if entry.needs_delta else 0)
+        for number, (trial, budget, hits) in enumerate(found):
+            unseen = {event for event, hit in hits.items() if not sum(hit)}
+            if unseen and trial not in EXTREME:
+                experiment = entry.experiments[number]
+                again, _ = tally(
+                    experiment.trial(experiment.method, budget),
+                    lambda table, sampler, m=experiment.method, b=budget: run(table, m, b, sampler),
+                    100 * RUNS // 2,
+                    1000 + number,
+                )
+                unseen = {event for event in unseen if not sum(again[event])}
+            never |= {trial} if unseen else set()
+    assert never <= EXTREME
 
 
 @pytest.fixture

@@ -99,7 +99,8 @@ class _Path:
         for (row, column), count in np.ndenumerate(rows):
             rate = float(rates.values[rates.which[row]])
             most = max(self._window[1], 1) * WEIGHT
-            window = (most - 1, most) if rate < _FINE else self._window
+            weighed = rate < _FINE and above is tail  # sums of weights have no Gaussian noise
+            window = (most - 1, most) if weighed else self._window
             values[row, column] = self._noisy(int(count), rate, window, above)
         return values.reshape(exact.shape)
 

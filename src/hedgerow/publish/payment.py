@@ -40,7 +40,7 @@ def most_bytes(method: Publisher, schema: Schema, plan: Plan) -> int | None:
         >>> from hedgerow.publish.diffmulti import DiffMulti
         >>> schema = Schema.from_dict({"name": "s", "unit": "row",
         ...                            "attributes": {"ill": {"type": "boolean"}}})
-        >>> small, open_ = DiffMulti(specialisations=1), DiffMulti()
+        >>> small, open_ = DiffMulti(specialisations=1, marginals=False), DiffMulti()
         >>> most_bytes(small, schema, small.plan(schema, 1)) < LEAST
         True
         >>> most_bytes(open_, schema, open_.plan(schema, 1)) is None

@@ -34,6 +34,7 @@ Bins = Mapping[str, Iterable[object] | int]
 Ask = Callable[[list[Any], float], Answers]
 
 MOST_CELLS = 1_000_000
+LEAST_ERROR = 1e-12  # of one interval: less is lost when it is taken from 1
 MOST_GROUPS = 30  # of a taxonomy, unless a level was asked for
 GOOD, CAUTION = 0.165, 1 / 3  # coefficients of variation, as statistical offices have them
 _NORMAL = 1.959964
@@ -151,6 +152,10 @@ def tabulated(
     error = 1 - check_level(level)
     shared = error / 2 if by == "share" else error
     each = shared / max(1, len(cells)) if simultaneous else shared
+    if each < LEAST_ERROR:
+        raise UsageError(
+            "so many intervals cannot all be so sure.", hint="Take a lower level, or fewer cells."
+        )
     found, total = ask(cells, 1 - each), ask([whole], 1 - shared)
     if by == "share":
         found = _shares(found, total)
@@ -175,7 +180,7 @@ def _shares(found: Answers, total: Answers) -> Answers:
     typical = found.typical_error
     return Answers(
         found.estimate / whole if whole > 0 else np.zeros(len(found)),
-        over(found.low, most) if math.isfinite(most) else np.zeros(len(found)),
+        over(found.low, most) if 0 < most < math.inf else np.zeros(len(found)),
         over(found.high, least),
         unknown, unknown, unknown,
         found.level,

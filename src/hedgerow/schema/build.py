@@ -223,7 +223,8 @@ class _Builder:
             what = "bands are for the class alone, and a class of numbers needs them"
             self._fault(name, what, "Write role: class and, for example, bands: [20, 40].", "role")
             return []
-        starts = [number[0] for number in found if number is not None]
+        dates = numeric.kind == "date"
+        starts = [n[0] for n in found if n is not None and (n[1] == "date") == dates]
         inside = all(numeric.low < start <= numeric.high for start in starts)
         if len(starts) < len(found) or not inside or sorted(set(starts)) != starts:
             what = "bands are not increasing numbers above low and up to high"
@@ -231,8 +232,9 @@ class _Builder:
             return []
         codes = [0, *(math.ceil((start - numeric.low) / numeric.step) for start in starts)]
         ends = [*codes[1:], numeric.grid]
-        if min(high - low for low, high in zip(codes, ends, strict=True)) < 1:
-            self._fault(name, "a band is narrower than the step", "Take a smaller step.", "bands")
+        if any((start - numeric.low) % numeric.step for start in starts) or codes[-1] >= ends[-1]:
+            what = "a band begins between two steps"
+            self._fault(name, what, "Let bands begin at low plus whole steps.", "bands")
             return []
         plain = replace(numeric, missing="error", outside="error", scale="linear", common=())
         labels = [plain.label(low, high) for low, high in zip(codes, ends, strict=True)]

@@ -68,6 +68,7 @@ def encode_array(attribute: Attribute, array: Any) -> Codes:
         if attribute.bands.outside == "clip":
             codes = np.where(codes == BELOW, 0, codes)
             codes = np.where(codes == ABOVE, attribute.bands.grid - 1, codes)
+            codes = np.where(codes <= STRANGE, MISSING, codes)  # no number to clip
         return np.where(codes < 0, codes, np.searchsorted(attribute.edges, codes, "right") - 1)
     array = plain_array(array, attribute.name)
     kind = array.type

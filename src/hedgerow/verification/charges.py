@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from hedgerow.measured.marginals import MARGINALS
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import TreePartition
 from hedgerow.release.table import TableRelease as Release
+from hedgerow.verification.class_rounds import check_logits
 from hedgerow.verification.ledger import region_rules
 from hedgerow.verification.marginal_charges import check_marginals
 from hedgerow.verification.prices import Book, Failed, afford, books, prices, whole
@@ -39,6 +40,7 @@ Grown = Callable[[Release, TreePartition, dict[str, Book]], list[Charged]]
 Profile = tuple[tuple[str, str, int], ...]
 
 _NAMES = ("rows", "allocate", "leaf", "spare", "count", *MARGINALS)
+_WITH_LOGITS = ("leaf", "residual")
 ELSEWHERE = "what the paths are said to have spent is not what the entries and the regions show"
 
 
@@ -72,11 +74,12 @@ def table_rules(shape: Any, growth: Growth, grown: Grown = nowhere) -> Rules:
         growth: Sees that what the regions show to have been chosen was booked.
         grown: What was charged for choosing at nodes of a tree.
     """
-    return region_rules(
+    rules = region_rules(
         shape=shape,
         measured=partial(measured, grown=grown),
         accounted=partial(accounted, growth=growth, grown=grown),
     )
+    return replace(rules, follows={"logits": check_logits})
 
 
 def rows_booked(booked: dict[str, Book]) -> None:
@@ -134,6 +137,8 @@ def _named(release: Release) -> dict[str, Measurement]:
 def _check_places(release: Release, measurement: Measurement) -> None:
     if (measurement.at == "cell") != (measurement.name in MARGINALS):
         raise Failed("a number speaks of a place that its kind does not have")
+    if measurement.logits is not None and measurement.name not in _WITH_LOGITS:
+        raise Failed(f"{measurement.name} has logits, which only rounds and regions have")
     if measurement.at == "cell":
         return
     if measurement.max_contribution != 1:

@@ -131,6 +131,8 @@ def _check_places(release: TransactionsRelease, measurement: Measurement) -> Non
         raise Failed(f"{name} speaks of other places than it should")
     if measurement.threshold is not None or measurement.klass is not None or measurement.by_class:
         raise Failed(f"{name} has a class or a threshold, which transactions do not have")
+    if measurement.logits is not None:
+        raise Failed(f"{name} has logits, which transactions do not have")
     if measurement.law != "laplace":
         raise Failed(f"{name} has a noise that counts of transactions never have")
     places = {"item": release.items.size, "region": release.partition.cells}

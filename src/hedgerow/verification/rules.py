@@ -9,7 +9,7 @@ verified for ever.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -45,11 +45,14 @@ class Rules:
         books: Checks of the ledger alone, by name.
         spending: What one person can lose: in words, epsilon and delta.
         checks: Checks of the release, by name.
+        follows: Checks that what is published without noise follows from noisy numbers, by name.
+            Estimators get better, so only releases that this version wrote are held to them.
     """
 
     books: Mapping[str, Callable[[Any], str]]
     spending: Callable[[Any], tuple[str, Fraction, Fraction]]
     checks: Mapping[str, Callable[[Any], str]]
+    follows: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
 
 
 class UnknownHere(Exception):

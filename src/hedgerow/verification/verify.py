@@ -125,6 +125,8 @@ def verify(source: str | Path | Release) -> Verdict:
             check(name, partial(look, release))
         if manifest is not None and manifest["package_version"] == package_version():
             check("counts", partial(_counts, release, source, manifest))
+            for name, look in rules.follows.items():
+                check(name, partial(look, release))
     epsilon, delta = spent if spent else (None, None)
     return Verdict(all(c.ok for c in checks), epsilon, delta, tuple(checks))
 
@@ -235,8 +237,6 @@ def _unit(schema: Schema) -> tuple[str, str]:
 
 def _counts(release: Release, path: Any, manifest: dict[str, Any]) -> str:
     for name, content in release.files():
-        if name not in release.derived:
-            continue
         if isinstance(content, pa.Table):
             same = content.equals(read_table(path, name, manifest, like=content))
         else:
@@ -244,6 +244,8 @@ def _counts(release: Release, path: Any, manifest: dict[str, Any]) -> str:
             for block in content:
                 digest.update(block)
             same = digest.hexdigest() == manifest["files"][name]
-        if not same:
+        if not same and name in release.derived:
             raise Failed("the readable files do not follow from what was measured")
+        if not same:
+            raise Failed(f"{name} holds more than what was measured")
     return "the readable files follow from what was measured"

@@ -133,7 +133,8 @@ def test_with_nothing_listed_only_the_total_is_known():
     assert answers.high[0] == release.count("").high[0]
     lost = replace(release, measurements=(empty,)).count("a < 4")
     assert lost.high[0] == math.inf
-    assert not np.isnan(lost.to_arrow().to_pandas().to_numpy()).any()
+    numbers = lost.to_arrow().drop_columns(["basis"])
+    assert not np.isnan(numbers.to_pandas().to_numpy()).any()
 
 
 def test_huge_grids_need_no_list_of_their_cells():

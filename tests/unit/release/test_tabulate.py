@@ -173,3 +173,6 @@ def test_nobody_has_no_shares() -> None:
 
     found = tabulated(("a",), (("x", "y"),), [1, 2], 0, nothing, "share", 0.95, False)
     assert found.answers.estimate.tolist() == [0, 0] and found.answers.high.tolist() == [1, 1]
+    assert found.answers.low.tolist() == [0, 0]
+    with pytest.raises(UsageError, match="so sure"):
+        tabulated(("a",), (("x",),), [1], 0, nothing, "count", 1 - 1e-13, True)

@@ -34,6 +34,9 @@ def test_bands_are_the_classes() -> None:
     assert read(rows, made(outside="drop")).codes[:, -1].tolist() == [0, 1, 2, 3]
     other = made(outside="other", missing="other")
     assert other.classes[-1] == "other"
+    clipped = made(missing="other")
+    rows = pa.table({"old": [True] * 3, "stay": ["99", "long", "1,5"]})
+    assert read(rows, clipped).codes[:, -1].tolist() == [3, 4, 4]
     rows = pa.table({"old": [True] * 3, "stay": [-4.0, None, 7.9]})
     assert read(rows, other).codes[:, -1].tolist() == [4, 4, 1]
 
@@ -58,7 +61,8 @@ def test_they_survive_files(changes: dict[str, Any], tmp_path: Path) -> None:
         ({"bands": [0]}, "above low"),
         ({"bands": [61]}, "up to high"),
         ({"bands": ["soon"]}, "not increasing numbers"),
-        ({"bands": [1, 2], "step": 5}, "narrower than the step"),
+        ({"bands": [20], "step": 7}, "between two steps"),
+        ({"bands": ["2024-01-31"]}, "not increasing numbers"),
     ],
 )
 def test_what_are_no_bands(changes: dict[str, Any], told: str) -> None:
