@@ -1,0 +1,108 @@
+"""`verify` knows what DiffPart's schedule buys, and refuses other charges, caps and noise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from hedgerow import DiffPart, TransactionsRelease, publish
+from hedgerow.schema import Schema
+from hedgerow.schema.items import WEIGHT
+from hedgerow.verification import verify
+
+ITEMS = 24
+
+
+@pytest.fixture(scope="module")
+def shop() -> TransactionsRelease:
+    """A release that says it is private, of a run that can be repeated."""
+    random = np.random.default_rng(2)
+    records = [
+        random.choice(ITEMS, 1 + random.poisson(4), replace=False).astype(str).tolist()
+        for _ in range(3000)
+    ]
+    schema = Schema.from_dict(
+        {"name": "shop", "unit": "row", "items": {"universe": {"range": [0, ITEMS - 1]}}}
+    )
+    rows = pa.table({"x": pa.array(records, pa.list_(pa.string()))})
+    release = publish(rows, schema, DiffPart(core=2), "1", seed=7)
+    assert isinstance(release, TransactionsRelease)
+    return replace(release, guarantee=release.guarantee | {"private": True})
+
+
+def failing(release: TransactionsRelease) -> set[str]:
+    return {check.name for check in verify(release).checks if not check.ok}
+
+
+def counted(release: TransactionsRelease, name: str, **changes: Callable[[Any], Any]) -> Any:
+    """The release with another measurement of this name."""
+    return replace(
+        release,
+        measurements=tuple(
+            replace(m, **{key: change(m) for key, change in changes.items()})
+            if m.name == name
+            else m
+            for m in release.measurements
+        ),
+    )
+
+
+def chosen(release: TransactionsRelease, **settings: int) -> Any:
+    held = release.settings["chosen"] | settings
+    return replace(release, settings=release.settings | {"chosen": held})
+
+
+def test_an_honest_release_passes(shop: TransactionsRelease) -> None:
+    names = [m.name for m in shop.measurements]
+    assert names == ["size", "support", "stratum", "cell"]
+    assert failing(shop) == set()
+
+
+@pytest.mark.parametrize("name", ["size", "support", "stratum", "cell"])
+def test_noise_that_was_not_paid_for_is_refused(shop: TransactionsRelease, name: str) -> None:
+    assert "measurements" in failing(counted(shop, name, unit=lambda m: m.unit * 2))
+    assert "measurements" in failing(counted(shop, name, law=lambda m: "gaussian"))
+    rest = tuple(m for m in shop.measurements if m.name != name)
+    assert failing(replace(shop, measurements=rest))
+
+
+@pytest.mark.parametrize("name, setting", [("support", "cap"), ("stratum", "strata_cap")])
+def test_a_cap_and_its_noise_belong_together(
+    shop: TransactionsRelease, name: str, setting: str
+) -> None:
+    cap = shop.settings["chosen"][setting]
+    assert "measurements" in failing(chosen(shop, **{setting: cap + 1}))
+    larger = counted(shop, name, max_contribution=lambda m: m.max_contribution + WEIGHT)
+    assert "measurements" in failing(larger)
+    # both changed alike: records count for more than the noise pays for
+    assert "measurements" in failing(chosen(larger, **{setting: cap + 1}))
+    alone = counted(shop, name, max_contribution=lambda m: 1)
+    assert "measurements" in failing(alone)
+
+
+def test_other_strata_than_the_settings_say_are_refused(shop: TransactionsRelease) -> None:
+    number = shop.settings["chosen"]["strata"]
+    assert "measurements" in failing(chosen(shop, strata=number + 1))
+
+
+@pytest.mark.parametrize("more", [-1, 1])
+@pytest.mark.parametrize("name", ["size", "support", "stratum", "cell"])
+def test_other_shares_of_the_budget_are_refused(
+    shop: TransactionsRelease, name: str, more: int
+) -> None:
+    """Also if the entries agree with each other: the schedule is known."""
+    other = "cell" if name != "cell" else "stratum"
+    ledger = json.loads(json.dumps(shop.ledger))
+    for entry in ledger["entries"]:
+        if entry["purpose"] in (name, other):
+            entry["units"] += more if entry["purpose"] == name else -more
+    for path in ledger["paths"]:
+        path["spent"]["epsilon"][name] += more
+        path["spent"]["epsilon"][other] -= more
+    assert failing(replace(shop, ledger=ledger))
