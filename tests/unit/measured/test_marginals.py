@@ -367,6 +367,22 @@ def test_pairs_that_close_a_ring_are_counted_and_answered(ring):
                 assert abs(release.count(query).estimate[0] - truth) < 150
 
 
+def test_what_a_forest_expects_of_any_pair_is_what_it_draws(ring):
+    forest = ring[0].model.forest
+    drawn = forest.draw(100_000, np.random.default_rng(1))
+    for one in range(4):
+        for other, expected in enumerate(forest.beside(one)):
+            groups = forest.group[one][drawn[:, one]], forest.group[other][drawn[:, other]]
+            counts = np.zeros(expected.shape)
+            np.add.at(counts, groups, 1)
+            assert expected.sum() == pytest.approx(forest.total)
+            share = np.clip(expected / forest.total, 0, 1)
+            # 6 standard deviations of independent draws, which these spread more evenly than
+            assert (
+                np.abs(counts - 1e5 * share) <= 6 * np.sqrt(1e5 * share * (1 - share)) + 2
+            ).all()
+
+
 def test_extra_pairs_that_were_not_paid_for_are_caught(ring):
     release, _ = ring
     assert not verify(changed(release, "extra", units=lambda m: m.units * 2)).ok
