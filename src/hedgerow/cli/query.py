@@ -186,7 +186,7 @@ def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: 
 
 
 def _tell_regions(release: Release, texts: list[str], columns: Columns, level: float) -> None:
-    if release.marginals is not None:
+    if release.marginals is not None and "typical_error" in columns:  # nobody has no model
         counted = "attributes, pairs" if release.marginals.pair else "attributes"
         _tell_marginals(release, texts, columns, level, counted)
         return

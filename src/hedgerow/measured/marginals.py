@@ -2,10 +2,10 @@
 
 Regions tell little about where records lie inside them. A release with marginals also holds noisy
 tables of the whole data: attributes in cells, and the class (`one_way`), large cells of numbers
-again in parts (`fine`), some pairs of attributes that depend on each other (`two_way`), and rounds
-that tell by how much a model of the class is off (`residual`). Cells follow from the schema, parts
-and groups from the noisy numbers, so nothing else needs to be stored; a place is a number in a
-fixed order.
+again in parts (`fine`), some pairs of attributes that depend on each other (`two_way`, and `extra`
+for pairs that close rings), and rounds that tell by how much a model of the class is off
+(`residual`). Cells follow from the schema, parts and groups from the noisy numbers, so nothing else
+needs to be stored; a place is a number in a fixed order.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from hedgerow.estimate.basis import MEASURED, basis_of, counted_together
 from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
 from hedgerow.estimate.censored import answer_listed
 from hedgerow.estimate.classify import class_shares
-from hedgerow.estimate.fit import RULES
+from hedgerow.estimate.fit import RULES, Fit
 from hedgerow.estimate.intervals.counts import guaranteed_ends, measured_tables
 from hedgerow.estimate.intervals.typical import TypicalError
 from hedgerow.estimate.marginals.model import Model, fit_model
@@ -256,7 +256,7 @@ class TableRelease(MeasuredRelease):
         found, errors = self.estimates.fit, self._errors
         if found is not None and errors is not None:
             estimate = errors.model.count(asked)
-            by_regions = sums(self.partition, found, asked)
+            by_regions = sums(self.partition, self._bounding, asked)
             ends = guaranteed_ends(errors.measured, asked, *by_regions, share)
             answers = by_model(estimate, errors.of(asked, estimate), ends, share)
             together = counted_together(errors.measured, asked)
@@ -292,13 +292,21 @@ class TableRelease(MeasuredRelease):
         return tuple(self.schema.attributes[place].name for place in sorted(self._unmeasured))
 
     @cached_property
+    def _bounding(self) -> Fit:
+        """The counts of regions for guaranteed ends: without the number that steered the rules."""
+        fixed = [one for one in self.measurements if one.name != "rows"]
+        found = estimate_cells(self.partition, fixed, max(1, len(self.schema.classes))).fit
+        assert found is not None
+        return found
+
+    @cached_property
     def _errors(self) -> TypicalError | None:
         """How far counts by the model are off, and the tables that intervals come from."""
         model, found = self.model, self.estimates.fit
         if model is None or found is None:
             return None
         deviations = {m.name: float(m.tail_variance.max()) ** 0.5 for m in self.measurements}
-        counted, variance = sums(self.partition, found, [Query(())])
+        counted, variance = sums(self.partition, self._bounding, [Query(())])
         total = float(counted[0, EVEN]), float(variance[0, EVEN])
         return TypicalError(model, measured_tables(model.marginals, deviations, total))
 

@@ -48,7 +48,8 @@ _PREFACE = """\
 # real people, and a release must not depend on that. Nobody but you should see this file yet,
 # and `hedgerow publish` refuses it. Before you take the mark away, go through every column:
 #
-#   1. Bounds (low, high) and values must come from public knowledge: a form, a law, a code book.
+#   1. Bounds (low, high), scales and values must come from public knowledge: a form, a law, a code
+#      book.
 #      Widen, complete or shorten them until you would have written the same without the data.
 #   2. Write taxonomies: groups of values make better releases than a flat list
 #      (`taxonomy:` takes a nested mapping, a YAML file or an ARX hierarchy).
