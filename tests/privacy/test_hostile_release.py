@@ -73,7 +73,8 @@ def claims_are_read_once() -> Iterator[None]:
 def releases() -> dict[str, Release]:
     rows, schema = sample.people(300, seed=2), sample.schema()
     methods: dict[str, Any] = {
-        "tree": hedgerow.DiffMulti(specialisations=6),
+        "tree": hedgerow.DiffMulti(specialisations=6, marginals=False),
+        "marginals": hedgerow.DiffMulti(specialisations=6, pairs=2),
         "grid": hedgerow.DiffGen(specialisations=4),
         "sparse": hedgerow.DiffGen(specialisations=4, max_cells=2),
         "counted": hedgerow.CDiffGen(),
@@ -570,7 +571,7 @@ def test_any_kind_of_column(folder: Path, place: tuple[str, str], odd: str) -> N
     ("value", "kind", "everywhere"),
     in_turn(
         [2**63 - 1, -(2**63), 2**53 + 1, 2**53, 2**50, -(2**50)],
-        ["tree", "grid", "sparse", "counted"],
+        ["tree", "grid", "sparse", "counted", "marginals"],
         [False, True],
         times=2,
     ),

@@ -120,6 +120,7 @@ def by_model(
         level: Their level.
     """
     low, high = ends
+    estimate = np.maximum(estimate, 0.0)
     low, high = np.minimum(low, np.floor(estimate)), np.maximum(high, np.ceil(estimate))
     unknown = np.full(len(estimate), np.nan)
     # a guess that is wider than what is guaranteed says nothing

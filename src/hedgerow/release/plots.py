@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -11,10 +12,19 @@ from hedgerow.errors import UsageError
 if TYPE_CHECKING:
     from hedgerow.release.tabulate import CountTable
 
-__all__ = ["draw_table", "new_figure"]
+__all__ = ["Figure", "draw_table", "new_figure"]
 
 MOST_BARS = 100
 _NOISE = ("unreliable", "not measured")
+
+
+class Figure(Protocol):
+    """A figure of matplotlib, as far as it is needed here."""
+
+    def savefig(
+        self, fname: str | os.PathLike[str], *, dpi: int = 100, format: str = "png"
+    ) -> None:
+        """Writes it to a file."""
 
 
 def new_figure(size: tuple[float, float]) -> tuple[Any, Any]:
@@ -34,7 +44,7 @@ def new_figure(size: tuple[float, float]) -> tuple[Any, Any]:
     return figure, figure.subplots()
 
 
-def draw_table(table: CountTable, title: str) -> Any:
+def draw_table(table: CountTable, title: str) -> Figure:
     """Draws a bar for each cell, with its interval as a line; cells that are mostly noise are pale.
 
     Args:
@@ -75,7 +85,8 @@ def draw_table(table: CountTable, title: str) -> Any:
     axes.set_xlabel(_words(table))
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(_plain(title), fontsize=10, loc="left")
-    return figure
+    drawn: Figure = figure
+    return drawn
 
 
 def _words(table: CountTable) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,8 @@ from hedgerow.errors import UsageError
 def test_bars_are_the_estimates_and_lines_the_intervals() -> None:
     release = hr.publish(sample.people(1500, seed=3), sample.schema(), epsilon=1, seed=1)
     table = release.table("occupation", by="share")
-    (axes,) = release.plot("occupation", by="share").axes
+    figure: Any = release.plot("occupation", by="share")
+    (axes,) = figure.axes
     widths = [bar.get_width() for bar in axes.patches]
     assert np.allclose(widths, 100 * np.maximum(table.answers.estimate, 0))
     ends = np.array([line[:, 0] for line in axes.collections[0].get_segments()])

@@ -15,6 +15,7 @@ import pytest
 from pyarrow import parquet
 
 import hedgerow as hr
+from hedgerow.release.manifest import package_version
 from hedgerow.verification.class_rounds import check_logits
 from hedgerow.verification.prices import Failed
 
@@ -72,6 +73,7 @@ def test_a_file_that_holds_more_is_found(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "r"
     shutil.copytree(GOLDEN / NAMES[0], folder)
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    manifest["package_version"] = package_version()
     rows = parquet.read_table(folder / name)
     parquet.write_table(rows.append_column("exact", pa.array([1] * len(rows))), folder / name)
     manifest["files"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
