@@ -74,7 +74,7 @@ def releases() -> dict[str, Release]:
     rows, schema = sample.people(300, seed=2), sample.schema()
     methods: dict[str, Any] = {
         "tree": hedgerow.DiffMulti(specialisations=6, marginals=False),
-        "marginals": hedgerow.DiffMulti(specialisations=6, pairs=2),
+        "marginals": hedgerow.DiffMulti(specialisations=6),
         "grid": hedgerow.DiffGen(specialisations=4),
         "sparse": hedgerow.DiffGen(specialisations=4, max_cells=2),
         "counted": hedgerow.CDiffGen(),
