@@ -24,7 +24,7 @@ def test_a_table_in_words(hedge: Hedge, published: Path) -> None:
     assert lines[0].split() == [
         "smoker", "readmitted", "about", "usually", "within", "from", "to", "remark"
     ]  # fmt: skip
-    assert lines[5].startswith("total") and "with 95%" in done.stdout
+    assert lines[5].startswith("total") and "at least 95%" in done.stdout
     share = hedge("table", published, "age", "--bins", "age=18,40,65", "--by", "share")
     assert share.stdout.count("%") > 12 and "[40, 65)" in share.stdout
 
@@ -125,6 +125,6 @@ def test_items(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
     assert hedge(*words, "--epsilon", 1, "--out", tmp_path / "shop").exit_code == 0
     done = hedge("table", tmp_path / "shop", "item", "--top", 3, "--where", "milk")
     assert done.exit_code == 0 and done.stdout.splitlines()[1].startswith("milk"), done.stderr
-    assert "count for each" in done.stdout
+    assert "every item that it holds" in done.stdout
     done = hedge("table", tmp_path / "shop", "--out", tmp_path / "shop.xlsx")
     assert done.exit_code == 0, done.stderr

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from hedgerow.arrays import Floats
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.basis import NOT_MEASURED
-from hedgerow.schema import Attribute, Categorical, Items, Schema
+from hedgerow.schema import Attribute, Categorical, Items, Numeric, Schema
 from hedgerow.schema.query import Query
 
 __all__ = ["BINS", "Spread", "bins", "item_spread", "spread_of", "spreads"]
@@ -65,6 +67,8 @@ def bins(attribute: Attribute, most: int = BINS) -> tuple[int, ...]:
     """
     if isinstance(attribute, Categorical) or attribute.grid <= most:
         return tuple(range(attribute.size + 1))
+    if attribute.scale == "log":
+        return (*_growing(attribute, most), *([attribute.size] if attribute.has_other else []))
     width, digit = 1, 0
     while attribute.grid > width * (most - 1):
         width = (1, 2, 5)[digit % 3] * 10 ** (digit // 3)
@@ -75,6 +79,19 @@ def bins(attribute: Attribute, most: int = BINS) -> tuple[int, ...]:
         first = int(-(attribute.low / attribute.step) % width)
     inner = [code for code in range(first, attribute.grid, width) if code > 0]
     return (0, *inner, attribute.grid, *([attribute.size] if attribute.has_other else []))
+
+
+def _growing(attribute: Numeric, most: int) -> tuple[int, ...]:
+    """The codes at which 1, 10, 100, ... begin, or 1, 2, 5, 10, ... if there are few of them."""
+    low, high, step = attribute.low, attribute.high, attribute.step
+    decades = [sign * Fraction(10) ** power for power in range(-9, 40) for sign in (-1, 1)]
+    found: set[int] = {0, attribute.grid}
+    for digits in ((1,), (1, 2, 5)):
+        starts = [Fraction(0), *(digit * decade for decade in decades for digit in digits)]
+        codes = {math.ceil((start - low) / step) for start in starts if low < start <= high}
+        if len(codes) < most:
+            found = {0, attribute.grid, *codes}
+    return tuple(sorted(found))
 
 
 def spread_of(attribute: Attribute, edges: tuple[int, ...], answers: Answers) -> Spread:

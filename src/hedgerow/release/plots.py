@@ -62,6 +62,11 @@ def draw_table(table: CountTable, title: str) -> Figure:
             f"{len(table):,} bars cannot be told apart.",
             hint=f"Take wider bins or the largest cells (top): at most {MOST_BARS}.",
         )
+    if set(table.reliability) == {"not measured"}:
+        raise UsageError(
+            f"{' and '.join(table.names)} was not measured, so there is nothing to draw.",
+            hint="Ask for attributes that the release says something about.",
+        )
     figure, axes = new_figure((9, 1.6 + 0.3 * max(len(table), 3)))
     found, scale = table.answers, 100.0 if table.by == "share" else 1.0
     known = np.array([one != "not measured" for one in table.reliability])

@@ -78,9 +78,12 @@ class CountTable:
         """An Arrow table with one row per cell."""
         found = self.answers
         columns: dict[str, Any] = dict(zip(self.names, self.labels, strict=True))
-        columns |= {"estimate": found.estimate, "low": found.low, "high": found.high}
+        # an even spread is no finding: where nothing was measured there is no estimate
+        unknown = np.array([one == NOT_MEASURED for one in self.reliability], np.bool_)
+        columns["estimate"] = pa.array(found.estimate, mask=unknown)
+        columns |= {"low": found.low, "high": found.high}
         if found.typical_error is not None:
-            columns["typical_error"] = found.typical_error
+            columns["typical_error"] = pa.array(found.typical_error, mask=unknown)
         columns["reliability"] = list(self.reliability)
         if found.basis is not None:
             columns["basis"] = found.basis.tolist()

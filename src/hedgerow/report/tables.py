@@ -60,9 +60,10 @@ def how_to_read(table: CountTable) -> list[str]:
     """What the columns mean, as sentences."""
     level = percent(table.level)
     together = (
-        f"with {level} all of them hold the truth together"
+        f"with a probability of at least {level} all of them contain the truth"
         if table.simultaneous
-        else f"each holds the true {'share' if table.by == 'share' else 'count'} with {level}"
+        else f"each contains the true {'share' if table.by == 'share' else 'count'} with a "
+        f"probability of at least {level}"
     )
     found = [f"from, to: intervals; {together}, whatever the data looks like."]
     if table.answers.typical_error is None and "item" in table.names:
@@ -83,7 +84,7 @@ def how_to_read(table: CountTable) -> list[str]:
     if NOT_MEASURED in table.reliability:
         found.append("not measured: the release says nothing about it beyond the interval.")
     if "item" in table.names:
-        found.append("total: records altogether; those that hold several items count for each.")
+        found.append("total: all records, each once; a record counts for every item that it holds.")
     return found
 
 

@@ -62,3 +62,15 @@ def test_what_a_release_tells_of_each_attribute() -> None:
     assert ill.labels == ("no", "yes") and ill.counts == pytest.approx([38, 10])
     assert ill.shares.sum() == pytest.approx(1)
     assert (age.low <= age.counts).all() and (age.counts <= age.high).all()
+
+
+def test_bands_on_a_logarithmic_scale_grow() -> None:
+    pay = Numeric("pay", *map(Fraction, (0, 1_000_000, 10)), "integer", scale="log")
+    edges = bins(pay)
+    assert [pay.label(low, high) for low, high in zip(edges[:4], edges[1:5], strict=True)] == [
+        "[0, 10)", "[10, 20)", "[20, 50)", "[50, 100)",
+    ]  # fmt: skip
+    assert edges[-1] == pay.size and len(edges) <= 21
+    both = Numeric("owed", *map(Fraction, (-5000, 5000, 1)), "integer", "other", scale="log")
+    edges = bins(both)
+    assert edges[0] == 0 and edges[-1] == both.size and 5000 in edges and len(edges) <= 22

@@ -121,7 +121,8 @@ def test_a_file_without_a_header_shows_no_record(tmp_path):
     path.write_text("33,secret\n44,b\n")
     with pytest.raises(DataError, match="none of the schema's columns") as caught:
         read(path, schema(age=AGE, job=JOB))
-    assert "secret" not in str(caught.value) and "33" not in str(caught.value)
+    said = str(caught.value).replace(str(tmp_path), "")
+    assert "secret" not in said and "33" not in said
 
 
 def test_empty_one_row_and_all_missing(tmp_path):

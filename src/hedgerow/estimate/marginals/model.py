@@ -37,7 +37,10 @@ __all__ = ["Model", "fit_model"]
 
 
 COUNTED_IN = 150_000
-"""Rows that stand for the records when queries are answered."""
+"""The most rows that stand for the records when queries are answered."""
+
+PER_RECORD = 10
+"""And how many of them there are for each record."""
 
 PER_ROW, LEAST_DRAWN, BLOCK = 3, 20_000, 50_000
 
@@ -62,8 +65,9 @@ class Model:
 
     @cached_property
     def weighed(self) -> Weighed:
-        """Rows to count in."""
-        return in_words(self.stand_ins(COUNTED_IN))
+        """Rows to count in: of a small table fewer do, since noise is larger than their steps."""
+        wanted = max(LEAST_DRAWN, int(PER_RECORD * self.forest.total))
+        return in_words(self.stand_ins(min(COUNTED_IN, wanted)))
 
     def stand_ins(self, rows: int) -> Weighed:
         """About so many rows that stand for the records, the same at each time."""
