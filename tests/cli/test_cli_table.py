@@ -128,3 +128,27 @@ def test_items(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
     assert "every item that it holds" in done.stdout
     done = hedge("table", tmp_path / "shop", "--out", tmp_path / "shop.xlsx")
     assert done.exit_code == 0, done.stderr
+
+
+def test_what_was_not_measured_has_no_estimate_anywhere(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    import hedgerow as hr
+    from hedgerow.report.workbook import write_sheet
+
+    names = [f"a{place:02d}" for place in range(40)]
+    schema = hr.Schema.from_dict({
+        "name": "wide", "unit": "row", "attributes": {name: {"type": "boolean"} for name in names},
+    })  # fmt: skip
+    rows = pa.table({name: [True, False] * 100 for name in names})
+    release = hr.publish(rows, schema, epsilon="0.05", seed=1)
+    table = release.table(release.unmeasured[-1])
+    assert not table.known.any() and table.to_arrow()["estimate"].null_count == 2
+    write_sheet(release, table, tmp_path / "x.xlsx")
+    with zipfile.ZipFile(tmp_path / "x.xlsx") as book:
+        sheet = book.read("xl/worksheets/sheet2.xml").decode()
+    for row in ("4", "5"):  # neither an estimate nor a typical error, but an interval
+        assert f'<c r="B{row}"' not in sheet and f'<c r="C{row}"' not in sheet
+        assert f'<c r="D{row}"' in sheet and f'<c r="E{row}"' in sheet
+    with pytest.raises(hr.errors.UsageError, match="nothing to draw"):
+        release.plot(release.unmeasured[-1])

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,14 @@ from hedgerow.release.histogram import Spread, spreads
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.manifest import Document, check_guarantee, common_manifest, schema_of
 from hedgerow.release.plots import Figure, draw_table
-from hedgerow.release.tabulate import Bins, CountTable, cells_of, divisions_of, tabulated
+from hedgerow.release.tabulate import (
+    Bins,
+    CountTable,
+    TableOptions,
+    cells_of,
+    divisions_of,
+    tabulated,
+)
 from hedgerow.schema import Query, Schema
 from hedgerow.store.frames import Frame, as_kind
 
@@ -212,25 +219,17 @@ class Release(ABC):
         found = tabulated(attributes, labels, cells, whole, self.count, by, level, simultaneous)
         return found if top is None else found.largest(top)
 
-    def plot(
-        self,
-        *attributes: str,
-        where: Questions | None = None,
-        by: Literal["count", "share"] = "count",
-        level: float = 0.95,
-        simultaneous: bool = False,
-        bins: Bins | None = None,
-        top: int | None = None,
-    ) -> Figure:
-        """Draws a table with error bars: its arguments are those of `table`.
+    def plot(self, *attributes: str, **options: Unpack[TableOptions]) -> Figure:
+        """Draws a table with error bars.
+
+        Args:
+            attributes: As for `table`.
+            options: As for `table`.
 
         Returns:
             A figure of matplotlib, which notebooks show and `savefig` writes.
         """
-        found = self.table(
-            *attributes, where=where, by=by, level=level, simultaneous=simultaneous, bins=bins,
-            top=top,
-        )  # fmt: skip
+        found = self.table(*attributes, **options)
         return draw_table(found, f"{self.schema.name}: {' by '.join(dict.fromkeys(found.names))}")
 
     def histograms(self) -> tuple[Spread, ...]:

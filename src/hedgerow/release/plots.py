@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["Figure", "draw_table", "new_figure"]
 
 MOST_BARS = 100
-_NOISE = ("unreliable", "not measured")
 
 
 class Figure(Protocol):
@@ -62,15 +61,15 @@ def draw_table(table: CountTable, title: str) -> Figure:
             f"{len(table):,} bars cannot be told apart.",
             hint=f"Take wider bins or the largest cells (top): at most {MOST_BARS}.",
         )
-    if set(table.reliability) == {"not measured"}:
+    known = table.known
+    if not known.any():
         raise UsageError(
             f"{' and '.join(table.names)} was not measured, so there is nothing to draw.",
             hint="Ask for attributes that the release says something about.",
         )
     figure, axes = new_figure((9, 1.6 + 0.3 * max(len(table), 3)))
     found, scale = table.answers, 100.0 if table.by == "share" else 1.0
-    known = np.array([one != "not measured" for one in table.reliability])
-    noisy = np.array([one in _NOISE for one in table.reliability])
+    noisy = ~known | np.array([one == "unreliable" for one in table.reliability])
     values = np.where(known, np.maximum(found.estimate, 0.0), 0.0) * scale
     low, high = found.low * scale, found.high * scale
     seen = np.isfinite(high)
@@ -99,7 +98,8 @@ def _words(table: CountTable) -> str:
     told = f"{what}; thin line: {100 * table.level:g}% interval"
     if table.answers.typical_error is not None:
         told += "; thick line: typical error"
-    return told + "; pale: mostly noise" if set(_NOISE) & set(table.reliability) else told
+    pale = "unreliable" in table.reliability or not table.known.all()
+    return told + "; pale: mostly noise, or not measured" if pale else told
 
 
 def _plain(text: str) -> str:

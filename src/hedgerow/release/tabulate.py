@@ -10,12 +10,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.arrays import Floats
+from hedgerow.arrays import Bools, Floats
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers, check_level
 from hedgerow.estimate.basis import NOT_MEASURED
@@ -25,13 +25,33 @@ from hedgerow.schema.conditions import Intervals, overlap, suggest
 from hedgerow.schema.grid import read_number
 from hedgerow.store.frames import Frame, as_kind
 
-__all__ = ["Bins", "CountTable", "Division", "cells_of", "divisions_of", "tabulated"]
+__all__ = [
+    "Bins",
+    "CountTable",
+    "TableOptions",
+    "Division",
+    "cells_of",
+    "divisions_of",
+    "tabulated",
+]
 
 Division = tuple[tuple[str, int, int], ...]
 """How an attribute is divided: for each part its label, first code, and one past its last."""
 
 Bins = Mapping[str, Iterable[object] | int]
 Ask = Callable[[list[Any], float], Answers]
+
+
+class TableOptions(TypedDict, total=False):
+    """What `Release.table` takes beside attributes, and `Release.plot` with it."""
+
+    where: str | Query | Mapping[str, object] | Iterable[object] | None
+    by: Literal["count", "share"]
+    level: float
+    simultaneous: bool
+    bins: Bins | None
+    top: int | None
+
 
 MOST_CELLS = 1_000_000
 LEAST_ERROR = 1e-12  # of one interval: less is lost when it is taken from 1
@@ -74,12 +94,16 @@ class CountTable:
         """What each estimate is worth: "good", "caution", "unreliable" or "not measured"."""
         return reliability(self.answers)
 
+    @property
+    def known(self) -> Bools:
+        """Which cells have an estimate: an even spread, where nothing was measured, is none."""
+        return np.array([one != NOT_MEASURED for one in self.reliability], np.bool_)
+
     def to_arrow(self) -> pa.Table:
         """An Arrow table with one row per cell."""
         found = self.answers
         columns: dict[str, Any] = dict(zip(self.names, self.labels, strict=True))
-        # an even spread is no finding: where nothing was measured there is no estimate
-        unknown = np.array([one == NOT_MEASURED for one in self.reliability], np.bool_)
+        unknown = ~self.known
         columns["estimate"] = pa.array(found.estimate, mask=unknown)
         columns |= {"low": found.low, "high": found.high}
         if found.typical_error is not None:

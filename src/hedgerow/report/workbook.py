@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -123,11 +124,13 @@ class _Book:
         typical = [] if found.typical_error is None else ["typical_error"]
         numbers = ["estimate", *typical, "low", "high"]
         row = 3
+        known = table.known
         for place, remark in enumerate(table.reliability):
             for column, labels in enumerate(table.labels):
                 sheet.write_string(row, column, labels[place][:_LONGEST_TEXT])
             for column, name in enumerate(numbers, names):
-                self._number(sheet, row, column, float(getattr(found, name)[place]), form)
+                if known[place] or name in ("low", "high"):
+                    self._number(sheet, row, column, float(getattr(found, name)[place]), form)
             sheet.write_string(row, names + len(numbers), REMARKS[remark])
             row += 1
         sheet.write_string(row, 0, TOTAL, self._bold)
@@ -150,10 +153,10 @@ class _Book:
                     sheet.write_string(row, column, str(value)[:_LONGEST_TEXT])
 
     def _number(self, sheet: Any, row: int, column: int, value: float, form: Any) -> None:
-        if value in (float("inf"), float("-inf")) or value != value:
-            sheet.write_string(row, column, "not known")
-        else:
+        if math.isfinite(value):
             sheet.write_number(row, column, value, form)
+        else:
+            sheet.write_string(row, column, "not known")
 
     def _sheet(self, name: str) -> Any:
         """A new sheet; Excel wants short names, all different, without some characters."""
