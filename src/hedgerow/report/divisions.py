@@ -65,7 +65,10 @@ def _marginals(release: TableRelease) -> Safe | None:
     if tables is None:
         return None
     names = [attribute.name for attribute in release.schema.attributes]
-    sentence = "Beside the regions every attribute was counted by itself, over all people"
+    counted = len(tables.single)
+    which = "every attribute" if counted == len(names) else f"{counted} of {len(names)} attributes"
+    were = "were" if 1 < counted < len(names) else "was"
+    sentence = f"Beside the regions {which} {were} counted alone, over all people"
     if pairs := tables.all_pairs:
         listed = "; ".join(" and ".join(names[place] for place in sorted(pair)) for pair in pairs)
         together = "this pair" if len(pairs) == 1 else f"these {len(pairs)} pairs"

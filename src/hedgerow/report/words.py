@@ -37,7 +37,7 @@ _PURPOSES = {
     "cut": "choosing where to cut numbers",
     "grow": "growing the tree, and marginals if there are any",
     "allocate": "sharing out specialisations",
-    "one_way": "counts of every attribute",
+    "one_way": "counts of single attributes",
     "fine": "counts of large groups of numbers, in parts",
     "relate": "choosing pairs of attributes",
     "two_way": "counts of these pairs",
