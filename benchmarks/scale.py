@@ -156,7 +156,7 @@ def local_cluster(workers: int) -> Any:
     import dask
     from distributed import LocalCluster
 
-    from hedgerow.counting.cluster import WORKER_SETTINGS
+    from hedgerow.counting.cluster.connection import WORKER_SETTINGS
 
     with dask.config.set(WORKER_SETTINGS):
         return LocalCluster(

@@ -163,7 +163,7 @@ def test_no_scheduler(
     hedge: Hedge, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("hedgerow.counting.cluster._PATIENCE", 1)
+    monkeypatch.setattr("hedgerow.counting.cluster.connection.PATIENCE", 1)
     done = hedge(
         "publish", people / "parts", "--schema", people / "schema.yaml", "--epsilon", 1,
         "--out", tmp_path / "r", "--scheduler", "tcp://127.0.0.1:1", "--json",

@@ -46,7 +46,7 @@ def end_of_the_cluster(workers: None) -> Iterator[None]:
 
 
 def on_cluster(table: Table) -> Engine:
-    from hedgerow.counting.cluster import ClusterEngine
+    from hedgerow.counting.cluster.engine import ClusterEngine
 
     return ClusterEngine.of_table(table, client(), partitions=5)
 

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,39 @@ from hedgerow.schema import Schema
 from hedgerow.schema.items import WEIGHT
 from hedgerow.table import Transactions
 
+
+@cache
+def client() -> Any:
+    """A cluster inside this process, until the last test of this file."""
+    distributed = pytest.importorskip("distributed")
+    return distributed.Client(
+        processes=False, n_workers=2, threads_per_worker=1, memory_limit=0,
+        dashboard_address="127.0.0.1:0", set_as_default=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def end_of_the_cluster(workers: None) -> Iterator[None]:
+    """Or it would go on, and take its share of the processor from all later tests."""
+    yield
+    if client.cache_info().currsize:
+        client().close()
+        client.cache_clear()
+
+
+def on_cluster(data: Transactions) -> Any:
+    from hedgerow.counting.cluster.items import ClusterItems
+
+    return ClusterItems.of_transactions(data, client(), partitions=3)
+
+
 ENGINES: dict[str, Any] = {
     "memory": MemoryItems,
     "streamed": StreamedItems.of_transactions,
     "streamed, tiny chunks on disk": lambda made: StreamedItems.of_transactions(
         made, Memory(chunk=50, rows=0, bounds=0, batch=1)
     ),
+    "dask": on_cluster,
 }
 ITEMS = 9
 EACH = np.arange(ITEMS)

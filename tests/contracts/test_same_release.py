@@ -16,7 +16,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import sample
-from hedgerow.counting import cluster
+from hedgerow.counting.cluster import engine as cluster
 from hedgerow.counting.streaming import streamed
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.publish.diffpart import DiffPart
@@ -133,8 +133,10 @@ def test_a_lost_worker_changes_nothing(
 
 
 @pytest.mark.parametrize("schedule", ["tuned", "paper"])
-def test_transactions_too(schedule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """DiffPart in memory and from scratch files, from a text file and from Parquet."""
+def test_transactions_too(
+    schedule: str, scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DiffPart in memory, from scratch files and on a cluster, from text and from Parquet."""
     source = random.Random(3)
     records = [sorted(source.sample(range(1, 31), source.randint(1, 6))) for _ in range(2000)]
     text = tmp_path / "baskets.dat"
@@ -146,8 +148,8 @@ def test_transactions_too(schedule: str, tmp_path: Path, monkeypatch: pytest.Mon
     )
     method = DiffPart(schedule=schedule)  # type: ignore[arg-type]
 
-    def saved_items(path: Path, out: str, engine: str) -> dict[str, bytes]:
-        release = hr.publish(path, schema, method, epsilon=1, seed=5, engine=engine)
+    def saved_items(path: Path, out: str, engine: str, **more: Any) -> dict[str, bytes]:
+        release = hr.publish(path, schema, method, epsilon=1, seed=5, engine=engine, **more)
         release.save(tmp_path / out)
         return {file.name: file.read_bytes() for file in sorted((tmp_path / out).iterdir())}
 
@@ -157,5 +159,4 @@ def test_transactions_too(schedule: str, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(streamed.Memory, "of", lambda total, threads: tiny)
     assert expected == saved_items(text, "tiny", "streamed")
     assert expected == saved_items(lists, "lists", "streamed")
-    with pytest.raises(hr.errors.UsageError, match="does not count transactions"):
-        saved_items(lists, "dask", "dask")
+    assert expected == saved_items(lists, "dask", "dask", scheduler=scheduler)

@@ -13,7 +13,8 @@ from hedgerow.audit import files
 from hedgerow.audit.distinguish import ERROR, epsilon_bound, tally
 from hedgerow.audit.files import check_preparation, crowded_pair, file_pairs, run_on, with_people
 from hedgerow.audit.methods import AUDITED
-from hedgerow.audit.neighbours import deep_pairs, picker
+from hedgerow.audit.neighbours import deep_pairs, picker, random_schema, random_universe
+from hedgerow.audit.records import records_of
 from hedgerow.audit.replay import record, replay
 from hedgerow.audit.replay_trace import compare
 from hedgerow.audit.rules import ROUNDING, replay_pair
@@ -49,7 +50,8 @@ def complaints(method, pairs, delta=0):
 
 
 def some(folder, method, seed=1, number=NUMBER):
-    pairs = file_pairs(folder, None, picker(seed), isinstance(method, DiffPart))
+    make = random_universe if isinstance(method, DiffPart) else random_schema
+    pairs = file_pairs(folder, None, picker(seed), make)
     return itertools.islice(pairs, number)
 
 
@@ -64,8 +66,8 @@ def test_a_whole_person_loses_no_more_than_epsilon(entry, method, tmp_path):
 def test_files_are_what_they_say(tmp_path):
     """Persons of fewer rows than count, as many, and more; all formats, both engines."""
     seen, engines, sizes = set(), set(), set()
-    for items in (False, True):
-        pairs = file_pairs(tmp_path, None, picker(2), items)
+    for make in (random_schema, random_universe):
+        pairs = file_pairs(tmp_path, None, picker(2), make)
         for pair in itertools.islice(pairs, 20):
             assert pair.without.schema.unit is not None
             seen.add("".join(pair.with_it.path.suffixes))
@@ -97,7 +99,7 @@ def test_any_schema_can_be_written(tmp_path):
         {"name": "lists", "unit": "row", "items": {"universe": ["a b", "c"], "column": "bought"}}
     )
     for schema, method in ((made, DiffMulti()), (lists, DiffPart())):
-        pairs = file_pairs(tmp_path, schema, picker(1), False)
+        pairs = file_pairs(tmp_path, schema, picker(1), random_schema)
         assert complaints(method, itertools.islice(pairs, 3))[0] == []
 
 
@@ -162,10 +164,9 @@ def test_items_that_are_not_capped_are_caught(tmp_path, monkeypatch):
 
 
 def bound_from_files(folder, method, way, runs):
-    items = isinstance(method, DiffPart)
-    pair = crowded_pair(folder, items, way)
+    pair = crowded_pair(folder, "transactions" if isinstance(method, DiffPart) else "table", way)
     budget = method.plan(pair.without.schema, 1).budget
-    trial = whole_person(pair, files.CROWDED_OTHERS, 1 if items else files.CROWDED_CAP)
+    trial = whole_person(pair, files.CROWDED_OTHERS, records_of(pair.without.schema).most_added())
     hits, done = tally(
         trial, lambda stored, sampler: run_on(stored, method, budget, sampler), runs, seed=4
     )

@@ -10,7 +10,8 @@ from typing import Any
 
 from hedgerow.audit import trials
 from hedgerow.audit.distinguish import Trial
-from hedgerow.audit.neighbours import TINY_TABLES, Pick, random_schema
+from hedgerow.audit.neighbours import TINY_TABLES, picker, random_schema
+from hedgerow.audit.records import Pick
 from hedgerow.privacy.budget import Budget
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Publisher
@@ -60,6 +61,11 @@ class Audited:
     needs_delta: bool = False
     slow: int = 1
     deep: tuple[tuple[Publisher, Fraction], ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The kind of data that it publishes."""
+        return self.schemas(picker(0)).kind
 
 
 def experiments(

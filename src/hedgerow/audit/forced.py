@@ -16,7 +16,7 @@ import numpy as np
 
 from hedgerow.arrays import Ints, Words
 from hedgerow.audit.enumeration import published
-from hedgerow.audit.neighbours import Pick
+from hedgerow.audit.records import Pick, records_of
 from hedgerow.audit.replay import record
 from hedgerow.audit.replay_trace import DivergedError
 from hedgerow.privacy.budget import Budget
@@ -25,7 +25,6 @@ from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sam
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema
-from hedgerow.table import Table, Transactions
 
 __all__ = ["check_rules", "first_difference", "unlike_tables"]
 
@@ -144,24 +143,7 @@ def unlike_tables(schema: Schema, pick: Pick, many: int) -> list[Any]:
         many: How many records the largest has; public rules should have turned by then.
     """
     source = np.random.default_rng(pick(0, 2**31 - 1))
-    sizes = (0, 3, many)
-    if schema.items is not None:
-        held = [source.random((rows, schema.items.size)) < source.random() for rows in sizes]
-        for table in held:
-            table[~table.any(axis=1), 0] = True  # nobody's set is empty
-        return [
-            Transactions(
-                schema,
-                np.concatenate([[0], np.cumsum(table.sum(axis=1))]).astype(np.int64),
-                np.nonzero(table)[1].astype(np.int32),
-            )
-            for table in held
-        ]
-    codes = [attribute.size for attribute in schema.attributes] + [max(1, len(schema.classes))]
-    return [
-        Table(schema, (source.random((rows, len(codes))) ** 2 * codes).astype(np.uint32))
-        for rows in sizes
-    ]
+    return records_of(schema).unlike((0, 3, many), source)
 
 
 def check_rules(

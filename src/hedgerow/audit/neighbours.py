@@ -7,15 +7,15 @@ command can draw from a plain generator.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from hedgerow.audit.records import Codes, Pick, records_of
 from hedgerow.schema import Schema
-from hedgerow.table import Table, Transactions
 
 __all__ = [
     "TINY_TABLES",
@@ -33,9 +33,6 @@ __all__ = [
     "short_or_long_schema",
     "tiny_pairs",
 ]
-
-Pick = Callable[[int, int], int]
-"""Picks a whole number from low to high, both included."""
 
 _MOST_ROWS = 12  # small tables: one record weighs most where few others are
 
@@ -73,7 +70,7 @@ def picker(seed: int) -> Pick:
     return lambda low, high: int(source.integers(low, high + 1))
 
 
-def pair_of(words: str, schema: Schema, rows: Any, extra: tuple[int, ...]) -> Pair:
+def pair_of(words: str, schema: Schema, rows: Sequence[Codes], extra: Codes) -> Pair:
     """A pair from the codes of a table and of one record.
 
     Args:
@@ -82,75 +79,14 @@ def pair_of(words: str, schema: Schema, rows: Any, extra: tuple[int, ...]) -> Pa
         rows: The codes of the records: predictors, then the class; or items.
         extra: The codes of the record that the neighbour has in addition.
     """
-    if schema.items is not None:
-        return Pair(
-            words, _transactions(schema, rows), _transactions(schema, [*rows, extra]), tuple(extra)
-        )
-    codes = np.asarray(rows, dtype=np.uint32).reshape(-1, len(extra))
-    more = np.concatenate([codes, np.asarray([extra], dtype=np.uint32)])
-    return Pair(words, Table(schema, codes), Table(schema, more), tuple(extra))
-
-
-def _transactions(schema: Schema, records: Any) -> Transactions:
-    start = np.concatenate([[0], np.cumsum([len(record) for record in records])])
-    codes = [code for record in records for code in sorted(record)]
-    return Transactions(schema, start.astype(np.int64), np.asarray(codes, dtype=np.int32))
-
-
-def _sizes(schema: Schema) -> list[int]:
-    """The number of codes of every predictor, and of classes."""
-    return [attribute.size for attribute in schema.attributes] + [max(1, len(schema.classes))]
+    records = records_of(schema)
+    return Pair(words, records.data(rows), records.data([*rows, extra]), tuple(extra))
 
 
 def edge_cases(schema: Schema, pick: Pick) -> list[Pair]:
     """The neighbours at which mistakes show first, on any schema."""
-    if schema.items is not None:
-        return _transaction_edge_cases(schema, pick)
-    sizes = _sizes(schema)
-    low, high = tuple(0 for _ in sizes), tuple(size - 1 for size in sizes)
-    middle = tuple(size // 2 for size in sizes)
-    unseen = (*middle[:-1], high[-1])
-    first, last = (*low[:-1], 0), (*high[:-1], 0)
-    seen = [(*middle[:-1], 0), (*high[:-1], max(0, high[-1] - 1))]
-    tied = [first, (*low[:-1], high[-1]), last, (*high[:-1], high[-1])]
-
-    def crowd(number: int) -> list[tuple[int, ...]]:
-        return [tuple(pick(0, size - 1) for size in sizes) for _ in range(number)]
-
-    return [
-        pair_of("empty table", schema, [], middle),
-        pair_of("alone in its region", schema, [first] * 12, last),
-        pair_of("low grid end", schema, crowd(15), low),
-        pair_of("high grid end", schema, crowd(15), high),
-        pair_of("unseen class", schema, seen * 6, unseen),
-        pair_of("ties", schema, tied, tied[1]),
-        pair_of("one of many", schema, crowd(40), middle),
-    ]
-
-
-def _some_items(schema: Schema, pick: Pick) -> tuple[int, ...]:
-    """Any set of items but the empty one."""
-    assert schema.items is not None
-    items = schema.items.size
-    number = pick(1, min(items, 8))
-    return tuple(sorted({pick(0, items - 1) for _ in range(number)}))
-
-
-def _transaction_edge_cases(schema: Schema, pick: Pick) -> list[Pair]:
-    assert schema.items is not None
-    items = schema.items.size
-    everything, last = tuple(range(min(items, 12))), (items - 1,)
-    crowd = [_some_items(schema, pick) for _ in range(30)]
-    ends = [(0,), last]
-    return [
-        pair_of("no transactions", schema, [], everything),
-        pair_of("no transactions, one item", schema, [], (0,)),
-        pair_of("alone with its item", schema, [(0,)] * 9, last),
-        pair_of("many items", schema, [(0,)] * 9 + [everything] * 3, everything),
-        pair_of("one of many, last item", schema, crowd, last),
-        pair_of("one of many", schema, crowd, everything),
-        pair_of("a new set of known items", schema, ends * 5, tuple(sorted({0, items - 1}))),
-    ]
+    sketches = records_of(schema).edge_cases(pick)
+    return [pair_of(words, schema, rows, extra) for words, rows, extra in sketches]
 
 
 DEEP = Schema.from_dict(
@@ -180,16 +116,9 @@ def deep_pairs(epsilon: Fraction) -> list[Pair]:
 
 def random_pair(schema: Schema, pick: Pick) -> Pair:
     """Any small table of a schema, and any record."""
-    if schema.items is not None:
-        records = [_some_items(schema, pick) for _ in range(pick(0, _MOST_ROWS))]
-        return pair_of("at random", schema, records, _some_items(schema, pick))
-    sizes = _sizes(schema)
-
-    def row() -> tuple[int, ...]:
-        return tuple(pick(0, size - 1) for size in sizes)
-
-    rows = [row() for _ in range(pick(0, _MOST_ROWS))]
-    return pair_of("at random", schema, rows, row())
+    records = records_of(schema)
+    rows = [records.random(pick) for _ in range(pick(0, _MOST_ROWS))]
+    return pair_of("at random", schema, rows, records.random(pick))
 
 
 def random_schema(pick: Pick) -> Schema:
@@ -269,12 +198,7 @@ TINY_UNIVERSES = {
 
 def tiny_pairs(schema: Schema) -> list[Pair]:
     """Neighbours whose whole laws can be compared."""
-    if schema.items is not None:
-        low: tuple[int, ...] = (0,)
-        high: tuple[int, ...] = (0, schema.items.size - 1)
-    else:
-        sizes = _sizes(schema)
-        low, high = tuple(0 for _ in sizes), tuple(size - 1 for size in sizes)
+    low, high = records_of(schema).ends()
     return [
         pair_of("no records", schema, [], low),
         pair_of("one record and another", schema, [low], high),

@@ -20,7 +20,8 @@ import numpy as np
 
 from hedgerow.arrays import Floats
 from hedgerow.audit.enumeration import published
-from hedgerow.audit.neighbours import Pair, Pick, pair_of, picker, random_pair
+from hedgerow.audit.neighbours import Pair, pair_of, picker, random_pair
+from hedgerow.audit.records import Pick, records_of
 from hedgerow.audit.replay import record, replay
 from hedgerow.audit.replay_trace import DivergedError
 from hedgerow.errors import UsageError
@@ -30,7 +31,6 @@ from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema
-from hedgerow.table import Transactions
 
 __all__ = ["fits", "CANDIDATES", "log_ratios", "search_pair", "worth"]
 
@@ -186,8 +186,4 @@ def _changed(pair: Pair, pick: Pick) -> Pair:
 
 def _rows(pair: Pair) -> list[tuple[int, ...]]:
     """The records of the smaller table."""
-    table = pair.without
-    if isinstance(table, Transactions):
-        ends = zip(table.start[:-1].tolist(), table.start[1:].tolist(), strict=True)
-        return [tuple(table.codes[first:stop].tolist()) for first, stop in ends]
-    return [tuple(row) for row in table.codes.tolist()]
+    return records_of(pair.without.schema).of(pair.without)

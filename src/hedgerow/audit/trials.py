@@ -15,12 +15,12 @@ import numpy as np
 
 from hedgerow.audit.distinguish import Draw, Trial
 from hedgerow.audit.neighbours import Pair, deep_pairs, pair_of
+from hedgerow.audit.records import published_count, records_of
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.publisher import Outcome, Publisher
 from hedgerow.schema import Schema
-from hedgerow.table import Transactions
 
 __all__ = [
     "PERSONAL",
@@ -64,27 +64,8 @@ def _trial(name: str, words: str, pair: Pair, events: dict[str, Any]) -> Trial:
     return Trial(name, words, pair.without, pair.with_it, events)
 
 
-def _count(outcome: Outcome, row: tuple[int, ...]) -> float | None:
-    """The published count of a record's region and class, or None where it is not listed."""
-    partition: Any = outcome.partition
-    for found in outcome.measurements:
-        if found.name not in ("leaf", "count"):
-            continue
-        place = partition.locate(np.asarray([row[:-1]]))[0]
-        if found.at == "node":
-            place = partition.leaves[place]
-        here = found.where == place
-        if found.klass is not None:
-            here &= found.klass == row[-1]
-            return found.values[here, 0][0].item() if here.any() else None
-        if not here.any() or row[-1] >= found.values.shape[1]:
-            return None
-        return found.values[here, row[-1]][0].item()  # type: ignore[no-any-return]
-    return None
-
-
 def _reaches(outcome: Outcome, row: tuple[int, ...], least: float) -> bool:
-    count = _count(outcome, row)
+    count = published_count(outcome, row)
     return count is not None and count >= least
 
 
@@ -138,7 +119,7 @@ def empty_row(method: Publisher) -> Trial:
     """T4: groups without records are published like all others."""
     pair = pair_of("", _schema(_TWO, ("no", "yes")), [(0, 0)] * 5, (1, 1))
     events = {
-        "(y, yes) is listed": lambda outcome: _count(outcome, (1, 1)) is not None,
+        "(y, yes) is listed": lambda outcome: published_count(outcome, (1, 1)) is not None,
         "(y, yes) counts 1 or more": lambda outcome: _reaches(outcome, (1, 1), 1),
     }
     return _trial("T4", "every group is published, empty ones too", pair, events)
@@ -156,7 +137,7 @@ def classes_from_data(method: Publisher) -> Trial:
     classes = ("no", "yes", "maybe")
     pair = pair_of("", _schema(_TWO, classes), [(0, 0), (1, 1)], (0, 2))
     events = {
-        "an unseen class is listed": lambda outcome: _count(outcome, (0, 2)) is not None,
+        "an unseen class is listed": lambda outcome: published_count(outcome, (0, 2)) is not None,
         "it counts 1 or more": lambda outcome: _reaches(outcome, (0, 2), 1),
     }
     return _trial("T5c", "classes do not follow the records", pair, events)
@@ -207,7 +188,7 @@ def float_support(method: Publisher) -> Trial:
 
     def fine(outcome: Outcome) -> bool:
         # one plus a float cannot have binary digits below the 53rd
-        count = _count(outcome, (0, 0))
+        count = published_count(outcome, (0, 0))
         return count is not None and math.ldexp(count, 53) % 1 != 0
 
     return _trial("T12", "noise has the same digits everywhere", pair, {"very fine digits": fine})
@@ -308,20 +289,11 @@ def some_and_none(method: Publisher, each: int) -> Trial:
 
 def presence(pair: Pair) -> Trial:
     """On any schema: is the record there? Its own count is looked at, or the sum of all sets."""
-    rows, extra = pair.without.codes, pair.extra
+    records = records_of(pair.without.schema)
 
     def more(outcome: Outcome) -> bool:
-        partition: Any = outcome.partition
-        region = partition.locate(np.asarray([extra[:-1]]))[0]
-        mates = partition.locate(rows[:, :-1]) == region if len(rows) else np.zeros(0, bool)
-        same = int((mates & (rows[:, -1] == extra[-1])).sum()) if len(rows) else 0
-        return _reaches(outcome, extra, same + 1)
+        return records.one_more(outcome, pair.without, pair.extra)
 
-    def more_sets(outcome: Outcome) -> bool:
-        return bool(outcome.measurements[-1].values.sum() >= len(pair.without.start))
-
-    if isinstance(pair.without, Transactions):
-        more = more_sets
     return _trial("P", f"is somebody there? ({pair.words})", pair, {"one more is counted": more})
 
 
@@ -333,11 +305,10 @@ def whole_person(pair: Pair, others: int, cap: int) -> Trial:
         others: How many records the smaller one has.
         cap: How many rows of one person count; transactions of one person are one record.
     """
+    records = records_of(pair.without.schema)
 
     def more(outcome: Outcome, rows: int) -> bool:
-        if pair.without.schema.items is None:
-            return _reaches(outcome, pair.extra, rows)
-        return bool(outcome.measurements[-1].values.sum() >= others + rows)
+        return records.reaches(outcome, pair.extra, others, rows)
 
     events = {
         "somebody is counted": lambda outcome: more(outcome, 1),

@@ -17,7 +17,6 @@ from typing import Any
 from hedgerow.audit.distinguish import ERROR, Trial, epsilon_bound, tally
 from hedgerow.audit.enumeration import TooManyPathsError, epsilon_between, hockey_stick, law_of
 from hedgerow.audit.files import (
-    CROWDED_CAP,
     CROWDED_OTHERS,
     WAYS,
     Stored,
@@ -31,13 +30,13 @@ from hedgerow.audit.learned import distinguish
 from hedgerow.audit.methods import AUDITED, Audited, describe
 from hedgerow.audit.neighbours import (
     Pair,
-    Pick,
     deep_pairs,
     edge_cases,
     picker,
     random_pair,
     tiny_pairs,
 )
+from hedgerow.audit.records import Pick, records_of
 from hedgerow.audit.report import Line, Report
 from hedgerow.audit.rules import ROUNDING, check_books, replay_pair
 from hedgerow.audit.search import CANDIDATES, fits, search_pair
@@ -124,10 +123,10 @@ def audit(
         raise UsageError(
             f"There is no audit of {name!r}.", hint=f"Use one of: {', '.join(AUDITED)}."
         )
-    if schema and (schema.items is None) != (entry.schemas(picker(0)).items is None):
-        kinds = ("tables", "transactions") if schema.items else ("transactions", "tables")
+    if schema and schema.kind != entry.kind:
         raise UsageError(
-            f"{name} publishes {kinds[0]}, and the schema describes {kinds[1]}.",
+            f"{name} publishes {_PLURAL[entry.kind]}, and the schema describes "
+            f"{_PLURAL[schema.kind]}.",
             hint="Leave the schema out, or audit a method for such data.",
         )
     if entry.needs_delta and not Budget.of(epsilon, delta).delta:
@@ -172,6 +171,9 @@ def audit(
     return Report(tuple(lines), len(parts))
 
 
+_PLURAL = {"table": "tables", "transactions": "transactions"}
+
+
 def _pairs(schema: Schema | None, make: Callable[[Pick], Schema], seed: int) -> Iterator[Pair]:
     """Neighbours without end: edge cases first, then at random."""
     pick = picker(seed)
@@ -210,22 +212,12 @@ def _replay(
     yield line("ledger", None, booked, misbooked is None, misbooked or words)
 
 
-def _cells(schema: Schema) -> int:
-    """How many kinds of records there can be."""
-    if schema.items is not None:
-        return int(2 ** min(schema.items.size, 60)) - 1
-    cells = max(1, len(schema.classes))
-    for attribute in schema.attributes:
-        cells *= attribute.size
-    return cells
-
-
 def _enumerate(
     setting: _Setting, entry: Audited, mode: Publisher, schema: Schema | None
 ) -> Iterator[Line]:
     """The whole laws of one mode on tiny domains."""
     for words, small in (entry.tiny_schemas if schema is None else {schema.name: schema}).items():
-        if _cells(small) > TINY_CELLS or not fits(mode, small, setting.budget):
+        if records_of(small).possible() > TINY_CELLS or not fits(mode, small, setting.budget):
             continue
         for pair in tiny_pairs(small):
             if setting.out_of_time():
@@ -366,11 +358,10 @@ def _files(
     """Replays from files, with a whole person more or less."""
     wanted = max(1, setting.runs // entry.slow // len(entry.modes) // 20)
     epsilon, delta = setting.budget.epsilon, setting.budget.delta
-    items = entry.schemas(picker(0)).items is not None
     tried, strongest = 0, 0.0
     wrong: str | None = None
     with TemporaryDirectory() as folder:
-        pairs = file_pairs(Path(folder), schema, picker(setting.seed), items)
+        pairs = file_pairs(Path(folder), schema, picker(setting.seed), entry.schemas)
         for number, pair in enumerate(islice(pairs, wanted)):
             if setting.out_of_time():
                 break
@@ -397,14 +388,13 @@ def _files(
 
 def _distinguish_files(setting: _Setting, entry: Audited, mode: Publisher) -> Iterator[Line]:
     """A distinguisher on files: a person with far more rows than count."""
-    items = entry.schemas(picker(0)).items is not None
     place = entry.modes.index(mode)
     with TemporaryDirectory() as folder:
-        pair = crowded_pair(Path(folder), items, WAYS[place % len(WAYS)])
+        pair = crowded_pair(Path(folder), entry.kind, WAYS[place % len(WAYS)])
         if not fits(mode, pair.without.schema, setting.budget):
             return
         budget = mode.plan(pair.without.schema, setting.budget.epsilon, setting.budget.delta).budget
-        trial = whole_person(pair, CROWDED_OTHERS, 1 if items else CROWDED_CAP)
+        trial = whole_person(pair, CROWDED_OTHERS, records_of(pair.without.schema).most_added())
         error = ERROR / 2 / len(entry.modes) / len(trial.events)
         runs = max(1, setting.runs // 10)  # a file is read anew for each
         yield from _distinguish(setting, mode, budget, trial, runs, setting.seed + place, error)

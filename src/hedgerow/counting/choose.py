@@ -27,6 +27,8 @@ from hedgerow.table import (
     Database,
     FrameKind,
     RowStream,
+    Table,
+    Transactions,
     WeightColumns,
     collect,
     frame_kind,
@@ -34,7 +36,7 @@ from hedgerow.table import (
 )
 from hedgerow.table.source import Progress, silent
 
-__all__ = ["ENGINES", "Counting", "open_engine", "read_bytes"]
+__all__ = ["ENGINES", "Counting", "engine_of", "open_engine", "read_bytes"]
 
 ENGINES = ("memory", "streamed", "dask")
 
@@ -157,11 +159,16 @@ def open_engine(
             rows.keep_room(ROOM)
             yield rows, kind
     else:
-        from hedgerow.counting.cluster import ClusterEngine
+        from hedgerow.counting.cluster.engine import ClusterEngine
 
         with ClusterEngine.read(stream, counting.scheduler, counting.bytes, told=reading) as rows:
             rows.watch(passing)
             yield rows, kind
+
+
+def engine_of(data: Table | Transactions) -> Engine | ItemEngine:
+    """The engine for data in memory."""
+    return MemoryItems(data) if isinstance(data, Transactions) else MemoryEngine(data)
 
 
 @contextmanager
@@ -169,11 +176,14 @@ def _item_engine(
     source: Any, schema: Schema, counting: Counting, how: dict[str, Any], passing: Progress
 ) -> Iterator[ItemEngine]:
     """The engine for transactions, which are read as `read_transactions` is told by `how`."""
-    if counting.engine == "dask" or counting.scheduler is not None:
-        raise UsageError(
-            "The Dask engine does not count transactions.",
-            hint="Take the engine streamed, or leave it out.",
-        )
+    if counting.engine == "dask" or (counting.engine is None and counting.scheduler is not None):
+        from hedgerow.counting.cluster.items import ClusterItems
+
+        told, empty = how["progress"], how["allow_empty"]
+        with ClusterItems.read(source, schema, counting.scheduler, told, empty) as held:
+            held.watch(passing)
+            yield held
+        return
     streamed = counting.engine == "streamed"
     if counting.engine is None:
         streamed = not _small(source, counting.bytes)

@@ -18,8 +18,10 @@ __all__ = [
     "MemoryItems",
     "child_bounds",
     "count_cells",
+    "count_sizes",
     "count_supports",
     "expand_records",
+    "sum_masks",
 ]
 
 
@@ -43,10 +45,9 @@ class MemoryItems:
 
     def sizes(self, edges: Ints) -> Sealed[Ints]:
         """See `ItemEngine.sizes`."""
-        size = np.diff(self._start)
-        bins = np.searchsorted(edges, size, side="right") - 1
-        counts = np.bincount(bins[bins >= 0], minlength=len(edges))
-        return Sealed(counts.astype(np.int64))
+        counts = np.zeros(len(edges), dtype=np.int64)
+        count_sizes(self._start, edges, counts)
+        return Sealed(counts)
 
     def supports(self, cap: int, group: Ints, groups: int) -> Sealed[Ints]:
         """See `ItemEngine.supports`."""
@@ -85,6 +86,12 @@ class MemoryItems:
         return Sealed(self._held[partitions][:, None].copy())
 
 
+def count_sizes(start: Ints, edges: Ints, counts: Ints) -> None:
+    """Adds the number of records by their number of items: see `ItemEngine.sizes`."""
+    bins = np.searchsorted(edges, np.diff(start), side="right") - 1
+    counts += np.bincount(bins[bins >= 0], minlength=len(edges))
+
+
 def expand_records(
     start: Ints, codes: NDArray[Any], order: Ints, begin: Ints, end: Ints, expansion: Expansion
 ) -> Masks:
@@ -114,6 +121,29 @@ def expand_records(
     count = np.diff(np.append(group, len(mask)))
     groups = np.concatenate([[0], np.cumsum(np.bincount(place[group], minlength=len(size)))])
     return Masks(groups, mask[group], count)
+
+
+def sum_masks(parts: list[Masks]) -> Masks:
+    """Adds up the sub-partitions of several chunks.
+
+    Example:
+        >>> one = Masks(np.array([0, 1, 3]), np.array([5, 1, 2]), np.array([1, 1, 1]))
+        >>> both = sum_masks([one, one])
+        >>> both.start.tolist(), both.mask.tolist(), both.count.tolist()
+        ([0, 1, 3], [5, 1, 2], [2, 2, 2])
+    """
+    partitions = len(parts[0].start) - 1
+    place = np.concatenate([np.repeat(np.arange(partitions), np.diff(p.start)) for p in parts])
+    mask = np.concatenate([part.mask for part in parts])
+    count = np.concatenate([part.count for part in parts])
+    order = np.lexsort((mask, place))
+    place, mask, count = place[order], mask[order], count[order]
+    fresh = np.ones(len(mask), dtype=np.bool_)
+    fresh[1:] = (mask[1:] != mask[:-1]) | (place[1:] != place[:-1])
+    first = np.flatnonzero(fresh)
+    start = np.concatenate([[0], np.cumsum(np.bincount(place[first], minlength=partitions))])
+    summed = np.add.reduceat(count, first) if len(first) else count
+    return Masks(start, mask[first], summed)
 
 
 def child_bounds(begin: Ints, found: Masks, place: Ints, mask: Ints) -> tuple[Ints, Ints]:

@@ -10,9 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from hedgerow.counting.choose import Counting, open_engine
-from hedgerow.counting.item_memory import MemoryItems
-from hedgerow.counting.memory import MemoryEngine
+from hedgerow.counting.choose import Counting, engine_of, open_engine
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY
 from hedgerow.errors import LedgerWarning, UsageError
 from hedgerow.methods import METHODS, for_data, load
@@ -218,9 +216,8 @@ def run(
         sampler: Where outcomes come from.
         progress: Told how far the run is.
     """
-    engine = MemoryItems(data) if isinstance(data, Transactions) else MemoryEngine(data)
     plan = method.plan_for(data.schema, budget)
-    return method.run(engine, data.schema, plan, sampler, progress)
+    return method.run(engine_of(data), data.schema, plan, sampler, progress)
 
 
 class _Pace:

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Ints, Small
-from hedgerow.errors import DataError
+from hedgerow.errors import DataError, DataWarning
 from hedgerow.table.lookup import Lookup
+from hedgerow.table.source import no_records
 
-__all__ = ["Records", "Sink"]
+__all__ = ["Noted", "Records", "Sink"]
 
 _PLACES = 3  # named in a complaint; more would begin to count records
 
 Places = Callable[[Sequence[int]], list[str]]
 Sink = Callable[[Small, Ints], None]
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What was odd about some of the records.
+
+    Args:
+        foreign: The first places at which a foreign item stands.
+        mark: What looks like a separator that the schema does not name.
+        useful: Whether any record has an item of the universe.
+        empty: Whether there was no record.
+    """
+
+    foreign: tuple[int, ...] = ()
+    mark: str | None = None
+    useful: bool = False
+    empty: bool = True
 
 
 class Records:
@@ -29,9 +49,17 @@ class Records:
         places: Turns record numbers (from 0) into words such as `line 12`.
         sink: Takes the codes of records and the number of each one's codes, block by block; without
             it they are kept here.
+        first: The number of the first record.
     """
 
-    def __init__(self, lookup: Lookup, what: str, places: Places, sink: Sink | None = None) -> None:
+    def __init__(
+        self,
+        lookup: Lookup,
+        what: str,
+        places: Places,
+        sink: Sink | None = None,
+        first: int = 0,
+    ) -> None:
         self._lookup = lookup
         self._sink = sink
         self.what = what
@@ -41,7 +69,7 @@ class Records:
         self._ends.add(np.zeros(1, np.int64))
         self._foreign: list[int] = []
         self._odd: int | None = None
-        self._seen = 0
+        self._seen = first
         self._useful = False
         self.empty = True  # until a record was seen, whatever rules make of it
 
@@ -107,6 +135,26 @@ class Records:
                 "nothing. Check the universe, and the separator or column, in the schema."
             )
         return found
+
+    @property
+    def noted(self) -> Noted:
+        """What another process has to know of these records, but not the records."""
+        return Noted(tuple(self._foreign), self._lookup.mark, self._useful, self.empty)
+
+    def merge(self, noted: Noted) -> None:
+        """Adds what another process noted of later records."""
+        self._foreign = sorted([*self._foreign, *noted.foreign])[:_PLACES]
+        self._lookup.mark = self._lookup.mark or noted.mark
+        self._useful = self._useful or noted.useful
+        self.empty = self.empty and noted.empty
+
+    def done(self, allow_empty: bool) -> None:
+        """Refuses what breaks the schema and warns of what is odd, when all records were seen."""
+        if self.empty and not allow_empty:
+            raise no_records(self.what)
+        self.check()
+        for sentence in self.warnings():
+            warnings.warn(sentence, DataWarning, stacklevel=4)
 
     def finish(self) -> tuple[Ints, Small]:
         """Where each record begins (and the last one ends), and all codes."""

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.errors import DataError
+from hedgerow.schema import Items
 from hedgerow.table.encode import is_list, plain_array
 from hedgerow.table.lookup import Lookup
 from hedgerow.table.person import person_ids, person_numbers
@@ -18,7 +19,7 @@ from hedgerow.table.records import Records, Sink
 from hedgerow.table.source import Progress, Source
 from hedgerow.table.transaction_kernels import FOREIGN, NOTHING
 
-__all__ = ["read_columns"]
+__all__ = ["column_of", "items_of", "read_columns"]
 
 
 def read_columns(
@@ -34,15 +35,14 @@ def read_columns(
     if items.person is not None and items.item is not None:
         _read_long(source, items.person, items.item, lookup, records, progress)
         return records
-    column = _only(source) if items.column is None else items.column
-    (place,) = _places(source, [column])
-    for batch in source.batches([place]):
-        records.add(*_items_of(batch.column(0), column, lookup))
+    column = column_of(source, items)
+    for batch in source.batches(_places(source, [column])):
+        records.add(*items_of(batch.column(0), column, lookup))
         _tell(source, progress)
     return records
 
 
-def _items_of(array: Any, column: str, lookup: Lookup) -> tuple[Small, Ints]:
+def items_of(array: Any, column: str, lookup: Lookup) -> tuple[Small, Ints]:
     """The codes of all items of an array's records, and how many each record has."""
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
@@ -93,7 +93,11 @@ def _tell(source: Source, progress: Progress | None) -> None:
         progress(min(1.0, source.share()))
 
 
-def _only(source: Source) -> str:
+def column_of(source: Source, items: Items) -> str:
+    """The column that holds the items of each record."""
+    if items.column is not None:
+        _places(source, [items.column])
+        return items.column
     if len(source.names) != 1:
         raise DataError(
             f"{source.what}: the schema does not say which column holds the items",

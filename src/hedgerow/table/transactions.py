@@ -8,20 +8,21 @@ in one record at most when they have been read.
 from __future__ import annotations
 
 import os
-import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.arrays import Ints, Small
-from hedgerow.errors import DataWarning, UsageError
+from hedgerow.errors import UsageError
 from hedgerow.table.frames import FrameKind, frame_kind
 from hedgerow.table.readers import is_many, magic_of, open_source
-from hedgerow.table.source import Private, Progress, no_records
+from hedgerow.table.source import Private, Progress
 from hedgerow.table.text.faults import misnamed
 
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
     from hedgerow.table.lookup import Lookup
+    from hedgerow.table.parquet import Piece
     from hedgerow.table.records import Records, Sink
 
 __all__ = ["Transactions", "is_text", "read_transactions", "read_records"]
@@ -136,14 +137,35 @@ def read_records(
             source, known=columns, delimiter=delimiter, line_breaks=line_breaks, split=split
         )
         records = read_columns(opened, lookup, progress, sink)
-    if records.empty and not allow_empty:
-        raise no_records(records.what)
-    records.check()
-    for sentence in records.warnings():
-        warnings.warn(sentence, DataWarning, stacklevel=3)
+    records.done(allow_empty)
     if progress is not None:
         progress(1.0)
     return records
+
+
+def open_pieces(source: Any, schema: Schema) -> tuple[Sequence[Piece], str, Records]:
+    """The Parquet files of a source for other processes to read, without reading a record.
+
+    Args:
+        source: Whatever `read_transactions` takes.
+        schema: The public schema, in which one column holds the items.
+
+    Returns:
+        The pieces (none if it is anything but Parquet files), the column that holds the items, and
+        the records, none of which has been added.
+    """
+    from hedgerow.table.lookup import Lookup
+    from hedgerow.table.records import Records
+    from hedgerow.table.transaction_columns import column_of
+
+    assert schema.items is not None
+    lookup = Lookup(schema.items)
+    if schema.items.column is None and is_text(source):
+        return (), "", Records(lookup, str(source), lambda rows: [])
+    known = [] if schema.items.column is None else [schema.items.column]
+    opened = open_source(source, known=known)
+    records = Records(lookup, opened.what, opened.places)
+    return opened.pieces, column_of(opened, schema.items), records
 
 
 def is_text(source: Any) -> bool:

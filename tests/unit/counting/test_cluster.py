@@ -9,8 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from hedgerow import __version__, sample
-from hedgerow.counting import cluster
-from hedgerow.errors import DataError, UsageError
+from hedgerow.counting.cluster import connection, workers
+from hedgerow.counting.cluster.engine import ClusterEngine
+from hedgerow.counting.cluster.items import ClusterItems
+from hedgerow.errors import DataError, DataWarning, UsageError
 from hedgerow.schema import Schema
 from hedgerow.table import RowStream
 from hedgerow.table.parquet import Piece
@@ -37,30 +39,30 @@ class Told:
     [("0.0.1", "has hedgerow 0.0.1"), (None, "has no hedgerow"), (OSError("x"), "has no hedgerow")],
 )
 def test_another_version_on_a_worker(answer: object, words: str) -> None:
-    cluster._check_workers(Told(__version__))
+    connection.check_workers(Told(__version__))
     with pytest.raises(UsageError, match=words):
-        cluster._check_workers(Told(answer))
+        connection.check_workers(Told(answer))
 
 
 def test_a_scheduler_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_PATIENCE", 1)
+    monkeypatch.setattr(connection, "PATIENCE", 1)
     with (
         distributed.LocalCluster(
             n_workers=0, dashboard_address="127.0.0.1:0", silence_logs=50
         ) as c,
         pytest.raises(UsageError, match="no workers"),
-        cluster._connected(c.scheduler_address),
+        connection.connected(c.scheduler_address),
     ):
         pass
 
 
 def test_real_workers_answer_for_themselves() -> None:
-    with cluster._connected(None) as client:
-        assert set(client.run(cluster.pydoc.locate, "hedgerow.__version__").values()) == {
+    with connection.connected(None) as client:
+        assert set(client.run(connection.pydoc.locate, "hedgerow.__version__").values()) == {
             __version__
         }
         with pytest.raises(UsageError, match="no hedgerow"):
-            cluster._check_workers(_Elsewhere(client))
+            connection.check_workers(_Elsewhere(client))
 
 
 class _Elsewhere:
@@ -79,7 +81,7 @@ class _Elsewhere:
 def test_what_a_cluster_cannot_do(tmp_path: Path) -> None:
     schema = sample.schema()
     with pytest.raises(UsageError, match="reads Parquet"):
-        cluster.ClusterEngine.read(RowStream(sample.people(5), schema), None, 10**9)
+        ClusterEngine.read(RowStream(sample.people(5), schema), None, 10**9)
     capped = Schema.from_dict(
         {"name": "t", "unit": "person", "attributes": {"who": {"role": "person", "max_rows": 2},
          "age": {"type": "numeric", "low": 0, "high": 150}}}
@@ -88,33 +90,65 @@ def test_what_a_cluster_cannot_do(tmp_path: Path) -> None:
 
     pq.write_table(pa.table({"who": [1], "age": [3]}), tmp_path / "p.parquet")
     with pytest.raises(UsageError, match="cannot cap the rows of a person"):
-        cluster.ClusterEngine.read(RowStream(tmp_path / "p.parquet", capped), None, 10**9)
+        ClusterEngine.read(RowStream(tmp_path / "p.parquet", capped), None, 10**9)
+    shop = {"name": "shop", "unit": "row", "items": {"universe": ["tea", "milk"], "column": "x"}}
+    with pytest.raises(UsageError, match="reads Parquet"):
+        ClusterItems.read(pa.table({"x": [["tea"]]}), Schema.from_dict(shop), None)
+    (tmp_path / "lines.dat").write_text("tea milk\n")
+    lines = {"name": "shop", "unit": "row", "items": {"universe": ["tea", "milk"]}}
+    with pytest.raises(UsageError, match="reads Parquet"):
+        ClusterItems.read(tmp_path / "lines.dat", Schema.from_dict(lines), None)
+    by_person = {"universe": ["tea", "milk"], "person": "who", "item": "what"}
+    people = {"name": "shop", "unit": "person", "items": by_person}
+    with pytest.raises(UsageError, match="cannot gather the items of a person"):
+        ClusterItems.read(tmp_path / "p.parquet", Schema.from_dict(people), None)
+
+
+def test_what_workers_note_of_transactions_is_told(tmp_path: Path) -> None:
+    """Foreign items are named by their places in the whole input; oddities are warned of once."""
+    import pyarrow as pa
+
+    shop = {"name": "shop", "unit": "row"}
+    items = {"universe": ["tea", "milk"], "column": "x", "foreign": "error"}
+    held = [["tea"]] * 5 + [["soap"]] + [["milk"]] * 4
+    pq.write_table(pa.table({"x": held}), tmp_path / "f.parquet", row_group_size=2)
+    with pytest.raises(DataError, match="row 6: an item is not in the universe"):
+        ClusterItems.read(tmp_path / "f.parquet", Schema.from_dict(shop | {"items": items}), None)
+    dropped = Schema.from_dict(shop | {"items": items | {"foreign": "drop", "universe": ["x"]}})
+    with (
+        pytest.warns(DataWarning, match="no record has an item of the universe"),
+        ClusterItems.read(tmp_path / "f.parquet", dropped, None) as engine,
+    ):
+        assert engine.items >= 1
+    pq.write_table(pa.table({"x": pa.array([], pa.list_(pa.string()))}), tmp_path / "0.parquet")
+    with pytest.raises(DataError, match="no records"):
+        ClusterItems.read(tmp_path / "0.parquet", dropped, None, allow_empty=False)
 
 
 def test_pieces_are_grouped_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = [Piece(str(number), rows=rows) for number, rows in enumerate([5, 5, 5, 30, 1, 1])]
 
     def paths(threads: int) -> tuple[list[str], list[int]]:
-        groups, firsts = cluster._grouped(pieces, threads)
+        groups, firsts = workers.grouped(pieces, threads)
         return ["".join(piece.path for piece in group) for group in groups], firsts
 
     assert paths(1) == (["012", "345"], [0, 15])
     assert paths(2) == (["01", "2", "3", "45"], [0, 10, 15, 45])
-    monkeypatch.setattr(cluster, "_ROWS", 15)
+    monkeypatch.setattr(workers, "_ROWS", 15)
     assert paths(1) == paths(2)
-    assert cluster._grouped([], threads=2) == ([[]], [0])
+    assert workers.grouped([], threads=2) == ([[]], [0])
 
 
 def test_workers_get_equal_shares() -> None:
     pieces = [Piece(str(number), rows=10**6) for number in range(21)]
-    groups, _ = cluster._grouped(pieces, threads=2)
+    groups, _ = workers.grouped(pieces, threads=2)
     assert [len(group) for group in groups] == [5, 5, 6, 5]
 
 
 def test_what_a_cluster_says_is_kept_back() -> None:
     with (
         pytest.raises(DataError, match="connection to the cluster was lost") as caught,
-        cluster._explained(),
+        connection.explained(),
     ):
         raise OSError("somebody's diagnosis")
     assert "diagnosis" not in str(caught.value)

@@ -18,8 +18,10 @@ from hedgerow.counting.item_engine import Expansion, Masks
 from hedgerow.counting.item_memory import (
     child_bounds,
     count_cells,
+    count_sizes,
     count_supports,
     expand_records,
+    sum_masks,
 )
 from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.streaming.chunks import Memory
@@ -198,12 +200,7 @@ class StreamedItems:
 
     def sizes(self, edges: Ints) -> Sealed[Ints]:
         """See `ItemEngine.sizes`."""
-
-        def count(start: Ints, _: NDArray[Any], counts: Ints) -> None:
-            bins = np.searchsorted(edges, np.diff(start), side="right") - 1
-            counts += np.bincount(bins[bins >= 0], minlength=len(edges))
-
-        return self._sum(len(edges), count)
+        return self._sum(len(edges), lambda start, _, counts: count_sizes(start, edges, counts))
 
     def supports(self, cap: int, group: Ints, groups: int) -> Sealed[Ints]:
         """See `ItemEngine.supports`."""
@@ -248,8 +245,8 @@ class StreamedItems:
             self._lengths.append(len(found.mask))
             waiting.append(found)
             if sum(len(part.mask) for part in waiting) > max(1 << 16, len(total.mask)):
-                total, waiting = _sum_masks([total, *waiting]), []
-        return Sealed(_sum_masks([total, *waiting]))
+                total, waiting = sum_masks([total, *waiting]), []
+        return Sealed(sum_masks([total, *waiting]))
 
     def keep(self, place: Ints, mask: Ints, first_child: int) -> None:
         """See `ItemEngine.keep`."""
@@ -274,26 +271,3 @@ class StreamedItems:
     def counts(self, partitions: Ints) -> Sealed[Ints]:
         """See `ItemEngine.counts`."""
         return Sealed(self._held[partitions][:, None].copy())
-
-
-def _sum_masks(parts: list[Masks]) -> Masks:
-    """Adds up the sub-partitions of several chunks.
-
-    Example:
-        >>> one = Masks(np.array([0, 1, 3]), np.array([5, 1, 2]), np.array([1, 1, 1]))
-        >>> both = _sum_masks([one, one])
-        >>> both.start.tolist(), both.mask.tolist(), both.count.tolist()
-        ([0, 1, 3], [5, 1, 2], [2, 2, 2])
-    """
-    partitions = len(parts[0].start) - 1
-    place = np.concatenate([np.repeat(np.arange(partitions), np.diff(p.start)) for p in parts])
-    mask = np.concatenate([part.mask for part in parts])
-    count = np.concatenate([part.count for part in parts])
-    order = np.lexsort((mask, place))
-    place, mask, count = place[order], mask[order], count[order]
-    fresh = np.ones(len(mask), dtype=np.bool_)
-    fresh[1:] = (mask[1:] != mask[:-1]) | (place[1:] != place[:-1])
-    first = np.flatnonzero(fresh)
-    start = np.concatenate([[0], np.cumsum(np.bincount(place[first], minlength=partitions))])
-    summed = np.add.reduceat(count, first) if len(first) else count
-    return Masks(start, mask[first], summed)
