@@ -1,8 +1,9 @@
 """Beyond memory, beyond one machine: simulated rows like Adult's, from Parquet to a release.
 
     python benchmarks/scale.py [--rows 1000000 10000000] [--dask-rows 20000000] [--kills 20]
-                               [--folder DIR] [--quick]
+                               [--folder DIR] [--quick] [--marginals]
 
+DiffMulti with 10,000 specialisations and regions alone, or, with `--marginals`, its default.
 Every run is a process of its own, so that its peak memory is its own. CPU seconds count all
 threads and workers. Rows are written to a temporary folder first: about 10 bytes each.
 """
@@ -79,14 +80,15 @@ def cpu() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def one(engine: str, folder: str, workers: int, memory: str) -> dict[str, Any]:
+def one(engine: str, folder: str, workers: int, memory: str, marginals: bool) -> dict[str, Any]:
     """One run in this process, in figures."""
     import hedgerow as hr
     from hedgerow.counting.layout import Layout
     from hedgerow.counting.streaming import chunks
 
     schema = hr.Schema.load(SCHEMA)
-    method = hr.DiffMulti(marginals=False, specialisations=SIZE, depth=PATHS)
+    grown = hr.DiffMulti(marginals=False, specialisations=SIZE, depth=PATHS)
+    method = hr.DiffMulti() if marginals else grown
     read: list[tuple[float, float]] = []
     levels: set[str] = set()
     scratch = [0]
@@ -231,10 +233,10 @@ def show(what: str, value: str, goal: str = "") -> None:
     print(f"{what:<66} {value:>18}   {goal}", flush=True)
 
 
-def compare_engines(folder: Path, sizes: list[int], memory: str) -> None:
+def compare_engines(folder: Path, sizes: list[int], how: list[str]) -> None:
     reference = None
     for rows in sizes:
-        found = child("--one", "streamed", folder / str(rows), "--memory", memory)
+        found = child("--one", "streamed", folder / str(rows), *how)
         per_level = found["grow_cpu"] / rows / found["levels"] * 1e9
         show(f"{rows:,} rows streamed: wall", f"{found['wall']:.1f} s")
         show("  rows a second, reading and growing", f"{rows / found['wall']:,.0f}", "linear")
@@ -248,7 +250,8 @@ def compare_engines(folder: Path, sizes: list[int], memory: str) -> None:
         )
         show(f"  CPU a row and level ({found['levels']} levels)", f"{per_level:.1f} ns")
         if rows <= 10_000_000:
-            base = child("--one", "memory", folder / str(rows), "--memory", memory)
+            base = child("--one", "memory", folder / str(rows), *how)
+            show("  in memory: CPU, peak", f"{base['cpu']:.1f} s, {base['peak_mb']:.0f} MB")
             reference = base["grow_cpu"] / rows / base["levels"] * 1e9
             show("  the same in memory", f"{reference:.1f} ns")
             same = "yes" if base["print"] == found["print"] else "NO"
@@ -257,12 +260,12 @@ def compare_engines(folder: Path, sizes: list[int], memory: str) -> None:
             show("  streamed in terms of memory", f"{per_level / reference:.2f}", "at most 3")
 
 
-def compare_clusters(folder: Path, rows: int, memory: str) -> None:
-    streamed = child("--one", "streamed", folder / str(rows), "--memory", memory)
+def compare_clusters(folder: Path, rows: int, how: list[str]) -> None:
+    streamed = child("--one", "streamed", folder / str(rows), *how)
     show(f"{rows:,} rows streamed: wall, CPU", f"{streamed['wall']:.1f} s, {streamed['cpu']:.1f} s")
     walls = {}
     for workers in (1, 2):
-        found = child("--one", "dask", folder / str(rows), "--workers", workers)
+        found = child("--one", "dask", folder / str(rows), "--workers", workers, *how)
         walls[workers] = found["wall"]
         words = f"{found['wall']:.1f} s, {found['cpu']:.1f} s"
         show(f"  Dask, workers: {workers}: wall, CPU", words)
@@ -280,6 +283,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--folder", help="where rows are written; a temporary folder by default")
     parser.add_argument("--memory", default="2GB")
+    parser.add_argument("--marginals", action="store_true", help="DiffMulti as it is by default")
     parser.add_argument("--quick", action="store_true", help="a million rows, two million for Dask")
     parser.add_argument("--data", help="taken for the sake of `make bench`; not needed")
     parser.add_argument("--workers", type=int, default=2, help=argparse.SUPPRESS)
@@ -291,7 +295,11 @@ def main() -> None:
         write_rows(Path(arguments.write[0]), int(arguments.write[1]))
         print("{}")
     elif arguments.one:
-        print(json.dumps(one(*arguments.one, arguments.workers, arguments.memory)))
+        print(
+            json.dumps(
+                one(*arguments.one, arguments.workers, arguments.memory, arguments.marginals)
+            )
+        )
     elif arguments.kill:
         print(json.dumps(kills(arguments.kill, arguments.kills)))
     else:
@@ -305,9 +313,10 @@ def run_all(folder: Path, arguments: argparse.Namespace) -> None:
     child("--write", folder / "small", 10_000)
     for rows in {*arguments.rows, arguments.dask_rows} - {0}:
         child("--write", folder / str(rows), rows)
-    compare_engines(folder, arguments.rows, arguments.memory)
+    how = ["--memory", arguments.memory, *(["--marginals"] if arguments.marginals else [])]
+    compare_engines(folder, arguments.rows, how)
     if arguments.dask_rows:
-        compare_clusters(folder, arguments.dask_rows, arguments.memory)
+        compare_clusters(folder, arguments.dask_rows, how)
     if arguments.kills:
         child("--write", folder / "kills", 500_000)
         found = child("--kill", folder / "kills", "--kills", arguments.kills)
