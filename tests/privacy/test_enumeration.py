@@ -27,7 +27,7 @@ from hedgerow.publish.diffpart import DiffPart
 
 # thousands of outcomes: left to `make audit`
 SLOW = (
-    DiffPart(core=1, cap=1),  # hundreds: test_unsound takes it
+    DiffPart(core=1, cap=1),
     DiffMulti(marginals=True, pairs=1, rounds=1, specialisations=1, depth=1),
 )
 EVERY = [(entry, mode) for entry in AUDITED.values() for mode in entry.tiny]
@@ -44,7 +44,6 @@ LARGE = [
         for delta in (0, "1e-6")
     ),
     (DiffMulti(marginals=False, specialisations=2, depth=2, distribution="even"), CLASSED, "1e-6"),
-    # without a delta test_unsound takes it
     *((DiffMulti(schedule="paper", specialisations=2, depth=2), GRID, d) for d in (0, "1e-6")),
     *((MARGINALS, CLASSED, delta) for delta in (0, "1e-6")),
     (MARGINALS, "1 value and a class", "1e-6"),

@@ -114,7 +114,7 @@ class Server:
 
     def ask(self, text: str) -> dict[str, Any]:
         assert self.process.stdin and self.process.stdout
-        asked = {"path": "src/toy.py", "text": text, "tests": ["test_toy.py"], "seconds": 5}
+        asked = {"path": "src/toy.py", "text": text, "tests": ["test_toy.py"], "seconds": 2}
         self.process.stdin.write(json.dumps(asked) + "\n")
         self.process.stdin.flush()
         answer: dict[str, Any] = json.loads(self.process.stdout.readline())

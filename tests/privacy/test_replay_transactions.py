@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from in_turn import in_turn
 
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.replay import record, replay
@@ -76,8 +77,7 @@ def crowd(items: int, number: int, start: int = 0) -> list[list[int]]:
     return [sorted(source.choice(items, size, replace=False).tolist()) for size in sizes]
 
 
-@pytest.mark.parametrize("shape", SCHEMAS)
-@pytest.mark.parametrize("method", METHODS, ids=repr)
+@pytest.mark.parametrize(("method", "shape"), in_turn(METHODS, SCHEMAS, times=2), ids=repr)
 def test_edge_cases(method, shape):
     made = SCHEMAS[shape]
     items = made.items.size

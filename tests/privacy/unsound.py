@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.audit import replay, replay_trace, trials
-from hedgerow.audit.distinguish import ERROR, Trial, epsilon_bound, tally
+from hedgerow.audit.distinguish import Trial, epsilon_bound, tally
 from hedgerow.audit.enumeration import epsilon_between, law_of
 from hedgerow.audit.files import with_people
 from hedgerow.audit.forced import check_rules, unlike_tables
@@ -115,6 +115,10 @@ def by_trial(
         return weigh(trial, drawn, runs, float(budget.epsilon))
 
     return attack
+
+
+ERROR = 1e-3
+"""How likely sound code is accused of any flaw, should its draws change. They have a fixed seed."""
 
 
 def weigh(trial: Trial, draw: Any, runs: int, claim: float, delta: float = 0) -> Catch:
@@ -703,7 +707,7 @@ RING = Schema.from_dict({"name": "ring", "unit": "row", "attributes": {
     **{name: {"type": "boolean"} for name in "abcd"},
     "k": {"type": "boolean", "role": "class"}}})  # fmt: skip
 DETAILED = DiffMulti(specialisations=2, depth=1, marginals=True, pairs=2)
-TREE = DiffMulti(schedule="paper", specialisations=2, depth=2)
+TREE = DiffMulti(schedule="paper", specialisations=1, depth=1)
 FEW = DiffPart(core=1, cap=1)
 SHOP = Schema.from_dict({"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 6]}}})
 
@@ -713,8 +717,9 @@ PAIRS = 6 * 7  # six draws on each of the edge cases
 REPLAYED, DETAIL_REPLAYED = by_replay(GROWN), by_replay(DETAILED)
 ENUMERATED = by_enumeration(TREE, "a 4x2 grid")
 
-# With the chances that were measured in long runs, each flaw is missed with a probability below
-# 1e-4 (T12), 1e-5 (T8) or 1e-12 (the others) at the stated number of runs.
+# Chances of the events in broken code and on its neighbour, measured in 300 to 1,500 runs: T3 0.57
+# and 0, T8 0.53 and 0.07, T12 0.13 and 0, T14 0.99 and 0.08. Of 20,000 pairs of binomial numbers
+# with these chances, less than one in 2,000 leaves the flaw unnoticed at the stated number of runs.
 FLAWS = [
     # statistical
     Flaw("M1", "children without records get no noise, so they never grow", "T1",
@@ -727,19 +732,19 @@ FLAWS = [
     Flaw("M2", "shares are divided by the exact size of the parent", "T3",
          by_trial(trials.share_of_child,
                   DiffMulti(schedule="paper", specialisations=11, depth=2), "0.6"),
-         noise("allocate", divided_by_the_exact_size), runs=250),
+         noise("allocate", divided_by_the_exact_size), runs=125),
     Flaw("G4", "groups are published only if they have records", "T4",
          by_trial(trials.empty_row, DiffGen(specialisations=1), "1"),
          groups_with_somebody_alone),
     Flaw("C1, C2", "edges are taken for levels, and the tree is free", "T8",
          by_trial(trials.levels_and_edges, CDiffGen(schedule="paper", specialisations=1), "1"),
-         counts_that_take_all, runs=1200),
+         counts_that_take_all, runs=720),
     Flaw("G5", "the size is chosen by the exact number of records", "T10",
          by_trial(trials.chosen_size, DiffGen(), "1"),
          noise("rows", lambda exact, drawn, rates: exact)),
     Flaw("X1", "noise is drawn in floats", "T12",
          by_trial(trials.float_support, DiffGen(specialisations=1), "1"),
-         noise("leaf", in_floats), runs=1000),
+         noise("leaf", in_floats), runs=600),
     # exact
     Flaw("M14", "leaves spend the whole grant again", "replay", REPLAYED,
          leaves_that_take_all, runs=PAIRS),

@@ -86,7 +86,7 @@ def world(seed: int, attributes: int | None = None) -> World:
     return World(forest, side, side_codes, worth, codes, forest.leaves(codes), factor, random)
 
 
-SEEDS = range(25)
+SEEDS = [*range(8), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(8, 25))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

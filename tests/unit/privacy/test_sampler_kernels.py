@@ -155,9 +155,10 @@ def laplace_once(rate: Fraction) -> Callable[[np.ndarray, np.ndarray], Hashable]
     return once
 
 
+@pytest.mark.parametrize("depth", [5, pytest.param(6, marks=pytest.mark.long)])
 @pytest.mark.parametrize("rate", [Fraction(1), Fraction(3), Fraction(1, 2)], ids=str)
-def test_discrete_laplace_bit_by_bit(rate: Fraction) -> None:
-    found, open_ = enumerate_words(laplace_once(rate), 3, 6)
+def test_discrete_laplace_bit_by_bit(rate: Fraction, depth: int) -> None:
+    found, open_ = enumerate_words(laplace_once(rate), 3, depth)
     law = laplace_law(float(rate))
     for z in (0, 1, -1):
         some = found.get(z, Fraction(0))
