@@ -30,6 +30,7 @@ from hedgerow.schema import Schema
 from hedgerow.table import person, table
 
 METHODS = [(entry, entry.modes[0]) for entry in AUDITED.values()]
+TREE = DiffMulti(marginals=False)
 NUMBER = 7  # pairs of files: both kinds of engines, three formats, persons below and above caps
 
 
@@ -109,7 +110,7 @@ def test_any_schema_can_be_written(tmp_path):
 def test_a_cap_that_is_not_kept_is_caught(tmp_path, monkeypatch):
     everything = lambda who, rank, most: np.arange(len(rank))  # noqa: E731
     monkeypatch.setattr(person, "first_rows", everything)  # in memory
-    wrong, _ = complaints(DiffMulti(), some(tmp_path, DiffMulti()))
+    wrong, _ = complaints(TREE, some(tmp_path, TREE))
     assert any("adds more than" in words for words in wrong)
     assert any("tells neighbours apart" in words for words in wrong)
 
@@ -117,7 +118,7 @@ def test_a_cap_that_is_not_kept_is_caught(tmp_path, monkeypatch):
 def test_a_streamed_cap_that_is_not_kept_is_caught(tmp_path, monkeypatch):
     everything = lambda who, rank, most: np.arange(len(rank))  # noqa: E731
     monkeypatch.setattr(people, "first_rows", everything)
-    wrong, _ = complaints(DiffMulti(), some(tmp_path, DiffMulti()))
+    wrong, _ = complaints(TREE, some(tmp_path, TREE))
     assert any("tells neighbours apart" in words for words in wrong)
 
 
@@ -129,7 +130,7 @@ def test_a_cap_that_depends_on_other_people_is_caught(tmp_path, monkeypatch):
         return kept[: max_rows * 3]  # whoever comes first in the file
 
     monkeypatch.setattr(table, "cap_rows", together)
-    wrong, _ = complaints(DiffMulti(), some(tmp_path, DiffMulti()))
+    wrong, _ = complaints(TREE, some(tmp_path, TREE))
     assert any("of other people change" in words for words in wrong)
 
 
@@ -140,7 +141,7 @@ def test_a_budget_that_is_not_divided_is_caught(tmp_path, monkeypatch):
             return Budget.of(epsilon, delta)
 
     monkeypatch.setattr(publisher, "Budget", Whole)
-    for method in (DiffMulti(), DiffGen()):
+    for method in (TREE, DiffGen()):
         wrong, strongest = complaints(method, some(tmp_path, method))
         assert strongest > 1.1
         assert any("tells neighbours apart" in words for words in wrong)

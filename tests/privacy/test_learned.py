@@ -156,7 +156,8 @@ def test_few_releases_teach_nothing():
 
 
 def test_the_search_finds_better_neighbours_than_chance():
-    method, budget = DiffMulti(specialisations=2, depth=2), Budget.of(1)
+    method = DiffMulti(specialisations=2, depth=2, marginals=False)
+    budget = Budget.of(1)
     drawn = [search_pair(method, lambda _: CLASSES, budget, seed, 1) for seed in range(9)]
     best = search_pair(method, lambda _: CLASSES, budget, 3, candidates=12)
     worths = [worth(method, pair, budget, 1, 3) for pair in drawn]
