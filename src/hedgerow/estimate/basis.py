@@ -1,9 +1,9 @@
 """What an answer rests on: counts of just what was asked for, a model of other counts, or nothing.
 
-- *measured*: the attributes of the query were counted together, so that the noise of counts is all
-  there is but for the edges of cells. With marginals these are everybody, one attribute or the
-  class with a table, and two attributes whose pair has one; by regions alone, queries that cut no
-  region.
+- *measured*: just what the query asks for was counted, so that the noise of counts is all there is.
+  With marginals these are everybody, and what is made of whole cells: of one attribute's table or
+  the class's, or of a pair's; by regions alone, queries that cut no region; of transactions,
+  everybody, single items, and sets of items that were counted together.
 - *modelled*: every attribute of the query was counted, but not all of them together, or not in
   parts as fine as the query's: the rest is a model's.
 - *not measured*: the release says nothing about some attribute of the query. It has no table, and
@@ -18,17 +18,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Bools
+from hedgerow.arrays import Bools, Ints
 from hedgerow.estimate.intervals.candidates import Measured, both_of
 from hedgerow.estimate.intervals.conditions import CLASS, Conditions
 
 if TYPE_CHECKING:
     from hedgerow.schema.query import Query
 
-__all__ = ["MEASURED", "MODELLED", "NOT_MEASURED", "basis_of", "counted_together"]
+__all__ = ["MEASURED", "MODELLED", "NOT_MEASURED", "basis_of", "cell_edges", "counted_together"]
 
 
 MEASURED, MODELLED, NOT_MEASURED = "measured", "modelled", "not measured"
+PAIR = 2
 
 
 def basis_of(
@@ -59,7 +60,7 @@ def basis_of(
 
 
 def counted_together(measured: Measured, queries: Sequence[Query]) -> Bools:
-    """Whether the tables of a release with marginals count just the attributes of each query.
+    """Whether what each query asks for is a union of cells of one table, with marginals.
 
     Args:
         measured: The tables.
@@ -68,9 +69,19 @@ def counted_together(measured: Measured, queries: Sequence[Query]) -> Bools:
     asked = Conditions.of(queries)
     number = asked.number
     together: Bools = number == 0
-    listed = np.isin(asked.place, list(measured.edges))
-    together[asked.query[listed & (number[asked.query] == 1)]] = True
+    alone = number[asked.query] == 1
+    for place in measured.edges:
+        here = np.flatnonzero((asked.place == place) & alone)
+        together[asked.query[here]] = ~asked.cuts(here, cell_edges(measured, place))
     for pair in measured.two_way:
-        query, _, _ = both_of(asked, pair)
-        together[query[number[query] == 2]] = True
+        query, *both = both_of(asked, pair)
+        cut = [asked.cuts(one, measured.groups[at]) for one, at in zip(both, pair, strict=True)]
+        here = number[query] == PAIR
+        together[query[here]] = ~(cut[0] | cut[1])[here]
     return together
+
+
+def cell_edges(measured: Measured, place: int) -> Ints:
+    """The edges of all cells in which an attribute was counted, parts that were recounted too."""
+    parts = [edges for (where, _), (edges, _) in measured.parts.items() if where == place]
+    return np.unique(np.concatenate([measured.edges[place], *parts]))

@@ -150,11 +150,10 @@ def simulated_transactions(
 def as_frame(table: Table) -> pa.Table:
     """Rows of a simulated or public table in the words of its schema."""
     schema, random = table.schema, np.random.default_rng(0)
-    columns = [*schema.attributes, *([] if schema.target is None else [schema.target])]
     return pa.table(
         {
             attribute.name: values_of(attribute, table.codes[:, place].astype(np.int64), random)
-            for place, attribute in enumerate(columns)
+            for place, attribute in enumerate(schema.columns)
         }
     )
 

@@ -13,12 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
 from hedgerow.arrays import Ints
 from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Attribute, Categorical, Schema
+from hedgerow.schema.attributes import OTHER
 from hedgerow.store.validation import broken
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "fine_edges",
     "group_edges",
     "groups_of",
+    "own_codes",
     "pair_number",
     "recounted",
 ]
@@ -85,10 +88,24 @@ def edges_of(attribute: Attribute) -> Ints:
             edges |= {zero - away for away in _growing(max(1, zero - grid), zero)}
     else:
         edges = {*(np.arange(PARTS + 1) * grid // PARTS).tolist(), size}
-    own = [0, *(int((value - attribute.low) // attribute.step) for value in attribute.common)]
-    for code in [*own, zero] if 0 <= zero < grid else own:
+    for code in own_codes(attribute):
         edges |= {code, code + 1}
     return np.array(sorted(edges), np.int64)
+
+
+def own_codes(attribute: Attribute) -> set[int]:
+    """The codes that may hold very many records, or none, whatever lies beside them.
+
+    The lowest number, zero, values that the schema names, and "other". Of numbers all are cells.
+    """
+    if isinstance(attribute, Categorical):
+        rules = attribute.missing, attribute.outside
+        return {attribute.taxonomy.leaves.index(OTHER)} if OTHER in rules else set()
+    values = (Fraction(0), attribute.low, *attribute.common)
+    codes = {int((value - attribute.low) // attribute.step) for value in values}
+    return {code for code in codes if 0 <= code < attribute.grid} | {
+        *range(attribute.grid, attribute.size)
+    }
 
 
 def _growing(near: int, far: int) -> list[int]:

@@ -20,6 +20,7 @@ from hedgerow.estimate.answers import Answers, read_many
 from hedgerow.measured.generalized import check_names
 from hedgerow.release.files import Content, read_manifest, write_folder
 from hedgerow.release.histogram import Spread, spreads
+from hedgerow.release.histogram import bins as usual_bins
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.manifest import Document, check_guarantee, common_manifest, schema_of
 from hedgerow.release.plots import Figure, draw_table
@@ -214,7 +215,7 @@ class Release(ABC):
             UsageError: If an attribute, a division or the condition cannot be understood.
         """
         (whole,) = read_many(Query(()) if where is None else where, self.schema)
-        divisions = divisions_of(self.schema, attributes, bins)
+        divisions = divisions_of(self.schema, attributes, bins, self.bands)
         labels, cells = cells_of(self.schema, divisions, whole)
         found = tabulated(attributes, labels, cells, whole, self.count, by, level, simultaneous)
         return found if top is None else found.largest(top)
@@ -234,7 +235,14 @@ class Release(ABC):
 
     def histograms(self) -> tuple[Spread, ...]:
         """How many records have each value of each attribute, or each item."""
-        return spreads(self.schema, self.count)
+        return spreads(self.schema, self.count, self.bands)
+
+    def bands(self, place: int) -> tuple[int, ...]:
+        """The edges, in codes, of the bands in which a column is shown, the class being the last.
+
+        Bands of numbers are made of whole measured cells, if the release has any.
+        """
+        return usual_bins(self.schema.columns[place])
 
     @abstractmethod
     def synthesize(

@@ -9,13 +9,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from hedgerow.arrays import Floats
+from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.basis import NOT_MEASURED
+from hedgerow.measured.marginals import own_codes
 from hedgerow.schema import Attribute, Categorical, Items, Numeric, Schema
 from hedgerow.schema.query import Query
 
-__all__ = ["BINS", "Spread", "bins", "item_spread", "spread_of", "spreads"]
+__all__ = ["BINS", "Spread", "bands", "bins", "item_spread", "spread_of", "spreads"]
 
 Ask = Callable[[list[Query]], Answers]
 
@@ -81,6 +82,31 @@ def bins(attribute: Attribute, most: int = BINS) -> tuple[int, ...]:
     return (0, *inner, attribute.grid, *([attribute.size] if attribute.has_other else []))
 
 
+def bands(attribute: Attribute, measured: Ints) -> tuple[int, ...]:
+    """Edges of codes that are all edges of measured cells: the nearest to those of `bins`.
+
+    The lowest value, zero and values that the schema calls common stand alone if they were measured
+    alone.
+
+    Args:
+        attribute: The attribute.
+        measured: The edges of its measured cells.
+
+    Example:
+        >>> pay = Numeric("pay", Fraction(0), Fraction(99), Fraction(1), "integer")
+        >>> bands(pay, np.array([0, 1, 33, 66, 100]))
+        (0, 1, 33, 66, 100)
+    """
+    usual = bins(attribute)
+    if isinstance(attribute, Categorical):
+        return usual
+    near = np.abs(measured[:, None] - np.array(usual)).argmin(axis=0)
+    found = {0, attribute.size, *measured[near].tolist()}
+    for code in own_codes(attribute):
+        found |= {code, code + 1} & {*measured.tolist()}
+    return tuple(sorted(found))
+
+
 def _growing(attribute: Numeric, most: int) -> tuple[int, ...]:
     """The codes at which 1, 10, 100, ... begin, or 1, 2, 5, 10, ... if there are few of them."""
     low, high, step = attribute.low, attribute.high, attribute.step
@@ -103,17 +129,19 @@ def spread_of(attribute: Attribute, edges: tuple[int, ...], answers: Answers) ->
     return Spread(attribute.name, tuple(labels), edges, counts, low, high, attribute, known)
 
 
-def spreads(schema: Schema, ask: Ask) -> tuple[Spread, ...]:
+def spreads(
+    schema: Schema, ask: Ask, usual: Callable[[int], tuple[int, ...]]
+) -> tuple[Spread, ...]:
     """The spread of every attribute, and of the class, by a release's own answers.
 
     Args:
         schema: The schema of a table.
         ask: Answers queries about it.
+        usual: The edges of the bands of the attribute at a place.
     """
     found = []
-    columns = (*schema.attributes, *([] if schema.target is None else [schema.target]))
-    for place, attribute in enumerate(columns):
-        edges = bins(attribute)
+    for place, attribute in enumerate(schema.columns):
+        edges = usual(place)
         pairs = list(zip(edges[:-1], edges[1:], strict=True))
         if place < len(schema.attributes):
             asked = [Query(((place, ((float(low), float(high)),)),)) for low, high in pairs]

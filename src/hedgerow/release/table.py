@@ -21,7 +21,7 @@ from hedgerow.estimate.answers import (
     read_many,
     sums,
 )
-from hedgerow.estimate.basis import MEASURED, basis_of, counted_together
+from hedgerow.estimate.basis import MEASURED, basis_of, cell_edges, counted_together
 from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
 from hedgerow.estimate.censored import answer_listed
 from hedgerow.estimate.classify import class_shares
@@ -37,9 +37,10 @@ from hedgerow.measured.generalized import (
     typed_table,
 )
 from hedgerow.measured.marginals import Marginals
-from hedgerow.measured.partition import Partition
+from hedgerow.measured.partition import GridPartition, Partition
 from hedgerow.release.base import Description, Questions, protected_rows
 from hedgerow.release.files import Content
+from hedgerow.release.histogram import bands
 from hedgerow.release.measured import MeasuredRelease
 from hedgerow.schema import Query
 from hedgerow.store.frames import Frame
@@ -290,6 +291,18 @@ class TableRelease(MeasuredRelease):
     def unmeasured(self) -> tuple[str, ...]:
         """See `Release.unmeasured`."""
         return tuple(self.schema.attributes[place].name for place in sorted(self._unmeasured))
+
+    def bands(self, place: int) -> tuple[int, ...]:
+        """See `Release.bands`."""
+        errors, found = self._errors, None
+        if errors is not None and place in errors.measured.edges:
+            found = cell_edges(errors.measured, place)
+        elif isinstance(self.partition, GridPartition) and place < len(self.partition.edges):
+            found = self.partition.edges[place].astype(np.int64)
+        # an attribute that was not divided has round bands, so that readers see that none is known
+        if found is None or len(found) <= 2:  # noqa: PLR2004
+            return super().bands(place)
+        return bands(self.schema.columns[place], found)
 
     @cached_property
     def _bounding(self) -> Fit:

@@ -19,7 +19,6 @@ from hedgerow.arrays import Bools, Floats
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers, check_level
 from hedgerow.estimate.basis import NOT_MEASURED
-from hedgerow.release.histogram import bins as usual_bins
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
 from hedgerow.schema.conditions import Intervals, overlap, suggest
 from hedgerow.schema.grid import read_number
@@ -224,10 +223,20 @@ def _taken(answers: Answers, places: Any) -> Answers:
 
 
 def divisions_of(
-    schema: Schema, names: tuple[str, ...], bins: Bins | None
+    schema: Schema,
+    names: tuple[str, ...],
+    bins: Bins | None,
+    usual: Callable[[int], tuple[int, ...]],
 ) -> list[tuple[int, Division]]:
-    """For each attribute its place among the schema's columns, the class last, and its parts."""
-    columns = [*schema.attributes, *([] if schema.target is None else [schema.target])]
+    """For each attribute its place among the schema's columns, the class last, and its parts.
+
+    Args:
+        schema: The schema.
+        names: The attributes.
+        bins: How some of them are to be divided.
+        usual: The edges of the bands of the others, by their places.
+    """
+    columns = schema.columns
     places = {attribute.name: place for place, attribute in enumerate(columns)}
     bins = bins or {}
     for name in (*names, *bins):
@@ -243,7 +252,10 @@ def divisions_of(
             f"bins divide {stray[0]!r}, which the table does not have",
             hint="Name it as an attribute of the table too.",
         )
-    return [(places[name], _division(columns[places[name]], bins.get(name))) for name in names]
+    return [
+        (place, _division(columns[place], bins.get(name), usual(place)))
+        for name, place in ((name, places[name]) for name in names)
+    ]
 
 
 def cells_of(
@@ -280,7 +292,9 @@ def cells_of(
     return tuple(zip(*labels, strict=True)), cells
 
 
-def _division(attribute: Attribute, wanted: Iterable[object] | int | None) -> Division:
+def _division(
+    attribute: Attribute, wanted: Iterable[object] | int | None, usual: tuple[int, ...]
+) -> Division:
     if isinstance(attribute, Categorical):
         if wanted is not None and (isinstance(wanted, bool) or not isinstance(wanted, int)):
             raise UsageError(
@@ -288,7 +302,7 @@ def _division(attribute: Attribute, wanted: Iterable[object] | int | None) -> Di
                 hint=f"Write bins={{{attribute.name!r}: 1}}, or 2 for the level below.",
             )
         return _groups(attribute, wanted)
-    edges = usual_bins(attribute) if wanted is None else _edges(attribute, wanted)
+    edges = usual if wanted is None else _edges(attribute, wanted)
     pairs = zip(edges[:-1], edges[1:], strict=True)
     return tuple((attribute.label(low, high), low, high) for low, high in pairs)
 

@@ -103,7 +103,7 @@ class Vocabulary:
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
-        columns = [*schema.attributes, *([] if schema.target is None else [schema.target])]
+        columns = schema.columns
         self._columns = [Numbers(a) if isinstance(a, Numeric) else Labels(a) for a in columns]
         self._places = {attribute.name: place for place, attribute in enumerate(columns)}
         self._read: dict[str, tuple[int, Intervals]] = {}

@@ -163,6 +163,11 @@ class Schema:
         return self.items
 
     @property
+    def columns(self) -> tuple[Attribute, ...]:
+        """The attributes, and the class as the last of them if there is one."""
+        return (*self.attributes, *(() if self.target is None else (self.target,)))
+
+    @property
     def classes(self) -> tuple[str, ...]:
         """The labels of the class; none if there is no class."""
         return () if self.target is None else self.target.taxonomy.leaves

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.measured import GridPartition, Measurement
+from hedgerow.measured.marginals import edges_of, own_codes
 from hedgerow.release import TableRelease
-from hedgerow.release.histogram import BINS, bins
+from hedgerow.release.histogram import BINS, bands, bins
 from hedgerow.schema import Numeric, Schema
 
 
@@ -58,7 +59,8 @@ def test_what_a_release_tells_of_each_attribute() -> None:
         measurements=(counted,),
     )
     age, ill = release.histograms()
-    assert age.counts == pytest.approx([20, 20, 4, 4])
+    assert age.labels == ("[0, 2)", "[2, 3]")  # what the grid tells apart, and no more
+    assert age.counts == pytest.approx([40, 8])
     assert ill.labels == ("no", "yes") and ill.counts == pytest.approx([38, 10])
     assert ill.shares.sum() == pytest.approx(1)
     assert (age.low <= age.counts).all() and (age.counts <= age.high).all()
@@ -74,3 +76,24 @@ def test_bands_on_a_logarithmic_scale_grow() -> None:
     both = Numeric("owed", *map(Fraction, (-5000, 5000, 1)), "integer", "other", scale="log")
     edges = bins(both)
     assert edges[0] == 0 and edges[-1] == both.size and 5000 in edges and len(edges) <= 22
+
+
+@given(
+    st.integers(-500, 500),
+    st.integers(1, 5000),
+    st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(5)]),
+    st.sampled_from(["error", "other"]),
+    st.sampled_from(["linear", "log"]),
+)
+def test_bands_are_unions_of_measured_cells(
+    low: int, many: int, step: Fraction, missing: Any, scale: Any
+) -> None:
+    attribute = Numeric(
+        "x", Fraction(low), low + many * step, step, "decimal", missing, scale=scale
+    )
+    measured = edges_of(attribute)
+    edges = bands(attribute, measured)
+    assert set(edges) <= set(measured.tolist())
+    assert edges[0] == 0 and edges[-1] == attribute.size and list(edges) == sorted(set(edges))
+    assert all({code, code + 1} <= set(edges) for code in own_codes(attribute))
+    assert len(edges) <= BINS + 6
