@@ -55,6 +55,7 @@ def check(
     columns, but never a value and never how many there are. A warning names attributes that
     nearly tell people apart. Nothing is published.
     """
+    from hedgerow.report.about import facts
     from hedgerow.schema import Schema, refuse_no_unit
 
     known = Schema.load(schema)
@@ -90,6 +91,8 @@ def check(
     if known.identifiers:
         say(f"dropped: {', '.join(known.identifiers)}")
     say(_unit(known))
+    for name, value in facts(known):
+        say(f"{name}: {value}")
     if known.draft:
         note("This is a draft: remove the line `draft: true` when all of it is public knowledge.")
     if data is not None:
@@ -155,6 +158,7 @@ def _facts(schema: Schema, data: str | None) -> dict[str, Any]:
         "hash": schema.hash,
         "draft": schema.draft,
         "began_as_draft": schema.began_as_draft,
+        "metadata": schema.metadata.describe(),
         "attributes": [dict(zip(names, _row(a), strict=True)) for a in schema.attributes],
         "class": schema.target.name if schema.target else None,
         "classes": list(schema.classes),

@@ -37,7 +37,7 @@ __all__ = ["evaluate", "judged"]
 
 _BANNER = "NOT PRIVATE: computed from the raw data. For its holder alone; keep it out of releases."
 _STRANGE = (
-    "The release cannot be of this data: the number of people in it is too far off. What follows "
+    "The release cannot be of this data: the number of records in it is too far off. What follows "
     "says nothing."
 )
 
@@ -221,7 +221,7 @@ def _tell_detail(found: Judgement) -> None:
         rows.append(["discernibility (sum of squared sizes)", f"{detail.discernibility:,}"])
         rows.append(["records in the same region as a typical record", f"{detail.alike:,.0f}"])
     if own is not None:
-        rows.append(["people in published rows, about", f"{own.published:.0%}"])
+        rows.append(["records in published rows, about", f"{own.published:.0%}"])
         rows.append(["mean utility of a record", f"{own.utility:.2f} of {own.most_utility:.2f}"])
         rows.append(["mean risk of a record", f"{own.risk:.3g}"])
     say(f"\nHow coarse the {'regions' if own is None else 'rows'} are")

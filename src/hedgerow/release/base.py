@@ -85,7 +85,7 @@ class Description:
         largest: What to show first.
         protected: Who is hidden: the unit of protection.
         suppressed: What is not published and why, as sentences; None if everything is.
-        people: Whom its counts are of.
+        people: What its counts are of.
         record: What one of the records is called that are drawn from it.
         example: A query that it understands, in quotes.
     """
@@ -97,7 +97,7 @@ class Description:
     largest: str
     protected: str
     suppressed: str | None
-    people: str = "people counted"
+    people: str
     record: str = "row"
     example: str = '"age in [30, 50]"'
 

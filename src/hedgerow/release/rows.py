@@ -77,29 +77,28 @@ class RowsRelease(Release):
 
     def describe(self) -> Description:
         """See `Release.describe`."""
+        people = self.schema.unit_names[1]
         return Description(
             parts="rows",
             part="generalised row",
             number=len(self.counts),
-            summary="It holds generalised rows, each shared by several people.",
-            people="people published",
-            largest="rows that most people share",
+            summary=f"It holds generalised rows, each shared by several {people}.",
+            people=f"{people} published",
+            largest=f"rows that most {people} share",
             protected=protected_rows(self.schema),
             suppressed=self._suppressed(),
         )
 
     def _suppressed(self) -> str | None:
         rule = self.ledger.get("suppression")
+        one, those = self.schema.unit_names
         if not isinstance(rule, dict) or "threshold" not in rule:
             return None  # in a file from anybody it may be anything
         if "sampling_rate" not in rule:
             return (
                 f"Only rows with a noisy count of at least {rule['threshold']} are published. "
-                "Nothing is said of how many people are in rows that are suppressed."
+                f"Nothing is said of how many {those} are in rows that are suppressed."
             )
-        person = self.schema.person
-        one, those = ("person", "people") if person is None or person.max_rows == 1 else (
-            "row", "rows")  # fmt: skip
         return (
             f"Each {one} was sampled with probability {rule['sampling_rate']}; counts are of "
             f"sampled {those}. Generalised rows with fewer than {rule['threshold']} of them are "

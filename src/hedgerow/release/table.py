@@ -91,6 +91,7 @@ class TableRelease(MeasuredRelease):
             part="region",
             number=self.partition.cells,
             summary="It holds noisy counts of groups. No raw record is in it, and no exact count.",
+            people=f"{self.schema.unit_names[1]} counted",
             largest="largest regions",
             protected=protected_rows(self.schema),
             suppressed=self._suppressed(),

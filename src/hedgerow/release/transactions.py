@@ -80,6 +80,7 @@ class TransactionsRelease(MeasuredRelease):
             number=self.items.size if core else self.partition.cells,
             summary=f"It holds noisy counts: {self._counted()}. No raw record is in it, and no "
             "exact count.",
+            people=f"{self.schema.unit_names[1]} counted",
             record="record",
             largest="most frequent itemsets",
             example=f'"{", ".join(self.items.given[:2])}"',

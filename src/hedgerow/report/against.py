@@ -29,7 +29,7 @@ def in_short(found: Judgement) -> list[str]:
         )
     if told is not None:
         best = max([m.released for m in told.models] + ([told.regions] if told.regions else [0.0]))
-        line = f"{told.target} is told right for {best:.1f}% of people"
+        line = f"{told.target} is told right for {best:.1f}% of rows"
         if told.models:
             line += f"; with the raw data {max(m.raw for m in told.models):.1f}%"
         lines.append(f"{line}, and {told.majority:.1f}% without any data.")
@@ -155,7 +155,7 @@ def detail_against(found: Judgement) -> Safe | None:
         rows.append(["records in the same region as a typical record", f"{detail.alike:,.0f}"])
     if own is not None:
         where = "the side table" if own.side == "given" else "the raw table itself"
-        rows.append(["people in published rows, about", f"{own.published:.0%}"])
+        rows.append(["records in published rows, about", f"{own.published:.0%}"])
         rows.append(["mean utility of a record", f"{own.utility:.2f} of {own.most_utility:.2f}"])
         rows.append([f"mean risk of a record, measured on {where}", f"{own.risk:.3g}"])
     return table("Measures of coarseness", ["measure", "value"], rows, {1})

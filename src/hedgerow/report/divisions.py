@@ -68,7 +68,8 @@ def _marginals(release: TableRelease) -> Safe | None:
     counted = len(tables.single)
     which = "every attribute" if counted == len(names) else f"{counted} of {len(names)} attributes"
     were = "were" if 1 < counted < len(names) else "was"
-    sentence = f"Beside the regions {which} {were} counted alone, over all people"
+    people = release.schema.unit_names[1]
+    sentence = f"Beside the regions {which} {were} counted alone, over all {people}"
     if pairs := tables.all_pairs:
         listed = "; ".join(" and ".join(names[place] for place in sorted(pair)) for pair in pairs)
         together = "this pair" if len(pairs) == 1 else f"these {len(pairs)} pairs"
@@ -78,7 +79,7 @@ def _marginals(release: TableRelease) -> Safe | None:
 
 def rows(release: RowsRelease) -> Safe:
     """How much is left open in generalised rows, and those that most people share."""
-    total = max(1, int(release.counts.sum()))
+    total, people = max(1, int(release.counts.sum())), release.schema.unit_names[1]
     width = (release.hi - release.lo).astype(np.float64)
     open_parts = []
     for place, attribute in enumerate(release.attributes):
@@ -111,13 +112,13 @@ def rows(release: RowsRelease) -> Safe:
             ),
             tag("p", suppressed) if suppressed else None,
             table(
-                "How much is left open in each attribute, on average over the people published",
+                f"How much is left open in each attribute, on average over the {people} published",
                 ["attribute", "of its domain left open", PICTURE, "told exactly"],
                 open_parts,
                 {1, 3},
             ),
             _frontier(release.frontier),
-            tag("h3", "The rows that most people share"),
+            tag("h3", f"The rows that most {people} share"),
             table("With their counts", ["who", "count", PICTURE], told, {1}, True),
         ]
     )

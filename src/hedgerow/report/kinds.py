@@ -71,27 +71,28 @@ def _universe(schema: Schema) -> Safe:
 
 def _small_regions(release: TableRelease) -> tuple[str, str]:
     empty = "A region with a small count may be empty in truth, and inside a region "
-    tables = release.marginals
+    tables, people = release.marginals, release.schema.unit_names[1]
     if tables is None:
-        return _NOISE, f"{empty}nothing is known about where people are."
+        return _NOISE, f"{empty}nothing is known about where {people} are."
     known = "the regions and the pairs" if tables.all_pairs else "the regions"
     return _NOISE, (
-        f"{empty}where people are is estimated from counts over all people. How attributes go "
+        f"{empty}where {people} are is estimated from counts over all {people}. How attributes go "
         f"together there is known only as far as {known} tell."
     )
 
 
 def _small_itemsets(release: TransactionsRelease) -> tuple[str, str]:
     return _NOISE, (
-        "A set of items with a small count may be in nobody's record in truth, and which items "
+        "A set of items with a small count may be in no record in truth, and which items "
         "go together is known only as far as they were counted together."
     )
 
 
 def _small_rows(release: RowsRelease) -> tuple[str, str]:
+    people = release.schema.unit_names[1]
     return "Small counts tell little", (
-        "A generalised row with a small count tells little about how many people share it, and "
-        "inside a row nothing is known about where people are."
+        f"A generalised row with a small count tells little about how many {people} share it, and "
+        f"inside a row nothing is known about where {people} are."
     )
 
 

@@ -9,6 +9,7 @@ from hedgerow.measured.conversion import exact
 from hedgerow.methods import METHODS
 from hedgerow.release import Release
 from hedgerow.report import words
+from hedgerow.report.about import about as metadata
 from hedgerow.report.divisions import whole
 from hedgerow.report.html import Safe, document, join, tag
 from hedgerow.report.kinds import KINDS
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["page"]
 
-_STRANGE = "The release cannot be of this data: the number of people in it is too far off."
+_STRANGE = "The release cannot be of this data: the number of records in it is too far off."
 
 _LIMITS = (
     ("Several releases add up", "Two releases about the same people with epsilon 1 each are "
@@ -137,6 +138,7 @@ def _top(release: Release, doubted: Doubt | None, against: Judgement | None) -> 
         tag("p", kind, class_="brand"),
         tag("h1", release.schema.name),
         tag("p", f"Published with {release.method}, which {about}.", class_="lead"),
+        metadata(release.schema),
         tag("dl", *described, class_="facts"),
         class_="top",
     )
@@ -256,7 +258,7 @@ def _limits(release: Release) -> Safe:
                 "hedgerow cannot check that.",
             ),
         )
-    if release.guarantee.get("began_as_draft"):
+    if release.guarantee.get("began_as_draft") and release.schema.metadata.reviewer is None:
         told.insert(
             0,
             (

@@ -27,7 +27,7 @@ _LITTLE = 2  # up to this epsilon next to nothing can be learnt about one person
 
 # purposes in the words of somebody who knows no method
 _PLAIN = {
-    "select": "choosing how to divide people",
+    "select": "choosing how to divide records",
     "allocate": "choosing how far to divide each group",
     "relate": "choosing which pairs of attributes to count",
 }
@@ -216,7 +216,7 @@ def shares(ledger: dict[str, Any], named: Callable[[str], str] = _plain) -> list
     Example:
         >>> shares({"budgets": {"epsilon": {"unit": "1/4", "units": 4}}, "paths": [
         ...     {"leaves": 3, "spent": {"epsilon": {"leaf": 3, "select": 1}}}]})
-        [('choosing how to divide people', 0.25), ('the counts that are published', 0.75)]
+        [('choosing how to divide records', 0.25), ('the counts that are published', 0.75)]
     """
     try:
         spent: dict[str, float] = {}

@@ -47,8 +47,8 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
     elif KINDS[release.kind].cuts is not None:
         even = tag(
             "p",
-            "Inside a region people are taken to be spread evenly, so values that no region tells "
-            "apart have the same share.",
+            f"Inside a region {release.schema.unit_names[1]} are taken to be spread evenly, so "
+            "values that no region tells apart have the same share.",
         )
     return join([even, tag("ul", *key, class_="key"), tag("div", *cards, class_="cards")])
 
@@ -164,7 +164,7 @@ def questions(release: Release) -> Safe | None:
     cuts = KINDS[release.kind].cuts
     if cuts is None:
         return None  # its itemsets are such questions
-    asked = _examples(release, cuts)
+    asked, people = _examples(release, cuts), release.schema.unit_names[1]
     vocabulary = Vocabulary(release.schema)
     answers = release.count(asked)
     rows = [
@@ -179,7 +179,8 @@ def questions(release: Release) -> Safe | None:
         [
             tag(
                 "p",
-                "Anybody can ask the release how many people meet some conditions. An interval is "
+                f"Anybody can ask the release how many {people} meet some conditions. An interval "
+                "is "
                 + (
                     "narrow where a question follows the edges of the regions, and wide where it "
                     "cuts through them."
@@ -189,7 +190,7 @@ def questions(release: Release) -> Safe | None:
                 ),
             ),
             table(
-                "How many people are there?", ["question", "about", "95% interval"], rows, {1, 2}
+                f"How many {people} are there?", ["question", "about", "95% interval"], rows, {1, 2}
             ),
         ]
     )

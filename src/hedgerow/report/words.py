@@ -105,7 +105,10 @@ def guarantee(release: Release) -> list[str]:
     weak = caution(epsilon)
     if weak is not None:
         lines.append(weak)
-    if promise.get("began_as_draft"):
+    about = release.schema.metadata
+    if about.reviewer is not None:
+        lines.append(f"{about.reviewer} signed the schema off as public on {about.reviewed}.")
+    elif promise.get("began_as_draft"):
         lines.append("The schema began as a draft that was read off the private data.")
     if promise.get("row_wise_query"):
         lines.append(

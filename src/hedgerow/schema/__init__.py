@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.items import Items
+from hedgerow.schema.metadata import Metadata
 from hedgerow.schema.schema import Person, Schema, refuse_no_unit
 from hedgerow.schema.taxonomy import Taxonomy
 
@@ -22,6 +23,7 @@ __all__ = [
     "Attribute",
     "Categorical",
     "Items",
+    "Metadata",
     "Numeric",
     "Person",
     "Query",

@@ -22,6 +22,7 @@ from hedgerow.schema.lint import (
     label_fault,
     raise_faults,
 )
+from hedgerow.schema.metadata import Metadata, faults_of
 from hedgerow.schema.model import (
     BooleanModel,
     CategoricalModel,
@@ -72,6 +73,7 @@ class _Builder:
             raise_faults(self.report.faults)
             raise AssertionError from error  # every complaint is a fault
         self._attributes_or_items(model)
+        metadata = self._metadata(model)
         if model.items is not None:
             source = ItemsSource(self.file, self.folder, self.lines, self.report)
             items = build_items(model.items, source)
@@ -84,6 +86,7 @@ class _Builder:
                 draft=model.draft,
                 began_as_draft=model.began_as_draft,
                 items=items,
+                metadata=metadata,
                 warnings=tuple(map(str, self.report.warnings)),
             )
         attributes: list[Attribute] = []
@@ -130,6 +133,7 @@ class _Builder:
             person=people[0] if people else None,
             draft=model.draft,
             began_as_draft=model.began_as_draft,
+            metadata=metadata,
             warnings=tuple(map(str, self.report.warnings)),
         )
 
@@ -139,6 +143,16 @@ class _Builder:
             self.report.fault("the name is blank", "Give the table a name.", self.file, line)
         elif (wrong := label_fault(model.name)) is not None:
             self.report.fault(*wrong, self.file, line)
+
+    def _metadata(self, model: SchemaModel) -> Metadata:
+        told = {} if model.metadata is None else model.metadata.model_dump(exclude_none=True)
+        if "unit_name" in told:
+            told["unit_name"] = tuple(told["unit_name"])
+        wrong = faults_of(told)
+        for key, what, hint in wrong:
+            line = self.lines.get(("metadata", key), self.lines.get(("metadata",)))
+            self.report.fault(f"metadata: {what}", hint, self.file, line)
+        return Metadata() if wrong else Metadata(**told)
 
     def _unit(self, model: SchemaModel, person: str | None) -> None:
         wrong = unit_fault(model.unit, person, items=model.items is not None)

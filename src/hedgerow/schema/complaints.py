@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from hedgerow.schema.lint import Fault, Report
-from hedgerow.schema.model import ATTRIBUTE_MODELS, ItemsModel, SchemaModel
+from hedgerow.schema.model import ATTRIBUTE_MODELS, ItemsModel, MetadataModel, SchemaModel
 
 __all__ = ["Lines", "report_complaints"]
 
@@ -17,7 +17,7 @@ Lines = Mapping[tuple[str, ...], int | None]
 
 _TYPES = ("numeric", "categorical", "boolean")
 _ROLES = ("predictor", "class", "identifier", "person")
-_ITEMS = "items"
+_PARTS: dict[str, type[BaseModel]] = {"items": ItemsModel, "metadata": MetadataModel}
 _ARTICLES = {"identifier": "an identifier"}
 
 
@@ -44,8 +44,8 @@ def report_complaints(
             kind = place[2]  # the tag of the union's member, which is no key of the file
             place = (*place[:2], *place[3:])
         subject = f"attribute {place[1]!r}: " if place[:1] == ("attributes",) and place[1:] else ""
-        if place[:1] == ("items",) and place[1:]:
-            kind, subject = _ITEMS, "items: "
+        if place[1:] and place[0] in _PARTS:
+            kind, subject = place[0], f"{place[0]}: "
         what, hint = _explain(dict(complaint), place, kind)
         known = [place[:n] for n in range(len(place), 0, -1) if place[:n] in lines]
         line = lines[known[0]] if known else None
@@ -93,6 +93,8 @@ def _explain(
             f"{key} is not a whole number of at least {least}",
             f"Write, for example, {key}: {usual}.",
         )
+    if rule.startswith(("list", "too_")) and "unit_name" in place:
+        return "unit_name is not two names", "Write unit_name: [encounter, encounters]."
     if rule.startswith("bool"):
         return f"{key} is neither true nor false", f"Write {key}: true, or remove the line."
     if rule.startswith(("dict", "model")):
@@ -100,6 +102,8 @@ def _explain(
             f"{key or 'the schema'} is not a mapping of keys to values",
             "Write, for example, items: {universe: {range: [1, 99]}}."
             if key == "items"
+            else "Write, for example, metadata: {institution: St Anne, contact: data@example.org}."
+            if key == "metadata"
             else "Write one column a line, such as  age: {type: numeric, low: 0, high: 120}.",
         )
     return f"{key} is not a single text or number", f"Write one value after {key}:."
@@ -148,7 +152,7 @@ def _no_kind(value: Any) -> tuple[str, str]:
 def _model(kind: str | None) -> type[BaseModel]:
     if kind is None:
         return SchemaModel
-    return ItemsModel if kind == _ITEMS else ATTRIBUTE_MODELS[kind]
+    return _PARTS.get(kind) or ATTRIBUTE_MODELS[kind]
 
 
 def _unknown_key(key: str, kind: str | None) -> tuple[str, str]:
@@ -158,7 +162,7 @@ def _unknown_key(key: str, kind: str | None) -> tuple[str, str]:
         return f"unknown key {key!r}", f"Did you mean {close[0]!r}?"
     if kind is None:
         return f"unknown key {key!r}", f"The keys at the top are {', '.join(keys)}."
-    if kind != _ITEMS and any(key in other.model_fields for other in ATTRIBUTE_MODELS.values()):
+    if kind not in _PARTS and any(key in other.model_fields for other in ATTRIBUTE_MODELS.values()):
         owner = _ARTICLES.get(kind, f"a {kind} column")
         return f"the key {key!r} is not for {owner}", f"Remove it; the keys are {', '.join(keys)}."
     return f"unknown key {key!r}", f"The keys here are {', '.join(keys)}."

@@ -23,6 +23,7 @@ __all__ = [
     "CategoricalModel",
     "IdentifierModel",
     "ItemsModel",
+    "MetadataModel",
     "NumericModel",
     "PersonModel",
     "SchemaModel",
@@ -186,6 +187,27 @@ class ItemsModel(_Model):
     item: Label | None = Field(None, description="In such a table, the item's column.")
 
 
+class MetadataModel(_Model):
+    """Facts about the data and the schema that a release repeats; all of it is public."""
+
+    institution: Label | None = Field(None, description="Who holds the data and publishes it.")
+    contact: Label | None = Field(None, description="Whom to ask.")
+    period: Label | None = Field(None, description="When the data was collected.")
+    licence: Label | None = Field(None, description="The terms of use of the release.")
+    purpose: Label | None = Field(None, description="What the release is published for.")
+    recipients: Label | None = Field(None, description="Who receives the release.")
+    unit_name: list[Label] | None = Field(
+        None,
+        min_length=2,
+        max_length=2,
+        description="What one record is called, singular and plural: [encounter, encounters].",
+    )
+    reviewer: Label | None = Field(
+        None, description="Who has seen that everything in the schema is public knowledge."
+    )
+    reviewed: Label | None = Field(None, description="The date of that sign-off: 2026-01-31.")
+
+
 ATTRIBUTE_MODELS: dict[str, type[_Model]] = {
     "numeric": NumericModel,
     "categorical": CategoricalModel,
@@ -228,6 +250,9 @@ class SchemaModel(_Model):
     began_as_draft: bool = Field(
         False, description="The schema was drafted from private data; the line stays."
     )
+    metadata: MetadataModel | None = Field(
+        None, description="Whose data it is, what for, and who signed the schema off."
+    )
     attributes: dict[str, AttributeModel] = Field(
         default_factory=dict, description="The columns by their names."
     )
@@ -241,7 +266,7 @@ def json_schema() -> dict[str, Any]:
 
     Example:
         >>> sorted(json_schema()["properties"])
-        ['attributes', 'began_as_draft', 'draft', 'items', 'name', 'unit']
+        ['attributes', 'began_as_draft', 'draft', 'items', 'metadata', 'name', 'unit']
     """
     schema = SchemaModel.model_json_schema()
     for model in (schema, *schema["$defs"].values()):

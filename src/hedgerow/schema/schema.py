@@ -21,6 +21,7 @@ from hedgerow.errors import SchemaError
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.items import Items
 from hedgerow.schema.lint import Fault, items_faults, label_fault, raise_faults, schema_faults
+from hedgerow.schema.metadata import Metadata
 from hedgerow.schema.trees import DEFAULT_ROOT
 from hedgerow.settings import check_fields
 
@@ -61,6 +62,7 @@ class Schema:
         items: The items of transactions; a schema has attributes or items, never both.
         unit: Whom the guarantee protects: "row" if each row, line or record is one person,
             "person" if a column identifies people. Nothing is published while it is None.
+        metadata: Whose data it is, what for, and who signed the schema off.
         warnings: What the reader found odd, though not wrong.
 
     Example:
@@ -88,6 +90,7 @@ class Schema:
     began_as_draft: bool = False
     items: Items | None = None
     unit: Unit | None = None
+    metadata: Metadata = Metadata()
     warnings: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -172,12 +175,27 @@ class Schema:
         """The labels of the class; none if there is no class."""
         return () if self.target is None else self.target.taxonomy.leaves
 
+    @property
+    def unit_names(self) -> tuple[str, str]:
+        """What one counted record is called, and several of them.
+
+        A row is a person only if no person may have several.
+        """
+        if self.metadata.unit_name is not None:
+            return self.metadata.unit_name
+        if self.items is not None:
+            return "record", "records"
+        several = self.unit is None or (self.person is not None and self.person.max_rows > 1)
+        return ("row", "rows") if several else ("person", "people")
+
     def to_dict(self) -> dict[str, Any]:
         """The canonical dictionary form: fit for JSON, taxonomies inline, nothing omitted."""
         about: dict[str, Any] = {"name": self.name}
         if self.unit is not None:
             about["unit"] = self.unit
         about |= {"draft": self.draft, "began_as_draft": self.began_as_draft}
+        if self.metadata.describe():
+            about["metadata"] = self.metadata.describe()
         if self.items is not None:
             return about | {"items": self.items.describe()}
         columns: dict[str, Any] = {a.name: _describe(a) for a in self.attributes}

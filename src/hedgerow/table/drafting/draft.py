@@ -60,7 +60,8 @@ _PREFACE = """\
 #      apart is `role: person` with `max_rows: ...`.
 #   5. State whom a release protects (`unit:`). Until then no command reads this file.
 #
-# Then delete the line `draft: true`. Leave `began_as_draft: true`: releases say so honestly.
+# Then delete the line `draft: true`. Leave `began_as_draft: true`: releases say so honestly, or
+# name who signed the schema off (`metadata:`, with institution, contact, reviewer and others).
 """
 
 
