@@ -66,20 +66,24 @@ def nowhere(release: Release, tree: TreePartition, booked: dict[str, Book]) -> l
     return []
 
 
-def table_rules(shape: Any, growth: Growth, grown: Grown = nowhere) -> Rules:
+def table_rules(
+    shape: Any, growth: Growth, grown: Grown = nowhere, *, settings: str | None = None
+) -> Rules:
     """The rules of a method that publishes a table by regions.
 
     Args:
         shape: The class of its regions.
         growth: Sees that what the regions show to have been chosen was booked.
         grown: What was charged for choosing at nodes of a tree.
+        settings: The names that its settings may have, with spaces between; None for any.
     """
     rules = region_rules(
         shape=shape,
         measured=partial(measured, grown=grown),
         accounted=partial(accounted, growth=growth, grown=grown),
     )
-    return replace(rules, follows={"logits": check_logits})
+    names = None if settings is None else frozenset(settings.split())
+    return replace(rules, settings=names, follows={"logits": check_logits})
 
 
 def rows_booked(booked: dict[str, Book]) -> None:

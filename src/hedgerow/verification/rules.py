@@ -45,6 +45,7 @@ class Rules:
         books: Checks of the ledger alone, by name.
         spending: What one person can lose: in words, epsilon and delta.
         checks: Checks of the release, by name.
+        settings: The names that its settings may have; None holds them to nothing.
         follows: Checks that what is published without noise follows from noisy numbers, by name.
             Estimators get better, so only releases that this version wrote are held to them.
     """
@@ -52,6 +53,7 @@ class Rules:
     books: Mapping[str, Callable[[Any], str]]
     spending: Callable[[Any], tuple[str, Fraction, Fraction]]
     checks: Mapping[str, Callable[[Any], str]]
+    settings: frozenset[str] | None = None
     follows: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
 
 

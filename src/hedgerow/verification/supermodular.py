@@ -116,8 +116,16 @@ def _order(release: RowsRelease) -> str:
     return "everything stands in canonical order, and no row comes twice"
 
 
+_SETTINGS = (
+    "schedule fan floor kappa keep mode model risk rule sharpness side side_share thorough trade "
+    "utility weight_bounds weight_columns weight_missing weight_outside weights"
+)
+
 RULES = {
     "tuned-1": Rules(
-        books={"ledger": _ledger}, spending=_spending, checks={"rows": _rows, "order": _order}
+        books={"ledger": _ledger},
+        spending=_spending,
+        checks={"rows": _rows, "order": _order},
+        settings=frozenset(_SETTINGS.split()),
     )
 }

@@ -113,6 +113,7 @@ def verify(source: str | Path | Release) -> Verdict:
     except UnknownHere as unknown:
         checks.append(Check("method", False, str(unknown)))
         return Verdict(False, None, None, tuple(checks), known=False)
+    check("settings", lambda: _settings(rules, stated))
     for name, look in rules.books.items():
         check(name, partial(look, stated))
     spent: list[Fraction] = []
@@ -173,6 +174,15 @@ def _alone(path: str | Path, manifest: dict[str, Any]) -> str:
         more = " and others" if len(others) > _SHOWN else ""
         raise Failed(f"no part of the release, and to be removed: {names}{more}")
     return "the folder holds the files of the release and nothing else"
+
+
+def _settings(rules: Rules, stated: Stated) -> str:
+    """Nothing goes along among the settings either."""
+    if rules.settings is None:
+        return "the rules of this method name no settings, so any were taken"
+    if not stated.settings.keys() <= rules.settings:
+        raise Failed("the settings hold something that the method does not have")
+    return "the settings are those of the method"
 
 
 def _private(guarantee: dict[str, Any]) -> str:

@@ -61,6 +61,13 @@ def test_a_seeded_release_is_refused(tree_release):
         assert failing(verify(seeded)) == {"private"}
 
 
+@pytest.mark.parametrize("kind", ["tree_release", "grid_release"])
+def test_settings_that_the_method_does_not_have(request, kind):
+    release = request.getfixturevalue(kind)
+    more = replace(release, settings=release.settings | {"rows": 1234})
+    assert failing(verify(more)) == {"settings"}
+
+
 def ledger_with(release, change):
     ledger = copy.deepcopy(release.ledger)
     change(ledger)
