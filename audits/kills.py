@@ -60,6 +60,7 @@ attributes:
 """
 
 
+@functools.cache
 def prepare() -> None:
     """Loads and builds all that a run needs, once: runs in forks begin where words are read."""
     import hedgerow.cli
@@ -177,6 +178,9 @@ def end_of(run: Any, delay: float | None = None) -> int:
     return int(code)
 
 
+SETTINGS: list[str] = []  # further options of every run
+
+
 @dataclass
 class Yard:
     """A folder with a table, a ledger, and what runs left in it."""
@@ -201,7 +205,7 @@ class Yard:
         return [
             "publish", str(self.folder / "people.csv"), "--overwrite", "--epsilon", str(epsilon),
             "--schema", str(self.folder / "schema.yaml"), "--out", str(out),
-            "--ledger", str(self.folder / "book.ledger"), "--json",
+            "--ledger", str(self.folder / "book.ledger"), "--json", *SETTINGS,
         ]  # fmt: skip
 
     def entries(self) -> tuple[Any, ...]:
@@ -498,8 +502,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--every", type=int, default=1, help="sweep before every so many only")
     parser.add_argument("--races", type=int, default=10, help="races of both kinds")
     parser.add_argument("--seed", type=int, default=1, help="for the moments of the kills")
+    parser.add_argument("--plain", action="store_true", help="publish without marginals: quicker")
     parser.add_argument("--json", action="store_true", help="report as JSON")
     asked = parser.parse_args(arguments)
+    SETTINGS[:] = ["--no-marginals"] if asked.plain else []
     if asked.number > 10_000:  # each run asks for a little more than the one before
         parser.error("the ledger has room for 10,000 runs")
     begin = time.monotonic()

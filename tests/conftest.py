@@ -30,6 +30,11 @@ for _name in ("SIGINT", "SIGTERM", "SIGHUP"):
     if _number is not None and signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, lambda *_: None)
 
+# Threads that wait for each other take the whole of a busy machine, and tables here are small. Read
+# when numpy and scikit-learn are loaded, which is later.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
 # Typer builds every command anew for each call, and tests call them a thousand times.
 typer.testing._get_command = functools.cache(typer.testing._get_command)
 

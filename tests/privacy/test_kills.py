@@ -1,7 +1,7 @@
 """Runs that are killed, and runs that race: what they leave, and that bad ones are caught.
 
 The checks are those of audits/kills.py, which `make audit` runs at length: with 1,000 kills by the
-clock, and before every operation instead of every second one.
+clock, before every operation instead of every second one, and with marginals.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def audit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Audit]:
         def run(*words: str, twin: str = "") -> tuple[int, dict[str, Any]]:
             report = folder / f"{len(list(folder.iterdir()))}.json"
             print(
-                json.dumps([["--json", *words], twin, str(report)]), file=server.stdin, flush=True
+                json.dumps([["--json", "--plain", *words], twin, str(report)]),
+                file=server.stdin,
+                flush=True,
             )
             code = int(server.stdout.readline())
             assert code in (0, 1)

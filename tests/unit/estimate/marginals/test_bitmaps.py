@@ -55,7 +55,7 @@ def test_counts_are_those_of_the_rows(
     monkeypatch.setattr(bitmaps, "_MOST_BYTES", room)
     monkeypatch.setattr(bitmaps, "_BATCH", 50)
     monkeypatch.setattr(bitmaps, "_BLOCK", 7)
-    weighed, asked = rows(number), queries(120, whole)
+    weighed, asked = rows(number), queries(60, whole)  # more than a batch
     shares = np.random.default_rng(1).dirichlet(np.ones(4), number)
     shares = np.rint(shares * 2**14) / 2**14
     shares[:, 0] += 1 - shares.sum(axis=1)
