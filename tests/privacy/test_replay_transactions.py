@@ -182,7 +182,7 @@ def test_a_gate_that_asks_no_more_of_deeper_levels_is_caught(monkeypatch):
 
     made = schema({"universe": {"range": [1, 64]}, "fan_out": 2})
     method = DiffPart(variant="tree", cap=1)
-    monkeypatch.setattr(diffpart, "SUPPORT_UNITS", {"core": 10, "tree": 10})
+    monkeypatch.setattr(diffpart, "TREE_SUPPORT_UNITS", 10)
     monkeypatch.setattr(diffpart, "SIZE_UNITS", {"tree": 10})
     monkeypatch.setattr(diffpart, "GATE_UNITS", 999_000)
     step = Gate.of(Fraction(999, 1000) * 8, 3).step

@@ -12,7 +12,7 @@ Spent on each record (path composition, see `privacy.ledger`):
 | step                                         | mechanism        | `paper`      | `core` | `tree` |
 |----------------------------------------------|------------------|--------------|--------|--------|
 | size: records by number of items             | discrete Laplace | -            | 5%     | 2%     |
-| support: records with each item, by weight   | discrete Laplace | -            | 78%    | 30%    |
+| support: records with each item, by weight   | discrete Laplace | -            | to 84% | 30%    |
 | stratum: the same for strata of items        | discrete Laplace | -            | 5%     | -      |
 | test: is an inner sub-partition worth while? | noisy threshold  | b/n each     | -      | -      |
 | gate: the same, all levels together          | depth-free gate  | -            | -      | 25%    |
@@ -62,6 +62,7 @@ from hedgerow.publish.planning.rules import (
     item_cap,
     size_edges,
     stratum_cap,
+    support_units,
 )
 from hedgerow.publish.publisher import (
     Outcome,
@@ -81,7 +82,7 @@ __all__ = ["DiffPart"]
 
 UNITS = 1_000_000
 SIZE_UNITS = {"core": 50_000, "small": 20_000, "tree": 20_000}  # "small" may be counted whole
-SUPPORT_UNITS = {"core": 780_000, "tree": 300_000}
+TREE_SUPPORT_UNITS = 300_000
 STRATUM_UNITS = 50_000
 GATE_UNITS = 250_000
 MOST_PARTITIONS = 1_000_000
@@ -119,7 +120,7 @@ class DiffPart(Publisher):
     name: ClassVar[str] = "diffpart"
     data: ClassVar[Literal["table", "transactions"]] = "transactions"
     uses_delta: ClassVar[bool] = False
-    versions: ClassVar[Mapping[str, int]] = {"tuned": 2, "paper": 1}
+    versions: ClassVar[Mapping[str, int]] = {"tuned": 3, "paper": 1}
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
@@ -165,7 +166,10 @@ class DiffPart(Publisher):
             allowances.append(Allowance("size", "epsilon", (_size_units(items, kind),), 1))
             whole = kind == "core" and self._core(items, budget, rows) == items.size
             if not whole:
-                allowances.append(Allowance("support", "epsilon", (SUPPORT_UNITS[kind],), 1))
+                units = TREE_SUPPORT_UNITS
+                if kind == "core":
+                    units = support_units(items.size, budget.epsilon, rows)
+                allowances.append(Allowance("support", "epsilon", (units,), 1))
             if not whole and kind == "core":
                 allowances.append(Allowance("stratum", "epsilon", (STRATUM_UNITS,), 1))
             if kind == "tree":
@@ -191,7 +195,8 @@ class DiffPart(Publisher):
         whole = core_size(items.size, records, float(budget.epsilon * left))
         if whole == items.size:
             return whole
-        left -= Fraction(SUPPORT_UNITS["core"] + STRATUM_UNITS, UNITS)
+        supports = support_units(items.size, budget.epsilon, rows)
+        left -= Fraction(supports + STRATUM_UNITS, UNITS)
         return min(items.size - 1, core_size(items.size, records, float(budget.epsilon * left)))
 
     # run

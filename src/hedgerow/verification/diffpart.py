@@ -45,11 +45,14 @@ _WEIGHED = {"support": "cap", "stratum": "strata_cap"}  # and the settings that 
 _SMALL = 17  # items of a universe that may be counted as a whole
 SHARES = {
     "whole": {"size": 2},  # all items are in the core
-    "small": {"size": 2, "support": 78, "stratum": 5},
-    "core": {"size": 5, "support": 78, "stratum": 5},
+    "small": {"size": 2, "support": 84, "stratum": 5},
+    "core": {"size": 5, "support": 84, "stratum": 5},
     "tree": {"size": 2, "support": 30, "gate": 25},
 }
 """Percent of the budget that DiffPart's tuned schedule gives to finding the regions."""
+CROWD, LEAST = 200, Fraction(30, 100)
+"""From so many records for each item on, times epsilon, supports get less, down to a least part."""
+_TUNED_2 = Fraction(78, 100)  # what supports got before, however many records there were
 
 
 def _published(release: TransactionsRelease) -> int:
@@ -164,16 +167,34 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
         shares = SHARES["small" if release.items.size <= _SMALL else "core"]
     else:
         shares = SHARES["whole"]
+    parts = {purpose: Fraction(percent, 100) for purpose, percent in shares.items()}
+    if "stratum" in parts:
+        parts["support"] = _support_part(release, booked, parts["support"])
     if release.settings["schedule"] == "paper-1":
         raise Failed("regions of this shape do not come from the schedule that is named")
-    for purpose, percent in shares.items():
+    for purpose, part in parts.items():
         if purpose not in booked:
             raise Failed(f"nothing was booked for {purpose}, without which no regions are found")
         book = booked[purpose]
-        if book.once() * 100 != percent * book.granted:
+        if book.once() != math.floor(part * book.granted):
             raise Failed(f"{purpose} had another share of the budget than this method gives it")
-    if booked.keys() - shares.keys() - {"cell", "leaf"}:
+    if booked.keys() - parts.keys() - {"cell", "leaf"}:
         raise Failed("other purposes were booked than this method pays for")
+
+
+def _support_part(
+    release: TransactionsRelease, booked: dict[str, Book], most: Fraction
+) -> Fraction:
+    """The part of the budget that supports get beside a core, by the noisy number of records."""
+    if release.settings["schedule"] == "tuned-2":
+        return _TUNED_2
+    sizes = _named(release).get("size")
+    book = booked.get("support")
+    if sizes is None or book is None:
+        return most
+    rows = max(0, int(sizes.values.sum()))
+    crowd = book.unit * book.granted * rows / release.items.size
+    return most if crowd <= CROWD else max(LEAST, most * CROWD / crowd)
 
 
 def _priced(measurement: Measurement, book: Book) -> None:
@@ -286,6 +307,7 @@ def _rules(*, some: bool) -> Rules:
 
 RULES = {
     "tuned-2": _rules(some=False),
+    "tuned-3": _rules(some=False),
     # a leaf that did not reach its threshold has no path here, though it was paid for
     "paper-1": _rules(some=True),
 }

@@ -107,7 +107,7 @@ def test_what_the_budget_is_cut_into() -> None:
     assert (cdiffgen.GROWTH_UNITS, cdiffgen.PAPER_STEP) == (40_000, 1_000)
     assert (diffpart.UNITS, diffpart.STRATUM_UNITS, diffpart.GATE_UNITS) == (10**6, 50_000, 250_000)
     assert diffpart.SIZE_UNITS == {"core": 50_000, "small": 20_000, "tree": 20_000}
-    assert diffpart.SUPPORT_UNITS == {"core": 780_000, "tree": 300_000}
+    assert diffpart.TREE_SUPPORT_UNITS == 300_000
     assert rows.MOST_SIDE_ROWS == 50_000
 
 

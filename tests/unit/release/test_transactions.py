@@ -23,6 +23,7 @@ from hedgerow.estimate.itemsets.answers import read_sets
 from hedgerow.measured.itemsets import CoreCells
 from hedgerow.publish import diffpart
 from hedgerow.publish.diffpart import DiffPart
+from hedgerow.publish.planning.rules import support_units
 from hedgerow.release import Release, TransactionsRelease
 from hedgerow.schema import Schema
 from hedgerow.verification import diffpart as rules
@@ -350,13 +351,37 @@ def test_the_reach_of_supports_is_that_of_the_settings(files: Path) -> None:
 def test_shares_are_those_of_the_method() -> None:
     for kind in ("core", "small", "tree"):
         variant = "tree" if kind == "tree" else "core"
-        shares = {"size": diffpart.SIZE_UNITS[kind], "support": diffpart.SUPPORT_UNITS[variant]}
+        supports = {"tree": diffpart.TREE_SUPPORT_UNITS, "core": support_units(9, Fraction(1), 9)}
+        shares = {"size": diffpart.SIZE_UNITS[kind], "support": supports[variant]}
         shares |= {
             "tree": {"gate": diffpart.GATE_UNITS}, "core": {"stratum": diffpart.STRATUM_UNITS},
         }[variant]  # fmt: skip
         held = rules.SHARES[kind]
         assert {key: percent * diffpart.UNITS // 100 for key, percent in held.items()} == shares
     assert rules.SHARES["whole"] == {"size": rules.SHARES["small"]["size"]}
+
+
+@pytest.mark.parametrize("rows", [0, 1_999, 2_000, 2_001, 3_333, 5_600, 10**9])
+def test_crowded_items_need_less(rows: int) -> None:
+    """The method and `verify` work out the same share, each by its own arithmetic."""
+    crowd = Fraction(rows, 20)
+    part = Fraction(rules.SHARES["core"]["support"], 100)
+    if crowd > rules.CROWD:
+        part = max(rules.LEAST, part * rules.CROWD / crowd)
+    assert support_units(10, Fraction(1, 2), rows) == int(part * diffpart.UNITS)
+
+
+def test_a_crowded_release_has_its_own_shares() -> None:
+    """4,000 records of 20 items at epsilon 2: 400 for each item, give or take 20 with certainty
+    but for 1e-6, since their number has noise of a scale of 10 in each of some 10 bins."""
+    random = np.random.default_rng(1)
+    lists = [sorted(random.choice(20, 3, replace=False).tolist()) for _ in range(4_000)]
+    labels = [[str(code + 1) for code in one] for one in lists]
+    found = hr.publish(pa.table({"items": labels}), shop_of(20), hr.DiffPart(), 2, seed=1)
+    found = replace(found, guarantee=found.guarantee | {"private": True})
+    spent = {entry["purpose"]: entry["units"] for entry in found.ledger["entries"]}
+    assert 400_000 < spent["support"] < 440_000
+    assert verify(found).ok
 
 
 def test_another_share_is_found(release: TransactionsRelease) -> None:

@@ -31,6 +31,7 @@ __all__ = [
     "item_cap",
     "size_edges",
     "stratum_cap",
+    "support_units",
     "tree_size",
 ]
 
@@ -45,6 +46,8 @@ _LARGEST_CORE = 14
 _NOISE_SHARE = 0.005  # of all records, which the noise of a single item's support may make up
 _WHOLE_NOISE_SHARE = 0.02
 _STRATUM_NOISE = 0.05  # of the total of a stratum
+_SUPPORT_UNITS = (300_000, 840_000)  # of a million, at least and at most
+_CROWD = 200  # records for each item, times epsilon, from which on supports need less
 _BEYOND = 0.3  # of the items beyond a cap, which a total is taken to be wrong by
 
 
@@ -94,6 +97,29 @@ def item_cap(curve: SizeCurve, items: int, epsilon: float) -> int:
     quartile = curve.size[np.argmax(so_far >= 0.75 * so_far[-1])]
     caps = [cap for cap in _caps(curve) if cap <= quartile]
     return min(caps, key=lambda cap: (cost(cap), cap))
+
+
+def support_units(items: int, epsilon: Fraction, rows: int | None) -> int:
+    """What supports cost, in millionths of epsilon; the rest is for sets of frequent items.
+
+    Where an item has few records, its noise is all that matters. From 200 / epsilon records for
+    each item of the universe on, that noise is about one percent of an average support, and stays
+    so: what supports do not need any more tells better which frequent items go together.
+
+    Args:
+        items: The number of items in the universe.
+        epsilon: What one record may lose.
+        rows: The noisy number of records; None if it is not known yet, as if there were few.
+
+    Example:
+        >>> support_units(1_000, Fraction(1), 100_000), support_units(1_000, Fraction(1), 400_000)
+        (840000, 420000)
+        >>> support_units(1_000, Fraction(1), 4_000_000)
+        300000
+    """
+    least, most = _SUPPORT_UNITS
+    crowd = epsilon * (rows or 0) / items
+    return most if crowd <= _CROWD else max(least, math.floor(most * _CROWD / crowd))
 
 
 def stratum_cap(curve: SizeCurve, epsilon: float) -> tuple[int, int]:
