@@ -188,3 +188,17 @@ def test_an_attribute_that_nearly_tells_people_apart(hedge: Hedge, tmp_path: Pat
     # a release does not depend on it
     done = hedge("publish", data, "--schema", schema, "--epsilon", 1, "--out", out)
     assert done.exit_code == 0 and "apart" not in done.stderr + done.stdout
+
+
+def test_what_became_of_the_rows_is_told_to_the_holder(hedge: Hedge, ages: Path) -> None:
+    schema = SCHEMA.replace("step: 1}", "step: 1, outside: clip}")
+    (ages / "schema.yaml").write_text(schema, encoding="utf-8")
+    (ages / "data.csv").write_text("id,age\na,17\na,120\na,3\nb,5\n", encoding="utf-8")
+    done = hedge("check", ages / "schema.yaml", "--data", ages / "data.csv")
+    assert "NOT PRIVATE" in done.stdout and "Of 4 rows 3 are counted" in done.stdout
+    assert "1 (25.0%)" in done.stdout and "Warning: " in done.stderr
+    facts = json.loads(
+        hedge("check", ages / "schema.yaml", "--data", ages / "data.csv", "--json").stdout
+    )
+    assert facts["preparation"]["capped"] == 1 and facts["preparation"]["people"] == 2
+    assert len(facts["warnings"]) == 2

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hedgerow.cli.display.prepared import tell_preparation
 from hedgerow.cli.display.terminal import (
     data_warnings,
     note,
@@ -52,8 +54,9 @@ def check(
 
     A schema must state its unit of protection: `unit: row` or `unit: person`. Without --data no
     private file is opened. With it all of the data is looked at and complaints name rows and
-    columns, but never a value and never how many there are. A warning names attributes that
-    nearly tell people apart. Nothing is published.
+    columns, but never a value. A warning names attributes that nearly tell people apart. What
+    became of the rows is told in exact counts, which are NOT PRIVATE: for the holder of the data
+    alone. Nothing is published.
     """
     from hedgerow.report.about import facts
     from hedgerow.schema import Schema, refuse_no_unit
@@ -62,6 +65,7 @@ def check(
     refuse_no_unit(known)
     for warning in known.warnings:
         warn(warning, as_json)
+    found = None
     if data is not None:
         from hedgerow.table import check_rows, read_transactions, refuse_mixing
 
@@ -69,7 +73,7 @@ def check(
         refuse_mixing(source)
         with progress("Checking the data") as bar, data_warnings(as_json):
             look: Any = check_rows if known.kind == "table" else read_transactions
-            look(
+            looked = look(
                 source,
                 known,
                 delimiter=delimiter_of(delimiter),
@@ -77,8 +81,11 @@ def check(
                 progress=bar,
                 allow_empty=allow_empty,
             )
+        found = looked if known.kind == "table" else None
     if as_json:
-        print_json(_facts(known, data))
+        for sentence in [] if found is None else found.warnings():
+            warn(sentence, as_json)
+        print_json(_facts(known, data) | {"preparation": None if found is None else asdict(found)})
         return
     say(f"{known.name}: the schema is right.")
     if known.kind == "table":
@@ -97,6 +104,8 @@ def check(
         note("This is a draft: remove the line `draft: true` when all of it is public knowledge.")
     if data is not None:
         say(f"{words_for(data)} follows the schema.")
+    if found is not None:
+        tell_preparation(found)
 
 
 def _items(schema: Schema) -> list[tuple[str, object]]:

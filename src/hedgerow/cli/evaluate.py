@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hedgerow.cli.display.prepared import tell_preparation
 from hedgerow.cli.display.terminal import (
     data_warnings,
     print_json,
@@ -151,6 +152,8 @@ def _tell(found: Judgement) -> None:
         _tell_classes(found)
     if found.distortion is not None:
         _tell_detail(found)
+    if found.preparation is not None:
+        tell_preparation(found.preparation)
     say("\n" + _BANNER)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.errors import DataError, HedgerowError, UsageError
+from hedgerow.errors import DataError, DataWarning, HedgerowError, UsageError
 from hedgerow.evaluate import measures as comparisons
 from hedgerow.evaluate.classify import Model
 from hedgerow.evaluate.distortion import discernibility, ncp
@@ -26,7 +27,8 @@ from hedgerow.optimise.exact import LARGEST
 from hedgerow.publish.supermodular import Supermodular
 from hedgerow.release import Release, RowsRelease, TableRelease, TransactionsRelease
 from hedgerow.settings import check_arguments
-from hedgerow.table import Table, Transactions, read, read_public, read_transactions
+from hedgerow.table import Table, Transactions, check_rows, read, read_public, read_transactions
+from hedgerow.table.preparation import Preparation
 
 __all__ = ["Distortion", "Judgement", "Personal", "judge"]
 
@@ -92,6 +94,7 @@ class Judgement:
         itemsets: The most frequent itemsets, for transactions.
         personal: Utility and risk, for rows that were generalised one by one.
         notes: What a reader must know beside the numbers.
+        preparation: What became of the raw rows, for tables.
     """
 
     schema: str
@@ -105,6 +108,7 @@ class Judgement:
     itemsets: tuple[TopItemsets, ...] = ()
     personal: Personal | None = None
     notes: tuple[str, ...] = ()
+    preparation: Preparation | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON, the warning first."""
@@ -174,7 +178,13 @@ def judge(
             hint=f"{hint}It is read by the schema of the release, {opened.schema.name!r}: is "
             "this the data that it was made from?",
         ) from None
-    return judged(found, opened, queries, seed, side)
+    judgement = judged(found, opened, queries, seed, side)
+    if opened.schema.kind == "transactions":
+        return judgement
+    with warnings.catch_warnings():  # what is odd about the data was told when it was read
+        warnings.simplefilter("ignore", DataWarning)
+        looked = check_rows(raw, opened.schema, delimiter=delimiter, line_breaks=line_breaks)
+    return replace(judgement, preparation=looked)
 
 
 def _judge_transactions(

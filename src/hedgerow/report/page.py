@@ -13,6 +13,7 @@ from hedgerow.report.about import about as metadata
 from hedgerow.report.divisions import whole
 from hedgerow.report.html import Safe, document, join, tag
 from hedgerow.report.kinds import KINDS
+from hedgerow.report.prepared import prepared
 from hedgerow.report.promise import Doubt, budget, doubt, factor, promise
 from hedgerow.report.values import questions, values
 from hedgerow.schema import Numeric
@@ -182,6 +183,9 @@ def _sections(
                 _STRANGE,
                 class_="bad",
             )
+        if against.preparation is not None:
+            became = prepared(against.preparation)
+            found.append(("prepared", "What became of the rows", became))
         beside = join([strange, compared.values_against(against), values(release, raw)])
         found.append(("values", "Values, raw against released", beside))
         found.append(("counts", "Counts, raw against released", compared.counts_against(against)))

@@ -17,6 +17,7 @@ from hedgerow.table.encode import Codes
 from hedgerow.table.frames import FrameKind, frame_kind
 from hedgerow.table.identity import refuse_same_rows
 from hedgerow.table.person import cap_rows, person_numbers
+from hedgerow.table.preparation import Preparation, Tally
 from hedgerow.table.readers import open_source
 from hedgerow.table.rules import Report
 from hedgerow.table.source import Private, Progress
@@ -195,24 +196,26 @@ def check_rows(
     line_breaks: bool = False,
     progress: Progress | None = None,
     allow_empty: bool = True,
-) -> None:
+) -> Preparation:
     """Looks whether data follows the schema, as `read` does, and keeps none of it.
 
     An attribute that nearly tells people apart gives a `DataWarning`, for the eyes of whoever
-    holds the data.
+    holds the data; and so is what is returned, exact counts of what became of the rows.
     """
     stream = RowStream(source, schema, delimiter, line_breaks=line_breaks, allow_empty=allow_empty)
     report = Report()
-    own = OwnValues(schema, stream.attributes)
+    own, tally = OwnValues(schema, stream.attributes), Tally(schema, stream.attributes)
     for item in stream.batches():
         encoded = stream.encode(item)
         report.merge(encoded.report)
         own.add(encoded)
+        tally.add(item[1], encoded)
         if progress is not None:
             progress(stream.share())
     stream.finish(report)
     for sentence in own.warnings(stream.source.what):
         warnings.warn(sentence, DataWarning, stacklevel=2)
+    return tally.finish()
 
 
 def encode_rows(

@@ -196,6 +196,7 @@ def test_a_page_from_raw_data_says_so(
     assert [a["class"] for a in seen.all("aside")] == ["banner"]
     assert "<title>NOT PRIVATE." in text and "NOT PRIVATE. </strong>" in text
     assert f"{found.records:,}" in text and "raw (NOT PRIVATE)" in text
+    assert "What became of the rows" in text and "What became" not in page(releases["diffmulti"])
     assert "NOT PRIVATE" not in page(releases["diffmulti"])
 
 
