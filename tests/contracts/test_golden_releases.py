@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -74,6 +75,9 @@ def test_a_golden_folder_loads_verifies_and_answers(name: str) -> None:
     # the runs were seeded, and say so; everything else holds
     failed = [check for check in hedgerow.verify(GOLDEN / name).checks if not check.ok]
     assert [check.name for check in failed] == ["private"]
+    more = replace(release, settings=release.settings | {"rows": 1234})
+    failed = [check for check in hedgerow.verify(more).checks if not check.ok]
+    assert [check.name for check in failed] == ["private", "settings"]
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -294,8 +294,11 @@ class _Spending:
             raise Failed("other purposes were booked than this method pays for")
 
 
+_SETTINGS = "schedule chosen variant core cap c1 c2 max_partitions"
+
+
 def _rules(*, some: bool) -> Rules:
-    return region_rules(
+    rules = region_rules(
         shape=CoreCells | CutTree,
         measured=_measured,
         accounted=_accounted,
@@ -303,6 +306,7 @@ def _rules(*, some: bool) -> Rules:
         some=some,
         what="sets",
     )
+    return replace(rules, settings=frozenset(_SETTINGS.split()))
 
 
 RULES = {
