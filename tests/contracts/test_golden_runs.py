@@ -83,6 +83,8 @@ RUNS: dict[str, tuple[Publisher, Budget, int]] = {
     "cdiffgen": (hr.CDiffGen(), PURE, 3000),
     "cdiffgen, delta": (hr.CDiffGen(specialisations=6), DELTA, 500),
     "cdiffgen, paper": (hr.CDiffGen(schedule="paper", specialisations=6), STRONG, 500),
+    "diffgen, marginals": (hr.DiffGen(specialisations=4, marginals=True), STRONG, 800),
+    "cdiffgen, marginals": (hr.CDiffGen(specialisations=4, marginals=True), STRONG_DELTA, 800),
     "diffgen, listed": (hr.DiffGen(specialisations=6), STRONG, 500),
     "diffgen, listed, delta": (hr.DiffGen(specialisations=6), DELTA, 500),
     "diffpart": (hr.DiffPart(), PURE, 1500),
