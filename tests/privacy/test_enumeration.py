@@ -57,6 +57,7 @@ TUNED = [
     DiffGen(specialisations=2),
     CDiffGen(specialisations=2),
 ]
+COUNTED = CDiffGen(schedule="paper", specialisations=2)  # grows and counts as DiffGen does
 CLASSES = TINY_TABLES["2 values and a class"]
 
 
@@ -69,7 +70,7 @@ CLASSES = TINY_TABLES["2 values and a class"]
             delta,
             id=f"{mode!r}-{'zcdp' if delta else 'pure'}",
             # the paper's schedule has the same mechanisms, and fewer counts
-            marks=[pytest.mark.long] if delta and mode in TUNED else [],
+            marks=[pytest.mark.long] if delta and mode in (*TUNED, COUNTED) else [],
         )
         for entry, mode in TINY
         for delta in (0, "1e-6")

@@ -139,8 +139,7 @@ def test_every_published_path_spends_the_grant(method):
 
 def test_catches_medians_that_count_a_record_too_little(monkeypatch):
     monkeypatch.setattr(rps, "SCORE_RANGE", Fraction(1, 3))
-    # few cuts that differ much: a record decides
-    pairs = {"small": (rows(*[(0, 0, 0, 0)] * 3), (9, 3, 3, 0))} | PAIRS
+    pairs = {name: PAIRS[name] for name in ("grid ends", "one of many")}  # the others tell less
     assert worst(baselines.RPS(depth=4), pairs, runs=30) > 2 + ROUNDING
 
 
