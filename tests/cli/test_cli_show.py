@@ -48,7 +48,7 @@ def test_a_tree(hedge: Hedge, published: Path) -> None:
     done = hedge("show", published, "--tree", "--depth", 1)
     assert done.exit_code == 0, done.stderr
     total = Release.load(published).counts.sum()
-    assert f"everyone: {total}" in done.stdout
+    assert f"everyone: {total:,}" in done.stdout
 
 
 def test_a_grid_has_parts_instead(hedge: Hedge, survey: Path, tmp_path: Path) -> None:

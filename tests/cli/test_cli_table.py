@@ -6,6 +6,7 @@ import csv
 import json
 import zipfile
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ Hedge = Callable[..., Any]
 def test_a_table_in_words(hedge: Hedge, published: Path) -> None:
     done = hedge("table", published, "smoker", "readmitted", "--where", "age > 30")
     assert done.exit_code == 0, done.stderr
-    lines = done.stdout.splitlines()
+    title, _, *lines = done.stdout.splitlines()
+    assert title == "clinic discharges: counts of rows by smoker and readmitted, where age > 30"
     assert lines[0].split() == [
         "smoker", "readmitted", "about", "usually", "within", "from", "to", "remark"
     ]  # fmt: skip
@@ -30,7 +32,7 @@ def test_a_table_in_words(hedge: Hedge, published: Path) -> None:
 
 
 def test_many_cells_are_not_all_shown(hedge: Hedge, published: Path) -> None:
-    done = hedge("table", published, "bmi", "stay")
+    done = hedge("table", published, "bmi", "age")
     assert done.exit_code == 0 and "first 200 cells" in done.stderr
     assert "total" in done.stdout
 
@@ -57,7 +59,7 @@ def test_files(hedge: Hedge, published: Path, tmp_path: Path) -> None:
     assert (
         "default-src &#x27;none&#x27;" in page
         and "<script" not in page
-        and "counts by smoker" in page
+        and "counts of rows by smoker" in page
     )
     inside = hedge("table", published, "smoker", "--out", published / "t.csv")
     assert inside.exit_code == 2
@@ -124,7 +126,7 @@ def test_items(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
     words = ["publish", survey / "baskets.dat", "--schema", survey / "baskets.yaml"]
     assert hedge(*words, "--epsilon", 1, "--out", tmp_path / "shop").exit_code == 0
     done = hedge("table", tmp_path / "shop", "item", "--top", 3, "--where", "milk")
-    assert done.exit_code == 0 and done.stdout.splitlines()[1].startswith("milk"), done.stderr
+    assert done.exit_code == 0 and done.stdout.splitlines()[3].startswith("milk"), done.stderr
     assert "every item that it holds" in done.stdout
     done = hedge("table", tmp_path / "shop", "--out", tmp_path / "shop.xlsx")
     assert done.exit_code == 0, done.stderr
@@ -134,7 +136,7 @@ def test_what_was_not_measured_has_no_estimate_anywhere(tmp_path: Path) -> None:
     import pyarrow as pa
 
     import hedgerow as hr
-    from hedgerow.report.workbook import write_sheet
+    from hedgerow.report.workbook import write_sheet, write_workbook
 
     names = [f"a{place:02d}" for place in range(40)]
     schema = hr.Schema.from_dict({
@@ -147,8 +149,14 @@ def test_what_was_not_measured_has_no_estimate_anywhere(tmp_path: Path) -> None:
     write_sheet(release, table, tmp_path / "x.xlsx")
     with zipfile.ZipFile(tmp_path / "x.xlsx") as book:
         sheet = book.read("xl/worksheets/sheet2.xml").decode()
-    for row in ("4", "5"):  # neither an estimate nor a typical error, but an interval
-        assert f'<c r="B{row}"' not in sheet and f'<c r="C{row}"' not in sheet
-        assert f'<c r="D{row}"' in sheet and f'<c r="E{row}"' in sheet
+    for row, column in product("45", "BCDE"):  # no number at all
+        assert f'<c r="{column}{row}"' not in sheet
+    write_workbook(release, tmp_path / "all.xlsx")
+    with zipfile.ZipFile(tmp_path / "all.xlsx") as book:
+        sheets = book.read("xl/workbook.xml").decode()
+        cover = book.read("xl/sharedStrings.xml").decode()
+    unknown = release.unmeasured
+    assert f"Not measured: {', '.join(unknown)}" in cover
+    assert {name for name in names if f'name="{name}"' in sheets} == {*names} - {*unknown}
     with pytest.raises(hr.errors.UsageError, match="nothing to draw"):
         release.plot(release.unmeasured[-1])

@@ -21,13 +21,19 @@ _MISSING = (
     "There is no upper end: people whose rows are suppressed are missing, and nobody can say how "
     "many those are."
 )
-MEASURED, NOT_MEASURED = "measured", "not measured"  # of `basis`
+NOT_MEASURED = "not measured"  # of `basis`
 _IN_WORDS = 5  # up to so many answers are told in sentences, more in a table
 _IN_TABLE = 200  # more rows than this nobody reads in a terminal
 _SWAMPED = 0.5  # a cut part beyond this share of the estimate says more than the estimate
 _NUMBERS = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
 _ITEM_NUMBERS = ("estimate", "low", "high")  # of itemsets: their intervals have no two parts
 _MODEL_NUMBERS = (*_ITEM_NUMBERS, "typical_error")  # by a model
+
+_BASES = {
+    "measured": "  basis: measured",
+    "modelled": "  basis: modelled, since just these {} were not counted together",
+    "assumed even": "  basis: assumed even, since only a part of some {} is asked for",
+}
 
 Columns = dict[str, list[Any]]
 """The numbers of answers by name, and their `basis`."""
@@ -88,7 +94,7 @@ def query(
         import pyarrow as pa
 
         with whole_file(out, overwrite) as temporary:
-            write(pa.table({"query": texts, **columns}), temporary)
+            write(pa.table({"query": texts, **_known(columns)}), temporary)
         with telling(out):
             if as_json:
                 print_json(_facts(texts, columns, share, str(out), detailed))
@@ -130,7 +136,7 @@ def _ask(
             raise UsageError(f"{file} holds no query.", hint="Write one a line.")
         answers = release.count(sets, level=level)
         told = _ITEM_NUMBERS if answers.typical_error is None else _MODEL_NUMBERS
-        columns = {name: getattr(answers, name).tolist() for name in told}
+        columns = {name: getattr(answers, name).tolist() for name in (*told, "basis")}
         return [text_of(items) for items in sets], columns
     vocabulary = Vocabulary(release.schema)
     asked: list[Query] = [vocabulary.parse(text) for text in texts]
@@ -151,19 +157,30 @@ def _facts(
     out: str | None,
     detailed: bool,
 ) -> dict[str, Any]:
-    rows = zip(*columns.values(), strict=True)
+    rows = zip(*_known(columns).values(), strict=True)
     answers = [
         {
             "query": text,
             # JSON has no word for a bound that is not there.
             **{
-                n: None if v in (math.inf, -math.inf) or v != v else v
+                n: None if v in (None, math.inf, -math.inf) or v != v else v
                 for n, v in zip(columns, row, strict=True)
             },
         }
         for text, row in zip(texts, rows, strict=True)
     ]
     return {"level": level, "marginals": detailed, "answers": answers, "out": out}
+
+
+def _known(columns: Columns) -> Columns:
+    """The same without numbers where nothing was measured: files are read without their words."""
+    basis = columns["basis"]
+    return {
+        name: values
+        if name == "basis"
+        else [None if b == NOT_MEASURED else v for v, b in zip(values, basis, strict=True)]
+        for name, values in columns.items()
+    }
 
 
 def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: float) -> None:
@@ -176,6 +193,7 @@ def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: 
             f"\nfrom, to: the {percent(level)} interval of the true count."
             + (usually if "typical_error" in columns else "")
         )
+        say("basis: measured if just these items were counted together, else modelled.")
         return
     for place, text in enumerate(texts):
         estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
@@ -183,6 +201,7 @@ def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: 
         if "typical_error" in columns:
             about += f", usually within {number(columns['typical_error'][place])}"
         say(f"{text}\n  {about}; {percent(level)} interval: {_between(low, high)}")
+        say(_BASES[columns["basis"][place]].format("items"))
 
 
 def _tell_regions(release: Release, texts: list[str], columns: Columns, level: float) -> None:
@@ -219,6 +238,7 @@ def _tell_regions(release: Release, texts: list[str], columns: Columns, level: f
             )
         else:
             say("  uniformity error: none, the query follows the edges of the regions")
+        say(_BASES[columns["basis"][place]].format("regions"))
 
 
 def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -> None:
@@ -254,6 +274,7 @@ def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -
             else f"since only {share:g} of them were sampled"
         )
         say(f"  noise: give or take {number(noise)} of these, {cause}")
+        say(_BASES[columns["basis"][place]].format("rows"))
     say(f"\n{_MISSING}")
 
 
@@ -281,12 +302,8 @@ def _tell_marginals(
             f"{text}\n  about {number(max(estimate, 0.0))}, usually within {number(typical)}, by a "
             f"model of the counts of {counted} and regions"
         )
-        say(f"  {percent(level)} interval, which does not rely on it: {_between(low, high)}")
-        say(
-            "  basis: measured"
-            if columns["basis"][place] == MEASURED
-            else "  basis: modelled, since just these conditions were not counted together"
-        )
+        say(f"  {percent(level)} interval, which does not rely on the model: {_between(low, high)}")
+        say(_BASES[columns["basis"][place]].format("conditions"))
 
 
 def _tell_unmeasured(
@@ -306,7 +323,8 @@ def _tell_unmeasured(
 
 
 def _explain_basis(release: Release, columns: Columns) -> None:
-    say("basis: measured if just these conditions were counted together, else modelled.")
+    otherwise = "assumed even" if "assumed even" in columns["basis"] else "modelled"
+    say(f"basis: measured if just these conditions were counted together, else {otherwise}.")
     if NOT_MEASURED in columns["basis"]:
         say(f"Not measured: the release says nothing about {', '.join(release.unmeasured)}.")
 

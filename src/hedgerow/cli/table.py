@@ -98,7 +98,7 @@ def table(
             if as_json:
                 print_json(_facts(found))
             else:
-                _tell(found)
+                _tell(opened, found, where)
             return
         with whole_file(out, overwrite) as temporary:
             write(opened, found, temporary, where)
@@ -112,8 +112,7 @@ def table(
 def _names(release: Release) -> str:
     if release.kind == "transactions":
         return "Write item, or item item for pairs; or --out NAME.xlsx for all tables."
-    target = [] if release.schema.target is None else [release.schema.target.name]
-    names = [*(attribute.name for attribute in release.schema.attributes), *target]
+    names = [attribute.name for attribute in release.schema.columns]
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")  # noqa: PLR2004
     return f"Name one of {shown}; or --out NAME.xlsx for all tables."
 
@@ -176,9 +175,10 @@ def _write_sheet(release: Release, found: CountTable, path: Path, where: str | N
     write_sheet(release, found, path, where)
 
 
-def _tell(found: CountTable) -> None:
-    from hedgerow.report.tables import headings, how_to_read, lines
+def _tell(release: Release, found: CountTable, where: str | None) -> None:
+    from hedgerow.report.tables import headings, how_to_read, lines, title_of
 
+    say(f"{title_of(release, found, where)}\n")
     heads, rows = headings(found), lines(found)
     first = len(found.names)
     shown = rows if len(rows) <= _SHOWN + 1 else [*rows[:_SHOWN], rows[-1]]
@@ -191,11 +191,15 @@ def _tell(found: CountTable) -> None:
 
 
 def _facts(found: CountTable) -> dict[str, Any]:
+    from hedgerow.estimate.basis import NOT_MEASURED
+    from hedgerow.release.tabulate import reliability
+
     def plain(value: Any) -> Any:
         # JSON has no word for a bound that is not there.
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
     total = found.total
+    known = reliability(total) != (NOT_MEASURED,)
     return {
         "level": found.level,
         "simultaneous": found.simultaneous,
@@ -205,6 +209,7 @@ def _facts(found: CountTable) -> dict[str, Any]:
             for row in found.to_arrow().to_pylist()
         ],
         "total": {
-            name: plain(float(getattr(total, name)[0])) for name in ("estimate", "low", "high")
+            name: plain(float(getattr(total, name)[0])) if known else None
+            for name in ("estimate", "low", "high")
         },
     }

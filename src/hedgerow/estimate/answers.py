@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.estimate.basis import MEASURED, MODELLED
+from hedgerow.estimate.basis import ASSUMED_EVEN, MEASURED
 from hedgerow.estimate.fit import Fit
 from hedgerow.estimate.index import Index, grid_index, tree_index
 from hedgerow.estimate.noise import half_width
@@ -53,6 +53,8 @@ __all__ = [
 
 INNER, EVEN, TOUCHED = range(3)
 
+USUAL = 0.95  # of typical errors too
+
 _BATCH = 1000  # queries that a thread answers at a time
 
 
@@ -72,8 +74,8 @@ class Answers:
         level: The probability that an interval holds the truth, at least.
         typical_error: With marginals, and for itemsets, how far the estimate is off in most
             queries: a guess by the model, which promises nothing. Else not known.
-        basis: What each answer rests on: "measured", "modelled" or "not measured"
-            (`hedgerow.estimate.basis`); not told for transactions.
+        basis: What each answer rests on: "measured", "modelled", "assumed even" or "not measured"
+            (`hedgerow.estimate.basis`).
     """
 
     estimate: Floats
@@ -123,9 +125,9 @@ def by_model(
     estimate = np.maximum(estimate, 0.0)
     low, high = np.minimum(low, np.floor(estimate)), np.maximum(high, np.ceil(estimate))
     unknown = np.full(len(estimate), np.nan)
-    # a guess that is wider than what is guaranteed says nothing
-    typical = np.minimum(typical_error, np.maximum(estimate - low, high - estimate))
-    return Answers(estimate, low, high, unknown, unknown, unknown, level, typical)
+    if level >= USUAL:  # a guess that is wider than what is guaranteed says nothing
+        typical_error = np.minimum(typical_error, np.maximum(estimate - low, high - estimate))
+    return Answers(estimate, low, high, unknown, unknown, unknown, level, typical_error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +248,7 @@ def answer(partition: Partition, fit: Fit, queries: Sequence[Query], level: floa
         axis=1
     )
     found = interval(estimate, half_width(np.sqrt(variance), level), level)
-    return replace(found, basis=np.where(cut, MODELLED, MEASURED))
+    return replace(found, basis=np.where(cut, ASSUMED_EVEN, MEASURED))
 
 
 def sums(partition: Partition, fit: Fit, queries: Sequence[Query]) -> tuple[Floats, Floats]:

@@ -6,6 +6,8 @@
   everybody, single items, and sets of items that were counted together.
 - *modelled*: every attribute of the query was counted, but not all of them together, or not in
   parts as fine as the query's: the rest is a model's.
+- *assumed even*: the same by regions alone, or by generalised rows: the query cuts some of them, in
+  which records are assumed to lie evenly.
 - *not measured*: the release says nothing about some attribute of the query. It has no table, and
   no region tells its values apart. The estimate takes them to be equally frequent.
 """
@@ -25,15 +27,27 @@ from hedgerow.estimate.intervals.conditions import CLASS, Conditions
 if TYPE_CHECKING:
     from hedgerow.schema.query import Query
 
-__all__ = ["MEASURED", "MODELLED", "NOT_MEASURED", "basis_of", "cell_edges", "counted_together"]
+__all__ = [
+    "ASSUMED_EVEN",
+    "MEASURED",
+    "MODELLED",
+    "NOT_MEASURED",
+    "basis_of",
+    "cell_edges",
+    "counted_together",
+]
 
 
-MEASURED, MODELLED, NOT_MEASURED = "measured", "modelled", "not measured"
+MEASURED, MODELLED = "measured", "modelled"
+ASSUMED_EVEN, NOT_MEASURED = "assumed even", "not measured"
 PAIR = 2
 
 
 def basis_of(
-    queries: Sequence[Query], together: Bools, unmeasured: Collection[int]
+    queries: Sequence[Query],
+    together: Bools,
+    unmeasured: Collection[int],
+    otherwise: str = ASSUMED_EVEN,
 ) -> NDArray[np.str_]:
     """The basis of each query.
 
@@ -41,12 +55,13 @@ def basis_of(
         queries: The queries.
         together: Whether just what each asks for was counted.
         unmeasured: The attributes that the release says nothing about, or `CLASS`.
+        otherwise: What is done where it was not.
 
     Example:
         >>> from hedgerow.schema.query import Query
         >>> asked = [Query(), Query(((0, ((0.0, 1.0),)),)), Query(((1, ((0.0, 1.0),)),))]
         >>> basis_of(asked, np.array([True, False, False]), {1}).tolist()
-        ['measured', 'modelled', 'not measured']
+        ['measured', 'assumed even', 'not measured']
     """
     unknown = [
         bool(unmeasured)
@@ -56,7 +71,7 @@ def basis_of(
         )
         for query in queries
     ]
-    return np.where(unknown, NOT_MEASURED, np.where(together, MEASURED, MODELLED))
+    return np.where(unknown, NOT_MEASURED, np.where(together, MEASURED, otherwise))
 
 
 def counted_together(measured: Measured, queries: Sequence[Query]) -> Bools:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hedgerow.arrays import Bools, Ints, Small
+from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.measured.partition import GridPartition, Partition, Parts
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
@@ -21,7 +21,7 @@ from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 __all__ = ["check_against", "check_names", "csv_blocks", "generalized_table", "typed_table"]
 
 
-RESERVED = ("region", "count")
+RESERVED = ("region", "count", "give_or_take")
 
 _ROWS_PER_BLOCK = 100_000
 # quoted although CSV does not ask for it: what a spreadsheet might take for a formula, and blanks
@@ -66,15 +66,16 @@ def check_against(schema: Schema, partition: Partition) -> None:
 
 
 def generalized_table(
-    schema: Schema, partition: Partition, regions: Ints, counts: Ints
+    schema: Schema, partition: Partition, regions: Ints, counts: Ints, errors: Floats
 ) -> pa.Table:
-    """The table that people read: `region`, the attributes as labels, the class, `count`.
+    """The table that people read: `region`, the attributes as labels, the class, `count`, errors.
 
     Args:
         schema: Names and labels.
         partition: The regions.
         regions: The regions to list, increasing.
         counts: Their counts, shape [regions, classes].
+        errors: How far noise may move each, not finite where nobody knows.
     """
     check_names(schema)
     classes = counts.shape[1]
@@ -83,6 +84,10 @@ def generalized_table(
         columns[attribute.name] = _labels(attribute, partition.parts(place, regions), classes)
     _add_class(columns, schema, len(regions))
     columns["count"] = pa.array(counts.ravel())
+    unknown = ~np.isfinite(errors.ravel())
+    # rounded first, so that all machines agree
+    whole = np.ceil(np.round(np.where(unknown, 0.0, errors.ravel()), 6)).astype(np.int64)
+    columns["give_or_take"] = pa.array(whole, mask=unknown)
     return pa.table(columns)
 
 
@@ -174,7 +179,7 @@ def csv_blocks(table: pa.Table) -> Iterator[bytes]:
                 labels = pa.array(map(_quoted, column.dictionary.to_pylist()), pa.string())
                 columns.append(labels.take(column.indices))
             else:
-                columns.append(column.cast(pa.string()))
+                columns.append(column.cast(pa.string()).fill_null(""))
         lines = pc.binary_join_element_wise(*columns, ",")
         text = pc.binary_join_element_wise(lines, "", "\n").cast(pa.large_string())
         yield text.buffers()[2].to_pybytes()  # the lines lie one after another in there

@@ -231,7 +231,7 @@ class Release(ABC):
             A figure of matplotlib, which notebooks show and `savefig` writes.
         """
         found = self.table(*attributes, **options)
-        return draw_table(found, f"{self.schema.name}: {' by '.join(dict.fromkeys(found.names))}")
+        return draw_table(found, f"{self.schema.name}: {' by '.join(found.names)}")
 
     def histograms(self) -> tuple[Spread, ...]:
         """How many records have each value of each attribute, or each item."""

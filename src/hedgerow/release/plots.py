@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import UsageError
+from hedgerow.estimate.basis import ASSUMED_EVEN, NOT_MEASURED
+from hedgerow.release.tabulate import NOISE
 
 if TYPE_CHECKING:
     from hedgerow.release.tabulate import CountTable
 
-__all__ = ["Figure", "draw_table", "new_figure"]
+__all__ = ["BEYOND", "Figure", "draw_ends", "draw_table", "new_figure"]
 
 MOST_BARS = 100
+BAR, PALE_BAR, LINE = "#8fc4a6", "#e3ebe6", "#18211c"
+PALE = (NOISE, ASSUMED_EVEN)  # remarks on what should not catch the eye
+BEYOND = "arrow: the interval goes on"
+_ROOM = 2.5  # times what is well known, for what is not
 
 
 class Figure(Protocol):
@@ -69,37 +76,58 @@ def draw_table(table: CountTable, title: str) -> Figure:
         )
     figure, axes = new_figure((9, 1.6 + 0.3 * max(len(table), 3)))
     found, scale = table.answers, 100.0 if table.by == "share" else 1.0
-    noisy = ~known | np.array([one == "unreliable" for one in table.reliability])
+    noisy = ~known | np.isin(table.reliability, PALE)
     values = np.where(known, np.maximum(found.estimate, 0.0), 0.0) * scale
     low, high = found.low * scale, found.high * scale
-    seen = np.isfinite(high)
-    most = max(1e-9, float(values.max()), float(np.max(high[seen & ~noisy], initial=0.0)))
+    most = frame_of(values, np.where(known, high, 0.0), noisy)
     places = np.arange(len(table))
-    colours = ["#e3ebe6" if one else "#8fc4a6" for one in noisy]
+    colours = [PALE_BAR if one else BAR for one in noisy]
     axes.barh(places, values, color=colours, height=0.72)
-    axes.hlines(places, low, np.where(seen, high, 10 * most), color="#18211c", lw=1)
+    draw_ends(axes, places[known], low[known], high[known], most)
     if found.typical_error is not None:
         half = found.typical_error * scale
         ends = np.maximum(values - half, 0.0), values + half
-        axes.hlines(places[known], ends[0][known], ends[1][known], color="#a8470a", lw=3)
+        ends = ends[0][known], np.minimum(ends[1], most)[known]
+        axes.hlines(places[known], *ends, color="#a8470a", lw=3)
     labels = [", ".join(one) for one in zip(*table.labels, strict=True)]
     axes.set_yticks(places, [_plain(label) for label in labels], fontsize=8)
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.08 * most)
-    axes.set_xlabel(_words(table))
+    axes.set_xlabel(_words(table, bool((high[known] > most).any())))
+    axes.xaxis.set_major_formatter("{x:,.6g}")
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(_plain(title), fontsize=10, loc="left")
     drawn: Figure = figure
     return drawn
 
 
-def _words(table: CountTable) -> str:
+def frame_of(values: Floats, high: Floats, noisy: Bools) -> float:
+    """Where a picture ends: all estimates fit, and intervals but for very long ones of noise."""
+    seen = high[np.isfinite(high) & ~noisy]
+    longest = float(np.max(high[np.isfinite(high)], initial=0.0))
+    most = max(1e-9, float(values.max()), float(np.max(seen, initial=0.0)))
+    return longest if most <= longest <= _ROOM * most else most
+
+
+def draw_ends(axes: Any, places: Ints, low: Floats, high: Floats, most: float) -> None:
+    """Draws intervals as lines; an arrow marks those that go on beyond the frame."""
+    beyond = high > most
+    ends = np.where(beyond, 1.03 * most, high)
+    axes.hlines(places, np.minimum(low, most), ends, color=LINE, lw=1)
+    if beyond.any():
+        at = np.full(beyond.sum(), 1.03 * most)
+        axes.plot(at, places[beyond], ">", color=LINE, ms=5, clip_on=False)
+    axes.set_xlim(0, 1.06 * most)
+
+
+def _words(table: CountTable, beyond: bool) -> str:
     what = "share (%)" if table.by == "share" else "estimated count"
     told = f"{what}; thin line: {100 * table.level:g}% interval"
     if table.answers.typical_error is not None:
         told += "; thick line: typical error"
-    pale = "unreliable" in table.reliability or not table.known.all()
-    return told + "; pale: mostly noise, or not measured" if pale else told
+    if beyond:
+        told += f"; {BEYOND}"
+    pale = [remark for remark in (*PALE, NOT_MEASURED) if remark in table.reliability]
+    return f"{told}; pale: {' or '.join(pale)}" if pale else told
 
 
 def _plain(text: str) -> str:

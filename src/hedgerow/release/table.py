@@ -14,6 +14,7 @@ from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import (
     EVEN,
+    USUAL,
     Answers,
     answer,
     by_model,
@@ -21,7 +22,7 @@ from hedgerow.estimate.answers import (
     read_many,
     sums,
 )
-from hedgerow.estimate.basis import MEASURED, basis_of, cell_edges, counted_together
+from hedgerow.estimate.basis import MEASURED, MODELLED, basis_of, cell_edges, counted_together
 from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
 from hedgerow.estimate.censored import answer_listed
 from hedgerow.estimate.classify import class_shares
@@ -29,6 +30,7 @@ from hedgerow.estimate.fit import RULES, Fit
 from hedgerow.estimate.intervals.counts import guaranteed_ends, measured_tables
 from hedgerow.estimate.intervals.typical import TypicalError
 from hedgerow.estimate.marginals.model import Model, fit_model
+from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.synthesize import draw_rows, labels_of
 from hedgerow.measured.generalized import (
     check_against,
@@ -75,7 +77,7 @@ class TableRelease(MeasuredRelease):
         >>> release
         TableRelease('diffgen', schema='ages', epsilon=1, regions=2)
         >>> release.generalized().to_pydict()
-        {'region': [0, 1], 'age': ['[0, 40)', '[40, 99]'], 'count': [3, 1]}
+        {'region': [0, 1], 'age': ['[0, 40)', '[40, 99]'], 'count': [3, 1], 'give_or_take': [4, 4]}
     """
 
     kind = "table"
@@ -119,8 +121,18 @@ class TableRelease(MeasuredRelease):
         """The counts of the published regions, shape [regions, classes]: whole and not negative."""
         return whole_counts(self.estimates)
 
+    @cached_property
+    def count_errors(self) -> Floats:
+        """How far noise may move the count of each class in each region, with 95% (give or take).
+
+        Not finite where a class was suppressed or not counted. Shape [regions, classes].
+        """
+        variance = self.estimates.variance
+        unknown = np.where(variance > 0, 0.0, np.nan)
+        return np.asarray(half_width(np.sqrt(variance), USUAL) + unknown)
+
     def generalized(self, kind: str | None = None) -> Frame:
-        """The generalised table: `region`, the attributes, the class, `count`.
+        """The generalised table: `region`, the attributes, the class, `count`, `give_or_take`.
 
         One row per region and class, in canonical order, with values like `Professional` and
         `[18, 40)`.
@@ -132,7 +144,10 @@ class TableRelease(MeasuredRelease):
             UsageError: If an attribute is called `region` or `count`, or the kind is unknown.
         """
         return self._frame(
-            generalized_table(self.schema, self.partition, self.regions, self.counts), kind
+            generalized_table(
+                self.schema, self.partition, self.regions, self.counts, self.count_errors
+            ),
+            kind,
         )
 
     @cached_property
@@ -262,7 +277,9 @@ class TableRelease(MeasuredRelease):
             ends = guaranteed_ends(errors.measured, asked, *by_regions, share)
             answers = by_model(estimate, errors.of(asked, estimate), ends, share)
             together = counted_together(errors.measured, asked)
-        elif found is not None:
+            basis = basis_of(asked, together, self._unmeasured, MODELLED)
+            return replace(answers, basis=basis)
+        if found is not None:
             answers = answer(self.partition, found, asked, share)
             together = np.asarray(answers.basis == MEASURED)
         else:
@@ -295,15 +312,19 @@ class TableRelease(MeasuredRelease):
 
     def bands(self, place: int) -> tuple[int, ...]:
         """See `Release.bands`."""
-        errors, found = self._errors, None
-        if errors is not None and place in errors.measured.edges:
-            found = cell_edges(errors.measured, place)
-        elif isinstance(self.partition, GridPartition) and place < len(self.partition.edges):
-            found = self.partition.edges[place].astype(np.int64)
-        # an attribute that was not divided has round bands, so that readers see that none is known
-        if found is None or len(found) <= 2:  # noqa: PLR2004
-            return super().bands(place)
-        return bands(self.schema.columns[place], found)
+        found = self.measured_edges(place)
+        return bands(self.schema.columns[place], found) if len(found) else super().bands(place)
+
+    def measured_edges(self, place: int) -> Ints:
+        """The edges, in codes, of the cells in which a column was counted over everybody.
+
+        Empty if there are none: regions of a tree divide a column differently here and there.
+        """
+        if self._errors is not None and place in self._errors.measured.edges:
+            return cell_edges(self._errors.measured, place)
+        if isinstance(self.partition, GridPartition) and place in self.partition.divided:
+            return self.partition.edges[place].astype(np.int64)
+        return np.empty(0, np.int64)
 
     @cached_property
     def _bounding(self) -> Fit:
@@ -327,7 +348,7 @@ class TableRelease(MeasuredRelease):
     def _readable(self) -> Iterator[tuple[str, Content]]:
         published = (self.schema, self.partition, self.regions, self.counts)
         yield REGIONS, typed_table(*published)
-        yield TABLE, csv_blocks(generalized_table(*published))
+        yield TABLE, csv_blocks(generalized_table(*published, self.count_errors))
 
     def check(self) -> None:
         """See `MeasuredRelease.check`."""

@@ -18,7 +18,7 @@ import pyarrow as pa
 from hedgerow.arrays import Bools, Floats
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers, check_level
-from hedgerow.estimate.basis import NOT_MEASURED
+from hedgerow.estimate.basis import ASSUMED_EVEN, MODELLED, NOT_MEASURED
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
 from hedgerow.schema.conditions import Intervals, overlap, suggest
 from hedgerow.schema.grid import read_number
@@ -55,8 +55,10 @@ class TableOptions(TypedDict, total=False):
 MOST_CELLS = 1_000_000
 LEAST_ERROR = 1e-12  # of one interval: less is lost when it is taken from 1
 MOST_GROUPS = 30  # of a taxonomy, unless a level was asked for
-GOOD, CAUTION = 0.165, 1 / 3  # coefficients of variation, as statistical offices have them
+GOOD, FAIR = 0.165, 1 / 3  # coefficients of variation, as statistical offices have them
+NOISE = "mostly noise"
 _NORMAL = 1.959964
+_SAID = (ASSUMED_EVEN, NOT_MEASURED)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,7 +92,7 @@ class CountTable:
 
     @property
     def reliability(self) -> tuple[str, ...]:
-        """What each estimate is worth: "good", "caution", "unreliable" or "not measured"."""
+        """What each estimate is worth, in a word; see the function of this name."""
         return reliability(self.answers)
 
     @property
@@ -103,10 +105,9 @@ class CountTable:
         found = self.answers
         columns: dict[str, Any] = dict(zip(self.names, self.labels, strict=True))
         unknown = ~self.known
-        columns["estimate"] = pa.array(found.estimate, mask=unknown)
-        columns |= {"low": found.low, "high": found.high}
-        if found.typical_error is not None:
-            columns["typical_error"] = pa.array(found.typical_error, mask=unknown)
+        typical = [] if found.typical_error is None else ["typical_error"]
+        for name in ("estimate", "low", "high", *typical):
+            columns[name] = pa.array(getattr(found, name), mask=unknown)
         columns["reliability"] = list(self.reliability)
         if found.basis is not None:
             columns["basis"] = found.basis.tolist()
@@ -117,8 +118,8 @@ class CountTable:
         return as_kind(self.to_arrow(), kind)
 
     def largest(self, number: int) -> CountTable:
-        """The cells with the largest estimates, the largest first."""
-        order = np.argsort(-self.answers.estimate, kind="stable")[:number]
+        """The cells with the largest estimates, the largest first; then those without any."""
+        order = np.lexsort((-self.answers.estimate * self.known, ~self.known))[:number]
         return replace(
             self,
             labels=tuple(tuple(column[place] for place in order) for column in self.labels),
@@ -127,24 +128,30 @@ class CountTable:
 
 
 def reliability(answers: Answers) -> tuple[str, ...]:
-    """What each estimate is worth, by its coefficient of variation.
+    """What each estimate is worth, by its coefficient of variation and by what it rests on.
+
+    "good" up to 16.5%, "fair" up to a third, else "mostly noise". A guess that is neither measured
+    nor mostly noise is "modelled". By regions alone, what cuts regions is "assumed even", whatever
+    its error, which nobody knows. What was "not measured" is called so.
 
     Example:
         >>> ends = np.array([90.0, 30.0, 0.0]), np.array([110.0, 170.0, 50.0])
         >>> unknown = np.full(3, np.nan)
         >>> found = Answers(np.array([100.0, 100.0, 10.0]), *ends, unknown, unknown, unknown, 0.95)
         >>> reliability(found)
-        ('good', 'unreliable', 'unreliable')
+        ('good', 'mostly noise', 'mostly noise')
     """
     half = answers.typical_error
     if half is None:
-        half = (answers.high - answers.low) / 2
+        endless = np.isinf(answers.high)  # the rows of others may be suppressed
+        half = np.where(endless, answers.noise, (answers.high - answers.low) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = half / _NORMAL / answers.estimate
-    poor = ~(ratio <= CAUTION) | (answers.estimate <= 0)
-    found = np.where(poor, "unreliable", np.where(ratio <= GOOD, "good", "caution"))
+    poor = ~(ratio <= FAIR) | (answers.estimate <= 0)
+    found = np.where(poor, NOISE, np.where(ratio <= GOOD, "good", "fair"))
     if answers.basis is not None:
-        found = np.where(answers.basis == NOT_MEASURED, NOT_MEASURED, found)
+        guess = (answers.basis == MODELLED) & ~poor
+        found = np.where(guess | np.isin(answers.basis, _SAID), answers.basis, found)
     return tuple(found.tolist())
 
 

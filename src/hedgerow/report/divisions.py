@@ -24,16 +24,8 @@ _CLASSES = 4
 
 
 def whole(number: float | None) -> str:
-    """A number of records for people to read.
-
-    Example:
-        >>> whole(1234.6), whole(3.25), whole(float("inf"))
-        ('1,235', '3.2', 'any number')
-    """
-    if number is None or math.isinf(number) or math.isnan(number):
-        return "any number"
-    number = max(0.0, number)
-    return f"{number:,.0f}" if number >= 10 or number == int(number) else f"{number:.1f}"
+    """A number of records for people to read; noise may push it below 0, or nobody knows it."""
+    return words.number(math.inf if number is None else max(0.0, number))
 
 
 def regions(release: TableRelease) -> Safe:
@@ -46,14 +38,17 @@ def regions(release: TableRelease) -> Safe:
     classes, target = release.schema.classes, release.schema.target
     most = max((region.total for region in shown), default=0) or 1
     named = list(classes) if target is not None and len(classes) <= _CLASSES else []
-    heads = ["who", "count", PICTURE, *(f"{target.name} {name}" for name in named if target)]
+    shares = [f"{target.name} {name}" for name in named if target]
+    heads = ["who", "count", "give or take", PICTURE, *shares]
     rows: list[list[Any]] = []
     for region in shown:
-        split = [f"{region.counts[name] / max(1, region.total):.0%}" for name in named]
+        split = [region.share(name) for name in named]
         bar = bars([("told", region.total / most)])
-        rows.append([region.words, f"{region.total:,}", bar, *split])
-    numbers = {1, *range(3, len(heads))}
-    caption = f"The {len(shown)} largest regions, with noisy counts"
+        rows.append([region.words, f"{region.total:,}", whole(region.error), bar, *split])
+    numbers = {1, 2, *range(4, len(heads))}
+    caption = (
+        f"The {len(shown)} largest regions: noisy counts, and how far noise may move them (95%)"
+    )
     parts = [picture, tag("h3", "The largest regions"), table(caption, heads, rows, numbers, True)]
     small = release.describe().suppressed
     return join([_marginals(release), *parts, tag("p", small, class_="note") if small else None])

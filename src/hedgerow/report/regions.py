@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hedgerow.estimate.answers import USUAL
+from hedgerow.estimate.noise import half_width
 
 if TYPE_CHECKING:
     from hedgerow.measured import GridPartition, TreePartition
@@ -21,17 +27,40 @@ class ShownRegion:
         where: The generalised value of each attribute that is narrower than its whole domain.
         counts: The published count of each class; of everything, under "", without a class.
         named: What it is called, if not by where it lies.
+        ends: Between which numbers the true total lies, with 95%.
+        variance: That of the noise of each class's count.
     """
 
     number: int
     where: dict[str, str]
     counts: dict[str, int]
     named: str = ""
+    ends: tuple[float, float] = (0.0, math.inf)
+    variance: tuple[float, ...] = ()
 
     @property
     def total(self) -> int:
         """The published count of all classes together."""
         return sum(self.counts.values())
+
+    @property
+    def error(self) -> float:
+        """How far noise may move the total, with 95%."""
+        return _reach(sum(self.variance))
+
+    def share(self, name: str) -> str:
+        """The share of a class and how far noise may move it, in words.
+
+        Example:
+            >>> ShownRegion(1, {}, {"no": 60, "yes": 40}, variance=(9.0, 9.0)).share("yes")
+            '40% ± 5'
+        """
+        if not self.total:
+            return "-"
+        part = self.counts.get(name, 0) / self.total
+        own = self.variance[list(self.counts).index(name)]
+        spread = (1 - 2 * part) * own + part**2 * sum(self.variance)
+        return f"{part:.0%} ± {min(100.0, 100 * _reach(spread) / self.total):.0f}"
 
     @property
     def words(self) -> str:
@@ -47,9 +76,7 @@ def largest(release: TableRelease, most: int) -> list[ShownRegion]:
         release: A release of a table.
         most: How many regions at most.
     """
-    import numpy as np
-
-    totals = release.counts.sum(axis=1)
+    totals, variance = release.counts.sum(axis=1), release.estimates.variance
     chosen = np.lexsort((release.regions, -totals))[:most]
     low, high = release.partition.bounds(release.regions[chosen])
     classes = release.schema.classes or ("",)
@@ -63,8 +90,15 @@ def largest(release: TableRelease, most: int) -> list[ShownRegion]:
             if hi - lo < attribute.size
         }
         counts = dict(zip(classes, release.counts[row].tolist(), strict=True))
-        shown.append(ShownRegion(int(release.regions[row]), where, counts))
+        number, spread = int(release.regions[row]), tuple(variance[row].tolist())
+        region = ShownRegion(number, where, counts, variance=spread)
+        ends = max(0.0, region.total - region.error), region.total + region.error
+        shown.append(replace(region, ends=ends))
     return shown
+
+
+def _reach(variance: float) -> float:
+    return float(half_width(np.sqrt(np.array([variance])), USUAL)[0])
 
 
 def nested(release: TableRelease, tree: TreePartition, deepest: int) -> dict[str, Any]:
@@ -79,8 +113,6 @@ def nested(release: TableRelease, tree: TreePartition, deepest: int) -> dict[str
         The root: `where` it lies in its parent, its `count`, whether it is `divided`, and the
         nodes `below` it that are not left out.
     """
-    import numpy as np
-
     totals = np.zeros(len(tree.parent), np.int64)
     totals[tree.leaves[release.regions]] = release.counts.sum(axis=1)
     for node in range(len(totals) - 1, 0, -1):  # children stand after their parents

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from hedgerow.estimate.answers import Answers
-from hedgerow.estimate.basis import NOT_MEASURED
+from collections.abc import Callable
+
+import numpy as np
+
+from hedgerow.estimate.basis import ASSUMED_EVEN, MODELLED, NOT_MEASURED
 from hedgerow.release import Release
-from hedgerow.release.tabulate import CountTable
+from hedgerow.release.tabulate import NOISE, CountTable, reliability
 from hedgerow.report.html import document, tag
 from hedgerow.report.html import table as html_table
 from hedgerow.report.words import guarantee, number, percent
 
 __all__ = ["headings", "how_to_read", "lines", "table_page", "title_of"]
 
-REMARKS = {
-    "good": "",
-    "caution": "use with caution",
-    "unreliable": "mostly noise",
-    "not measured": "not measured",
-}
 TOTAL = "total"
+REMARKS = {
+    "good": "good: the standard error is at most 16.5% of the estimate.",
+    "fair": "fair: the standard error is at most a third of the estimate.",
+    NOISE: "mostly noise: the standard error is more than a third of the estimate.",
+    MODELLED: "modelled: not counted by itself, so the estimate and its error are a model's.",
+    ASSUMED_EVEN: "assumed even: it cuts regions, in which records are assumed to lie evenly; only "
+    "the interval is known.",
+    NOT_MEASURED: "not measured: the release says nothing about it.",
+}
 
 
 def headings(table: CountTable) -> list[str]:
@@ -29,30 +35,36 @@ def headings(table: CountTable) -> list[str]:
 
 def lines(table: CountTable) -> list[list[str]]:
     """Every cell in words, and the total."""
-
-    def told(answers: Answers, place: int, share: bool) -> list[str]:
-        typical = [] if answers.typical_error is None else [answers.typical_error[place]]
-        values = [max(answers.estimate[place], 0.0), *typical, answers.low[place]]
-        values.append(answers.high[place])
-        words = [f"{value:.1%}" if share else number(float(value)) for value in values]
-        if answers.basis is not None and answers.basis[place] == NOT_MEASURED:
-            words[: 1 + len(typical)] = ["-"] * (1 + len(typical))  # an even spread is no finding
-        return words
-
-    share = table.by == "share"
-    cells = zip(*table.labels, strict=True)
-    found = [
-        [*labels, *told(table.answers, place, share), REMARKS[remark]]
-        for place, (labels, remark) in enumerate(zip(cells, table.reliability, strict=True))
+    found = table.answers
+    typical = [] if found.typical_error is None else [found.typical_error]
+    columns = [np.maximum(found.estimate, 0.0), *typical, found.low, found.high]
+    told: Callable[[float], str] = "{:.1%}".format if table.by == "share" else number
+    rows = [
+        [*labels, *(told(float(one[place])) if known else "-" for one in columns), remark]
+        for place, (labels, known, remark) in enumerate(
+            zip(zip(*table.labels, strict=True), table.known, table.reliability, strict=True)
+        )
     ]
-    blank = [""] * (len(table.names) - 1)
-    return [*found, [TOTAL, *blank, *told(table.total, 0, False), ""]]
+    return [*rows, [TOTAL, *[""] * (len(table.names) - 1), *_total(table, len(columns))]]
+
+
+def _total(table: CountTable, numbers: int) -> list[str]:
+    """The numbers and the remark of the line below all cells."""
+    found = table.total
+    (remark,) = reliability(found)
+    if table.by == "share":
+        return ["100%", *[""] * numbers]
+    if remark == NOT_MEASURED:
+        return [*["-"] * numbers, remark]
+    typical = [] if found.typical_error is None else [found.typical_error[0]]
+    values = [max(found.estimate[0], 0.0), *typical, found.low[0], found.high[0]]
+    return [*(number(float(value)) for value in values), remark]
 
 
 def title_of(release: Release, table: CountTable, where: str | None) -> str:
     """What a table shows, as a heading."""
-    by = " by ".join(dict.fromkeys(table.names))
-    shown = f"{release.schema.name}: {'shares' if table.by == 'share' else 'counts'} by {by}"
+    what = f"{'shares' if table.by == 'share' else 'counts'} of {release.describe().record}s"
+    shown = f"{release.schema.name}: {what} by {' and '.join(table.names)}"
     return shown + (f", where {where}" if where else "")
 
 
@@ -77,14 +89,13 @@ def how_to_read(table: CountTable) -> list[str]:
             "about: the estimate of a model. usually within: its typical error by the same model; "
             "nothing is promised about either."
         )
-    found.append(
-        "use with caution, mostly noise: the standard error is more than 16.5% or 33.3% of the "
-        "estimate."
-    )
-    if NOT_MEASURED in table.reliability:
-        found.append("not measured: the release says nothing about it beyond the interval.")
+    found += [words for remark, words in REMARKS.items() if remark in table.reliability]
+    if np.isinf(table.answers.high).any():
+        found.append("People whose rows are suppressed are missing, so there is no upper end.")
     if "item" in table.names:
         found.append("total: all records, each once; a record counts for every item that it holds.")
+    if table.by == "share":
+        found.append(f"100% are about {number(max(0.0, float(table.total.estimate[0])))}.")
     return found
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "spending",
     "strength",
     "times",
+    "unmeasured",
 ]
 
 _WEAK = 5  # above this epsilon a suspicion can become a near certainty
@@ -118,6 +119,17 @@ def guarantee(release: Release) -> list[str]:
     return lines
 
 
+def unmeasured(release: Release) -> str | None:
+    """Which attributes a release says nothing about."""
+    if not release.unmeasured:
+        return None
+    return (
+        f"Not measured: {', '.join(release.unmeasured)}. The release says nothing about "
+        f"{'it' if len(release.unmeasured) == 1 else 'them'}: all values are taken to be equally "
+        "frequent."
+    )
+
+
 def times(epsilon: Fraction) -> str:
     """By how much a chance can grow, rounded up.
 
@@ -162,11 +174,17 @@ def percent(level: float) -> str:
 
 
 def number(value: float) -> str:
-    """A number of records, for people to read."""
-    if math.isinf(value):
+    """A number of records, for people to read.
+
+    Example:
+        >>> number(1234.6), number(3.25), number(0.04), number(float("inf"))
+        ('1,235', '3.2', '0', 'any number')
+    """
+    if not math.isfinite(value):
         return "any number"
-    # One digit behind the point where it still matters.
-    return f"{value:,.0f}" if value >= 10 or value.is_integer() else f"{value:.1f}"
+    # one digit behind the point where it still matters
+    shown = round(value, 1 if abs(value) < 10 else None)
+    return f"{shown:,.0f}" if shown == round(shown) else f"{shown:.1f}"
 
 
 def many(number: int, word: str) -> str:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import UsageError
+from hedgerow.estimate.basis import NOT_MEASURED
 from hedgerow.release import Release
-from hedgerow.release.tabulate import CountTable
+from hedgerow.release.tabulate import CountTable, reliability
 from hedgerow.report.tables import REMARKS, TOTAL, headings, how_to_read, title_of
-from hedgerow.report.words import guarantee
+from hedgerow.report.words import guarantee, unmeasured
 
 __all__ = ["write_sheet", "write_workbook"]
 
@@ -36,7 +37,7 @@ def write_sheet(release: Release, table: CountTable, path: Path, where: str | No
 
 
 def write_workbook(release: Release, path: Path) -> None:
-    """Writes a workbook: a cover, every attribute, every pair that was measured, and the regions.
+    """Writes a workbook: a cover, every attribute and pair that was measured, and the regions.
 
     Args:
         release: The release.
@@ -56,9 +57,8 @@ def _shown(release: Release) -> list[tuple[str, ...]]:
     """The attributes of each table in a workbook."""
     if release.kind == "transactions":
         return [("item",), ("item", "item")]
-    target = release.schema.target
-    names = [attribute.name for attribute in release.schema.attributes]
-    single = [(name,) for name in (*names, *([] if target is None else [target.name]))]
+    names = [attribute.name for attribute in release.schema.columns]
+    single = [(name,) for name in names if name not in release.unmeasured]
     pairs = [] if release.marginals is None else list(release.marginals.pair)
     return [*single, *((names[min(pair)], names[max(pair)]) for pair in pairs)]
 
@@ -99,12 +99,13 @@ class _Book:
             (f"Tables from a release by hedgerow ({release.method}).", None),
             (" ".join(guarantee(release)), self._soft),
             (told.suppressed or "", self._soft),
+            (unmeasured(release) or "", self._soft),
             ("How to read the tables", self._bold),
             ("All numbers are noisy: noise was added to protect people. 'from' and 'to' are the "
              "ends of 95% intervals: each holds the true count in at least 95 of 100 releases. "
-             "'about' is the best estimate, 'usually within' a guess of how far it is off. "
-             "'mostly noise' means that the standard error exceeds a third of the estimate, 'use "
-             "with caution' a sixth.", self._soft),
+             "'about' is the best estimate, 'usually within' a guess of how far it is off.",
+             self._soft),
+            *((words, self._soft) for words in REMARKS.values()),
             ("Tables in this workbook", self._bold),
             *((title, None) for title in titles),
         ]  # fmt: skip
@@ -129,13 +130,17 @@ class _Book:
             for column, labels in enumerate(table.labels):
                 sheet.write_string(row, column, labels[place][:_LONGEST_TEXT])
             for column, name in enumerate(numbers, names):
-                if known[place] or name in ("low", "high"):
+                if known[place]:
                     self._number(sheet, row, column, float(getattr(found, name)[place]), form)
-            sheet.write_string(row, names + len(numbers), REMARKS[remark])
+            sheet.write_string(row, names + len(numbers), remark)
             row += 1
         sheet.write_string(row, 0, TOTAL, self._bold)
-        for column, name in enumerate(numbers, names):
-            self._number(sheet, row, column, float(getattr(total, name)[0]), self._formats["count"])
+        if table.by == "share":
+            sheet.write_number(row, names, 1, form)
+        elif (remark := reliability(total)[0]) != NOT_MEASURED:
+            for column, name in enumerate(numbers, names):
+                self._number(sheet, row, column, float(getattr(total, name)[0]), form)
+            sheet.write_string(row, names + len(numbers), remark)
         for sentence in how_to_read(table):
             row += 1
             sheet.write_string(row + 1, 0, sentence)

@@ -36,7 +36,7 @@ __all__ = [
 
 MAX_DEPTH = 64
 MAX_GRID = 2**24
-RESERVED = ("region", "count")
+RESERVED = ("region", "count", "give_or_take")
 BOOLEAN_LABELS = ("false", "true")
 
 _SHOWN = 10

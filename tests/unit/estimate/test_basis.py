@@ -35,9 +35,9 @@ QUERIES = {
 def test_the_basis_of_queries_with_marginals() -> None:
     asked = list(QUERIES)
     together = counted_together(MEASURED, asked)
-    assert basis_of(asked, together, {3}).tolist() == list(QUERIES.values())
+    assert basis_of(asked, together, {3}, "modelled").tolist() == list(QUERIES.values())
     # an attribute without a table, but divided by regions, is not unknown
-    assert basis_of([Query(FOURTH)], np.array([False]), ()).tolist() == ["modelled"]
+    assert basis_of([Query(FOURTH)], np.array([False]), ()).tolist() == ["assumed even"]
 
 
 def test_a_class_may_be_unknown_too() -> None:

@@ -16,7 +16,16 @@ from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
 def test_one_row_per_region_and_class_in_canonical_order(tree_release):
     table = tree_release.generalized("arrow")
-    assert table.column_names == ["region", "age", "job", "born", "size", "well", "pay", "count"]
+    assert table.column_names == [
+        "region",
+        "age",
+        "job",
+        "born",
+        "size",
+        "well",
+        "pay",
+        "count",
+    ] + ["give_or_take"]
     rows = table.to_pydict()
     assert rows["region"] == [0, 0, 1, 1, 2, 2]
     assert rows["age"] == ["[17, 40)"] * 2 + ["[40, 90] or other"] * 4

@@ -10,6 +10,9 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.errors import UsageError
+from hedgerow.estimate.answers import Answers
+from hedgerow.release.plots import draw_table
+from hedgerow.release.tabulate import CountTable
 
 
 def test_bars_are_the_estimates_and_lines_the_intervals() -> None:
@@ -22,9 +25,36 @@ def test_bars_are_the_estimates_and_lines_the_intervals() -> None:
     ends = np.array([line[:, 0] for line in axes.collections[0].get_segments()])
     assert np.allclose(ends, 100 * np.stack([table.answers.low, table.answers.high], axis=1))
     pale = [bar.get_facecolor() for bar in axes.patches]
-    marks = [one == "unreliable" for one in table.reliability]
+    marks = [one == "mostly noise" for one in table.reliability]
     assert any(marks) and len({c for c, mark in zip(pale, marks, strict=True) if mark}) == 1
     assert "mostly noise" in axes.get_xlabel()
+
+
+def test_intervals_that_leave_the_frame_end_in_an_arrow() -> None:
+    release = hr.publish(
+        sample.people(1500, seed=3), sample.schema(), hr.DiffMulti(marginals=False), 1, seed=1
+    )
+    table = release.table("age")
+    figure: Any = release.plot("age")
+    (axes,) = figure.axes
+    frame = axes.get_xlim()[1]
+    (arrows,) = axes.lines
+    assert "arrow" in axes.get_xlabel() and "assumed even" in axes.get_xlabel()
+    assert set(arrows.get_ydata()) == set(np.flatnonzero(table.answers.high > frame).tolist())
+    ends = np.array([line[:, 0] for line in axes.collections[0].get_segments()])
+    assert ends.max() <= frame and len(ends) == len(table)
+
+
+def test_an_interval_that_fits_is_seen_to_its_end() -> None:
+    low, high = np.array([80.0, 0.0]), np.array([120.0, 200.0])
+    nothing = np.zeros(2)
+    answers = Answers(np.array([100.0, 5.0]), low, high, nothing, nothing, nothing, 0.95)
+    table = CountTable(
+        names=("a",), labels=(("x", "y"),), answers=answers, total=answers, by="count",
+        simultaneous=False,
+    )  # fmt: skip
+    (axes,) = draw_table(table, "t").axes  # type: ignore[attr-defined]
+    assert axes.get_xlim()[1] >= 200 and not axes.lines and "arrow" not in axes.get_xlabel()
 
 
 def test_too_many_bars_are_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ import hedgerow as hr
 from hedgerow import sample
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers
-from hedgerow.release.tabulate import reliability, tabulated
+from hedgerow.release.tabulate import CountTable, reliability, tabulated
+from hedgerow.report.tables import lines
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +94,8 @@ def test_the_largest_come_first(release: Any) -> None:
 
 @pytest.mark.parametrize(
     ("estimate", "half", "told"),
-    [(100, 32, "good"), (100, 33, "caution"), (100, 65, "caution"), (100, 66, "unreliable"),
-     (0, 0, "unreliable"), (-3, 1, "unreliable")],
+    [(100, 32, "good"), (100, 33, "fair"), (100, 65, "fair"), (100, 66, "mostly noise"),
+     (0, 0, "mostly noise"), (-3, 1, "mostly noise")],
 )  # fmt: skip
 def test_remarks_follow_the_coefficient_of_variation(
     estimate: float, half: float, told: str
@@ -101,7 +103,59 @@ def test_remarks_follow_the_coefficient_of_variation(
     one, none = np.array([float(estimate)]), np.array([np.nan])
     for typical in (None, np.array([float(half)])):
         ends = (one - half, one + half) if typical is None else (none, none)
-        assert reliability(Answers(one, *ends, none, none, none, 0.95, typical)) == (told,)
+        found = Answers(one, *ends, none, none, none, 0.95, typical)
+        assert reliability(found) == (told,)
+        for basis, poor in (("measured", told), ("modelled", "modelled"), *SAID):
+            words = reliability(replace(found, basis=np.array([basis])))
+            # a guess that is mostly noise is called noise; what nobody knows never is
+            assert words == (told if basis == "modelled" and told == "mostly noise" else poor,)
+
+
+SAID = [(word, word) for word in ("assumed even", "not measured")]
+
+
+def test_every_cell_has_a_remark(release: Any, shop: Any) -> None:
+    regions = hr.publish(
+        sample.people(800, seed=3), sample.schema(), hr.DiffMulti(marginals=False), 1, seed=1
+    )
+    for found in (
+        release.table("age", "smoker"), regions.table("age"), shop.table("item", "item"),
+    ):  # fmt: skip
+        assert all(found.reliability)
+        assert all(line[-1] for line in lines(found))
+    place = min(regions.partition.divided)
+    cut = regions.table(regions.schema.attributes[place].name, "home", "readmitted")
+    assert set(cut.reliability) <= {"assumed even", "not measured", "good", "fair"}
+    assert shop.count([[], ["milk"]]).basis.tolist() == ["measured"] * 2
+
+
+def test_bands_are_what_was_measured(release: Any) -> None:
+    for name in ("age", "stay", "bmi", "admitted", "visits"):
+        assert set(release.table(name).answers.basis) == {"measured"}
+    ages = release.table("age", bins={"age": [40]})
+    assert set(ages.answers.basis) == {"modelled"}  # 40 lies inside a cell
+
+
+def test_what_was_not_measured_is_not_ranked() -> None:
+    three = np.array([5.0, 90.0, 20.0])
+    answers = Answers(
+        three, three, three, three, three, three, 0.95,
+        basis=np.array(["measured", "not measured", "measured"]),
+    )  # fmt: skip
+    table = CountTable(
+        names=("a",), labels=(("x", "y", "z"),), answers=answers, total=answers, by="count",
+        simultaneous=False,
+    )  # fmt: skip
+    assert table.largest(2).labels == (("z", "x"),)
+    assert table.largest(3).labels == (("z", "x", "y"),)
+    arrow = table.to_arrow()
+    for name in ("estimate", "low", "high"):
+        assert [one is None for one in arrow[name].to_pylist()] == [False, True, False]
+
+
+def test_the_total_of_shares_is_all(release: Any) -> None:
+    found = lines(release.table("smoker", by="share"))
+    assert found[-1] == ["total", "100%", "", "", "", ""]
 
 
 def test_regions_alone_have_tables_too() -> None:
@@ -133,7 +187,7 @@ def test_generalised_rows_know_lower_ends() -> None:
         people, sample.schema(), hr.Supermodular(), epsilon=3, delta="1e-6", seed=1
     )
     found = release.table("smoker")
-    assert np.isinf(found.answers.high).all() and set(found.reliability) == {"unreliable"}
+    assert np.isinf(found.answers.high).all() and set(found.reliability) == {"assumed even"}
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,12 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hedgerow.cli.display.words import strength
 from hedgerow.cli.files import whole_file
 from hedgerow.errors import UsageError
-from hedgerow.release.plots import new_figure
+from hedgerow.release.plots import BEYOND, draw_ends, new_figure
 
 if TYPE_CHECKING:
     from hedgerow.evaluate.simulate import Simulation
@@ -130,8 +132,11 @@ def draw(
         left = [so_far + length for so_far, length in zip(left, lengths, strict=True)]
     axes.set_yticks(places, [_label(region) for region in regions], fontsize=8)
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.05 * max([1, *left]))  # also when every count is zero
-    axes.set_xlabel("published count (noisy)")
+    low, high = np.array([region.ends for region in regions]).reshape(-1, 2).T
+    most = max([1.0, *left, *high[np.isfinite(high)]])  # also when every count is zero
+    draw_ends(axes, np.arange(len(regions)), low, high, most)
+    beyond = f"; {BEYOND}" if (high > most).any() else ""
+    axes.set_xlabel(f"published count (noisy); line: 95% interval of the total{beyond}")
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(fill(_title(release), 90), fontsize=10, loc="left", parse_math=False)
     if release.schema.target is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.display.terminal import print_drawing, print_json, print_table, say
 from hedgerow.report.regions import largest, nested
+from hedgerow.report.words import number
 
 if TYPE_CHECKING:
     from hedgerow.cli.display.kinds import View
@@ -22,13 +23,13 @@ def branches(release: TableRelease, tree: TreePartition, deepest: int) -> Any:
     from rich.tree import Tree
 
     root = nested(release, tree, deepest)
-    drawing = Tree(Text(f"{root['where']}: {root['count']}"))
+    drawing = Tree(Text(f"{root['where']}: {root['count']:,}"))
     waiting = [(root, drawing)]
     while waiting:
         node, drawn = waiting.pop()
         for child in node["below"]:
             more = " ..." if child["divided"] and not child["below"] else ""
-            words = Text(f"{child['where']}: {child['count']}{more}")
+            words = Text(f"{child['where']}: {child['count']:,}{more}")
             waiting.append((child, drawn.add(words)))
     return drawing
 
@@ -51,10 +52,18 @@ def show_table(release: TableRelease, view: View) -> None:
         draw(release, regions or largest(release, 12), view.plot, view.overwrite)
     if view.as_json:
         shown = [
-            {"region": r.number, "where": r.where, "count": r.total, "classes": _classes(r)}
+            {
+                "region": r.number,
+                "where": r.where,
+                "count": r.total,
+                "give_or_take": r.error,
+                "classes": _classes(r),
+            }
             for r in regions
         ]
-        more = {"threshold": release.threshold, "largest": shown, "plot": view.drawn}
+        bands = {name: [str(edge) for edge in edges] for name, edges in _bands(release).items()}
+        more: dict[str, Any] = {"threshold": release.threshold, "largest": shown, "bands": bands}
+        more["plot"] = view.drawn
         grown = {"tree": _tree_facts(release, view.depth)} if view.tree else {}
         print_json({**words.facts(release), **more, **grown})
         return
@@ -68,6 +77,7 @@ def show_table(release: TableRelease, view: View) -> None:
         _show_tree(release, view.depth)
     else:
         _show_regions(release, regions)
+        _show_bands(release)
     if view.plot is not None:
         say(f"\nDrew the largest regions to {view.plot}.")
 
@@ -79,19 +89,41 @@ def _classes(region: ShownRegion) -> dict[str, int] | None:
 def _show_regions(release: TableRelease, regions: list[ShownRegion]) -> None:
     classes = list(release.schema.classes)
     if len(classes) > _COLUMNS:
-        rows = [[str(r.number), r.words, str(r.total), _mostly(r)] for r in regions]
-        print_table(["region", "who", "count", "mostly"], rows, {0, 2})
-        _tell_rest(release, regions)
-        return
+        headings, shares = ["mostly"], [[_mostly(r)] for r in regions]
+    else:
+        target = release.schema.target
+        headings = [f"{target.name} {name}" for name in classes] if target else []
+        shares = [[r.share(name) for name in classes] for r in regions]
     rows = [
-        [str(r.number), r.words, str(r.total), *(_share(r, name) for name in classes)]
-        for r in regions
+        [str(r.number), r.words, number(r.total), number(r.error), *share]
+        for r, share in zip(regions, shares, strict=True)
     ]
-    target = release.schema.target
-    headings = [f"{target.name} {name}" for name in classes] if target else []
-    right = {0, *range(2, 3 + len(classes))}
-    print_table(["region", "who", "count", *headings], rows, right)
+    right = {0, 2, 3, *(range(4, 4 + len(classes)) if len(classes) <= _COLUMNS else ())}
+    print_table(["region", "who", "count", "give or take", *headings], rows, right)
+    say("give or take, ±: how far noise may move counts and percentages, with 95%.")
     _tell_rest(release, regions)
+
+
+def _show_bands(release: TableRelease) -> None:
+    if found := _bands(release):
+        say()
+        rows = [[name, ", ".join(map(str, edges))] for name, edges in found.items()]
+        print_table(["number", "was counted in bands that begin at"], rows)
+
+
+def _bands(release: TableRelease) -> dict[str, list[Any]]:
+    """Where the bands begin in which numbers were counted beside the regions."""
+    from hedgerow.schema import Numeric
+
+    counted = () if release.marginals is None else release.marginals.single
+    return {
+        attribute.name: [
+            "other" if code == attribute.grid else attribute.edge(code)
+            for code in release.measured_edges(place)[:-1].tolist()
+        ]
+        for place, attribute in enumerate(release.schema.attributes[: len(counted)])
+        if isinstance(attribute, Numeric)
+    }
 
 
 def _tell_rest(release: TableRelease, regions: list[ShownRegion]) -> None:
@@ -103,11 +135,7 @@ def _tell_rest(release: TableRelease, regions: list[ShownRegion]) -> None:
 def _mostly(region: ShownRegion) -> str:
     """The most frequent classes, where there are too many for columns of their own."""
     first = sorted(region.counts, key=lambda name: -region.counts[name])[:3]
-    return ", ".join(f"{name} {_share(region, name)}" for name in first) if region.total else "-"
-
-
-def _share(region: ShownRegion, name: str) -> str:
-    return f"{100 * region.counts.get(name, 0) / region.total:.0f}%" if region.total else "-"
+    return ", ".join(f"{name} {region.share(name)}" for name in first) if region.total else "-"
 
 
 def _show_tree(release: TableRelease, depth: int) -> None:

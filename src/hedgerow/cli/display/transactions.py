@@ -114,7 +114,7 @@ def show_transactions(release: TransactionsRelease, view: View) -> None:
     if plot is not None:
         _, bars = (heads, rows) if rows and not tree else _frequent(release, 12)
         shown = [
-            ShownRegion(place, {}, {"": round(max(0, row[1]))}, text_of(row[0]))
+            ShownRegion(place, {}, {"": round(max(0, row[1]))}, text_of(row[0]), (row[2], row[3]))
             for place, row in enumerate(bars, 1)
         ]
         draw(release, shown, plot, view.overwrite)

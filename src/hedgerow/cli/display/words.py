@@ -15,6 +15,7 @@ from hedgerow.report.words import (
     spending,
     strength,
     times,
+    unmeasured,
 )
 
 if TYPE_CHECKING:
@@ -48,17 +49,6 @@ def published(release: Release) -> str:
     words += f", and counts of {many(marginals['attributes'], 'attribute')}"
     pairs = [" & ".join(pair) for pair in marginals["pairs"]]
     return words + (f" and {many(len(pairs), 'pair')} ({', '.join(pairs)})" if pairs else "")
-
-
-def unmeasured(release: Release) -> str | None:
-    """Which attributes a release says nothing about."""
-    if not release.unmeasured:
-        return None
-    return (
-        f"Not measured: {', '.join(release.unmeasured)}. The release says nothing about "
-        f"{'it' if len(release.unmeasured) == 1 else 'them'}: all values are taken to be equally "
-        "frequent."
-    )
 
 
 def _marginals(release: Release) -> dict[str, Any] | None:

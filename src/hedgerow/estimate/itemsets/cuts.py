@@ -180,6 +180,12 @@ class CutModel:
         """See `ItemsetModel.typical`: partitions that were left say nothing of their items."""
         return None
 
+    def counted(self, one: Ints) -> bool:
+        """See `ItemsetModel.counted`: single items, and sets that no partition leaves open."""
+        if len(one) == 1 and self.supports is not None and one[0] < self.items.size:
+            return True
+        return self._never(one) or (self.complete and bool(self._weights(one)[2].all()))
+
     def _never(self, one: Ints) -> bool:
         dummy, items = self.items.dummy, one[one < self.items.size]
         return len(items) > self.most or (len(items) > 1 and dummy is not None and dummy in items)

@@ -31,6 +31,9 @@ class ItemsetModel(Protocol):
     def typical(self, sets: Sequence[Ints], estimate: Floats) -> Floats | None:
         """How far the estimates are off in most sets, by the model; None if it cannot tell."""
 
+    def counted(self, one: Ints) -> bool:
+        """Whether just this set was counted, so that noise is all that the estimate is off by."""
+
     def bounds(self, sets: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
         """Intervals that hold the true counts at a level, each by itself."""
 

@@ -90,6 +90,7 @@ def weigh(forest: Forest, regions: Held, rows: int, random: Random) -> Weighed:
         for group, mass in groups:
             inside = np.asarray(np.bincount(group, weight, len(mass)), np.float64)
             weight = weight * _step(mass, inside)[group]
+    weight *= forest.total / max(1e-9, float(weight.sum()))  # what was out of reach is missing
     return Weighed(codes, region, weight)
 
 
