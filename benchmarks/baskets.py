@@ -48,7 +48,7 @@ FILES = {
 }
 CAPS = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32, 40, 48, 64, 96, 128)
 TOP = 100
-PAIRS, AMONG = 1_500, 200  # random pairs, of the most frequent items
+PAIRS, AMONG = 300, 200  # random pairs, of the most frequent items
 COLUMNS = ("all items", "top 100", "itemsets", "sum", "sizes")
 TUNED_1 = {
     ("online retail", "1"): 7_074,
@@ -79,6 +79,21 @@ def schema(name: str, low: int, high: int) -> hr.Schema:
     return hr.Schema.from_dict(
         {"name": name, "unit": "row", "items": {"universe": {"range": [low, high]}}}
     )
+
+
+def data_sets(
+    folder: Path | None, wheel: Path | None, scratch: Path
+) -> dict[str, tuple[Path, hr.Schema]]:
+    """The files that were found, and their schemas."""
+    found = {
+        name: (folder / file, schema(name, low, high))
+        for name, (file, low, high) in FILES.items()
+        if folder is not None and (folder / file).is_file()
+    }
+    if wheel is not None:
+        out = scratch / "verses.dat"
+        found["verses"] = (out, schema("verses", 0, verses(wheel, out) - 1))
+    return found
 
 
 class Truth:
@@ -278,14 +293,7 @@ def main() -> None:
         given.keep.mkdir(parents=True, exist_ok=True)
     folder, results = find_folder(given.data), Results("baskets")
     with tempfile.TemporaryDirectory() as scratch:
-        found = {
-            name: (folder / file, schema(name, low, high))
-            for name, (file, low, high) in FILES.items()
-            if folder is not None and (folder / file).is_file()
-        }
-        if given.verses:
-            out = Path(scratch) / "verses.dat"
-            found["verses"] = (out, schema("verses", 0, verses(given.verses, out) - 1))
+        found = data_sets(folder, given.verses, Path(scratch))
         if not found:
             sys.exit("no data set was found; see benchmarks/README.md")
         for name, (path, known) in found.items():

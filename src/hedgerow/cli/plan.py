@@ -143,6 +143,8 @@ def plan(
         say(f"At most {many(planned.specialisations, 'specialisation')}{path}.")
     lines = [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()]
     print_table(["would be spent on", "how often", "each"], lines)
+    if planned.remark is not None:
+        note(planned.remark)
     tell_of_taxonomy(settings, known)
     weak = caution(planned.budget.epsilon)
     if weak is not None:

@@ -56,6 +56,7 @@ from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Sampler
 from hedgerow.publish.planning.plan import Plan, divide_budget
 from hedgerow.publish.planning.rules import (
+    CROWD,
     REST_EDGES,
     WHOLE_UNIVERSE,
     core_size,
@@ -184,6 +185,7 @@ class DiffPart(Publisher):
             budgets=budgets,
             allowances=tuple(allowances),
             grows=False,
+            remark=_remark(items, budget) if rows is None and len(allowances) > 3 else None,
         )
 
     def _core(self, items: Items, budget: Budget, rows: int | None) -> int:
@@ -376,6 +378,15 @@ class DiffPart(Publisher):
 def _size_units(items: Items, kind: str) -> int:
     """What sizes cost: less where the universe may be counted as a whole."""
     return SIZE_UNITS["small" if kind == "core" and items.size <= WHOLE_UNIVERSE else kind]
+
+
+def _remark(items: Items, budget: Budget) -> str:
+    """From how many records on supports get less than is planned without knowing them."""
+    many = math.ceil(CROWD * items.size / budget.epsilon)
+    return (
+        f"With more than about {many:,} records, each item is known well enough for less, and more "
+        "is spent on which items go together."
+    )
 
 
 def _granted(plan: Plan, purpose: str) -> float:

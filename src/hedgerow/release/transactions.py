@@ -94,12 +94,13 @@ class TransactionsRelease(MeasuredRelease):
         """What was counted, in words."""
         if not isinstance(self.partition, CoreCells):
             return "how many records hold which groups of items together"
-        number = len(self.partition.core)
+        core = [self.items.labels[code] for code in self.partition.core.tolist()]
+        number = len(core)
         if number == self.items.size:
             return f"how many records hold which of the {number} items together"
         return (
             f"how many records hold each of {self.items.size} items, how many items records have, "
-            f"and which of the {number} most frequent items go together"
+            f"and which of the {number} most frequent items go together ({', '.join(core)})"
         )
 
     @property

@@ -74,6 +74,8 @@ def booked(facts: dict[str, Any]) -> str:
 
 def on_path(schema: Schema) -> str:
     """The heading above what was spent; a person with several rows may lose it for each."""
+    if schema.items is not None:
+        return "on any one record"
     return "on any one path" if schema.person is None else "on any one path, per row"
 
 

@@ -102,6 +102,7 @@ class Plan:
             number of rows.
         depth: The most specialisations on one path, or None likewise.
         grows: Whether the method specialises a table at all.
+        remark: What a reader should know of amounts that may still change.
     """
 
     method: str
@@ -112,6 +113,7 @@ class Plan:
     specialisations: int | None = None
     depth: int | None = None
     grows: bool = True
+    remark: str | None = None
 
     @property
     def accounting(self) -> str:
@@ -157,7 +159,10 @@ class Plan:
         words = []
         for line in self.allowances:
             unit = budgets[line.budget].unit
-            if line.units is None:
+            left = self._left(budgets[line.budget]) if line.units is None else None
+            if left is not None:
+                cost = f"{line.budget} {_decimal(unit * left)}"
+            elif line.units is None:
                 cost = f"whatever its path has left of {line.budget}"
             elif len(set(line.units)) == 1:
                 cost = f"{line.budget} {_decimal(unit * line.units[0])}"
@@ -170,6 +175,12 @@ class Plan:
             words.append(("grow", "over all levels of a path together", self._growth()))
             words.append(("counts", "the rest", "whatever a path has left of epsilon"))
         return words
+
+    def _left(self, budget: UnitBudget) -> int | None:
+        """What one line takes that takes the rest, if everybody pays for all others once."""
+        lines = [line for line in self.allowances if line.budget == budget.name]
+        fixed = [line.units[0] for line in lines if line.units is not None and line.uses == 1]
+        return None if self.grows or len(fixed) != len(lines) - 1 else budget.units - sum(fixed)
 
     def _growth(self) -> str:
         return f"a share that waits for the noisy number of rows, paid in {self.budgets.growth}"

@@ -23,6 +23,7 @@ from hedgerow.estimate.itemsets.supports import DEPENDENCE
 from hedgerow.measured.itemsets import MOST_STRATA
 
 __all__ = [
+    "CROWD",
     "PAPER_NUMERIC_HEIGHT",
     "REST_EDGES",
     "WHOLE_UNIVERSE",
@@ -39,6 +40,9 @@ __all__ = [
 WHOLE_UNIVERSE = 17
 """Universes up to this size may be counted set by set."""
 
+CROWD = 200
+"""Records for each item, times epsilon, from which on supports need less."""
+
 REST_EDGES = (0, 1, 2, 3, 4, 6, 9, 15)
 """Bins for the number of items that a record has beside a core."""
 
@@ -47,7 +51,6 @@ _NOISE_SHARE = 0.005  # of all records, which the noise of a single item's suppo
 _WHOLE_NOISE_SHARE = 0.02
 _STRATUM_NOISE = 0.05  # of the total of a stratum
 _SUPPORT_UNITS = (300_000, 840_000)  # of a million, at least and at most
-_CROWD = 200  # records for each item, times epsilon, from which on supports need less
 _BEYOND = 0.3  # of the items beyond a cap, which a total is taken to be wrong by
 
 
@@ -119,7 +122,7 @@ def support_units(items: int, epsilon: Fraction, rows: int | None) -> int:
     """
     least, most = _SUPPORT_UNITS
     crowd = epsilon * (rows or 0) / items
-    return most if crowd <= _CROWD else max(least, math.floor(most * _CROWD / crowd))
+    return most if crowd <= CROWD else max(least, math.floor(most * CROWD / crowd))
 
 
 def stratum_cap(curve: SizeCurve, epsilon: float) -> tuple[int, int]:
