@@ -141,6 +141,7 @@ def _tell(found: Judgement) -> None:
     kind = "records" if found.itemsets else "rows"
     say(f"{found.schema}: a release by {found.method} against {found.records:,} raw {kind}.\n")
     _tell_marginals(found)
+    _tell_tables(found)
     _tell_counts(found)
     if found.itemsets:
         rows = [[str(t.number), str(t.found), f"{t.utility:.2f}"] for t in found.itemsets]
@@ -163,6 +164,30 @@ def _tell_marginals(found: Judgement) -> None:
         [_plural(m.name, found), f"{m.total_variation:.1%}", _worst(m)] for m in found.marginals
     ]
     print_table(["attribute", "off by", "most at"], rows, {1})
+
+
+def _tell_tables(found: Judgement) -> None:
+    if not found.tables:
+        return
+    say("\nOne-way tables, as `hedgerow table` gives them; errors and widths in records")
+    rows = [
+        [
+            one.name,
+            f"{one.cells:,}",
+            f"{one.mean:,.1f}",
+            f"{one.worst:,.0f}",
+            f"{one.covered:.1%}",
+            "-" if one.width is None else f"{one.width:,.0f}",
+        ]
+        for one in found.tables
+    ]
+    heads = ["attribute", "cells", "mean error", "worst", "held", "width"]
+    print_table(heads, rows, {1, 2, 3, 4, 5})
+    if found.k_marginal is not None:
+        say(
+            f"Pairs of attributes in synthetic rows: {found.k_marginal:.0f} of 1,000 (k-marginal "
+            "score, k = 2; 1,000 is best)."
+        )
 
 
 def _plural(name: str, found: Judgement) -> str:
@@ -188,19 +213,22 @@ def _tell_counts(found: Judgement) -> None:
             f"{line.mean:.1%}",
             f"{line.absolute:,.1f}",
             f"{line.covered:.1%}",
+            "-" if line.width is None else f"{line.width:,.0f}",
         ]
         for line in (*counts.lines, counts.overall)
     ]
-    heads = [what, "counts", "median error", "mean error", "mean error, records", "held"]
-    print_table(heads, rows, {0, 1, 2, 3, 4, 5})
+    heads = [what, "counts", "median error", "mean error", "mean error, records", "held", "width"]
+    print_table(heads, rows, set(range(7)))
     say(
         f"Errors are relative to the true count, or to {counts.sanity:,.0f} records if that is "
         f"more. held: how often the stated interval holds the truth; {counts.level:.0%} is "
-        "promised."
+        "promised. width: the median width of the intervals, in records."
     )
 
 
 def _tell_classes(found: Judgement) -> None:
+    from hedgerow.report.against import SKILL, skills
+
     told = found.classification
     assert told is not None
     say(f"\nPredicting {told.target}: percent right of {told.rows:,} raw rows")
@@ -209,6 +237,11 @@ def _tell_classes(found: Judgement) -> None:
         rows.append(["majority of each region", f"{told.regions:.1f}", ""])
     rows += [[m.words, f"{m.released:.1f}", f"{m.raw:.1f}"] for m in told.models]
     print_table(["how", "from the release", "from raw rows"], rows, {1, 2})
+    if told.models:
+        heads, lines = skills(told)
+        say("\nThe same models by class; each from the release / from raw rows")
+        print_table(heads, lines, set(range(1, len(heads))))
+        say(SKILL)
     say(
         "The raw rows tested on are the ones that were published, so the release has seen them; "
         "its guarantee\nbounds how much that helps. Models from raw rows are tested on rows they "

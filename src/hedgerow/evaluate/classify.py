@@ -27,6 +27,7 @@ __all__ = [
     "baseline",
     "by_counts",
     "by_regions",
+    "chances",
     "lower_bound",
     "mean_and_error",
     "on_codes",
@@ -156,11 +157,28 @@ def on_codes(train: Ints, test: Ints, schema: Schema, model: Model = "tree") -> 
         >>> on_codes(rows, rows, schema)
         100.0
     """
+    told = chances(train, test, schema, model).argmax(axis=1)
+    return 100 * float(np.mean(told == test[:, -1]))
+
+
+def chances(train: Ints, test: Ints, schema: Schema, model: Model = "tree") -> Floats:
+    """How likely a model holds each class of each row to be, shape [rows, classes]. NOT PRIVATE.
+
+    Models that give no probabilities are certain of what they predict.
+
+    Args:
+        train: Rows of codes to learn from, the class last.
+        test: Raw rows of codes.
+        schema: The public schema.
+        model: One of `MODELS`.
+    """
     if not len(train):
         raise UsageError("there is no row to learn from", hint="Draw some rows.")
+    found = np.zeros((len(test), len(schema.classes)))
     known = np.unique(train[:, -1])
     if len(known) < 2:
-        return 100 * float(np.mean(test[:, -1] == known[0]))
+        found[:, known[0]] = 1.0
+        return found
     categorical = [isinstance(a, Categorical) and a.size <= _WIDE for a in schema.attributes]
     inputs = [rows[:, :-1].astype(np.float64) for rows in (train, test)]
     if model != "boosting":
@@ -170,8 +188,11 @@ def on_codes(train: Ints, test: Ints, schema: Schema, model: Model = "tree") -> 
 
     with threadpool_limits(1):  # on a busy machine its threads wait for each other longer
         fitted.fit(inputs[0], train[:, -1])
-        told = fitted.predict(inputs[1])
-    return 100 * float(np.mean(told == test[:, -1]))
+        if isinstance(fitted, _Weighted):
+            found[np.arange(len(test)), fitted.predict(inputs[1])] = 1.0
+        else:
+            found[:, fitted.classes_] = fitted.predict_proba(inputs[1])
+    return found
 
 
 def baseline(train: pa.Table, test: pa.Table, schema: Schema, model: Model = "c45") -> float:

@@ -16,6 +16,8 @@ from hedgerow.evaluate.itemsets import (
     top_itemsets,
     top_utility,
 )
+from hedgerow.evaluate.skill import Skill, skill
+from hedgerow.evaluate.tables import k_marginal
 from hedgerow.evaluate.workload import exact_counts, random_conjunctions
 from hedgerow.release import Release, TransactionsRelease
 from hedgerow.schema import Numeric, Schema
@@ -34,6 +36,7 @@ __all__ = [
     "item_marginal",
     "itemset_errors",
     "marginals",
+    "pair_score",
     "top_errors",
 ]
 
@@ -82,6 +85,7 @@ class CountLine:
         mean: The mean of |estimate - truth| / max(truth, sanity bound).
         median: The median of the same.
         covered: The share whose interval holds the truth.
+        width: The median width of these intervals, in records; None if they have no upper end.
     """
 
     size: int | None
@@ -90,6 +94,7 @@ class CountLine:
     mean: float
     median: float
     covered: float
+    width: float | None
 
 
 @dataclass(frozen=True)
@@ -118,12 +123,16 @@ class Accuracy:
         words: What it is called.
         released: Trained on released rows.
         raw: Trained on raw rows other than those it is tested on.
+        skill: Recall, AUC and calibration of the first.
+        raw_skill: The same of the second; None if there are too few rows.
     """
 
     model: str
     words: str
     released: float
     raw: float
+    skill: Skill
+    raw_skill: Skill | None
 
 
 @dataclass(frozen=True)
@@ -137,6 +146,7 @@ class Classification:
         models: Models trained on released rows beside the same trained on raw ones; none if
             scikit-learn is not installed.
         rows: On how many raw rows all this was tested.
+        classes: Its values.
     """
 
     target: str
@@ -144,6 +154,7 @@ class Classification:
     regions: float | None
     models: tuple[Accuracy, ...]
     rows: int
+    classes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -239,6 +250,7 @@ def _errors(sizes: Ints, truth: Floats, answers: Answers, records: int) -> Count
         return CountLine(
             size, int(these.sum()), float(off[these].mean()), float(relative[these].mean()),
             float(np.median(relative[these])), float(held[these].mean()),
+            _finite(float(np.median((answers.high - answers.low)[these]))),
         )  # fmt: skip
 
     lines = tuple(line(int(size)) for size in np.unique(sizes))
@@ -297,23 +309,43 @@ def classification(
     rows = table.codes[picked].astype(np.int64)
     truth = rows[:, -1]
     majority = np.bincount(table.codes[:, -1]).argmax()
-    told = release.majority(rows[:, :-1])
-    regions = None if told is None else 100 * float(np.mean(told == truth))
+    guess = release.majority(rows[:, :-1])
+    regions = None if guess is None else 100 * float(np.mean(guess == truth))
     accuracies = []
     if models:
         made = _synthetic(release, min(records, MOST_ROWS), seed)
         folds = np.arange(len(rows)) % FOLDS  # the rows are in random order already
     for model in models:
-        right = 0.0
-        for fold in range(FOLDS) if len(rows) >= 2 * FOLDS else ():
-            inside = folds == fold
-            share = classify.on_codes(rows[~inside], rows[inside], schema, model)
-            right += share * float(inside.sum()) / len(rows)
-        accuracies.append(
-            Accuracy(model, _NAMES[model], classify.on_codes(made, rows, schema, model), right)
-        )
+        told = skill(classify.chances(made, rows, schema, model), truth)
+        other = None
+        if len(rows) >= 2 * FOLDS:
+            chances = np.zeros((len(rows), len(schema.classes)))
+            for fold in range(FOLDS):
+                inside = folds == fold
+                chances[inside] = classify.chances(rows[~inside], rows[inside], schema, model)
+            other = skill(chances, truth)
+        right = 0.0 if other is None else other.accuracy
+        accuracies.append(Accuracy(model, _NAMES[model], told.accuracy, right, told, other))
     share = 100 * float(np.mean(truth == majority))
-    return Classification(schema.target.name, share, regions, tuple(accuracies), len(rows))
+    return Classification(
+        schema.target.name, share, regions, tuple(accuracies), len(rows), schema.classes
+    )
+
+
+def pair_score(table: Table, release: Release, seed: int) -> float | None:
+    """The k-marginal score of synthetic rows, of 1,000; None if it cannot be told. NOT PRIVATE.
+
+    Args:
+        table: The raw table.
+        release: A release of it that counts somebody.
+        seed: Which rows are drawn.
+    """
+    made = _synthetic(release, min(table.codes.shape[0], MOST_ROWS), seed)
+    return k_marginal(table.codes.astype(np.int64), made, table.schema, seed)
+
+
+def _finite(number: float) -> float | None:
+    return number if np.isfinite(number) else None
 
 
 def _synthetic(release: Release, number: int, seed: int) -> Ints:

@@ -22,6 +22,7 @@ from hedgerow.evaluate.measures import (
     TopItemsets,
 )
 from hedgerow.evaluate.personal import personal_table
+from hedgerow.evaluate.tables import TableErrors, table_errors
 from hedgerow.evaluate.workload import NOT_PRIVATE
 from hedgerow.optimise.exact import LARGEST
 from hedgerow.publish.supermodular import Supermodular
@@ -95,6 +96,8 @@ class Judgement:
         personal: Utility and risk, for rows that were generalised one by one.
         notes: What a reader must know beside the numbers.
         preparation: What became of the raw rows, for tables.
+        tables: Errors of the one-way tables.
+        k_marginal: The score of pairs in synthetic rows, of 1,000.
     """
 
     schema: str
@@ -109,6 +112,8 @@ class Judgement:
     personal: Personal | None = None
     notes: tuple[str, ...] = ()
     preparation: Preparation | None = None
+    tables: tuple[TableErrors, ...] = ()
+    k_marginal: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON, the warning first."""
@@ -252,6 +257,10 @@ def _judge_table(
         told,
         distortion,
         notes=tuple(notes),
+        tables=table_errors(table, release),
+        k_marginal=(
+            comparisons.pair_score(table, release, seed) if int(release.counts.sum()) else None
+        ),
     )
 
 

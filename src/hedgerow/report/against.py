@@ -7,9 +7,19 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
 
 if TYPE_CHECKING:
+    from hedgerow.evaluate.measures import Classification
     from hedgerow.evaluate.scorecard import Judgement
 
-__all__ = ["classes_against", "counts_against", "detail_against", "in_short", "values_against"]
+__all__ = [
+    "SKILL",
+    "classes_against",
+    "counts_against",
+    "detail_against",
+    "in_short",
+    "skills",
+    "tables_against",
+    "values_against",
+]
 
 
 def in_short(found: Judgement) -> list[str]:
@@ -66,6 +76,7 @@ def counts_against(found: Judgement) -> Safe:
                 f"{line.mean:.1%}",
                 f"{line.absolute:,.0f}",
                 f"{line.covered:.1%}",
+                "-" if line.width is None else f"{line.width:,.0f}",
             ]
         )
     sentence = (
@@ -74,14 +85,15 @@ def counts_against(found: Judgement) -> Safe:
         f"{counts.overall.covered:.1%} of the intervals hold the truth; at least "
         f"{counts.level:.0%} should."
     )
-    heads = [what, "median error", PICTURE, "mean error", "mean error in records", "held"]
+    heads = [what, "median error", PICTURE, "mean error", "in records", "held", "width"]
     parts = [
         tag("p", sentence),
-        table(f"Errors by the number of {what}", heads, rows, {1, 3, 4, 5}),
+        table(f"Errors by the number of {what}", heads, rows, {1, 3, 4, 5, 6}),
         tag(
             "p",
             f"Errors are relative to the true count, or to {counts.sanity:,.0f} records if that is "
-            "more. Held: how often the stated interval holds the truth.",
+            "more. Held: how often the stated interval holds the truth. Width: of these intervals, "
+            "the median, in records.",
             class_="note",
         ),
     ]
@@ -124,6 +136,7 @@ def classes_against(found: Judgement) -> Safe | None:
             rows,
             {1, 2},
         ),
+        _by_class(told),
         tag(
             "p",
             "The raw rows tested on are the ones that were published, so the release has seen "
@@ -133,6 +146,53 @@ def classes_against(found: Judgement) -> Safe | None:
         ),
     ]
     return join([*parts, *(tag("p", note, class_="note") for note in found.notes)])
+
+
+SKILL = (
+    "AUC: 0.5 for guesses, 1 at best. Calibration: how far stated probabilities lie from how often "
+    "they are right, 0 at best. Recall of a class: how many of its rows are found."
+)
+
+
+def skills(told: Classification) -> tuple[list[str], list[list[str]]]:
+    """AUC, calibration and recall by model, from the release and from raw rows: heads and lines."""
+    heads = ["model", "AUC", "calibration", *(f"recall of {name}" for name in told.classes)]
+    lines = []
+    for model in told.models:
+        both = [model.skill, *([] if model.raw_skill is None else [model.raw_skill])]
+        columns = [[one.auc, one.calibration, *one.recall] for one in both]
+        cells = []
+        for place, values in enumerate(zip(*columns, strict=True)):
+            style = ".3f" if place < 2 else ".0f"
+            told_values = ["-" if value is None else f"{value:{style}}" for value in values]
+            cells.append(" / ".join(told_values) + ("" if place < 2 else "%"))
+        lines.append([model.words, *cells])
+    return heads, lines
+
+
+def _by_class(told: Classification) -> Safe | None:
+    if not told.models:
+        return None
+    heads, lines = skills(told)
+    shown = table("From the release / from raw rows", heads, lines, range(1, len(heads)))
+    return join([shown, tag("p", SKILL, class_="note")])
+
+
+def tables_against(found: Judgement) -> Safe | None:
+    """Errors of the one-way tables, and the score of pairs."""
+    if not found.tables:
+        return None
+    rows = [
+        [one.name, f"{one.cells:,}", f"{one.mean:,.1f}", f"{one.worst:,.0f}", f"{one.covered:.1%}",
+         "-" if one.width is None else f"{one.width:,.0f}"]
+        for one in found.tables
+    ]  # fmt: skip
+    heads = ["attribute", "cells", "mean error", "worst error", "held", "width"]
+    caption = "Cells of each attribute's table; errors and widths of intervals in records"
+    score = None
+    if found.k_marginal is not None:
+        score = f"Pairs of attributes in synthetic rows: {found.k_marginal:.0f} of 1,000."
+    return join([table(caption, heads, rows, range(1, 6)), tag("p", score) if score else None])
 
 
 def _scale(told: float, raw: float | None = None) -> Safe:

@@ -188,6 +188,7 @@ def _sections(
             found.append(("prepared", "What became of the rows", became))
         beside = join([strange, compared.values_against(against), values(release, raw)])
         found.append(("values", "Values, raw against released", beside))
+        found.append(("tables", "Tables, raw against released", compared.tables_against(against)))
         found.append(("counts", "Counts, raw against released", compared.counts_against(against)))
         found.append(("classes", "Predictions", compared.classes_against(against)))
         coarse = f"How coarse the {release.describe().parts} are"
