@@ -16,6 +16,7 @@ import typer
 
 from hedgerow.cli.audit import audit
 from hedgerow.cli.check import check
+from hedgerow.cli.compare import compare
 from hedgerow.cli.display.terminal import Command, CommandGroup, example
 from hedgerow.cli.evaluate import evaluate
 from hedgerow.cli.init import init
@@ -71,6 +72,10 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     sample: ["hedgerow sample release/ --out rows.csv"],
     verify: ["hedgerow verify release/"],
     evaluate: ["hedgerow evaluate people.csv release/"],
+    compare: [
+        "hedgerow compare first/ second/ --simulate",
+        "hedgerow compare first/ second/ --raw people.csv --out not-private.html",
+    ],
     report: [
         "hedgerow report release/ --out report.html",
         "hedgerow report release/ --raw people.csv --out not-private.html",

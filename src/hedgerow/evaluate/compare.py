@@ -1,0 +1,251 @@
+"""Several releases side by side: what they say themselves, on simulated data, and on raw data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from hedgerow.errors import UsageError
+from hedgerow.evaluate.scorecard import Judgement
+from hedgerow.evaluate.simulate import MOST_ROWS, simulate
+from hedgerow.measured.conversion import exact
+from hedgerow.methods import METHODS, load
+from hedgerow.publish.publisher import Publisher
+from hedgerow.release import Release
+
+__all__ = ["Comparison", "Line", "compared", "folder_names", "method_of_release"]
+
+RUNS = 3
+Better = Literal["less", "more"] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One measure of all candidates.
+
+    Args:
+        words: What is compared.
+        source: Where it comes from: "release", "simulated" or "raw" (NOT PRIVATE).
+        values: For each candidate; None where it has no such value.
+        shown: The same, for people.
+        better: Whether less or more is better, if either.
+    """
+
+    words: str
+    source: Literal["release", "simulated", "raw"]
+    values: tuple[float | str | None, ...]
+    shown: tuple[str, ...]
+    better: Better = None
+
+    @property
+    def best(self) -> tuple[int, ...]:
+        """The places of the best candidates; none if all are alike."""
+        known = [value for value in self.values if isinstance(value, float | int)]
+        if self.better is None or len(known) < 2 or min(known) == max(known):
+            return ()
+        most = min(known) if self.better == "less" else max(known)
+        return tuple(place for place, value in enumerate(self.values) if value == most)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Candidates side by side.
+
+    Args:
+        names: What the candidates are called.
+        lines: The measures.
+        private: Whether all of it follows from the releases and from simulated data.
+    """
+
+    names: tuple[str, ...]
+    lines: tuple[Line, ...]
+    private: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        return {**asdict(self), "lines": [asdict(x) | {"best": list(x.best)} for x in self.lines]}
+
+
+def compared(
+    names: Sequence[str],
+    releases: Sequence[Release],
+    judgements: Sequence[Judgement] = (),
+    *,
+    simulated: bool = False,
+    runs: int = RUNS,
+) -> Comparison:
+    """Puts releases side by side.
+
+    Args:
+        names: What to call them.
+        releases: At least two.
+        judgements: What was found when each was held against the raw data, if it was. The
+            comparison is then NOT PRIVATE.
+        simulated: Whether to publish simulated rows by the settings of each, and compare these.
+        runs: How often.
+
+    Example:
+        >>> import hedgerow
+        >>> from hedgerow import sample
+        >>> people = sample.people(500, seed=3)
+        >>> both = [hedgerow.publish(people, sample.schema(), epsilon=e, seed=7) for e in (1, 2)]
+        >>> found = compared(["a", "b"], both)
+        >>> found.private, found.lines[1].words, found.lines[1].shown, found.lines[1].best
+        (False, 'epsilon', ('1', '2'), (0,))
+    """
+    if len(releases) < 2:
+        raise UsageError("there is nothing to compare", hint="Name at least two releases.")
+    lines = _told(releases)
+    if simulated:
+        lines += _simulated(releases, runs)
+    if judgements:
+        lines += _judged(judgements)
+    private = not judgements and all(release.guarantee["private"] for release in releases)
+    return Comparison(names=tuple(names), lines=tuple(lines), private=private)
+
+
+def method_of_release(release: Release) -> Publisher:
+    """The method of a release with its settings, as far as they are public.
+
+    Raises:
+        UsageError: If the method is not installed, or the settings are not its.
+    """
+    kind = load(METHODS[release.method].settings)
+    known = {field.name for field in fields(kind)} - {"side", "weight_columns"}
+    given = {key: value for key, value in release.settings.items() if key in known}
+    given = {key: tuple(v) if isinstance(v, list) else v for key, v in given.items()}
+    if "schedule" in given:  # with its version
+        given["schedule"] = str(given["schedule"]).partition("-")[0]
+    if not isinstance(given.get("weights"), Mapping):
+        given.pop("weights", None)
+    method: Publisher = kind(**given)
+    return method
+
+
+def _line(
+    words: str,
+    source: Any,
+    values: Sequence[float | None],
+    style: Callable[[float], str],
+    better: Better = None,
+) -> list[Line]:
+    """A line of numbers; none if no candidate has one."""
+    if all(value is None for value in values):
+        return []
+    shown = tuple("-" if value is None else style(value) for value in values)
+    return [Line(words=words, source=source, values=tuple(values), shown=shown, better=better)]
+
+
+def _told(releases: Sequence[Release]) -> list[Line]:
+    """What releases say of themselves, without any other data."""
+    names = tuple(release.method for release in releases)
+    lines = [Line(words="method", source="release", values=names, shown=names)]
+    budgets = [float(exact(release.guarantee["epsilon"])) for release in releases]
+    lines += _line("epsilon", "release", budgets, "{:g}".format, "less")
+    deltas = [float(exact(release.guarantee["delta"])) for release in releases]
+    lines += _line("delta", "release", deltas, "{:g}".format, "less")
+    told = [release.describe() for release in releases]
+    parts = tuple(f"{one.number:,} {one.parts}" for one in told)
+    lines.append(Line(words="published", source="release", values=parts, shown=parts))
+    count = [float(release.count_all().estimate[0]) for release in releases]
+    lines += _line("records, about", "release", count, "{:,.0f}".format)
+    if all(release.schema.kind == "table" for release in releases):
+        widths = [_width(release) for release in releases]
+        words = "width of 95% intervals of single values, median, of all records"
+        lines += _line(words, "release", widths, "{:.2%}".format, "less")
+        silent = [float(len(release.unmeasured)) for release in releases]
+        words = "attributes that it says nothing about"
+        lines += _line(words, "release", silent, "{:.0f}".format, "less")
+    return lines
+
+
+def _width(release: Release) -> float | None:
+    """The median width of one-way intervals, as a share of the records."""
+    found = [(spread.high - spread.low).tolist() for spread in release.histograms()]
+    middle = float(np.median([width for widths in found for width in widths]))
+    total = float(release.count_all().estimate[0])
+    return middle / total if np.isfinite(middle) and total > 0 else None
+
+
+def _simulated(releases: Sequence[Release], runs: int) -> list[Line]:
+    found = []
+    for release in releases:
+        rows = max(1, min(MOST_ROWS, round(float(release.count_all().estimate[0]))))
+        promise = release.guarantee
+        found.append(
+            simulate(
+                release.schema,
+                [(release.method, method_of_release(release))],
+                [promise["epsilon"]],
+                delta=promise["delta"],
+                rows=rows,
+                runs=runs,
+            ).points[0]
+        )
+    lines = []
+    for name, words, style, better in _SIMULATED:
+        values = [p.measures[name].mean if name in p.measures else None for p in found]
+        lines += _line(words, "simulated", values, style, better)
+    return lines
+
+
+_SIMULATED: tuple[tuple[str, str, Callable[[float], str], Better], ...] = (
+    ("median_error", "median error of counts", "{:.1%}".format, "less"),
+    ("accuracy", "classes told right", "{:.1f}%".format, "more"),
+    ("median_itemset_error", "median error of supports", "{:.1%}".format, "less"),
+    ("top_utility", "utility of the top 20 itemsets", "{:.2f}".format, "more"),
+)
+
+
+def _judged(judgements: Sequence[Judgement]) -> list[Line]:
+    def best_model(one: Judgement, get: Callable[[Any], float | None]) -> float | None:
+        models = () if one.classification is None else one.classification.models
+        known = [value for value in map(get, models) if value is not None]
+        return max(known, default=None)
+
+    def line(
+        words: str,
+        get: Callable[[Judgement], float | None],
+        style: Callable[[float], str],
+        better: Better,
+    ) -> list[Line]:
+        return _line(words, "raw", [get(one) for one in judgements], style, better)
+
+    def values_off(one: Judgement) -> float:
+        return float(np.mean([marginal.total_variation for marginal in one.marginals]))
+
+    def cells_off(one: Judgement) -> float | None:
+        return float(np.mean([t.mean for t in one.tables])) if one.tables else None
+
+    return [
+        *line("values off, mean of all attributes", values_off, "{:.1%}".format, "less"),
+        *line("error of a cell of a one-way table, in records", cells_off, "{:,.1f}".format,
+              "less"),
+        *line("median error of counts", lambda x: x.counts.overall.median, "{:.1%}".format, "less"),
+        *line("intervals that hold the truth", lambda x: x.counts.overall.covered, "{:.1%}".format,
+              None),
+        *line("width of intervals, median, in records", lambda x: x.counts.overall.width,
+              "{:,.0f}".format, "less"),
+        *line("k-marginal score, of 1,000", lambda x: x.k_marginal, "{:.0f}".format, "more"),
+        *line("classes told right, best model", lambda x: best_model(x, lambda m: m.released),
+              "{:.1f}%".format, "more"),
+        *line("AUC, best model", lambda x: best_model(x, lambda m: m.skill.auc), "{:.3f}".format,
+              "more"),
+        *line("top itemsets found", lambda x: float(x.itemsets[-1].found) if x.itemsets else None,
+              "{:.0f}".format, "more"),
+    ]  # fmt: skip
+
+
+def folder_names(paths: Sequence[Path]) -> list[str]:
+    """Short names for folders: their last parts, or the whole paths if these are alike.
+
+    Example:
+        >>> folder_names([Path("runs/a"), Path("runs/b")]), folder_names([Path("a/r"), Path("b/r")])
+        (['a', 'b'], ['a/r', 'b/r'])
+    """
+    short = [path.name or str(path) for path in paths]
+    return short if len(set(short)) == len(short) else [str(path) for path in paths]
