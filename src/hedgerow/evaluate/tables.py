@@ -53,7 +53,7 @@ def table_errors(table: Table, release: Release) -> tuple[TableErrors, ...]:
     target = [] if schema.target is None else [schema.target.name]
     for name in [*(attribute.name for attribute in schema.attributes), *target]:
         told = release.table(name).answers
-        _, cells = cells_of(schema, divisions_of(schema, (name,), None), Query(()))
+        _, cells = cells_of(schema, divisions_of(schema, (name,), None, release.bands), Query(()))
         truth = exact_counts(table, cells)
         off = np.abs(told.estimate - truth)
         width = float(np.median(told.high - told.low))

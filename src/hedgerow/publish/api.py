@@ -216,8 +216,9 @@ def run(
         sampler: Where outcomes come from.
         progress: Told how far the run is.
     """
+    engine = engine_of(data)
     plan = method.plan_for(data.schema, budget)
-    return method.run(engine_of(data), data.schema, plan, sampler, progress)
+    return method.run(engine, data.schema, plan, sampler, progress)
 
 
 class _Pace:
