@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,9 @@ from hedgerow.cli.options import (
 )
 from hedgerow.cli.settings import method_of
 from hedgerow.errors import UsageError
+
+if TYPE_CHECKING:
+    from hedgerow.schema import Schema
 
 
 def plan(
@@ -129,7 +132,8 @@ def plan(
 
         plot_plan(settings, known, plot, overwrite)
     if as_json:
-        print_json({"schema": known.name, **planned.to_dict(), "warnings": warned()})
+        facts = planned.to_dict() | {"counted": planned.counted, "warnings": warned()}
+        print_json({"schema": known.name, **facts})
         return
     amount = strength(planned.budget.epsilon, planned.budget.delta)
     say(f"{settings.name} on {known.name}, {amount}. No data was read.")
@@ -141,6 +145,8 @@ def plan(
         # Where steps see everyone, there is one path only.
         path = f", {planned.depth} on any path" if planned.depth < planned.specialisations else ""
         say(f"At most {many(planned.specialisations, 'specialisation')}{path}.")
+    if planned.counted is not None:
+        say(_counted(known, planned.counted))
     lines = [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()]
     print_table(["would be spent on", "how often", "each"], lines)
     if planned.remark is not None:
@@ -153,6 +159,19 @@ def plan(
         say(f"\nDrew risk against utility, on the side table, to {plot}.")
     if planned.grows and planned.depth is None:
         note("The rest follows from the noisy number of rows; add --rows N to see it for a guess.")
+
+
+def _counted(schema: Schema, counted: int) -> str:
+    """How many attributes the budget can bear to count, and which are left out."""
+    names = [attribute.name for attribute in schema.attributes]
+    if counted == len(names):
+        return f"The budget can bear counts of all {counted} attributes by themselves."
+    return (
+        f"The budget can bear counts of {counted} of {len(names)} attributes by themselves, the "
+        f"first ones of the schema. Not measured, unless regions divide them: "
+        f"{', '.join(names[counted:])}. Take a larger epsilon or fewer attributes, or put those "
+        "that matter most first."
+    )
 
 
 def _numbers(text: str) -> list[str]:

@@ -105,8 +105,11 @@ class GridPublisher(TablePublisher):
             schema, budget, self.schedule, self.specialisations, rows, self.growth_units,
             self.step_units, MARGINAL_UNITS if self.marginals else 0,
         )  # fmt: skip
+        counted = None
         if size and self.marginals:
-            allowances.extend(_tables(schema, budgets, rows or 0).lines())
+            shares = _tables(schema, budgets, rows or 0)
+            allowances.extend(shares.lines())
+            counted = None if rows is None else shares.counted
         if size:
             allowances.extend(self.counting(budgets, size))
         return Plan(
@@ -117,6 +120,7 @@ class GridPublisher(TablePublisher):
             allowances=tuple(allowances),
             specialisations=size,
             depth=size,
+            counted=counted,
         )
 
     def buy_marginals(self, job: Job) -> None:

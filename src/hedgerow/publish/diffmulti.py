@@ -172,11 +172,13 @@ class DiffMulti(TablePublisher):
         budgets = divide_budget(budget, UNITS, growth)
         allowances = [Allowance("rows", "epsilon", (ROWS_UNITS,), 1)]
         size, depth = self.specialisations, self.depth
+        counted = None
         if rows is not None or (size and depth):
             growth, worth = GROWTH_UNITS, budget.row_epsilon
             if self.marginals:
                 shares = self._shares(schema, budget, budgets, rows or 0)
                 allowances.extend(shares.lines())
+                counted = None if rows is None else shares.counted
                 growth, worth = shares.tree * GROWTH_UNITS // UNITS, worth * _TREE_WORTH
                 if budgets.growth == "epsilon":
                     worth = budget.row_epsilon * shares.tree / UNITS
@@ -197,6 +199,7 @@ class DiffMulti(TablePublisher):
             allowances=tuple(allowances),
             specialisations=size,
             depth=depth,
+            counted=counted,
         )
 
     def _shares(

@@ -64,7 +64,8 @@ def _total(table: CountTable, numbers: int) -> list[str]:
 def title_of(release: Release, table: CountTable, where: str | None) -> str:
     """What a table shows, as a heading."""
     what = f"{'shares' if table.by == 'share' else 'counts'} of {release.describe().record}s"
-    shown = f"{release.schema.name}: {what} by {' and '.join(table.names)}"
+    by = "pair of items" if "with" in table.names[1:] else " and ".join(table.names)
+    shown = f"{release.schema.name}: {what} by {by}"
     return shown + (f", where {where}" if where else "")
 
 

@@ -103,6 +103,8 @@ class Plan:
         depth: The most specialisations on one path, or None likewise.
         grows: Whether the method specialises a table at all.
         remark: What a reader should know of amounts that may still change.
+        counted: How many attributes are counted by themselves, the first ones; None if none are, or
+            while it waits likewise.
     """
 
     method: str
@@ -114,6 +116,7 @@ class Plan:
     depth: int | None = None
     grows: bool = True
     remark: str | None = None
+    counted: int | None = None
 
     @property
     def accounting(self) -> str:
