@@ -50,8 +50,7 @@ def table_errors(table: Table, release: Release) -> tuple[TableErrors, ...]:
         release: A release of it.
     """
     schema, found = release.schema, []
-    target = [] if schema.target is None else [schema.target.name]
-    for name in [*(attribute.name for attribute in schema.attributes), *target]:
+    for name in (attribute.name for attribute in schema.columns):
         told = release.table(name).answers
         _, cells = cells_of(schema, divisions_of(schema, (name,), None, release.bands), Query(()))
         truth = exact_counts(table, cells)
@@ -77,7 +76,7 @@ def k_marginal(raw: Ints, made: Ints, schema: Schema, seed: int = 0) -> float | 
     For each pair of attributes, the class being one, the shares of all cells are compared: half
     the sum of their absolute differences is 0 if they are the same and 1 if they have nothing in
     common. The score is 1,000 times one less the mean over all pairs, or over 500 random ones if
-    there are more. Numbers are counted in the steps of `release.histograms`.
+    there are more. Numbers are counted in round bands.
 
     Args:
         raw: Raw rows of codes: the predictors, then the class.
@@ -95,7 +94,7 @@ def k_marginal(raw: Ints, made: Ints, schema: Schema, seed: int = 0) -> float | 
         >>> k_marginal(rows, rows, schema), k_marginal(rows, np.array([[0, 1, 0]]), schema)
         (1000.0, 0.0)
     """
-    columns = [*schema.attributes, *([] if schema.target is None else [schema.target])]
+    columns = schema.columns
     if len(columns) < 2 or not len(raw) or not len(made):
         return None
     coarse, sizes = [], []
