@@ -56,51 +56,55 @@ class Pairs:
         return (marks & (rank < cap)).sum(axis=0)
 
 
+class Plain:
+    """What a release says of itemsets and frequent pairs without extra pairs."""
+
+    def __init__(self, pairs: Pairs, release: hr.TransactionsRelease) -> None:
+        labels = release.items.labels
+        assert isinstance(release.partition, CoreCells)
+        self.core = set(release.partition.core.tolist())
+        self.singles = np.asarray(release.count([[label] for label in labels]).estimate)
+        listed = release.frequent(2 * TOP, kind="arrow").to_pydict()
+        self.supports = {
+            tuple(sorted(release.items.code_of(label) for label in one)): value
+            for one, value in zip(listed["items"], listed["estimate"], strict=True)
+        }
+        asked = [tuple(int(pairs.items[place]) for place in pair) for pair in pairs.frequent]
+        found = release.count([[labels[code] for code in pair] for pair in asked]).estimate
+        self.pairs = dict(zip(asked, found, strict=True))
+
+
 def measure(
-    pairs: Pairs, release: hr.TransactionsRelease, spent: float, number: int, seed: int
+    pairs: Pairs, plain: Plain, spent: float, number: int, seed: int
 ) -> tuple[float, float]:
     """Itemsets found and the error of frequent pairs, with so many pairs for so much epsilon."""
-    truth, random = pairs.truth, np.random.default_rng(seed)
-    labels = release.items.labels
-    listed = release.frequent(4 * TOP, kind="arrow").to_pydict()
-    supports = {
-        tuple(sorted(release.items.code_of(label) for label in one)): value
-        for one, value in zip(listed["items"], listed["estimate"], strict=True)
-    }
-    asked = [tuple(int(pairs.items[place]) for place in pair) for pair in pairs.frequent]
-    found = release.count([[labels[code] for code in pair] for pair in asked]).estimate
-    estimates = dict(zip(asked, found, strict=True))
-    best = {}
+    random = np.random.default_rng(seed)
+    supports, estimates = dict(plain.supports), dict(plain.pairs)
     if number:
-        assert isinstance(release.partition, CoreCells)
-        core = set(release.partition.core.tolist())
-        singles = np.asarray(release.count([[label] for label in labels]).estimate)
-        among = [code for code in np.argsort(-singles)[:AMONG] if pairs.place[code] >= 0]
+        among = [code for code in np.argsort(-plain.singles)[:AMONG] if pairs.place[code] >= 0]
         candidates = [
             (int(pairs.place[min(a, b)]), int(pairs.place[max(a, b)]))
             for a, b in combinations(among, 2)
-            if not (a in core and b in core)
+            if not (a in plain.core and b in plain.core)
         ]
         scores = np.array([pairs.counts[pair] for pair in candidates])
         keys = scores * (spent / 2 / number) + random.gumbel(size=len(scores))
         chosen = [candidates[place] for place in np.argsort(-keys)[:number]]
         exact = np.array([pairs.counts[pair] for pair in chosen])
+        best: dict[float, np.ndarray] = {}
         for cap in CAPS:
             noise = random.laplace(0, cap / (spent / 2), len(chosen))
             values = np.maximum(pairs.capped(chosen, cap, random) + noise, 0)
             best[float(np.abs(values - exact).mean())] = values
-        values = best[min(best)]
-        for (a, b), value in zip(chosen, values.tolist(), strict=True):
+        for (a, b), value in zip(chosen, best[min(best)].tolist(), strict=True):
             pair = int(pairs.items[a]), int(pairs.items[b])
             supports[pair] = value
             if pair in estimates:
                 estimates[pair] = value
     top = sorted(supports, key=lambda one: -supports[one])[:TOP]
-    away = [
-        abs(estimates[pair] - pairs.counts[at])
-        for pair, at in zip(asked, pairs.frequent, strict=True)
-    ]
-    return len(set(top) & truth.itemsets), float(np.mean(away))
+    exact_ones = (pairs.counts[at] for at in pairs.frequent)
+    away = [abs(found - true) for found, true in zip(estimates.values(), exact_ones, strict=True)]
+    return len(set(top) & pairs.truth.itemsets), float(np.mean(away))
 
 
 def main() -> None:
@@ -118,14 +122,15 @@ def main() -> None:
             print(f"\n{name}, epsilon {given.epsilon}, {given.runs} runs")
             print(f"  {'share':>7}{'pairs':>7}{'itemsets':>10}{'pair error':>12}")
             for share in (0.0, *SHARES):
-                releases = [
-                    hr.publish(path, known, hr.DiffPart(), f"{epsilon * (1 - share):.4g}", seed=run)
+                spent = f"{epsilon * (1 - share):.4g}"
+                plain = [
+                    Plain(pairs, hr.publish(path, known, hr.DiffPart(), spent, seed=run))
                     for run in range(given.runs)
                 ]
                 for number in NUMBERS if share else (0,):
                     rows = [
-                        measure(pairs, release, share * epsilon, number, run)
-                        for run, release in enumerate(releases)
+                        measure(pairs, one, share * epsilon, number, run)
+                        for run, one in enumerate(plain)
                     ]
                     sets, error = np.mean(rows, axis=0)
                     print(f"  {share:7.2f}{number:7}{sets:10.1f}{error:12.1f}", flush=True)

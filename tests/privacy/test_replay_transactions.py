@@ -62,7 +62,8 @@ def audit(method, made, records, extra, budget, number, engine=MemoryItems):
     without, with_it = transactions(made, records), transactions(made, [*records, extra])
     for drawn_from in (without, with_it):
         outcomes = record(on(drawn_from), SecureSampler(Keystream(seed=number)))
-        yield compare(replay(on(without), outcomes), replay(on(with_it), outcomes))
+        in_rho = {"support", "cell"} if budget.delta else set()
+        yield compare(replay(on(without), outcomes), replay(on(with_it), outcomes), in_rho)
 
 
 def check(method, made, records, extra, epsilon, number):
@@ -94,6 +95,63 @@ def test_edge_cases(method, shape):
     for number, (records, extra) in enumerate(pairs):
         for epsilon in ("1", "6"):
             check(method, made, records, extra, epsilon, number)
+
+
+def spent_in_rho(method, made, records, extra, number, engine=MemoryItems):
+    """How much of each budget is used at most, as a share of it; epsilon 1 and delta 1e-6."""
+    budget = Budget.of(1, "1e-6")
+    limits = {part.name: float(part.total) for part in method.plan_for(made, budget).budgets.parts}
+    found_most = {"epsilon": 0.0, "rho": 0.0}
+    for found in audit(method, made, records, extra, budget, number, engine):
+        assert max(found.touched, default=0) <= 1
+        assert found.log_ratio.keys() == {"size", "support", "stratum", "cell"}
+        pure = abs(found.log_ratio["size"] + found.log_ratio["stratum"])
+        rho = max(found.divergence.values())
+        for name, spent in (("epsilon", pure), ("rho", rho)):
+            found_most[name] = max(found_most[name], spent / limits[name])
+    return found_most
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m.core is not None], ids=repr)
+def test_with_a_delta_supports_and_cells_are_paid_in_rho(method):
+    """Renyi divergences add up to rho at most, and nearly to it: a record of as many items as count
+    in full costs just what was booked."""
+    made = SCHEMAS["binary"]
+    cap = method.cap or 1
+    most = 0.0
+    for number, extra in enumerate(([0], list(range(cap)), list(range(6)))):
+        for records in ([], [[0]] * 9, crowd(6, 30)):
+            found = spent_in_rho(method, made, records, extra, number)
+            assert max(found.values()) <= 1 + ROUNDING
+            most = max(most, found["rho"])
+    assert most > 0.99
+
+
+@pytest.mark.parametrize("method", [DiffPart(), DiffPart(variant="tree"), DiffPart(core=5)])
+def test_a_delta_that_buys_nothing_is_not_spent(method):
+    plan = method.plan_for(SCHEMAS["flat"], Budget.of(1, "1e-6"))
+    assert plan.budget.delta == 0
+    assert [part.name for part in plan.budgets.parts] == ["epsilon"]
+
+
+def test_gaussian_supports_that_pay_for_one_item_are_caught(monkeypatch):
+    """Three items in full have squares of three, not of one."""
+
+    class Once(Curator):
+        def gaussian(self, purpose, depth, accounts, exact, units=None, max_contribution=1):
+            once = max_contribution // 3 if purpose == "support" else max_contribution
+            return super().gaussian(purpose, depth, accounts, exact, units, once)
+
+    arguments = (DiffPart(cap=3, core=3), SCHEMAS["binary"], crowd(6, 30), [0, 1, 2], 1)
+    assert spent_in_rho(*arguments)["rho"] <= 1 + ROUNDING
+    monkeypatch.setattr(diffpart, "Curator", Once)
+    assert spent_in_rho(*arguments)["rho"] > 2
+
+
+def test_gaussian_supports_without_a_cap_are_caught():
+    arguments = (DiffPart(core=1, cap=1), SCHEMAS["binary"], [[0]] * 4, [0, 1, 2, 3, 4, 5], 1)
+    assert spent_in_rho(*arguments)["rho"] <= 1 + ROUNDING
+    assert spent_in_rho(*arguments, engine=Uncapped)["rho"] > 3
 
 
 @st.composite

@@ -163,10 +163,15 @@ def tell_of_taxonomy(method: Publisher, schema: Schema) -> None:
     )
 
 
-def warn_of_delta(method: Publisher, delta: str, as_json: bool) -> None:
+def warn_of_delta(
+    method: Publisher, schema: Schema, epsilon: str, delta: str, as_json: bool
+) -> None:
     """Says so if a delta was asked for that the method has no use for."""
     from hedgerow.cli.display.terminal import warn
     from hedgerow.privacy.budget import read_number
 
-    if not method.uses_delta and read_number("delta", delta) > 0:
+    if read_number("delta", delta) == 0:
+        return
+    spent = method.uses_delta and method.plan(schema, epsilon=epsilon, delta=delta).budget.delta
+    if not spent:
         warn(f"{method.name} has no use for a delta: it buys nothing, and none is spent.", as_json)

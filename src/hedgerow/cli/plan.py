@@ -125,7 +125,7 @@ def plan(
     if epsilon is None:
         raise UsageError("Missing option '--epsilon'.", hint="Say how much may be spent: 1, say.")
     settings = method_of(method, known, given)
-    warn_of_delta(settings, delta, as_json)
+    warn_of_delta(settings, known, epsilon, delta, as_json)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
     if plot is not None:
         from hedgerow.cli.display.rows import plot_plan

@@ -121,7 +121,7 @@ def publish(
     settings = method_of(ctx.obj.pop("method", None), known, ctx.obj)
     for warning in known.warnings:
         warn(warning, as_json)
-    warn_of_delta(settings, delta, as_json)
+    warn_of_delta(settings, known, epsilon, delta, as_json)
     with progress("Publishing") as bar, data_warnings(as_json):
         release: Any = hedgerow.publish(
             source_of(data, table, query, row_wise),

@@ -124,7 +124,7 @@ def show_simulation(
             hint="Write the public table to a CSV or Parquet file and name that.",
         )
     for _, method in settings[:1]:
-        warn_of_delta(method, delta, as_json)
+        warn_of_delta(method, schema, epsilons[0], delta, as_json)
     if public is not None and not as_json:
         note(f"{public} must really be public: what is shown about it is NOT PRIVATE.")
     words = "Simulating" if public is None else "Trying the public table"

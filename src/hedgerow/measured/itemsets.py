@@ -9,10 +9,11 @@ import numpy as np
 
 from hedgerow.arrays import Bools, Ints
 from hedgerow.errors import ReleaseError
+from hedgerow.measured.measurements import Measurement
 from hedgerow.schema.item_tree import ItemTree
-from hedgerow.schema.items import Items
+from hedgerow.schema.items import WEIGHT, Items
 
-__all__ = ["MOST_CORE", "MOST_STRATA", "CoreCells", "CutTree", "Itemsets", "strata_of"]
+__all__ = ["MOST_CORE", "MOST_STRATA", "CoreCells", "CutTree", "Itemsets", "cap_of", "strata_of"]
 
 
 MOST_CORE = 20
@@ -205,6 +206,17 @@ def _broken(rule: str) -> ReleaseError:
         f"the regions of this release are not those of transactions: {rule}",
         hint="Ask whoever published the release for a fresh copy.",
     )
+
+
+def cap_of(measurement: Measurement) -> int:
+    """How many items of a record count in full, for weighted supports or their strata.
+
+    The weights of a record add up to the cap, and their squares to no more than it: a record with t
+    items beyond the cap has t (cap / t)^2 = cap^2 / t.
+    """
+    if measurement.law == "gaussian":
+        return measurement.max_contribution // WEIGHT**2
+    return measurement.max_contribution // WEIGHT
 
 
 def strata_of(supports: Ints, number: int) -> Ints:

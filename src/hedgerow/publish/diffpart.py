@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -48,13 +48,13 @@ from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
 from hedgerow.estimate.itemsets.sizes import SizeCurve, fit_sizes
-from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets, strata_of
+from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets, cap_of, strata_of
 from hedgerow.measured.measurements import Measurement, Place
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Sampler
-from hedgerow.publish.planning.plan import Plan, divide_budget
+from hedgerow.publish.planning.plan import Budgets, Plan, divide_budget
 from hedgerow.publish.planning.rules import (
     CROWD,
     REST_EDGES,
@@ -120,7 +120,6 @@ class DiffPart(Publisher):
 
     name: ClassVar[str] = "diffpart"
     data: ClassVar[Literal["table", "transactions"]] = "transactions"
-    uses_delta: ClassVar[bool] = False
     versions: ClassVar[Mapping[str, int]] = {"tuned": 3, "paper": 1}
 
     def __post_init__(self) -> None:
@@ -149,10 +148,12 @@ class DiffPart(Publisher):
         plan.check_rates(WEIGHT * (items.max_items or items.size))
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
-        """See `Publisher.plan_for`. A delta would buy nothing here and is not spent."""
+        """See `Publisher.plan_for`. A delta pays for supports and cells, or is not spent."""
         items, kind = schema.transaction_items, self.kind(schema)
-        budget = Budget(budget.epsilon)
-        budgets = divide_budget(budget, UNITS, UNITS // 2)
+        if not self._spends_delta(items, kind):
+            budget = replace(budget, delta=Fraction(0))
+        budget = replace(budget, rows=1)
+        budgets = _divide(items, kind, budget)
         rest = Allowance("leaf", "epsilon", None, 1)
         allowances = []
         if kind == "paper":
@@ -170,13 +171,13 @@ class DiffPart(Publisher):
                 units = TREE_SUPPORT_UNITS
                 if kind == "core":
                     units = support_units(items.size, budget.epsilon, rows)
-                allowances.append(Allowance("support", "epsilon", (units,), 1))
+                allowances.append(Allowance("support", budgets.growth, (units,), 1))
             if not whole and kind == "core":
                 allowances.append(Allowance("stratum", "epsilon", (STRATUM_UNITS,), 1))
             if kind == "tree":
                 allowances.append(Allowance("gate", "epsilon", (GATE_UNITS,), 1))
             else:
-                rest = Allowance("cell", "epsilon", None, 1)
+                rest = Allowance("cell", budgets.growth, None, 1)
         allowances.append(rest)
         return Plan(
             method=self.name,
@@ -187,6 +188,11 @@ class DiffPart(Publisher):
             grows=False,
             remark=_remark(items, budget) if rows is None and len(allowances) > 3 else None,
         )
+
+    def _spends_delta(self, items: Items, kind: str) -> bool:
+        """Whether Gaussian noise is less: not where all sets of a small universe are counted."""
+        whole = items.size <= WHOLE_UNIVERSE if self.core is None else self.core >= items.size
+        return kind == "core" and not whole
 
     def _core(self, items: Items, budget: Budget, rows: int | None) -> int:
         """The size of the core; without a number of rows, as if there were very many."""
@@ -199,7 +205,10 @@ class DiffPart(Publisher):
             return whole
         supports = support_units(items.size, budget.epsilon, rows)
         left -= Fraction(supports + STRATUM_UNITS, UNITS)
-        return min(items.size - 1, core_size(items.size, records, float(budget.epsilon * left)))
+        worth = float(budget.epsilon * left)
+        if budget.delta:  # the epsilon of Laplace noise with the variance that rho buys
+            worth = 2 * math.sqrt(_divide(items, "core", budget).parts[1].unit * left * UNITS)
+        return min(items.size - 1, core_size(items.size, records, worth))
 
     # run
 
@@ -252,7 +261,11 @@ class DiffPart(Publisher):
 
     def _cap(self, items: Items, plan: Plan, curve: SizeCurve) -> int:
         most = min(items.max_items or items.size, items.size)
-        rule = self.cap or item_cap(curve, items.size, _granted(plan, "support"))
+        amount = _granted(plan, "support")
+        if plan.budgets.growth == "rho":
+            rule = self.cap or item_cap(curve, items.size, lambda cap: cap / (2 * amount))
+        else:
+            rule = self.cap or item_cap(curve, items.size, lambda cap: 2 * (cap / amount) ** 2)
         return min(rule, most)
 
     def _cells(
@@ -366,10 +379,10 @@ class DiffPart(Publisher):
         found: dict[str, Any] = {"variant": self.kind(schema)}
         for measurement in outcome.measurements:
             if measurement.name == "support":
-                found["cap"] = measurement.max_contribution // WEIGHT
+                found["cap"] = cap_of(measurement)
             if measurement.name == "stratum":
                 found["strata"] = len(measurement.where)
-                found["strata_cap"] = measurement.max_contribution // WEIGHT
+                found["strata_cap"] = cap_of(measurement)
         if isinstance(outcome.partition, CoreCells):
             found["core"] = len(outcome.partition.core)
         return found
@@ -378,6 +391,12 @@ class DiffPart(Publisher):
 def _size_units(items: Items, kind: str) -> int:
     """What sizes cost: less where the universe may be counted as a whole."""
     return SIZE_UNITS["small" if kind == "core" and items.size <= WHOLE_UNIVERSE else kind]
+
+
+def _divide(items: Items, kind: str, budget: Budget) -> Budgets:
+    """With a delta sizes and strata stay pure, and all else is paid in rho."""
+    pure = _size_units(items, kind) + STRATUM_UNITS if budget.delta else 0
+    return divide_budget(budget, UNITS, UNITS - pure)
 
 
 def _remark(items: Items, budget: Budget) -> str:
@@ -390,10 +409,11 @@ def _remark(items: Items, budget: Budget) -> str:
 
 
 def _granted(plan: Plan, purpose: str) -> float:
-    """The epsilon of a purpose whose price is fixed."""
-    (units,) = (line.units for line in plan.allowances if line.purpose == purpose)
-    assert units is not None
-    return float(plan.budget.epsilon * units[0] / UNITS)
+    """The epsilon or rho of a purpose whose price is fixed."""
+    (line,) = (line for line in plan.allowances if line.purpose == purpose)
+    (unit,) = (part.unit for part in plan.budgets.parts if part.name == line.budget)
+    assert line.units is not None
+    return float(unit * line.units[0])
 
 
 def _curve(items: Items, sizes: Measurement) -> SizeCurve:
@@ -411,11 +431,17 @@ def _weighed(
     group: Ints,
     groups: int | None = None,
 ) -> Measurement:
-    """Noisy weighted supports, to all of which a record adds WEIGHT * cap at most."""
+    """Noisy weighted supports: a record adds WEIGHT * cap at most, in squares WEIGHT^2 * cap.
+
+    The squares are of single items: strata, to which several items of a record add, are never paid
+    in rho.
+    """
     number = len(group) if groups is None else groups
     exact = engine.supports(cap, group, number)
-    at: Place = "item" if purpose == "support" else "stratum"
-    return _counted(curator, purpose, at, np.arange(number), exact, WEIGHT * cap)
+    if purpose == "support":
+        most = WEIGHT * cap if curator.law(purpose) == "laplace" else WEIGHT * WEIGHT * cap
+        return _counted(curator, purpose, "item", np.arange(number), exact, most)
+    return _counted(curator, purpose, "stratum", np.arange(number), exact, WEIGHT * cap)
 
 
 def _whole(bar: float) -> int:
@@ -433,7 +459,8 @@ def _counted(
 ) -> Measurement:
     """Noisy counts of disjoint places, or of items, under one charge to everybody."""
     row = exact.map(lambda counts: counts[None, :])
-    noisy, units = curator.laplace(purpose, 0, _ROOT, row, max_contribution=max_contribution)
+    draw = curator.laplace if curator.law(purpose) == "laplace" else curator.gaussian
+    noisy, units = draw(purpose, 0, _ROOT, row, max_contribution=max_contribution)
     price = np.full(len(where), units[0], dtype=np.int64)
     return measured(
         curator, purpose, at, [(where, noisy[0][:, None], price)], max_contribution=max_contribution

@@ -58,7 +58,7 @@ SHAPES: dict[str, type] = {
 # infinite, whatever a stranger wrote.
 _LARGEST_COUNT, _LARGEST_SUM = 1 << 53, 1 << 60
 _LEAST_RATE, _LARGEST_RATE = Fraction(1, 10**20), 10**6
-_LARGEST_CONTRIBUTION = 10**9
+_LARGEST_CONTRIBUTION = 1 << 40  # a million items of a record, in squares of weights
 
 
 def partition_kind(partition: Partition | Itemsets) -> str:
@@ -267,7 +267,8 @@ def _measurement(
         raise broken("manifest.json", "a measurement is not described as it should be")
     if not all(isinstance(truth, bool) for truth in (by_class, sparse, logits)):
         raise broken("manifest.json", "a measurement is not described as it should be")
-    if law == "gaussian" and (sparse or threshold is not None or schema.items is not None):
+    never = schema.items is not None and at not in ("item", "region")
+    if law == "gaussian" and (sparse or threshold is not None or never):
         raise broken("manifest.json", "a measurement has a noise that its kind never has")
     if threshold is not None:
         whole = isinstance(threshold, int) and not isinstance(threshold, bool)

@@ -26,7 +26,7 @@ from hedgerow.release.transactions import TransactionsRelease
 from hedgerow.schema.item_tree import ItemTree
 from hedgerow.verification.charges import ELSEWHERE, Profile, profile, stated
 from hedgerow.verification.ledger import region_rules
-from hedgerow.verification.prices import Book, Failed, afford, books, budgets, whole
+from hedgerow.verification.prices import Book, Failed, afford, books, budgets, gaussian_costs, whole
 from hedgerow.verification.rules import Rules
 
 __all__ = ["RULES"]
@@ -76,6 +76,8 @@ def _measured(release: TransactionsRelease) -> str:
             continue  # no leaf was listed, and perhaps none was ever reached
         if name not in booked:
             raise Failed(f"{name} was counted, and nothing was booked for it")
+        if measurement.law != ("gaussian" if booked[name].budget == "rho" else "laplace"):
+            raise Failed(f"{name} has another noise than its budget buys")
         if _listed(release):
             _check_leaves(release, measurement, booked[name])
         else:
@@ -136,8 +138,6 @@ def _check_places(release: TransactionsRelease, measurement: Measurement) -> Non
         raise Failed(f"{name} has a class or a threshold, which transactions do not have")
     if measurement.logits is not None:
         raise Failed(f"{name} has logits, which transactions do not have")
-    if measurement.law != "laplace":
-        raise Failed(f"{name} has a noise that counts of transactions never have")
     places = {"item": release.items.size, "region": release.partition.cells}
     places["node"] = release.partition.cells
     places["stratum"] = whole(release.settings["chosen"].get("strata", 0))
@@ -152,7 +152,8 @@ def _check_places(release: TransactionsRelease, measurement: Measurement) -> Non
         raise Failed(f"{name} was not counted once in every place")
     if measurement.max_contribution != 1 and name not in _WEIGHED:
         raise Failed(f"{name} counts disjoint places, in one of which a record lies")
-    if name in _WEIGHED and measurement.max_contribution != _PARTS * whole(
+    parts = _PARTS * _PARTS if measurement.law == "gaussian" else _PARTS
+    if name in _WEIGHED and measurement.max_contribution != parts * whole(
         release.settings["chosen"][_WEIGHED[name]], 1
     ):
         raise Failed("a record counts for another number of supports than the settings say")
@@ -168,32 +169,32 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
     else:
         shares = SHARES["whole"]
     parts = {purpose: Fraction(percent, 100) for purpose, percent in shares.items()}
+    units = sum(granted for _, granted in budgets(release.ledger).values())
     if "stratum" in parts:
-        parts["support"] = _support_part(release, booked, parts["support"])
+        parts["support"] = _support_part(release, parts["support"])
+    elif "rho" in budgets(release.ledger):
+        raise Failed("regions of this shape are never paid with a delta")
     if release.settings["schedule"] == "paper-1":
         raise Failed("regions of this shape do not come from the schedule that is named")
     for purpose, part in parts.items():
         if purpose not in booked:
             raise Failed(f"nothing was booked for {purpose}, without which no regions are found")
         book = booked[purpose]
-        if book.once() != math.floor(part * book.granted):
+        if book.budget == "rho" and purpose != "support":
+            raise Failed(f"{purpose} is not paid from the budget of epsilon")
+        if book.once() != math.floor(part * units):
             raise Failed(f"{purpose} had another share of the budget than this method gives it")
     if booked.keys() - parts.keys() - {"cell", "leaf"}:
         raise Failed("other purposes were booked than this method pays for")
 
 
-def _support_part(
-    release: TransactionsRelease, booked: dict[str, Book], most: Fraction
-) -> Fraction:
+def _support_part(release: TransactionsRelease, most: Fraction) -> Fraction:
     """The part of the budget that supports get beside a core, by the noisy number of records."""
     if release.settings["schedule"] == "tuned-2":
         return _TUNED_2
     sizes = _named(release).get("size")
-    book = booked.get("support")
-    if sizes is None or book is None:
-        return most
-    rows = max(0, int(sizes.values.sum()))
-    crowd = book.unit * book.granted * rows / release.items.size
+    rows = 0 if sizes is None else max(0, int(sizes.values.sum()))
+    crowd = Fraction(release.guarantee["epsilon"]) * rows / release.items.size
     return most if crowd <= CROWD else max(LEAST, most * CROWD / crowd)
 
 
@@ -202,10 +203,11 @@ def _priced(measurement: Measurement, book: Book) -> None:
     if measurement.max_contribution == 1:
         afford(measurement, book, np.full(len(measurement.where), book.once(), np.int64))
         return
-    if book.budget != "epsilon":
-        raise Failed(f"{measurement.name} is not paid from the budget of epsilon")
     rate = int(measurement.units.max()) * measurement.unit
-    if rate * measurement.max_contribution > book.once() * book.unit:
+    costs = rate * measurement.max_contribution
+    if measurement.law == "gaussian":
+        costs = gaussian_costs(measurement, rate)
+    if costs > book.once() * book.unit:
         raise Failed(f"{measurement.name} was counted at a price that was not booked for it")
 
 

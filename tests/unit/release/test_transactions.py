@@ -400,6 +400,51 @@ def test_another_share_is_found(release: TransactionsRelease) -> None:
         assert any("another share of the budget" in check.words for check in found)
 
 
+@pytest.fixture(scope="module")
+def in_rho(files: Path) -> TransactionsRelease:
+    found = hr.publish(files, shop_of(8), hr.DiffPart(core=3), 1, "1e-6", seed=4)
+    return replace(found, guarantee=found.guarantee | {"private": True})
+
+
+def test_a_delta_makes_supports_and_cells_gaussian(
+    in_rho: TransactionsRelease, tmp_path: Path
+) -> None:
+    laws = {found.name: found.law for found in in_rho.measurements}
+    assert laws == {
+        "size": "laplace", "support": "gaussian", "stratum": "laplace", "cell": "gaussian",
+    }  # fmt: skip
+    assert in_rho.guarantee["delta"] == "1/1000000"
+    in_rho.save(tmp_path / "out")
+    assert Release.load(tmp_path / "out").measurements == in_rho.measurements
+    assert verify(in_rho).ok
+
+
+def test_gaussian_noise_that_was_not_paid_for_is_found(in_rho: TransactionsRelease) -> None:
+    """Finer noise, another cap, another law, and a budget that pays for something else."""
+    for place, found in enumerate(in_rho.measurements):
+        changes: list[dict[str, Any]] = [{"units": found.units * 2}]
+        changes.append({"law": "laplace" if found.law == "gaussian" else "gaussian"})
+        if found.max_contribution > 1:
+            changes.append({"max_contribution": found.max_contribution - 1})
+        for change in changes:
+            changed = [*in_rho.measurements]
+            changed[place] = replace(found, **change)
+            assert "measurements" in fails(in_rho, measurements=tuple(changed)), (found, change)
+
+
+def test_intervals_with_gaussian_noise_hold(files: Path) -> None:
+    """200 items at 95% are below 0.88 with probability 2e-5; one release's items are independent
+    but for the sizes, which have a part of the error of their own."""
+    lines = [set(line.split()) for line in files.read_text().splitlines()]
+    true = np.array([sum(str(item) in line for line in lines) for item in range(1, 9)])
+    held = []
+    for seed in range(25):
+        found = hr.publish(files, shop_of(8), hr.DiffPart(core=3), 1, "1e-6", seed=seed)
+        answers = found.count([[str(item)] for item in range(1, 9)])
+        held.append((answers.low <= true) & (true <= answers.high))
+    assert np.mean(held) > 0.88
+
+
 @pytest.mark.parametrize("kind", ["whole", "core", "tree"])
 def test_groups_of_a_taxonomy_can_be_counted(kind: str, tmp_path: Path) -> None:
     """Intervals at 1 - 1e-6, which three groups leave with probability 3e-6 at most."""

@@ -59,8 +59,13 @@ class CoreModel:
 
     @property
     def rate(self) -> float:
-        """The epsilon of the noise on each cell."""
-        return float(self.cell.units[0] * self.cell.unit)
+        """The epsilon of the noise on each cell, or of Laplace noise with the same variance."""
+        return float(np.sqrt(2 / self.cell.tail_variance[0]))
+
+    @property
+    def laplace(self) -> float:
+        """Which share of the noise of cells has a Laplace law."""
+        return 1.0 if self.cell.law == "laplace" else 0.0
 
     @cached_property
     def most(self) -> int:
@@ -339,7 +344,8 @@ class CoreModel:
             spread = float(self.possible[match].sum()) * 2 / self.rate**2
         else:
             count, spread = self._measured(self._split(one)[0], 0)
-        width = float(half_width(np.sqrt(np.array([spread])), level)[0]) if spread else 0.0
+        deviation = np.sqrt(np.array([spread]))
+        width = float(half_width(deviation, level, self.laplace)[0]) if spread else 0.0
         return count - width, count + width
 
     def _measured(self, mask: int, others: int) -> tuple[float, float]:
@@ -368,9 +374,10 @@ class CoreModel:
         # a quarter for sizes, a quarter for all items of the set, whether they are in the core or
         # not; a bound of one side may fail with twice its part, and few levels are worked out
         parts = 1 << (2 * len(one) - 1).bit_length()
-        sides = factor(1 - (1 - level) / parts)
+        sides = factor(1 - (1 - level) / parts, self.supports.laplace)
         ends = self.supports.most_records((1 - level) / 4)(value + sides * deviation + LATTICE)
-        return float(min(ends.min(), count + factor(level) * np.sqrt(spread) + LATTICE))
+        width = factor(level, self.laplace) * np.sqrt(spread) + LATTICE
+        return float(min(ends.min(), count + width))
 
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Simulated records: where each begins, and the codes of their items, increasing."""

@@ -77,10 +77,10 @@ def list_itemsets(
     where, count = empty, empty
     for found in measurements:
         if found.name == name and len(found.where):
-            rate, which = np.unique(found.units, return_inverse=True)
+            rate, which = np.unique(np.sqrt(2 / found.tail_variance), return_inverse=True)
             listed = not core and len(found.where) < partition.cells  # they passed a threshold
             places = 1 if listed else partition.cells
-            least = [public_threshold(float(units * found.unit), places) for units in rate]
+            least = [public_threshold(one, places) for one in rate.tolist()]
             values = found.values[:, 0]
             stand = np.ones(len(values), bool) if listed else values >= np.array(least)[which]
             order = np.lexsort((found.where[stand], -values[stand]))

@@ -58,7 +58,10 @@ def model_of(
     for found, places in ((support, np.arange(items.size)), (size, None), (stratum, strata)):
         if found is not None and not _fits(found, places):
             raise _lacking(f"its measurement {found.name!r} is not as it should be")
-        if found is not None and found is not size and found.max_contribution % WEIGHT:
+        if found is not None and found is not support and found.law != "laplace":
+            raise _lacking(f"its measurement {found.name!r} has another noise than it should have")
+        weighed = found is not None and found is not size
+        if found is not None and weighed and found.max_contribution % _weights(found):
             raise _lacking(f"the weights of its measurement {found.name!r} are unknown")
     supports = None
     if support is not None and size is not None:
@@ -83,6 +86,11 @@ def _fits(measurement: Measurement, places: Ints | None) -> bool:
     if places is None:  # the lower ends of bins
         return alike and bool((np.diff(where) > 0).all())
     return alike and np.array_equal(where, places)
+
+
+def _weights(measurement: Measurement) -> int:
+    """What a record of one item adds: to the sum of weights, or to that of their squares."""
+    return WEIGHT**2 if measurement.law == "gaussian" else WEIGHT
 
 
 def _lacking(what: str) -> ReleaseError:

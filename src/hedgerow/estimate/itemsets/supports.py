@@ -17,7 +17,7 @@ None of this is needed for intervals (`itemsets.ends`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,7 +27,7 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.itemsets.ends import MostRecords
 from hedgerow.estimate.itemsets.sizes import KnownSum, SizeCurve, fit_sizes
 from hedgerow.estimate.noise import LATTICE, factor
-from hedgerow.measured.itemsets import strata_of
+from hedgerow.measured.itemsets import cap_of, strata_of
 from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT
@@ -68,7 +68,12 @@ class Supports:
     @property
     def cap(self) -> int:
         """How many items of a record count in full."""
-        return self.support.max_contribution // WEIGHT
+        return cap_of(self.support)
+
+    @property
+    def laplace(self) -> float:
+        """Which share of the noise of supports has a Laplace law."""
+        return 1.0 if self.support.law == "laplace" else 0.0
 
     @property
     def most(self) -> int:
@@ -83,14 +88,14 @@ class Supports:
     @property
     def scale(self) -> float:
         """The noise scale of a weighted support, in records."""
-        return 1 / (float(self.support.units[0] * self.support.unit) * WEIGHT)
+        return float(np.sqrt(self.support.tail_variance[0] / 2)) / WEIGHT
 
     @cached_property
     def curve(self) -> SizeCurve:
         """How many records have each size."""
         sums: list[KnownSum] = []
         for found in (self.support, self.stratum):
-            cap = found.max_contribution // WEIGHT if found is not None else 0
+            cap = cap_of(found) if found is not None else 0
             if found is not None and all(cap != one.cap for one in sums):
                 deviation = float(np.sqrt(found.variance.sum())) / WEIGHT
                 sums.append(KnownSum(cap, float(found.values.sum()) / WEIGHT, deviation))
@@ -120,7 +125,9 @@ class Supports:
 
     @cached_property
     def _shrunk(self) -> tuple[Floats, Floats]:
-        return shrink(self.noisy / self.share, self.scale / self.share, prior_groups(self.items))
+        kernel = _laplace if self.laplace else _gaussian
+        groups = prior_groups(self.items)
+        return shrink(self.noisy / self.share, self.scale / self.share, groups, kernel)
 
     def _popularity(self, found: Floats) -> Floats:
         """What the strata say that the supports of their items must be multiplied by."""
@@ -128,7 +135,7 @@ class Supports:
         number = len(self.stratum.where)
         stratum = strata_of(self.support.values[:, 0], number)
         total = np.bincount(stratum, found, number)
-        kept = max(self.curve.share(self.stratum.max_contribution // WEIGHT), 1e-9)
+        kept = max(self.curve.share(cap_of(self.stratum)), 1e-9)
         total = np.maximum(total, 1e-9)
         noise = self.stratum.variance / (WEIGHT * kept * total) ** 2
         ratio = self.stratum.values[:, 0] / (WEIGHT * kept * total)
@@ -172,7 +179,10 @@ class Supports:
         """
         value, deviation = self.sums(groups)
         for_low, for_high, for_sizes = (part * (1 - level) for part in _PARTS)
-        down, up = (factor(1 - 2 * error) * deviation + LATTICE for error in (for_low, for_high))
+        down, up = (
+            factor(1 - 2 * error, self.laplace) * deviation + LATTICE
+            for error in (for_low, for_high)
+        )
         number = np.array([len(group) for group in groups])
         low = (value - down) / np.minimum(number, self.cap)
         return low, self.most_records(for_sizes)(value + up)
@@ -198,13 +208,30 @@ def prior_groups(items: Items) -> Ints:
     return np.array(sorted(starts | {items.size}))
 
 
-def shrink(noisy: Floats, scale: float, groups: Ints) -> tuple[Floats, Floats]:
+def _laplace(noisy: Floats, grid: Floats, scale: float) -> Floats:
+    away = np.abs(noisy[:, None] - grid) / scale
+    return np.asarray(np.exp(away.min(axis=1, keepdims=True) - away))
+
+
+def _gaussian(noisy: Floats, grid: Floats, scale: float) -> Floats:
+    """Normal noise of the variance that Laplace noise of a scale has."""
+    away = ((noisy[:, None] - grid) / (2 * scale)) ** 2
+    return np.asarray(np.exp(away.min(axis=1, keepdims=True) - away))
+
+
+def shrink(
+    noisy: Floats,
+    scale: float,
+    groups: Ints,
+    likelihood: Callable[[Floats, Floats, float], Floats] = _laplace,
+) -> tuple[Floats, Floats]:
     """Posterior means and variances, with a prior from all values and from those of each group.
 
     Args:
-        noisy: Values with Laplace noise, none of which should be negative.
-        scale: The noise scale.
+        noisy: Values with noise, none of which should be negative.
+        scale: The noise scale, of Laplace noise with the same variance.
         groups: Where each group begins, and the end of the last.
+        likelihood: Of each value on a grid of true ones, up to a factor; Laplace by default.
 
     Example:
         >>> mean, _ = shrink(np.array([0.0, 1, -2, 1, 0, 500]), 2.0, np.array([0, 6]))
@@ -215,14 +242,14 @@ def shrink(noisy: Floats, scale: float, groups: Ints) -> tuple[Floats, Floats]:
     grid = np.append(0.0, np.geomspace(scale / 20, high, _GRID - 1))
     vague = np.full(_GRID, 1 / _GRID)
     prior = vague
-    sample = _kernel(noisy[:: -(-len(noisy) // _SAMPLE)], grid, scale)
+    sample = likelihood(noisy[:: -(-len(noisy) // _SAMPLE)], grid, scale)
     for _ in range(_ROUNDS):
         prior = (1 - _VAGUE) * _posterior(sample, prior).mean(axis=0) + _VAGUE * vague
     found, squares = np.empty(len(noisy)), np.empty(len(noisy))
     for first in range(0, len(groups) - 1, _BLOCK):
         ends = groups[first : first + _BLOCK + 1]
         here = slice(int(ends[0]), int(ends[-1]))
-        kernel = _kernel(noisy[here], grid, scale)
+        kernel = likelihood(noisy[here], grid, scale)
         number = np.diff(ends)
         own = np.repeat(prior[None], len(number), axis=0)
         for _ in range(_GROUP_ROUNDS):
@@ -234,11 +261,6 @@ def shrink(noisy: Floats, scale: float, groups: Ints) -> tuple[Floats, Floats]:
     clear = noisy > CLEAR * scale
     spread = np.where(clear, 2 * scale**2, np.maximum(squares - found**2, 0.0))
     return np.where(clear, noisy, found), spread
-
-
-def _kernel(noisy: Floats, grid: Floats, scale: float) -> Floats:
-    away = np.abs(noisy[:, None] - grid) / scale
-    return np.asarray(np.exp(away.min(axis=1, keepdims=True) - away))
 
 
 def _posterior(kernel: Floats, prior: Floats) -> Floats:

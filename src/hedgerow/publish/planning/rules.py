@@ -13,6 +13,7 @@ move. What matters is to stay small where epsilon times rows is below some hundr
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -71,7 +72,7 @@ def size_edges(most: int) -> Ints:
     return np.asarray([edge for edge in edges if edge <= most], dtype=np.int64)
 
 
-def item_cap(curve: SizeCurve, items: int, epsilon: float) -> int:
+def item_cap(curve: SizeCurve, items: int, variance: Callable[[int], float]) -> int:
     """How many items of a record count in full for weighted supports.
 
     The noise of a support grows with it. Against that stands what weights leave open for an item of
@@ -81,19 +82,19 @@ def item_cap(curve: SizeCurve, items: int, epsilon: float) -> int:
     Args:
         curve: The number of records by size, from noisy numbers.
         items: The number of items in the universe.
-        epsilon: What supports may cost a record.
+        variance: The variance of a support's noise for a cap.
 
     Example:
         >>> sizes = np.arange(1.0, 31.0)
         >>> poisson = np.exp(sizes * np.log(10) - 10 - np.cumsum(np.log(sizes)))
         >>> many = SizeCurve(sizes, np.ones(30), 100_000 * poisson)
-        >>> item_cap(many, 1000, 0.8), item_cap(many, 1000, 0.08), item_cap(many, 1000, 0.008)
-        (12, 9, 3)
+        >>> [item_cap(many, 1000, lambda m: 2 * (m / e) ** 2) for e in (0.8, 0.08, 0.008)]
+        [12, 9, 3]
     """
     mean = curve.items / items
 
     def cost(cap: int) -> float:
-        noise = 2 * (cap / (epsilon * curve.share(cap))) ** 2
+        noise = variance(cap) / curve.share(cap) ** 2
         return noise + curve.spread(cap) * (mean + (DEPENDENCE * mean) ** 2)
 
     so_far = np.cumsum(curve.records)
