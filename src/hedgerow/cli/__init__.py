@@ -18,6 +18,7 @@ from hedgerow.cli.audit import audit
 from hedgerow.cli.check import check
 from hedgerow.cli.compare import compare
 from hedgerow.cli.display.terminal import Command, CommandGroup, example
+from hedgerow.cli.dossier import dossier
 from hedgerow.cli.evaluate import evaluate
 from hedgerow.cli.init import init
 from hedgerow.cli.ledger import ledger
@@ -79,6 +80,10 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     report: [
         "hedgerow report release/ --out report.html",
         "hedgerow report release/ --raw people.csv --out not-private.html",
+    ],
+    dossier: [
+        "hedgerow dossier release/ --ledger clinic.ledger --out dossier.html",
+        "hedgerow dossier release/ --record deployment.yaml --published 2026-01-31",
     ],
     audit: ["hedgerow audit --method diffmulti --schema schema.yaml --epsilon 1"],
     reproduce: ["hedgerow reproduce --list", "hedgerow reproduce diffgen-fig3a --quick"],

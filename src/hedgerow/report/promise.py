@@ -18,7 +18,7 @@ from hedgerow.verification.verify import Verdict
 if TYPE_CHECKING:
     from hedgerow.release import Release
 
-__all__ = ["Doubt", "after", "budget", "doubt", "factor", "promise", "shares"]
+__all__ = ["Doubt", "after", "budget", "doubt", "factor", "percent_up", "promise", "shares"]
 
 _BEFORE = ((1, 1000), (1, 100), (1, 10), (1, 2))
 _COLOURS = 9
@@ -135,7 +135,9 @@ def promise(release: Release, verdict: Verdict) -> Safe:
     rows = []
     for of, number in _BEFORE:
         one, two = after(of / number, float(epsilon)), after(of / number, 2 * float(epsilon))
-        rows.append([f"{of} in {number:,}", _percent(one), bars([("told", one)]), _percent(two)])
+        rows.append(
+            [f"{of} in {number:,}", percent_up(one), bars([("told", one)]), percent_up(two)]
+        )
     odds = table(
         "How far a suspicion about one person can grow because they took part",
         [
@@ -176,11 +178,11 @@ def _checked(verdict: Verdict) -> Safe:
     )
 
 
-def _percent(share: float) -> str:
+def percent_up(share: float) -> str:
     """A share in percent, rounded up: a promise is never overstated, nor is anything certain.
 
     Example:
-        >>> _percent(0.0271), _percent(0.985), _percent(0.9951)
+        >>> percent_up(0.0271), percent_up(0.985), percent_up(0.9951)
         ('2.8%', '99%', 'over 99%')
     """
     if share > 0.99:

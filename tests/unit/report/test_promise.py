@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hedgerow.errors import ReleaseError
-from hedgerow.report.promise import _percent, after, shares
+from hedgerow.report.promise import after, percent_up, shares
 
 LEDGER: dict[str, Any] = {
     "budgets": {
@@ -53,7 +53,7 @@ def test_a_ledger_of_anybody_is_refused_in_words(broken: dict[str, Any]) -> None
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 4.0, 7.0, 20.0, 10_000.0])
 def test_nothing_is_called_certain(epsilon: float) -> None:
     for before in (0.001, 0.01, 0.1, 0.5):
-        found, told = after(before, epsilon), _percent(after(before, epsilon))
+        found, told = after(before, epsilon), percent_up(after(before, epsilon))
         assert not told.startswith("100")
         if told != "over 99%":
             assert found <= float(told.removesuffix("%")) / 100 + 1e-9

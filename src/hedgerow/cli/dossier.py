@@ -1,0 +1,129 @@
+"""`hedgerow dossier`: documents about a release for those who must approve it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hedgerow.cli.display.terminal import print_json, say, telling, warn, warned
+from hedgerow.cli.options import AsJson, Overwrite
+from hedgerow.errors import UsageError
+
+if TYPE_CHECKING:
+    from hedgerow.release import Release
+    from hedgerow.report.dossier import Booked
+
+_PAGES = (".html", ".htm")
+_TEXTS = (".md", ".markdown")
+
+
+def dossier(
+    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The document: .html, or .md.")
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A deployment record for the OpenDP Deployments Registry, as .yaml.",
+        ),
+    ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The budget ledger that the release was booked in."),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="With --ledger, the data set, if the release is not in."),
+    ] = None,
+    published: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATE",
+            help="With --record, when it was published (2026-01-31), if no ledger knows it.",
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write what a data protection officer or ethics board must know about a release.
+
+    The document follows the topics of NIST SP 800-226 and ends with a line for a signature.
+    Everything in it follows from the release, and from the budget ledger if one is given: no
+    private data is read. What hedgerow cannot know is left open for a person. Ends with exit code
+    1 if the release fails its own checks; the document then warns of it.
+    """
+    from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
+    from hedgerow.release import Release
+    from hedgerow.report import dossier as document
+    from hedgerow.report.deployment import deployment_record, open_places, record_text
+    from hedgerow.report.outline import as_html, as_markdown
+    from hedgerow.report.promise import doubt
+    from hedgerow.verification import verify
+
+    if out is None and record is None:
+        raise UsageError("There is nothing to write.", hint="Add --out dossier.html.")
+    for file, ends, words in (
+        (out, (*_PAGES, *_TEXTS), "Let --out end in .html or .md."),
+        (record, (".yaml", ".yml"), "Let --record end in .yaml."),
+    ):
+        if file is None:
+            continue
+        if file.suffix.lower() not in ends:
+            raise UsageError(f"{file} cannot be written as that.", hint=words)
+        refuse_inside(file, release)
+        refuse_releases(file)
+        refuse_existing(file, overwrite, "--out" if file is out else "--record")
+    opened, verdict = Release.load(release), verify(release)
+    booked = None if ledger is None else _booked(opened, release, ledger, dataset)
+    if booked is not None and booked[1] is None:
+        warn(f"The release is not booked in {ledger}.", as_json)
+    left: list[str] = []
+    if record is not None:  # before anything is written, since it may be refused
+        made = deployment_record(opened, verdict, published, booked)
+        left = open_places(made)
+        write_text(record, record_text(made), overwrite)
+    if out is not None:
+        loud = document.warning(opened, verdict)
+        write = as_html if out.suffix.lower() in _PAGES else as_markdown
+        title = f"{opened.schema.name}: privacy dossier"
+        sections = document.dossier(opened, verdict, booked)
+        write_text(out, write(title, document.lead(opened), sections, loud), overwrite)
+        if loud is not None:
+            warn(loud, as_json)
+    doubted = doubt(opened, verdict)
+    with telling(out or record or release):
+        if as_json:
+            files = {"dossier": out and str(out), "record": record and str(record)}
+            print_json({**files, "to_complete": left, "warnings": warned()})
+        else:
+            if out is not None:
+                say(f"Wrote {out}. What it leaves open is for a person to complete and sign.")
+            if record is not None:
+                say(f"Wrote {record}. To be completed by a person: {', '.join(left)}.")
+    if doubted is not None:
+        raise typer.Exit(doubted.exit_code)
+
+
+def _booked(release: Release, folder: Path, ledger: Path, dataset: str | None) -> Booked:
+    """The data set of a release in a ledger, and its entry."""
+    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
+    from hedgerow.privacy.budget_ledger.rules import digest_of
+
+    accounts = BudgetLedger(ledger).accounts()
+    digest, name = digest_of(folder), release.ledger.get("release_id")
+    for account in accounts:
+        for entry in account.entries:
+            if (name is not None and entry.release_id == name) or entry.digest == digest:
+                return account, entry
+    wanted = dataset or release.schema.name
+    for account in accounts:
+        if account.name == wanted:
+            return account, None
+    raise UsageError(
+        f"{ledger} has neither this release nor a data set called {wanted!r}.",
+        hint=f"Name its data set with --dataset: {', '.join(a.name for a in accounts) or 'none'}.",
+    )

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+Hedge = Callable[..., Any]
+
+
+def test_a_page_and_markdown(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    for name, begins in (("d.html", "<!DOCTYPE html>"), ("d.md", "# ")):
+        out = tmp_path / name
+        done = hedge("dossier", published, "--out", out)
+        assert done.exit_code == 0, done.stderr
+        text = out.read_text(encoding="utf-8")
+        assert text.startswith(begins) and "Signature" in text and "epsilon" in text
+        assert str(published) not in text
+    assert hedge("dossier", published, "--out", out).exit_code == 6
+
+
+def test_the_ledger_knows_total_and_date(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    ledger, release = tmp_path / "clinic.ledger", tmp_path / "release"
+    assert hedge("ledger", ledger, "--open", "clinic", "--epsilon", 3).exit_code == 0
+    done = hedge(
+        "publish", survey / "people.csv", "--schema", survey / "schema.yaml", "--epsilon", 1,
+        "--out", release, "--ledger", ledger, "--dataset", "clinic",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    out, record = tmp_path / "d.md", tmp_path / "r.yaml"
+    done = hedge("dossier", release, "--ledger", ledger, "--out", out, "--record", record, "--json")
+    assert done.exit_code == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert "deployment.basic.data_product_region" in facts["to_complete"]
+    assert facts["warnings"] == []
+    text = out.read_text(encoding="utf-8")
+    assert "This release has the number 1 in it" in text and "| epsilon | 1 | 2 | 3 |" in text
+    made = yaml.safe_load(record.read_text(encoding="utf-8"))
+    assert "within a total" in made["deployment"]["deployment_model"]["release_type_details"]
+
+
+def test_a_ledger_without_the_release(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    ledger = tmp_path / "x.ledger"
+    hedge("ledger", ledger, "--open", "clinic", "--epsilon", 3)
+    done = hedge("dossier", published, "--ledger", ledger, "--out", tmp_path / "d.md")
+    assert done.exit_code == 2 and "--dataset" in done.stderr
+    words = ("dossier", published, "--ledger", ledger, "--dataset", "clinic")
+    done = hedge(*words, "--out", tmp_path / "d.md")
+    assert done.exit_code == 0 and "not booked" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "more, words",
+    [
+        ([], "nothing to write"),
+        (["--out", "x.pdf"], ".html or .md"),
+        (["--record", "x.json"], ".yaml"),
+        (["--record", "x.yaml"], "--published"),
+    ],
+)
+def test_mistakes(hedge: Hedge, published: Path, more: list[str], words: str) -> None:
+    done = hedge("dossier", published, *more)
+    assert done.exit_code == 2 and words in done.stderr
+
+
+def test_nothing_is_written_into_a_release(hedge: Hedge, published: Path) -> None:
+    done = hedge("dossier", published, "--out", published / "d.html")
+    assert done.exit_code == 2
