@@ -30,7 +30,7 @@ OPEN = "(to be completed by a person)"
 _ODDS = ((1, 1000), (1, 100), (1, 10), (1, 2))
 _RULES = {
     "error": "stops the run",
-    "other": "becomes the public value "other"",
+    "other": 'becomes the public value "other"',
     "drop": "drops the row",
     "clip": "becomes the nearer bound",
 }
