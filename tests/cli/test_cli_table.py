@@ -110,7 +110,10 @@ def test_texts_are_no_formulas(tmp_path: Path) -> None:
         ([], "Name one of age"),
         (["agee"], "Did you mean age?"),
         (["age", "--bins", "age"], "divides nothing"),
-        (["age", "--by", "people"], "by cannot be"),
+        (["age", "--by", "percent"], "Write --by count, or --by share for percentages."),
+        (["age", "--bins", "age=5"], "Write --bins age=18,45,72"),
+        (["occupation", "--bins", "occupation=x"], "Write --bins occupation=1"),
+        (["age", "age"], "Write age."),
         (["age", "--where", "agee > 3"], "Did you mean age?"),
         (["age", "--level", "95"], "--level"),
         (["age", "--out", "t.doc"], ".xlsx"),
@@ -128,6 +131,11 @@ def test_items(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
     done = hedge("table", tmp_path / "shop", "item", "--top", 3, "--where", "milk")
     assert done.exit_code == 0 and done.stdout.splitlines()[3].startswith("milk"), done.stderr
     assert "every item that it holds" in done.stdout
+    done = hedge("table", tmp_path / "shop", "item", "item", "--top", 3)
+    assert done.stdout.startswith("village shop: counts of records by pair of items\n")
+    assert all("good" in line or "modelled" in line for line in done.stdout.splitlines()[3:7])
+    done = hedge("table", tmp_path / "shop", "bread")
+    assert done.exit_code == 2 and "For bread alone ask `query`" in done.stderr
     done = hedge("table", tmp_path / "shop", "--out", tmp_path / "shop.xlsx")
     assert done.exit_code == 0, done.stderr
 

@@ -226,3 +226,9 @@ def test_a_delta_is_said_to_buy_nothing(shop, run, tmp_path):
     assert facts["guarantee"]["delta"] == "0"
     told = run("plan", "--schema", shop / "baskets.yaml", "--epsilon", "1").expect(0)
     assert "buys nothing" not in told.err
+
+
+def test_what_is_for_tables_alone_is_named_as_it_was_written(shop, run):
+    words = ("--schema", shop / "baskets.yaml", "--epsilon", "1")
+    told = run("plan", *words, "--no-marginals").expect(2)
+    assert "Leave --no-marginals out." in told.err

@@ -201,9 +201,9 @@ def method_of(name: str | None, schema: Schema, given: Mapping[str, Any]) -> Pub
     name = name or for_data(schema.kind)[0]
     kind = kind_of(name)
     known = settings_of(kind)
-    for key in given:
+    for key, value in given.items():
         if key not in known:
-            option = f"--{key.replace('_', '-')}"
+            option = f"--{'no-' if value is False else ''}{key.replace('_', '-')}"
             others = [
                 other
                 for other, (method, settings) in _loaded().items()

@@ -72,6 +72,10 @@ def table(
     from hedgerow.release import Release
 
     share = share_of(level)
+    if by not in ("count", "share"):
+        raise UsageError(
+            f"--by cannot be {by!r}.", hint="Write --by count, or --by share for percentages."
+        )
     write = None if out is None else _writer(out)
     if out is not None:
         refuse_inside(out, release)

@@ -253,7 +253,8 @@ def divisions_of(
                 hint=suggest(name, list(places), "Its attributes"),
             )
     if not names or len(set(names)) < len(names):
-        raise UsageError("a table needs attributes, each of them once", hint="Name one or several.")
+        hint = f"Write {' '.join(dict.fromkeys(names))}." if names else "Name one or several."
+        raise UsageError("a table needs attributes, each of them once", hint=hint)
     if stray := [name for name in bins if name not in names]:
         raise UsageError(
             f"bins divide {stray[0]!r}, which the table does not have",
@@ -306,7 +307,8 @@ def _division(
         if wanted is not None and (isinstance(wanted, bool) or not isinstance(wanted, int)):
             raise UsageError(
                 f"{attribute.name} is divided by a level of its taxonomy",
-                hint=f"Write bins={{{attribute.name!r}: 1}}, or 2 for the level below.",
+                hint=f"Write --bins {attribute.name}=1, or in Python bins={{{attribute.name!r}: "
+                "1}; 2 is the level below.",
             )
         return _groups(attribute, wanted)
     edges = usual if wanted is None else _edges(attribute, wanted)
@@ -343,10 +345,12 @@ def _groups(attribute: Categorical, level: int | None) -> Division:
 
 def _edges(attribute: Numeric, wanted: Iterable[object] | int) -> tuple[int, ...]:
     """The codes at which bands begin, from the values that were given."""
+    starts = [str(attribute.edge(attribute.grid * part // 3)) for part in range(3)]
     if isinstance(wanted, int | str) or not (given := list(wanted)):
         raise UsageError(
             f"{attribute.name} is divided by the lower ends of its bands",
-            hint=f"Write bins={{{attribute.name!r}: [{attribute.edge(0)}, ...]}}.",
+            hint=f"Write --bins {attribute.name}={','.join(starts)}, or in Python "
+            f"bins={{{attribute.name!r}: [{', '.join(starts)}]}}.",
         )
     codes = {0, attribute.grid, attribute.size}
     for value in given:

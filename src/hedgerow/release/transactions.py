@@ -232,10 +232,10 @@ class TransactionsRelease(MeasuredRelease):
         """
         wanted = attributes or ("item",)
         if set(wanted) != {"item"} or len(wanted) > MOST_TOGETHER or bins:
-            raise UsageError(
-                "transactions have tables of items and of pairs of items",
-                hint='Write table("item") or table("item", "item"), without bins.',
-            )
+            hint = "Write item, or item item for pairs, without bins."
+            if some := [name for name in wanted if name in self.items.labels]:
+                hint += f" For {', '.join(some)} alone ask `query`, or `count` in Python."
+            raise UsageError("transactions have tables of items and of pairs of items", hint=hint)
         given: Any = where or ()
         held = [given] if isinstance(given, str | int) else list(given)
         labels = list(self.items.labels)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ _TRUTHS = {
     **dict.fromkeys(("true", "t", "yes", "y", "1"), "true"),
     **dict.fromkeys(("false", "f", "no", "n", "0"), "false"),
 }
+_RANGE = re.compile(r"(-?[\d.]+)\s*(?:-|–|to|\.\.)\s*(-?[\d.]+)")  # as people write one
 _LISTED = 12  # more names than this would bury the message
 
 
@@ -134,6 +136,8 @@ class Labels:
 
     def _span(self, item: Item) -> tuple[float, float]:
         name = self.attribute.name
+        if self.attribute.bands is not None and (isinstance(item, Span) or _is_number(item)):
+            return self._in_bands(self.attribute.bands, item)
         if isinstance(item, Span):
             raise Misread(
                 f"{name!r} has values and groups, not numbers, so it cannot lie in an interval",
@@ -153,6 +157,22 @@ class Labels:
                 item.end,
             )
         return float(found[0]), float(found[1])
+
+    def _in_bands(self, grid: Numeric, item: Item) -> tuple[float, float]:
+        """The bands of a class of numbers that an interval consists of."""
+        found = Numbers(grid).codes((item,))[0]
+        edges = [*self.attribute.edges, grid.grid]
+        if not set(found) <= set(edges):
+            starts = ", ".join(str(grid.edge(code)) for code in edges[:-1])
+            raise Misread(
+                f"{self.attribute.name!r} was counted in bands, and this ends inside one",
+                f"Its bands begin at {starts}: write, such as, {self.attribute.name} >= "
+                f"{grid.edge(edges[-2])}.",
+                item.start,
+                item.end,
+            )
+        low, high = (float(edges.index(int(code))) for code in found)
+        return low, high
 
     @property
     def _example(self) -> str:
@@ -289,6 +309,8 @@ class Numbers:
             wanted = "a date such as 2024-01-31" if dated else "a number"
             hint = f"Write {wanted}, from {self._shown(0)} to {self._bound(self.attribute.high)}"
             hint += f", or {OTHER}." if self.attribute.has_other else "."
+            if ends := _RANGE.fullmatch(word.text):
+                hint = f"Write {quoted(self.attribute.name)} in [{ends[1]}, {ends[2]}]."
             raise Misread(
                 f"{self.attribute.name!r} needs {wanted}, which {word.text!r} is not",
                 hint,
@@ -321,6 +343,10 @@ class Numbers:
             return str(value.numerator)
         with localcontext(prec=400):  # enough for every number that a schema can hold
             return format(Decimal(value.numerator) / Decimal(value.denominator), "f")
+
+
+def _is_number(item: Item) -> bool:
+    return isinstance(item, Word) and read_number(item.text) is not None
 
 
 def _unsayable(attribute: Attribute) -> Misread:

@@ -120,14 +120,19 @@ def split(text: str) -> list[tuple[int, str]]:
 
 
 def no_logic(name: str) -> str | None:
-    """A hint where the name of an attribute begins or ends like a `not` or `or`.
+    """A hint where the name of an attribute holds `between`, or begins or ends like `not` or `or`.
 
     Example:
         >>> no_logic("not smoker")
         "There is no 'not' and no 'or': list what is to count, or ask several queries."
+        >>> no_logic("age between 30")
+        'Write both bounds in brackets, such as  age in [30, 50].'
         >>> no_logic("knot")
     """
     words = name.casefold().split()
+    if "between" in words[1:]:
+        start = " ".join(name.split()[: words.index("between", 1)])
+        return f"Write both bounds in brackets, such as  {start} in [30, 50]."
     if not {"not", "or"} & {*words[:1], *words[-1:]}:
         return None
     return "There is no 'not' and no 'or': list what is to count, or ask several queries."

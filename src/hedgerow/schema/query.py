@@ -140,7 +140,8 @@ class Vocabulary:
                 )
             try:
                 place = self._place(Word(name))
-                numeric = isinstance(self._columns[place], Numbers)
+                column = self._columns[place]
+                numeric = isinstance(column, Numbers) or column.attribute.bands is not None
                 items = tuple(_items(wanted, numeric, name))
                 if not items:
                     raise Misread(

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import hedgerow as hr
-from hedgerow.errors import SchemaError
-from hedgerow.schema import Schema
+from hedgerow.errors import SchemaError, UsageError
+from hedgerow.schema import Query, Schema
 from hedgerow.table import read
 
 STAY: dict[str, Any] = {
@@ -39,6 +39,31 @@ def test_bands_are_the_classes() -> None:
     assert read(rows, clipped).codes[:, -1].tolist() == [3, 4, 4]
     rows = pa.table({"old": [True] * 3, "stay": [-4.0, None, 7.9]})
     assert read(rows, other).codes[:, -1].tolist() == [4, 4, 1]
+
+
+def test_bands_are_asked_for_by_bounds_that_are_theirs() -> None:
+    schema = made(missing="other")
+    for text, classes in {
+        "stay >= 8": (2, 3), "stay < 8": (0, 1), "stay in [3, 14]": (1, 2), "stay > 14": (3,),
+        "stay in {[0, 2], [15, 60]}": (0, 3), 'stay = "[3, 8)"': (1,), "stay = other": (4,),
+    }.items():  # fmt: skip
+        asked = Query.parse(text, schema)
+        assert asked.classes == classes
+        assert Query.parse(asked.text(schema), schema) == asked
+    assert Query.of({"stay": (3, 14)}, schema).classes == (1, 2)
+    for text in ("stay >= 9", "stay = 3", "stay in [3, 8]"):
+        with pytest.raises(UsageError, match="ends inside one") as caught:
+            Query.parse(text, schema)
+        assert "begin at 0, 3, 8, 15" in str(caught.value.hint)
+
+
+def test_one_common_value_is_a_list_too() -> None:
+    with pytest.raises(SchemaError, match="common is not a list") as caught:
+        Schema.from_dict(
+            {"name": "s", "unit": "row", "attributes": {
+                "pay": {"type": "numeric", "low": 0, "high": 9999, "common": 9999}}}
+        )  # fmt: skip
+    assert "Write common: [9999]." in str(caught.value)
 
 
 @pytest.mark.parametrize(

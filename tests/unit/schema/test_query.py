@@ -180,6 +180,9 @@ def test_an_and_begins_a_condition_only_before_a_name_and_an_operator() -> None:
         ("and age > 30", "a", "a condition is missing", "such as"),
         ("age > 30 and = 4", "=", "'and' or the end", "Join"),
         ("[30, 50]", "[", "name of an attribute", "such as"),
+        ("age between 30 and 50", "and", "after 'age between 30'", "age in [30, 50]."),
+        ("age in 30-50", "30-50", "needs a number", "Write age in [30, 50]."),
+        ("age = 30 to 50", "30 to 50", "needs a number", "Write age in [30, 50]."),
     ],
 )
 def test_mistakes_are_pointed_at(text: str, blamed: str, what: str, hint: str) -> None:

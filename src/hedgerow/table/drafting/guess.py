@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
@@ -29,8 +29,12 @@ _VALUES = 50  # more distinct values than this do not make a list that a person 
 _TAIL = 0.05  # of the range, if three quarters of the values lie in it: a long tail
 _GRID = 2000  # about as many grid points as a draft should have
 _TOO_MANY = "It has too many values to list: to publish it, write a taxonomy of them."
+_MOST_STRAYS = 0.1  # of the values, that are texts in a column of numbers
+_STRAYS = "Some of its values are not numbers: they would be counted as other."
+_OTHERS = {"missing": "other", "outside": "other"}
+_NUMBER = r"^[+-]?(0|[1-9]\d*)(\.\d+)?$"
 _WRITTEN = {  # by the shape that most values have
-    r"^[+-]?(0|[1-9]\d*)(\.\d+)?$": "Most of its values are numbers, and some are not: to publish "
+    _NUMBER: "Most of its values are numbers, and some are not: to publish "
     "it, write {type: numeric, low: ..., high: ..., missing: other, outside: other}.",
     r"^[+-]?\d+,\d+$": "Most of its values have a decimal comma: to publish it as numbers, write "
     "points in the data (1.5 and not 1,5), and {type: numeric, low: ..., high: ..., step: ...}.",
@@ -83,6 +87,11 @@ def guess_column(name: str, parts: Sequence[Any], *, prefer_values: bool = False
     if not len(present):
         return Guess(comment="It has no values.")
     rules = {"missing": "other"} if array.null_count else {}
+    if (numbers := _among(present)) is not None:
+        found = guess_column(name, [numbers])
+        if found.settings is not None and found.settings["type"] == "numeric":
+            told = f"{_STRAYS} {found.comment}".strip()
+            return replace(found, settings={**found.settings, **_OTHERS}, comment=told)
     # An infinite number names no category.
     odd = {"outside": "other"} if any(_infinite(part) for part in parts) else {}
     distinct = pc.unique(present)
@@ -155,6 +164,17 @@ def _written(present: Any) -> str:
         if 2 * (pc.sum(pc.match_substring_regex(present, shape)).as_py() or 0) > len(present):
             return way
     return ""
+
+
+def _among(present: Any) -> Any:
+    """The numbers of a column of many numbers and a few texts; None if it is something else."""
+    if not pa.types.is_string(present.type):
+        return None
+    numbers = pc.filter(present, pc.match_substring_regex(present, _NUMBER))
+    strays = len(present) - len(numbers)
+    if not strays or strays > _MOST_STRAYS * len(present) or len(pc.unique(numbers)) <= _VALUES:
+        return None
+    return numbers
 
 
 def _infinite(part: Any) -> bool:

@@ -243,3 +243,16 @@ def test_codes_are_labels(draft):
 def test_words_about_people_do_not_make_ids(draft):
     _, schema = draft({"patient_age": [40, 50, 60], "case type": ["a", "b", "a"]})
     assert [attribute.name for attribute in schema.attributes] == ["patient_age", "case type"]
+
+
+def test_amounts_with_a_few_texts_are_numbers_with_a_growing_scale() -> None:
+    amounts = [str(int(1.2**i)) for i in range(90)] * 2 + ["see file", "refund"]
+    (line,) = (
+        line for line in draft_schema(pa.table({"amount": amounts})).split("\n")
+        if line.startswith("  amount:")
+    )  # fmt: skip
+    assert "scale: log" in line and "missing: other" in line and "outside: other" in line
+    ids = [str(10_000 + i) for i in range(90)] + ["none given"]
+    assert "patient_id: {role: identifier}" in draft_schema(
+        pa.table({"patient_id": ids, "amount": [1, 2] * 45 + [3]})
+    )
