@@ -13,6 +13,7 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.basis import NOT_MEASURED
 from hedgerow.measured.marginals import own_codes
+from hedgerow.release.tabulate import reliability
 from hedgerow.schema import Attribute, Categorical, Items, Numeric, Schema
 from hedgerow.schema.query import Query
 
@@ -37,6 +38,7 @@ class Spread:
         high: The upper ends; infinite where nothing is known.
         attribute: The attribute itself; None for items.
         measured: Whether the release says anything about it; if not, counts are equal parts.
+        remarks: What each count is worth (`hedgerow.release.tabulate.reliability`).
     """
 
     name: str
@@ -47,6 +49,7 @@ class Spread:
     high: Floats
     attribute: Attribute | None = None
     measured: bool = True
+    remarks: tuple[str, ...] = ()
 
     @property
     def shares(self) -> Floats:
@@ -126,7 +129,8 @@ def spread_of(attribute: Attribute, edges: tuple[int, ...], answers: Answers) ->
     counts = np.maximum(answers.estimate, 0.0)
     low, high = answers.low, answers.high
     known = answers.basis is None or bool((answers.basis != NOT_MEASURED).any())
-    return Spread(attribute.name, tuple(labels), edges, counts, low, high, attribute, known)
+    told = reliability(answers)
+    return Spread(attribute.name, tuple(labels), edges, counts, low, high, attribute, known, told)
 
 
 def spreads(
@@ -157,4 +161,5 @@ def item_spread(items: Items, ask: Callable[[list[list[str]]], Answers]) -> Spre
     answers = ask([[label] for label in labels])
     counts = np.maximum(answers.estimate, 0.0)
     edges = tuple(range(len(labels) + 1))
-    return Spread("item", labels, edges, counts, answers.low, answers.high)
+    ends = answers.low, answers.high
+    return Spread("item", labels, edges, counts, *ends, remarks=reliability(answers))

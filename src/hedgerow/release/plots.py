@@ -15,7 +15,7 @@ from hedgerow.release.tabulate import NOISE
 if TYPE_CHECKING:
     from hedgerow.release.tabulate import CountTable
 
-__all__ = ["BEYOND", "Figure", "draw_ends", "draw_table", "new_figure"]
+__all__ = ["BEYOND", "PALE", "Figure", "draw_ends", "draw_table", "new_figure"]
 
 MOST_BARS = 100
 BAR, PALE_BAR, LINE = "#8fc4a6", "#e3ebe6", "#18211c"

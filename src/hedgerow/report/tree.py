@@ -19,6 +19,7 @@ _LEAST = 0.012  # the share of everybody below which a branch is drawn together 
 _READABLE = 0.06  # below this share a box has no room for words
 _LISTED = 3  # levels in words
 _PARTS = 40
+_EVERYONE = "everyone"
 
 
 @dataclass
@@ -79,7 +80,7 @@ def upper_tree(release: TableRelease, tree: TreePartition) -> Branch:
             found.below.append(Branch(name, count, mark, number, merged=len(small)))
         return found
 
-    return branch(0, "everyone")
+    return branch(0, _EVERYONE)
 
 
 def tree_picture(release: TableRelease, tree: TreePartition) -> Safe:
@@ -132,11 +133,11 @@ def _drawn(branch: Branch, everybody: int, classes: bool) -> Safe:
     style = f"flex:{max(branch.count, 1)} 1 0"
     inside: list[Safe] = []
     if share >= _READABLE:
-        inside = [tag("b", branch.where), tag("span", f"{branch.count:,}")]
+        inside = [tag("b", branch.where), tag("span", _number(branch))]
     if classes and branch.count:
         inside.append(tag("span", class_="mark", style=f"width:{branch.mark:.1%}"))
     kind = "box" + (" more" if branch.merged else "") + ("" if share >= _READABLE else " thin")
-    title = f"{branch.where}: {branch.count:,}"
+    title = f"{branch.where}{_number(branch, ': ')}"
     box = tag("div", *inside, class_=kind, title=title)
     kids = [_drawn(child, everybody, classes) for child in branch.below]
     return tag(
@@ -144,9 +145,14 @@ def _drawn(branch: Branch, everybody: int, classes: bool) -> Safe:
     )
 
 
+def _number(branch: Branch, before: str = "") -> str:
+    """How many are in a branch; of everyone the head of the page tells it, by all measurements."""
+    return "" if branch.where == _EVERYONE else f"{before}{branch.count:,}"
+
+
 def _listed(branch: Branch, depth: int) -> Safe:
     more = f", in {branch.regions:,} regions" if branch.regions > 1 else ""
-    text = f"{branch.where}: {branch.count:,}{more}"
+    text = f"{branch.where}{_number(branch, ': ')}{more}"
     below = [_listed(child, depth + 1) for child in branch.below] if depth < _LISTED else []
     return tag("li", text, tag("ul", *below, class_="branch") if below else None)
 

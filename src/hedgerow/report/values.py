@@ -9,6 +9,7 @@ import numpy as np
 
 from hedgerow.release import Release
 from hedgerow.release.histogram import Spread
+from hedgerow.release.plots import PALE
 from hedgerow.report.divisions import whole
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
 from hedgerow.report.kinds import KINDS
@@ -39,6 +40,7 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
         beside = None if raw is None else np.asarray(raw[place])
         cards.append(_card(spread, beside))
     key = [tag("li", tag("i", class_="c1"), "released")]
+    key.append(tag("li", tag("i", class_="pale"), f"released, {' or '.join(PALE)}"))
     if raw is not None:
         key.append(tag("li", tag("i", class_="c2"), "raw (NOT PRIVATE)"))
     even = None
@@ -71,11 +73,13 @@ def _card(spread: Spread, raw: Any) -> Safe:
             whole(float(spread.counts[place])),
             whole(float(spread.low[place])),
             whole(float(spread.high[place])),
+            spread.remarks[place],
         ]
         rows.append(row if raw is None else [*row, f"{raw[place]:.1%}", f"{shares[place]:.1%}"])
-    heads = ["value", "about", "from", "to (95% interval)"]
+    heads = ["value", "about", "from", "to (95% interval)", "remark"]
     heads += [] if raw is None else ["raw share", "released share"]
-    numbers = table(f"{name}: records", heads, rows, range(1, len(heads)))
+    right = {1, 2, 3, *range(5, len(heads))}
+    numbers = table(f"{name}: records", heads, rows, right)
     more = len(shares) - len(rows)
     return tag(
         "div",
@@ -103,7 +107,7 @@ def _bars(spread: Spread, raw: Any) -> Safe:
     top = max(float(shares.max()), 0.0 if raw is None else float(raw.max()), 1e-9)
     rows: list[list[Any]] = []
     for place in shown:
-        drawn = [("told", float(shares[place]) / top)]
+        drawn = [(_told(spread, place), float(shares[place]) / top)]
         said = f"{shares[place]:.0%}"
         if raw is not None:
             drawn.append(("raw", float(raw[place]) / top))
@@ -116,6 +120,11 @@ def _bars(spread: Spread, raw: Any) -> Safe:
         rows.append([f"{len(shares) - len(shown):,} others", None, rest])
     heads = ["value", PICTURE, "share" if raw is None else "released / raw"]
     return table(f"{spread.name}: shares", heads, rows, {2})
+
+
+def _told(spread: Spread, place: int) -> str:
+    """How a value is drawn: what is hardly known is pale."""
+    return "told pale" if spread.remarks[place] in PALE else "told"
 
 
 def _histogram(spread: Spread, raw: Any) -> Safe:
@@ -131,7 +140,7 @@ def _histogram(spread: Spread, raw: Any) -> Safe:
         tall = _HEIGHT * share / top
         left, wide = place * step + 1, max(step - 2, 1)
         drawn.append(
-            tag("rect", class_="told", x=f"{left:.1f}", y=f"{base - tall:.1f}",
+            tag("rect", class_=_told(spread, place), x=f"{left:.1f}", y=f"{base - tall:.1f}",
                 width=f"{wide:.1f}", height=f"{tall:.1f}")
         )  # fmt: skip
         if raw is not None:

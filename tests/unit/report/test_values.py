@@ -5,6 +5,7 @@ from pathlib import Path
 
 from hedgerow.measured import TreePartition
 from hedgerow.release import Release, TableRelease
+from hedgerow.report.tree import tree_picture
 from hedgerow.report.values import values
 
 
@@ -25,3 +26,23 @@ def test_no_even_spread_is_drawn_for_what_was_not_measured(releases: dict[str, P
     assert "Not measured: the release says nothing about this attribute." in page
     assert "<svg" not in page and "<table" not in page
     assert "<svg" in str(values(release, None))
+
+
+def test_what_is_hardly_known_is_drawn_pale(releases: dict[str, Path]) -> None:
+    release = Release.load(releases["unclassed"]).expect(TableRelease)
+    (spread,) = release.histograms()
+    page = str(values(release, None))
+    hardly = sum(remark in ("mostly noise", "assumed even") for remark in spread.remarks)
+    assert page.count('class="told pale"') == hardly
+    assert page.count('class="told"') == len(spread.remarks) - hardly
+    assert all(f">{remark}<" in page for remark in spread.remarks)
+
+
+def test_a_page_has_one_total(releases: dict[str, Path]) -> None:
+    for name in releases:
+        release = Release.load(releases[name])
+        if isinstance(release, TableRelease) and isinstance(release.partition, TreePartition):
+            drawn = str(tree_picture(release, release.partition))
+            total = f"{release.counts.sum():,}"
+            assert "everyone" in drawn and f">{total}<" not in drawn
+            assert f"everyone: {total}" not in drawn
