@@ -83,6 +83,7 @@ ALIVE: dict[str, dict[str, Any]] = {
     },
     "supports-pay-once": {"method": "DiffPart(cap=3, core=3)"},
     "supports-without-cap": {"method": "DiffPart(core=1, cap=1)"},
+    "gaussian-supports-pay-once": {"method": "DiffPart(cap=3, core=3)", "delta": "1e-6"},
     "strata-by-exact-supports": {"method": "DiffPart(core=1)"},
     "cap-by-exact-sizes": {"method": "DiffPart(core=1)"},
     "levels-share-leftovers": {"method": "CDiffGen(specialisations=4)"},
@@ -156,7 +157,8 @@ def real_jobs() -> list[Job]:
         modes = (*entry.modes, *entry.tiny) if entry.needs_delta else entry.modes
         for place in range(len(modes)):
             for delta in ("0", "1e-6"):
-                if not (entry.needs_delta if delta == "0" else name == "diffpart"):
+                unspent = name == "diffpart" and modes[place].core is None  # see its plan
+                if not (entry.needs_delta if delta == "0" else unspent):
                     method = f"{name}:{place}"
                     jobs.append(Job(name=f"{method}, delta {delta}", method=method, delta=delta))
     # one mode of every method first, should time run out

