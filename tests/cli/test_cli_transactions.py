@@ -215,8 +215,12 @@ def test_items_that_begin_with_a_dash_or_hold_blanks(tmp_path, run):
     assert "green tea\n" in run("query", out, "green tea").expect(0).out
 
 
-def test_a_delta_is_said_to_buy_nothing(shop, run, tmp_path):
+def test_a_delta_is_spent_or_said_to_buy_nothing(shop, run, tmp_path):
     words = ("--schema", shop / "baskets.yaml", "--epsilon", "1", "--delta", "1e-6")
+    told = run("plan", *words).expect(0)
+    assert "buys nothing" not in told.err
+    assert "rho" in told.out
+    words += ("--variant", "tree")
     told = run("plan", *words).expect(0)
     assert "buys nothing, and none is spent" in told.err
     out = tmp_path / "r"
@@ -232,3 +236,19 @@ def test_what_is_for_tables_alone_is_named_as_it_was_written(shop, run):
     words = ("--schema", shop / "baskets.yaml", "--epsilon", "1")
     told = run("plan", *words, "--no-marginals").expect(2)
     assert "Leave --no-marginals out." in told.err
+
+
+def test_what_is_counted_is_said_in_a_shopkeepers_words(shop, run, tmp_path):
+    plan = run("plan", "--schema", shop / "baskets.yaml", "--epsilon", "1").expect(0)
+    assert "With more than about 4,800 records" in plan.err
+    # the last step has its amount, not "whatever a path has left"
+    assert "path" not in plan.out
+    assert "epsilon 0.06" in plan.out
+    told = run(
+        "publish", shop / "baskets.dat", "--schema", shop / "baskets.yaml", "--epsilon", "1",
+        "--core", "3", "--out", tmp_path / "r",
+    ).expect(0)  # fmt: skip
+    assert "how many records hold each of 24 items" in told.out
+    assert "which of the 3 most frequent items go together (" in " ".join(told.out.split())
+    for word in ("cell", "region", "path", "sets of items"):
+        assert word not in told.out + plan.out

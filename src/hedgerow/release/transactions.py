@@ -98,6 +98,8 @@ class TransactionsRelease(MeasuredRelease):
         number = len(core)
         if number == self.items.size:
             return f"how many records hold which of the {number} items together"
+        if number < 2:
+            return f"how many records hold each of {self.items.size} items, and how many items each"
         return (
             f"how many records hold each of {self.items.size} items, how many items records have, "
             f"and which of the {number} most frequent items go together ({', '.join(core)})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -114,15 +115,29 @@ def curve(mean: float, records: float, most: int = 64) -> SizeCurve:
     return SizeCurve(size, np.ones(most), records * share / share.sum())
 
 
+def laplace(epsilon: float) -> Callable[[int], float]:
+    return lambda cap: 2 * (cap / epsilon) ** 2
+
+
 def test_caps_grow_with_epsilon_and_records() -> None:
-    assert [item_cap(curve(10, 1e5), 1000, e) for e in (0.01, 0.1, 1.0, 10.0)] == [1, 11, 14, 14]
-    assert [item_cap(curve(10, n), 1000, 0.5) for n in (1e2, 1e3, 1e4, 1e5)] == [1, 1, 6, 14]
+    found = [item_cap(curve(10, 1e5), 1000, laplace(e)) for e in (0.01, 0.1, 1.0, 10.0)]
+    assert found == [1, 11, 14, 14]
+    found = [item_cap(curve(10, n), 1000, laplace(0.5)) for n in (1e2, 1e3, 1e4, 1e5)]
+    assert found == [1, 1, 6, 14]
+
+
+def test_gaussian_noise_allows_larger_caps() -> None:
+    """Noise of the root of the cap, as large as Laplace noise at a cap of 4."""
+    for records in (1e2, 1e3, 1e4):
+        found = curve(10, records)
+        wide = item_cap(found, 1000, lambda cap: 2 * (4 / 0.5) ** 2 * cap / 4)
+        assert wide > item_cap(found, 1000, laplace(0.5))
 
 
 def test_no_cap_is_beyond_the_upper_quartile() -> None:
     for mean in (2, 5, 20):
         found = curve(mean, 1e9)
-        cap = item_cap(found, 10, 1.0)
+        cap = item_cap(found, 10, laplace(1.0))
         below = found.records[found.size < cap].sum() / found.records.sum()
         assert below <= 0.75
 
@@ -135,5 +150,5 @@ def test_strata_are_as_many_as_stand_out_of_the_noise() -> None:
 
 def test_nobody_at_all_has_rules_too() -> None:
     nobody = SizeCurve(np.arange(1.0, 4.0), np.ones(3), np.zeros(3))
-    assert item_cap(nobody, 3, 1.0) == 1
+    assert item_cap(nobody, 3, laplace(1.0)) == 1
     assert stratum_cap(nobody, 1.0) == (1, 1)
