@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
+from hedgerow.schema.rules import Reading
 from hedgerow.schema.taxonomy import Taxonomy
 from hedgerow.settings import check_fields
 
@@ -40,6 +41,7 @@ class Categorical:
         boolean: Whether the values are false and true.
         bands: For a class of numbers in bands: the grid that its values are read on.
         edges: And the first code of each band on that grid.
+        reading: How values are read before they are looked up among the leaves.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Categorical:
     boolean: bool = False
     bands: Numeric | None = None
     edges: tuple[int, ...] = ()
+    reading: Reading = Reading()
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type."""

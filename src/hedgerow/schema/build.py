@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
 from hedgerow.schema.build_items import ItemsSource, build_items
+from hedgerow.schema.build_values import ColumnSource, build_values
 from hedgerow.schema.complaints import report_complaints
 from hedgerow.schema.grid import read_grid, read_number
 from hedgerow.schema.lint import (
@@ -33,13 +34,11 @@ from hedgerow.schema.model import (
 from hedgerow.schema.nodes import Items, Node, Text, from_python
 from hedgerow.schema.schema import BOTH, Person, Schema, unit_fault
 from hedgerow.schema.taxonomy import Taxonomy
-from hedgerow.schema.taxonomy_file import read_taxonomy_file
-from hedgerow.schema.trees import DEFAULT_ROOT, Branch, branch_from_node, grow, has_leaf
 from hedgerow.schema.yaml_reader import parse_yaml, read_text
 
 __all__ = ["load_schema", "schema_from_dict"]
 
-_AS_WRITTEN = ("values", "taxonomy")  # read below, with their lines
+_AS_WRITTEN = ("values", "taxonomy", "recode")  # read below, with their lines
 
 
 def load_schema(path: Path) -> Schema:
@@ -263,13 +262,20 @@ class _Builder:
         ]  # fmt: skip
 
     def _categorical(self, name: str, column: CategoricalModel | BooleanModel) -> Categorical:
-        other = OTHER in (column.missing, column.outside)
-        boolean = isinstance(column, BooleanModel)
         if isinstance(column, BooleanModel):
+            other = OTHER in (column.missing, column.outside)
             taxonomy = Taxonomy.flat((*BOOLEAN_LABELS, OTHER) if other else BOOLEAN_LABELS)
-        else:
-            taxonomy = self._taxonomy(name, column, other)
-        return Categorical(name, taxonomy, column.missing, column.outside, boolean)
+            return Categorical(name, taxonomy, column.missing, column.outside, boolean=True)
+
+        def line(key: str | None) -> int | None:
+            whole = self.lines.get(("attributes", name))
+            return whole if key is None else self.lines.get(("attributes", name, key), whole)
+
+        found = Report()
+        source = ColumnSource(self.file, self.folder, line)
+        taxonomy, reading = build_values(column, source, found)
+        self.report.take(found, f"attribute {name!r}")
+        return Categorical(name, taxonomy, column.missing, column.outside, reading=reading)
 
     def _as_class(self, target: Categorical) -> Categorical:
         taxonomy = target.taxonomy
@@ -287,56 +293,3 @@ class _Builder:
                 "Add the other values, or remove the role.",
             )
         return replace(target, taxonomy=taxonomy)
-
-    def _taxonomy(self, name: str, column: CategoricalModel, other: bool) -> Taxonomy:
-        """The taxonomy of a column; a stand-in, and faults in the report, if it has none."""
-        found = Report()
-        taxonomy = self._grow(name, column, other, found)
-        self.report.take(found, f"attribute {name!r}")
-        return Taxonomy.flat(("a", "b")) if taxonomy is None or found.faults else taxonomy
-
-    def _grow(
-        self, name: str, column: CategoricalModel, other: bool, found: Report
-    ) -> Taxonomy | None:
-        values, tree, root = column.values, column.taxonomy, column.root
-        line = self.lines.get(("attributes", name, "values"))
-        listed = [] if values is None else self._values(values, line, found)
-        file, branch = self.file, None
-        if isinstance(tree, Text):
-            file, branch = read_taxonomy_file(tree, root, file, self.folder, found)
-        elif tree is not None:
-            branch = branch_from_node(tree, root, file, found)
-        elif values is not None:
-            leaves = [Branch(text.value, text.line) for text in listed]
-            branch = Branch(DEFAULT_ROOT if root is None else root, line, leaves)
-        else:
-            hint = "Add values: [a, b], or taxonomy: with a file or a nested mapping."
-            line = self.lines.get(("attributes", name))
-            found.fault("it has neither values nor a taxonomy", hint, file, line)
-        if branch is None or found.faults:
-            return None
-        if other and has_leaf(branch, OTHER):
-            rule = "missing" if column.missing == OTHER else "outside"
-            found.warn(
-                f"{OTHER!r} is one of its values, so records that the rule `{rule}: {OTHER}` "
-                "catches are counted with those that really have this value",
-                "Nothing to do if that is meant; else choose another rule, or rename the value.",
-                self.file,
-                self.lines.get(("attributes", name)),
-            )
-        taxonomy = grow(branch, file, found, other=other)
-        known = set(taxonomy.leaves)
-        for text in listed:
-            if text.value not in known and not found.faults[10:]:
-                what = f"the value {text.value!r} is no leaf of the taxonomy"
-                hint = "Add it to the taxonomy, or remove it from values."
-                found.fault(what, hint, self.file, text.line)
-        return taxonomy
-
-    def _values(self, node: Node, line: int | None, found: Report) -> list[Text]:
-        items = node.items if isinstance(node, Items) else []
-        texts = [item for item in items if isinstance(item, Text)]
-        if not texts or len(texts) != len(items):
-            hint = "Write values: [a, b, c]."
-            found.fault("values is not a list of texts", hint, self.file, line)
-        return texts

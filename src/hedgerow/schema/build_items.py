@@ -107,7 +107,11 @@ def _taxonomy(node: Node, root: str | None, source: ItemsSource) -> Taxonomy | N
     found = Report()
     file = source.file
     if isinstance(node, Text):
-        file, branch = read_taxonomy_file(node, root, file, source.folder, found)
+        tree = read_taxonomy_file(node, root, file, source.folder, found)
+        file, branch = tree.file, tree.branch
+        if tree.rules and branch is not None:
+            hint = "Name a taxonomy whose leaves are the items as the data has them."
+            found.fault("the taxonomy has rules, which items cannot have", hint, file, node.line)
     else:
         branch = branch_from_node(node, root, file, found)
     taxonomy = None if branch is None or found.faults else grow(branch, file, found)

@@ -78,6 +78,11 @@ def _explain(
         return _unknown_key(key, kind)
     if rule == "missing":
         return f"the key {key!r} is missing", _EXAMPLES.get(key, f"Add a line {key}: ...")
+    if "ignore" in place:
+        return (
+            "ignore does not name differences between values",
+            "Write, for example, ignore: [case]; it can be case, spaces, zeros.",
+        )
     if rule == "literal_error":
         if key == "outside" and value == "clip":
             return "only numbers can be clipped to their bounds", "Use error, other or drop."

@@ -14,6 +14,7 @@ from fractions import Fraction
 from hedgerow.errors import SchemaError
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY, Items
+from hedgerow.schema.rules import reading_faults
 from hedgerow.schema.taxonomy import Taxonomy
 
 __all__ = [
@@ -242,6 +243,8 @@ def _attribute_faults(attribute: Attribute) -> list[tuple[str, str]]:
         faults.append(
             (f"its rules need a leaf {OTHER!r}", f"Add the leaf {OTHER!r} to the taxonomy.")
         )
+    leaves = attribute.taxonomy.leaves
+    faults += [(what, hint) for _, what, hint in reading_faults(attribute.reading, leaves)]
     if attribute.boolean:
         leaves = (*BOOLEAN_LABELS, OTHER) if asks else BOOLEAN_LABELS
         if attribute.taxonomy != Taxonomy.flat(leaves):

@@ -40,6 +40,18 @@ Number = Annotated[str, WithJsonSchema(_NUMBER)]
 Values = Annotated[
     Any, WithJsonSchema({"type": "array", "minItems": 1, "items": _SCALAR, "uniqueItems": True})
 ]
+Rules = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": {
+                "anyOf": [_SCALAR, {"type": "array", "minItems": 1, "items": _SCALAR}]
+            },
+        }
+    ),
+]
 Tree = Annotated[Any, WithJsonSchema({"type": ["string", "object", "array"], "minItems": 1})]
 _RANGE: dict[str, Any] = {
     "type": "array",
@@ -112,8 +124,19 @@ class CategoricalModel(_Column):
     type: Literal["categorical"]
     values: Values = Field(None, description="The values; beside a taxonomy, a check on it.")
     taxonomy: Tree = Field(
-        None, description="The path of a YAML or ARX file, or the taxonomy itself, nested."
+        None,
+        description="The path of a YAML or CSV file, the name of a list that comes with hedgerow, "
+        "or the taxonomy itself, nested.",
     )
+    recode: Rules = Field(
+        None,
+        description="What values become: rules (a text, 390-459, E*, >=65, * for all others) and "
+        "the leaves that they lead to, with their groups if there is no taxonomy.",
+    )
+    ignore: list[Literal["case", "spaces", "zeros"]] = Field(
+        default_factory=list, description="Differences that do not matter."
+    )
+    cut_at: Label | None = Field(None, description="Values are taken only up to this text.")
     root: Label | None = Field(None, description="The label of the root.")
     role: Literal["predictor", "class"] = Field(
         "predictor", description="The class is what the release should help to predict."

@@ -320,13 +320,15 @@ def _describe(attribute: Attribute) -> dict[str, Any]:
         return {"type": "boolean", **rules}
     taxonomy = attribute.taxonomy
     if taxonomy.height == 0:  # a single node is a single value, whatever the root was called
-        return {"type": "categorical", "values": list(taxonomy.leaves), **rules}
+        told = {"type": "categorical", "values": list(taxonomy.leaves), **rules}
+        return told | attribute.reading.describe()
     key = "values" if taxonomy.height == 1 else "taxonomy"
     return {
         "type": "categorical",
         "root": taxonomy.labels[0],
         key: taxonomy.nested(),
         **rules,
+        **attribute.reading.describe(),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from hedgerow.schema.attributes import OTHER
@@ -9,9 +10,11 @@ from hedgerow.schema.lint import MAX_DEPTH, Report, label_fault
 from hedgerow.schema.nodes import Entries, Items, Node, Text
 from hedgerow.schema.taxonomy import Taxonomy
 
-__all__ = ["DEFAULT_ROOT", "Branch", "branch_from_node", "grow", "has_leaf"]
+__all__ = ["DEFAULT_ROOT", "Branch", "branch_from_node", "grow", "has_leaf", "leaves_of"]
 
 DEFAULT_ROOT = "Any"
+MOST_IN_RANGE = 100_000
+_RANGE = re.compile(r"([A-Za-z]*)(\d{1,15})\.\.([A-Za-z]*)(\d{1,15})", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -40,6 +43,31 @@ def branch_from_node(node: Node, root: str | None, file: str | None, report: Rep
     return Branch(DEFAULT_ROOT if root is None else root, node.line, top)
 
 
+def leaves_of(text: Text, file: str | None, report: Report) -> list[Branch]:
+    """The leaves that a text stands for: a range such as `390..459` for many, others for one.
+
+    Example:
+        >>> [leaf.label for leaf in leaves_of(Text("E08..E10"), None, Report())]
+        ['E08', 'E09', 'E10']
+    """
+    match = _RANGE.fullmatch(text.value)
+    if match is None:
+        return [Branch(text.value, text.line)]
+    letters, low, high = match[1], int(match[2]), int(match[4])
+    padded = match[2].startswith("0") and len(match[2]) > 1
+    if letters != match[3] or low > high or (padded and len(match[2]) != len(match[4])):
+        what = f"the range {text.value!r} does not lead from a smaller number to a larger one"
+        hint = "Write both ends alike, such as 390..459, 001..139 or E800..E999."
+        report.fault(what, hint, file, text.line)
+        return []
+    if high - low >= MOST_IN_RANGE:
+        what = f"the range {text.value!r} has more than {MOST_IN_RANGE} values"
+        report.fault(what, "Choose a smaller range, or a numeric attribute.", file, text.line)
+        return []
+    width = len(match[2]) if padded else 0
+    return [Branch(f"{letters}{n:0{width}d}", text.line) for n in range(low, high + 1)]
+
+
 def _below(node: Node, owner: str, file: str | None, report: Report) -> list[Branch]:
     if isinstance(node, Text):
         hint = f"Write members as a list, such as [{node.value or 'a, b'}]."
@@ -50,7 +78,7 @@ def _below(node: Node, owner: str, file: str | None, report: Report) -> list[Bra
     parts: list[Node] = list(node.items) if isinstance(node, Items) else [node]
     for part in parts:
         if isinstance(part, Text):
-            branches.append(Branch(part.value, part.line))
+            branches += leaves_of(part, file, report)
         elif isinstance(part, Items):
             hint = "Give the inner list a name, such as {Group: [a, b]}."
             report.fault(f"{owner} holds a list inside a list", hint, file, part.line)
@@ -63,12 +91,13 @@ def _below(node: Node, owner: str, file: str | None, report: Report) -> list[Bra
 
 
 def _members(entries: Entries, file: str | None, report: Report) -> list[Branch]:
-    branches = []
+    branches: list[Branch] = []
     for key, below in entries.pairs:
-        branch = Branch(key.value, key.line)
-        if not (isinstance(below, Text) and below.is_nothing):
-            branch.below = _below(below, f"the group {key.value!r}", file, report)
-        branches.append(branch)
+        if isinstance(below, Text) and below.is_nothing:
+            branches += leaves_of(key, file, report)
+            continue
+        members = _below(below, f"the group {key.value!r}", file, report)
+        branches.append(Branch(key.value, key.line, members))
     return branches
 
 

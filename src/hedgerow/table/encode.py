@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime
 import math
 import re
-import unicodedata
 from decimal import Decimal
 from typing import Any
 
@@ -184,7 +183,8 @@ def text_of(value: object) -> str | None:
 
 def _categories(attribute: Categorical, values: Any) -> Codes:
     leaves = {leaf: code for code, leaf in enumerate(attribute.taxonomy.leaves)}
-    composed = {unicodedata.normalize("NFC", leaf): code for leaf, code in leaves.items()}
+    reading = attribute.reading
+    composed = reading.forms(attribute.taxonomy.leaves)
     truths: dict[str, int] = {}
     if attribute.boolean or pa.types.is_boolean(values.type):
         for words in (_YES, _NO):
@@ -199,12 +199,15 @@ def _categories(attribute: Categorical, values: Any) -> Codes:
         found = leaves.get(text)
         if found is not None:
             return found
-        folded = text.casefold()
+        folded, form = text.casefold(), reading.form(text)
+        if form in composed:
+            return composed[form]
         if folded in MISSING_WORDS:
             return MISSING
         if folded in truths:
             return truths[folded]
-        return composed.get(unicodedata.normalize("NFC", text), STRANGE)
+        leaf = reading.pattern(form) or reading.rest
+        return STRANGE if leaf is None else leaves[leaf]
 
     return np.array([code(value) for value in listed(values)], np.int64)
 

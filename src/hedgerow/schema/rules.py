@@ -1,0 +1,250 @@
+"""Rules that read values: ranges, prefixes, bands, merged values, differences that do not matter.
+
+A rule is public and looks at one value alone, so what becomes of a record never depends on
+another one. The leaves that rules lead to are those of a taxonomy.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Literal
+
+from hedgerow.settings import check_fields
+
+__all__ = ["REST", "Reading", "is_pattern", "reading_faults", "rule_fault"]
+
+REST = "*"
+
+Ignored = Literal["case", "spaces", "zeros"]
+_Fits = Callable[[str], bool]
+
+_WHOLE = re.compile(r"(\d+)\s*-\s*(\d+)", re.ASCII)
+_CODES = re.compile(r"([A-Za-z]{0,3}\d[\dA-Za-z]*)(\*?)\s*-\s*([A-Za-z]{0,3}\d[\dA-Za-z]*)(\*?)")
+_SIDE = re.compile(r"(<=|>=|<|>)\s*([+-]?\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)\s*\+", re.ASCII)
+_BAND = re.compile(
+    r"([\[(])\s*(?:([+-]?\d+(?:\.\d+)?)\s*,\s*([+-]?\d+(?:\.\d+)?)"
+    r"|(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?))\s*([\])])",
+    re.ASCII,
+)
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the values of a column are read, before they are looked up among the leaves.
+
+    Args:
+        rules: Pairs of a rule and the leaf that it leads to, in their order.
+        ignore: Differences that do not matter.
+        cut_at: Values are taken up to this text.
+
+    Example:
+        >>> reading = Reading((("390-459", "heart"), ("E*", "accident"), (">30", "late")))
+        >>> [reading.leaf(text) for text in ("428.1", "E909", ">30", "31", "never")]
+        ['heart', 'accident', 'late', 'late', None]
+    """
+
+    rules: tuple[tuple[str, str], ...] = ()
+    ignore: tuple[Ignored, ...] = ()
+    cut_at: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses settings of the wrong type."""
+        check_fields(self)
+
+    def __bool__(self) -> bool:
+        """Whether values are read in any way but as they are."""
+        return bool(self.rules or self.ignore or self.cut_at)
+
+    def form(self, text: str) -> str:
+        """A value as it is compared.
+
+        Example:
+            >>> Reading(ignore=("case", "zeros"), cut_at=".").form("0E12.5")
+            'e12'
+        """
+        if self.cut_at:
+            text = text.partition(self.cut_at)[0].strip() or text
+        return self._alike(text)
+
+    def _alike(self, text: str, zeros: bool = True) -> str:
+        text = unicodedata.normalize("NFC", text)
+        if "case" in self.ignore:
+            text = text.casefold()
+        if "spaces" in self.ignore:
+            text = _SPACES.sub("", text)
+        if zeros and "zeros" in self.ignore:
+            text = text.lstrip("0") or text[-1:]
+        return text
+
+    @cached_property
+    def same(self) -> dict[str, str]:
+        """The leaf for each text that is itself a rule."""
+        found: dict[str, str] = {}
+        for rule, leaf in self.rules:
+            if rule != REST:
+                found.setdefault(self._alike(rule), leaf)
+        return found
+
+    @cached_property
+    def rest(self) -> str | None:
+        """The leaf of all others, if there is one."""
+        return dict(self.rules).get(REST)
+
+    @cached_property
+    def _patterns(self) -> list[tuple[_Fits, str]]:
+        found = [(_pattern(self._alike(rule, zeros=False)), leaf) for rule, leaf in self.rules]
+        return [(fits, leaf) for fits, leaf in found if fits is not None]
+
+    def pattern(self, form: str) -> str | None:
+        """The leaf of the first range, prefix or band that fits a value in its form."""
+        return next((leaf for fits, leaf in self._patterns if fits(form)), None)
+
+    def leaf(self, text: str) -> str | None:
+        """The leaf that a value leads to, whatever the leaves are; None if no rule fits it."""
+        form = self.form(text)
+        return self.same.get(form) or self.pattern(form) or self.rest
+
+    def forms(self, leaves: Sequence[str]) -> dict[str, int]:
+        """The code of each text, in its form, that is a rule or a leaf."""
+        code = {leaf: place for place, leaf in enumerate(leaves)}
+        found = {self._alike(leaf): place for leaf, place in code.items()}
+        return found | {form: code[leaf] for form, leaf in self.same.items()}
+
+    def describe(self) -> dict[str, object]:
+        """The keys of a schema file that say the same."""
+        told: dict[str, object] = {}
+        if self.rules:
+            told["recode"] = dict(self.rules)
+        if self.ignore:
+            told["ignore"] = list(self.ignore)
+        if self.cut_at:
+            told["cut_at"] = self.cut_at
+        return told
+
+
+def _pattern(rule: str) -> _Fits | None:
+    """What a rule fits besides its own text; None for nothing."""
+    if rule == REST:
+        return None
+    if match := _WHOLE.fullmatch(rule):
+        low, high, digits = int(match[1]), int(match[2]), len(match[2])
+        return lambda text: (
+            bool(_NUMBER.fullmatch(text))
+            and len(whole := text.partition(".")[0]) <= digits
+            and whole.isdigit()
+            and low <= int(whole) <= high
+        )
+    if match := _CODES.fullmatch(rule):
+        first, last = match[1], match[3]
+        size = len(first)
+        return lambda text: (
+            len(text) >= size and first <= text[:size] <= last and text[:size].isalnum()
+        )
+    if match := _SIDE.fullmatch(rule):
+        end = Decimal(match[2] or match[3])
+        side = match[1] or ">="
+        return lambda text: (
+            (number := _number(text)) is not None
+            and (number != end if side in "<>" else True)
+            and (number <= end if side[0] == "<" else number >= end)
+        )
+    if match := _BAND.fullmatch(rule):
+        least, most = Decimal(match[2] or match[4]), Decimal(match[3] or match[5])
+        opens, closes = match[1] == "(", match[6] == ")"
+        return lambda text: (
+            (number := _number(text)) is not None
+            and (least < number if opens else least <= number)
+            and (number < most if closes else number <= most)
+        )
+    if "*" in rule:
+        head, _, tail = rule.partition("*")
+        size = len(head) + len(tail)
+        return lambda text: len(text) >= size and text.startswith(head) and text.endswith(tail)
+    return None
+
+
+def is_pattern(rule: str) -> bool:
+    """Whether a rule fits other texts than its own.
+
+    Example:
+        >>> is_pattern("390-459"), is_pattern("*"), is_pattern("Saint-Denis")
+        (True, True, False)
+    """
+    return rule == REST or _pattern(rule) is not None
+
+
+def _number(text: str) -> Decimal | None:
+    return Decimal(text) if _NUMBER.fullmatch(text) else None
+
+
+def rule_fault(rule: str) -> tuple[str, str] | None:
+    """What is wrong with a rule, and the hint; None if it is fine.
+
+    Example:
+        >>> rule_fault("E80-E999")[0]
+        "the ends of the range 'E80-E999' are not equally long"
+    """
+    if not rule.strip():
+        return "a rule is blank", "Write a value, a range such as 390-459, or a prefix such as E*."
+    if match := _WHOLE.fullmatch(rule):
+        if int(match[1]) > int(match[2]):
+            return f"the range {rule!r} ends before it begins", "Write the smaller number first."
+    elif match := _CODES.fullmatch(rule):
+        if len(match[1]) != len(match[3]):
+            return (
+                f"the ends of the range {rule!r} are not equally long",
+                "Write both with the same number of characters, such as E800-E999.",
+            )
+        if match[1] > match[3]:
+            return f"the range {rule!r} ends before it begins", "Write the smaller code first."
+    elif match := _BAND.fullmatch(rule):
+        if Decimal(match[2] or match[4]) > Decimal(match[3] or match[5]):
+            return f"the band {rule!r} ends before it begins", "Write the smaller number first."
+    elif rule.count("*") > 1:
+        return f"the rule {rule!r} has several stars", "Keep one, such as E*, *9 or C*X."
+    return None
+
+
+def reading_faults(reading: Reading, leaves: Sequence[str]) -> list[tuple[int, str, str]]:
+    """What is wrong with rules: the place of the rule (-1 for none), what, and the hint.
+
+    Example:
+        >>> reading_faults(Reading((("E*", "accident"),)), ["heart"])[0][1]
+        "the rule 'E*' leads to 'accident', which is not one of the values"
+    """
+    faults: list[tuple[int, str, str]] = []
+    known = set(leaves)
+    own: dict[str, str] = {}
+    seen: dict[str, str] = {}
+    for leaf in leaves:
+        form = reading._alike(leaf)
+        if form in own:
+            what = f"the values {own[form]!r} and {leaf!r} differ only in what is ignored"
+            faults.append((-1, what, "Keep one of the two, or take it out of `ignore`."))
+        own.setdefault(form, leaf)
+    for place, (rule, leaf) in enumerate(reading.rules):
+        wrong = rule_fault(rule)
+        form = reading._alike(rule)
+        if wrong is not None:
+            faults.append((place, *wrong))
+        elif leaf not in known:
+            what = f"the rule {rule!r} leads to {leaf!r}, which is not one of the values"
+            faults.append((place, what, "Lead it to a leaf, or add that value."))
+        elif own.get(form, leaf) != leaf:
+            what = f"the rule {rule!r} leads to {leaf!r}, but {own[form]!r} is itself a value"
+            faults.append((place, what, "Remove the value or the rule."))
+        elif seen.get(form, leaf) != leaf:
+            what = f"the rule {rule!r} leads to {leaf!r}, and before that to {seen[form]!r}"
+            faults.append((place, what, "Keep one of the two."))
+        elif REST in seen:
+            hint = "Write the rule for all others last."
+            faults.append((place, f"the rule {rule!r} follows the one for all others", hint))
+        seen.setdefault(form, leaf)
+    return faults
