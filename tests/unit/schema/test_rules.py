@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Categorical, Schema, Taxonomy
-from hedgerow.schema.rules import Reading, is_pattern
+from hedgerow.schema.rules import Reading
 from hedgerow.table.encode import MISSING, STRANGE, encode_array
 
 
@@ -84,15 +84,19 @@ def test_a_missing_word_that_is_a_leaf_in_another_case_is_that_leaf() -> None:
     assert codes(attribute, "none", "NA") == [0, MISSING]
 
 
-TEXTS = st.text("0123456789.-+<>=[]()*, EeV", max_size=6)
+VALUES = st.sampled_from(["1", "4.5", "12", "-3", "E1", "E", "e1", "x", "X", "NA", "", "00", "1.E"])
+RULES = st.sampled_from(["0-9", "E*", "*1", "<5", "[0, 3)", "12", "10-19"])
 
 
-@given(TEXTS, st.lists(TEXTS, max_size=8), st.lists(TEXTS.filter(is_pattern), max_size=3))
+@given(
+    VALUES, st.lists(VALUES, max_size=8), st.lists(RULES, unique=True, min_size=1), st.booleans()
+)
 def test_other_records_do_not_change_what_a_value_becomes(
-    value: str, others: list[str], rules: list[str]
+    value: str, others: list[str], rules: list[str], rest: bool
 ) -> None:
-    reading = Reading(tuple((rule, "x") for rule in dict.fromkeys(rules)), cut_at=".")
-    attribute = column(["x", "y"], reading)
+    targets = [(rule, "xyz"[place % 3]) for place, rule in enumerate(rules)]
+    all_others = [("*", "z")] if rest else []
+    attribute = column(["x", "y", "z"], Reading((*targets, *all_others), ("case",), "."))
     alone = codes(attribute, value)
     assert codes(attribute, *others, value)[-1:] == alone
     assert codes(attribute, value, *others)[:1] == alone
