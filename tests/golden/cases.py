@@ -60,6 +60,7 @@ CASES: dict[str, tuple[Any, dict[str, Any], str, str]] = {
     "cdiffgen-tuned-1": (hr.CDiffGen(), TABLE, "1", "0"),
     "cdiffgen-paper-1": (hr.CDiffGen(schedule="paper", specialisations=4), TABLE, "2", "0"),
     "diffpart-tuned-3": (hr.DiffPart(core=4), ITEMS, "1", "0"),
+    "diffpart-tuned-3-delta": (hr.DiffPart(core=4), ITEMS, "1", "1e-6"),
     "diffpart-tuned-3-tree": (hr.DiffPart(variant="tree"), ITEMS, "2", "0"),
     "diffpart-paper-1": (hr.DiffPart(schedule="paper"), ITEMS, "8", "0"),
     "supermodular-tuned-1": (hr.Supermodular(risk=0.3), TABLE, "2", "1e-6"),
