@@ -65,3 +65,19 @@ def test_a_plan_says_how_many_attributes_the_budget_can_bear(
     # what a release of such a table then counts
     plan = DiffMulti().plan(Schema.load(survey / "schema.yaml"), epsilon="0.1", rows=1000)
     assert plan.counted == facts["counted"]
+
+
+def test_an_accuracy_can_be_wished_for(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+    words = ("plan", "--schema", survey / "schema.yaml", "--rows", 1500, "--runs", 1)
+    wish = ("--want", "smoker within 30%", "--method", "diffmulti")
+    picture = tmp_path / "curve.svg"
+    done = hedge(*words, *wish, "--plot", picture)
+    assert done.exit_code == 0, done.stderr
+    assert picture.stat().st_size > 0
+    assert "reaches all wishes" in done.stdout and "No data was read" in done.stdout
+    facts = json.loads(hedge(*words, *wish, "--json").stdout)
+    assert facts["plans"][0]["epsilon"] is not None and facts["caps"] == []
+    done = hedge(*words, *wish, "--epsilon", 1)
+    assert done.exit_code == 2 and "finds the epsilon" in done.stderr
+    done = hedge(*words, "--want", "smoker")
+    assert done.exit_code == 2 and "within" in done.stderr

@@ -58,6 +58,16 @@ def plan(
             "schema.",
         ),
     ] = False,
+    want: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--want",
+            metavar="WISH",
+            help='How accurate numbers are to be: "count of 500 within 60", or "job within 2%" for '
+            "the table of job; once for each. Finds the epsilon, on simulated rows or a PUBLIC "
+            "table.",
+        ),
+    ] = None,
     epsilons: Annotated[
         str | None,
         typer.Option(metavar="N,N,...", help="simulation: which epsilons; 0.1,0.5,1 by default."),
@@ -97,7 +107,8 @@ def plan(
 
     The number of specialisations usually follows from a noisy count of the rows, which is only
     known when data is published; --rows gives a public guess to plan with. --simulate publishes
-    simulated rows (or a PUBLIC table) again and again and shows how far releases are off.
+    simulated rows (or a PUBLIC table) again and again and shows how far releases are off. --want
+    finds the epsilon that makes numbers as accurate as you wish.
     """
     from hedgerow.cli.display.words import caution, many, purpose_words, strength
     from hedgerow.publish.planning.plan import RowsPlan
@@ -107,6 +118,21 @@ def plan(
     given, method = ctx.obj, ctx.obj.pop("method", None)
     for warning in known.warnings:
         warn(warning, as_json)
+    if want:
+        from hedgerow.cli.simulate import settings_of
+        from hedgerow.cli.want import show_plan_by_accuracy
+
+        if epsilon or epsilons or simulate:
+            raise UsageError(
+                "--want finds the epsilon.", hint="Leave --epsilon, --epsilons and --simulate out."
+            )
+        if method is None and not given and not try_ and known.kind == "table":
+            try_ = ["method=diffmulti,diffgen"]
+        show_plan_by_accuracy(
+            known, want, settings_of(known, method, given, try_ or []), delta, rows, runs or 10,
+            0.5 if dependence is None else dependence, public, plot, overwrite, as_json,
+        )  # fmt: skip
+        return
     if simulate:
         from hedgerow.cli.simulate import EPSILONS, settings_of, show_simulation
 

@@ -27,11 +27,11 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import release_of, run
 from hedgerow.publish.publisher import Publisher
-from hedgerow.release import TableRelease, TransactionsRelease
+from hedgerow.release import Release, TableRelease, TransactionsRelease
 from hedgerow.schema import Schema
 from hedgerow.table import Table, Transactions, read, read_transactions
 
-__all__ = ["TransactionsTrial", "Simulated", "Public", "Result", "TableTrial"]
+__all__ = ["TransactionsTrial", "Simulated", "Public", "Result", "TableTrial", "published"]
 
 QUERIES = 300
 TOP = 20
@@ -51,6 +51,30 @@ class Result:
     depth: int | None
     regions: int
     values: Values
+
+
+def _published(
+    data: Table | Transactions, method: Publisher, epsilon: Number, delta: Number, seed: int
+) -> tuple[Any, Release]:
+    budget = method.plan(data.schema, epsilon, delta).budget
+    done = run(data, method, budget, SecureSampler(Keystream(seed)))
+    words = {"epsilon": str(budget.epsilon), "private": False}
+    return done, release_of(data.schema, method, done, words)
+
+
+def published(
+    data: Table | Transactions, method: Publisher, epsilon: Number, delta: Number, seed: int
+) -> Release:
+    """A seeded release of data that is simulated or public: NOT PRIVATE.
+
+    Args:
+        data: The data.
+        method: The method and its settings.
+        epsilon: The privacy budget.
+        delta: The same.
+        seed: For the same release again.
+    """
+    return _published(data, method, epsilon, delta, seed)[1]
 
 
 class TableTrial:
@@ -76,11 +100,7 @@ class TableTrial:
 
     def run(self, method: Publisher, epsilon: Number, delta: Number, seed: int) -> Result:
         """Publishes the table and compares."""
-        schema = self.table.schema
-        budget = method.plan(schema, epsilon, delta).budget
-        done = run(self.table, method, budget, SecureSampler(Keystream(seed)))
-        words = {"epsilon": str(budget.epsilon), "private": False}
-        release = release_of(schema, method, done, words)
+        done, release = _published(self.table, method, epsilon, delta, seed)
         values = self._errors(release.count(self.queries).estimate)
         if self.frame is not None and release.kind == "table":
             values["accuracy"] = by_regions(release.expect(TableRelease), self.frame)
@@ -112,10 +132,8 @@ class TransactionsTrial:
     def run(self, method: Publisher, epsilon: Number, delta: Number, seed: int) -> Result:
         """Publishes the transactions and compares."""
         schema = self.transactions.schema
-        budget = method.plan(schema, epsilon, delta).budget
-        done = run(self.transactions, method, budget, SecureSampler(Keystream(seed)))
-        words = {"epsilon": str(budget.epsilon), "private": False}
-        release = release_of(schema, method, done, words).expect(TransactionsRelease)
+        _, made = _published(self.transactions, method, epsilon, delta, seed)
+        release = made.expect(TransactionsRelease)
         asked = [[self.labels[code] for code in one] for one in self.sets]
         told = np.asarray(release.count(asked).estimate, dtype=np.float64)
         off = relative_errors(self.truth, told, len(self.transactions.start) - 1)
@@ -137,6 +155,12 @@ class Simulated:
 
     def __init__(self, schema: Schema, rows: int, dependence: float) -> None:
         self.schema, self.rows, self.dependence = schema, rows, dependence
+
+    def data_of(self, seed: int) -> Table | Transactions:
+        """People from another population."""
+        if self.schema.kind == "transactions":
+            return simulated_transactions(self.schema, self.rows, self.dependence, seed)
+        return HiddenKinds.of(self.schema, self.dependence, seed).draw(self.rows, seed + 1)
 
     def trial(self, seed: int) -> TableTrial | TransactionsTrial:
         """Another population, and people from it."""
@@ -168,6 +192,11 @@ class Public:
         if most < 1:
             raise DataError("The public table has no rows.", hint="Name another one.")
         self.rows = min(rows or most, most)
+
+    def data_of(self, seed: int) -> Table | Transactions:
+        """Other rows of the table."""
+        trial = self.trial(seed)
+        return trial.table if isinstance(trial, TableTrial) else trial.transactions
 
     def trial(self, seed: int) -> TableTrial | TransactionsTrial:
         """Other rows of the table."""

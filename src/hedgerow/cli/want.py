@@ -1,0 +1,170 @@
+"""`hedgerow plan --want`: the epsilon that reaches an accuracy, on simulated or public data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hedgerow.cli.display.terminal import (
+    data_warnings,
+    note,
+    print_json,
+    print_table,
+    progress,
+    say,
+    warned,
+)
+from hedgerow.errors import UsageError
+
+if TYPE_CHECKING:
+    from hedgerow.evaluate.by_accuracy import Promise
+    from hedgerow.publish.publisher import Publisher
+    from hedgerow.schema import Schema
+
+__all__ = ["show_plan_by_accuracy"]
+
+_BAR = 20
+
+
+def show_plan_by_accuracy(
+    schema: Schema,
+    wanted: list[str],
+    settings: list[tuple[str, Publisher]],
+    delta: str,
+    rows: int | None,
+    runs: int,
+    dependence: float,
+    public: str | None,
+    plot: Path | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Finds the epsilon and prints it, with the errors of other epsilons.
+
+    Args:
+        schema: The public schema.
+        wanted: The wishes, as they were written.
+        settings: Methods, each with what to call it.
+        delta: The same for all.
+        rows: How many rows, as anyone may know.
+        runs: How many releases of each epsilon are tried.
+        dependence: How strongly simulated columns depend on each other.
+        public: The public table that was named, if any.
+        plot: Where to draw errors against epsilon, if anywhere.
+        overwrite: Whether to replace that file.
+        as_json: Whether to print JSON.
+    """
+    from hedgerow.cli.display.picture import check_picture
+    from hedgerow.cli.files import refuse_existing
+    from hedgerow.evaluate.by_accuracy import plan_by_accuracy
+    from hedgerow.evaluate.wishes import read_wish
+    from hedgerow.table.database import is_database
+
+    wishes = [read_wish(text, schema) for text in wanted]
+    if public is not None and is_database(public):
+        raise UsageError(
+            "--public takes a file, not a database.",
+            hint="Write the public table to a CSV or Parquet file and name that.",
+        )
+    if plot is not None:
+        check_picture(plot)
+        refuse_existing(plot, overwrite, "--plot")
+    if public is not None and not as_json:
+        note(f"{public} must really be public: what is shown about it is NOT PRIVATE.")
+    with progress("Trying epsilons") as tell, data_warnings(as_json):
+        found = plan_by_accuracy(
+            schema, wishes, settings, delta=delta, rows=rows, runs=runs, dependence=dependence,
+            public=public, progress=lambda share: tell(share) if tell else None,
+        )  # fmt: skip
+    best = found[0]
+    if plot is not None:
+        _draw(best, schema.name, plot, overwrite)
+    if as_json:
+        facts = {"plans": [one.to_dict() for one in found], "caps": _caps(schema, best, delta)}
+        print_json({"schema": schema.name, **facts, "warnings": [*warned(), *_about(best, rows)]})
+        return
+    data = "simulated rows" if public is None else f"rows of {public}"
+    say(f"{schema.name}: {best.runs} releases of {best.rows:,} {data} for each epsilon.\n")
+    _tell(best)
+    for other in found[1:]:
+        reached = "does not reach all of them" if other.epsilon is None else (
+            f"needs epsilon {other.epsilon}"
+        )  # fmt: skip
+        say(f"{other.setting} {reached}.")
+    for cap in _caps(schema, best, delta):
+        say(f"With max_rows: {cap['max_rows']} epsilon would be {cap['epsilon']:g}.")
+    for line in _about(best, rows):
+        say(line)
+    if plot is not None:
+        say(f"\nDrew errors against epsilon to {plot}.")
+
+
+def _tell(best: Promise) -> None:
+    if best.epsilon is not None:
+        say(f"Epsilon {best.epsilon} with {best.setting} reaches all wishes.")
+    else:
+        say("No epsilon up to 10 reaches all wishes. Wish for less, or for larger counts.")
+    rows = [[one.wish.text, one.epsilon or "not reached"] for one in best.granted]
+    print_table(["wish", "epsilon"], rows, {1})
+    for one in best.granted:
+        if all(error is None for error in one.errors.values()):
+            say(f"{one.wish.text}: no value or band has a count near that in these rows.")
+            continue
+        say(f"\n{one.wish.text}: error at 95%, by epsilon")
+        known = [error for error in one.errors.values() if error is not None]
+        lines = []
+        for epsilon, error in one.errors.items():
+            if error is not None:
+                bar = "#" * max(1, round(_BAR * error / max(known)))
+                mark = "reached" if error <= one.wish.bound else ""
+                lines.append([epsilon, one.wish.shown(error), bar, mark])
+        print_table(["epsilon", "error", "", ""], lines, {0, 1})
+
+
+def _draw(found: Promise, name: str, path: Path, overwrite: bool) -> None:
+    """Draws the error of each wish against epsilon, as a share of what was wished for."""
+    from hedgerow.cli.files import whole_file
+    from hedgerow.release.plots import new_figure
+
+    figure, axes = new_figure((8, 5))
+    for one in found.granted:
+        points = [(float(e), x / one.wish.bound) for e, x in one.errors.items() if x is not None]
+        if points:
+            label = one.wish.text.replace("$", r"\$")  # matplotlib would read it as a formula
+            axes.plot(*zip(*points, strict=True), "o-", lw=1, label=label)
+    axes.axhline(1.0, ls=":", lw=1)
+    axes.set(xscale="log", yscale="log", xlabel="epsilon")
+    axes.set_ylabel("error at 95%, divided by what was wished for")
+    axes.spines[["top", "right"]].set_visible(False)
+    title = f"{name}, {found.rows:,} rows: below the dotted line a wish is reached"
+    axes.set_title(title, fontsize=10, loc="left", parse_math=False)
+    axes.legend(loc="best", frameon=False, fontsize=8)
+    with whole_file(path, overwrite, "--plot") as temporary:
+        figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
+
+
+def _caps(schema: Schema, best: Promise, delta: str) -> list[dict[str, float]]:
+    """What other caps on rows per person would take: the budget is divided by the cap."""
+    if schema.person is None or best.epsilon is None or float(delta) > 0:
+        return []
+    most = schema.person.max_rows
+    each = float(best.epsilon) / most
+    return [
+        {"max_rows": cap, "epsilon": each * cap}
+        for cap in sorted({1, 2, 3, 5, most, 2 * most})
+        if cap != most
+    ]
+
+
+def _about(best: Promise, rows: int | None) -> list[str]:
+    lines = [
+        "An error at 95%: in 95 of 100 cases the error is smaller, on data like this; a margin of "
+        "15% is in it. A count: of one value, or one band, of one attribute. A table: its largest "
+        "error, in percent of all records."
+    ]
+    if best.public is None:
+        assumed = "" if rows is not None else " 10,000 rows are an assumption: give yours (--rows)."
+        lines.append(f"No data was read. Rows were simulated from the schema alone.{assumed}")
+    else:
+        lines.append(f"Nothing but {best.public} was read. Never name a private table there.")
+    return lines

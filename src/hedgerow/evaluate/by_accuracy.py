@@ -1,0 +1,244 @@
+"""Which epsilon gives numbers as accurate as somebody wishes, on simulated or public data.
+
+No private data comes here. An error is promised at 95%: on tables like those that were tried, a
+release of the planned epsilon keeps to it in 95 of 100 cases. Since real data differs from
+simulated data, bounds are held with a margin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from hedgerow.arrays import Floats
+from hedgerow.errors import UsageError
+from hedgerow.evaluate.trials import Public, Simulated, published
+from hedgerow.evaluate.wishes import Wish, cells_of_release, errors_of
+from hedgerow.privacy.budget import Number
+from hedgerow.publish.publisher import Publisher
+from hedgerow.schema import Schema
+from hedgerow.table.source import Progress, silent
+
+__all__ = ["EPSILONS", "Granted", "Promise", "plan_by_accuracy"]
+
+EPSILONS = ("0.05", "0.1", "0.15", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "5", "7", "10")
+FIRST = ("0.1", "0.5", "2", "10")  # tried for every method; others only where they decide
+MARGIN = 1.15  # for what real data has and simulated data lacks
+_TAIL = 2.2  # 95% of errors are below so many root mean squares: 1.96 for normal, 2.12 for Laplace
+_SPREAD = 2.0  # and of largest errors below the mean and so many standard deviations
+
+
+@dataclass(frozen=True, kw_only=True)
+class Granted:
+    """What a wish takes.
+
+    Args:
+        wish: The wish.
+        epsilon: The least epsilon that was tried and reaches it; None if none does.
+        errors: For each epsilon that was tried, the error at 95%, with its margin; None where no
+            count is near the wanted one.
+    """
+
+    wish: Wish
+    epsilon: str | None
+    errors: dict[str, float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """A plan by accuracy.
+
+    Args:
+        setting: The method and its settings, in words.
+        epsilon: The least epsilon that reaches all wishes; None if none does.
+        granted: What each wish takes.
+        rows: How many rows were tried.
+        runs: How many releases of each epsilon.
+        public: The public table that was named, or None if rows were simulated.
+    """
+
+    setting: str
+    epsilon: str | None
+    granted: tuple[Granted, ...]
+    rows: int
+    runs: int
+    public: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        return asdict(self)
+
+
+def error_at_95(wish: Wish, runs: Sequence[Floats]) -> float | None:
+    """The error that 95% of cases stay below, from the errors of some runs.
+
+    Args:
+        wish: The wish.
+        runs: The errors of each run.
+
+    Example:
+        >>> wish = Wish(text="", bound=1, count=9)
+        >>> round(error_at_95(wish, [np.array([3.0, -4.0])]), 1)
+        8.9
+    """
+    errors = np.concatenate([*runs, np.zeros(0)])
+    if not len(errors):
+        return None
+    if wish.count is not None:
+        usual = _TAIL * float(np.sqrt(np.mean(errors**2)))
+    else:
+        usual = float(errors.mean() + _SPREAD * errors.std())
+    return MARGIN * usual
+
+
+def plan_by_accuracy(
+    schema: Schema,
+    wishes: Sequence[Wish],
+    methods: Sequence[tuple[str, Publisher]],
+    *,
+    delta: Number = 0,
+    rows: int | None = None,
+    runs: int = 10,
+    dependence: float = 0.5,
+    public: Any = None,
+    seed: int = 1,
+    progress: Progress = silent,
+) -> tuple[Promise, ...]:
+    """The least epsilon of a public list that reaches all wishes, for each method, the best first.
+
+    NEVER name a private table as `public`.
+
+    Args:
+        schema: The public schema.
+        wishes: What is wished for.
+        methods: Methods, each with what to call it.
+        delta: The same for all.
+        rows: How many rows the data has, as anyone may know; 10,000 by default.
+        runs: How many releases of each epsilon are tried.
+        dependence: How strongly simulated columns depend on each other, from 0 to 1.
+        public: A PUBLIC table that keeps to the schema, instead of simulated rows.
+        seed: For the same results again.
+        progress: Called with the share that is done, about.
+
+    Example:
+        >>> from hedgerow.evaluate.wishes import read_wish
+        >>> from hedgerow.publish.diffgen import DiffGen
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        ...     "ill": {"type": "boolean"}}})
+        >>> wish = read_wish("ill within 90%", schema)
+        >>> plan_by_accuracy(schema, [wish], [("d", DiffGen())], rows=500, runs=1)[0].epsilon
+        '0.05'
+    """
+    if not wishes or not methods:
+        raise UsageError("there is nothing to plan", hint="Name a wish and a method.")
+    if runs < 1 or (rows is not None and rows < 1):
+        raise UsageError("rows and runs must be at least 1.", hint="Leave them out.")
+    source: Simulated | Public
+    if public is None:
+        source = Simulated(schema, rows or 10_000, dependence)
+    else:
+        source = Public(schema, public, rows)
+    data = [source.data_of(seed * 1000 + number) for number in range(runs)]
+    found = []
+    for place, (setting, method) in enumerate(methods):
+        search = _Search(schema, method, wishes, delta, data, seed)
+        granted = search.granted(lambda share, p=place: progress((p + share) / len(methods)))  # type: ignore[misc]
+        needed = [one.epsilon for one in granted]
+        known = [EPSILONS.index(epsilon) for epsilon in needed if epsilon is not None]
+        found.append(
+            Promise(
+                setting=setting,
+                epsilon=None if None in needed else EPSILONS[max(known)],
+                granted=granted,
+                rows=source.rows,
+                runs=runs,
+                public=None if public is None else str(public),
+            )
+        )
+    progress(1.0)
+    return tuple(sorted(found, key=_order))
+
+
+def _order(promise: Promise) -> tuple[int, int]:
+    missed = sum(one.epsilon is None for one in promise.granted)
+    least = len(EPSILONS) if promise.epsilon is None else EPSILONS.index(promise.epsilon)
+    return missed, least
+
+
+class _Search:
+    """Tries epsilons for one method, each of them once."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        method: Publisher,
+        wishes: Sequence[Wish],
+        delta: Number,
+        data: Sequence[Any],
+        seed: int,
+    ) -> None:
+        self._method, self._wishes, self._delta = method, wishes, delta
+        self._schema, self._data, self._seed = schema, data, seed
+        every = any(wish.count is not None for wish in wishes)
+        self._names = None if every else [str(wish.attribute) for wish in wishes]
+        self._tried: dict[str, list[float | None]] = {}
+
+    def granted(self, progress: Progress) -> tuple[Granted, ...]:
+        for number, epsilon in enumerate(FIRST):
+            self._errors(epsilon)
+            progress((number + 1) / 8)
+        needed = [self._least(place) for place in range(len(self._wishes))]
+        order = sorted(self._tried, key=EPSILONS.index)
+        return tuple(
+            Granted(
+                wish=wish,
+                epsilon=needed[place],
+                errors={epsilon: self._tried[epsilon][place] for epsilon in order},
+            )
+            for place, wish in enumerate(self._wishes)
+        )
+
+    def _reached(self, epsilon: str, place: int) -> bool:
+        error = self._errors(epsilon)[place]
+        return error is not None and error <= self._wishes[place].bound
+
+    def _least(self, place: int) -> str | None:
+        """The least epsilon that reaches a wish, by bisection: errors fall as epsilon grows."""
+        if not self._reached(EPSILONS[-1], place):
+            return None
+        low, high = -1, len(EPSILONS) - 1  # low does not reach it, high does
+        known = sorted(EPSILONS.index(epsilon) for epsilon in self._tried)
+        for tried in known:
+            if self._reached(EPSILONS[tried], place):
+                high = min(high, tried)
+        low = max([tried for tried in known if tried < high], default=-1)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._reached(EPSILONS[middle], place):
+                high = middle
+            else:
+                low = middle
+        return EPSILONS[high]
+
+    def _errors(self, epsilon: str) -> list[float | None]:
+        """The error at 95% of each wish."""
+        if epsilon in self._tried:
+            return self._tried[epsilon]
+        runs: list[list[Floats]] = [[] for _ in self._wishes]
+        for number, data in enumerate(self._data):
+            seed = self._seed * 1000 + number
+            release = published(data, self._method, epsilon, self._delta, seed)
+            cells = cells_of_release(release, data, self._names)
+            for place, wish in enumerate(self._wishes):
+                runs[place].append(errors_of(wish, cells, _records(data)))
+        self._tried[epsilon] = [
+            error_at_95(wish, found) for wish, found in zip(self._wishes, runs, strict=True)
+        ]
+        return self._tried[epsilon]
+
+
+def _records(data: Any) -> int:
+    return len(data.start) - 1 if hasattr(data, "start") else int(data.codes.shape[0])

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hedgerow import sample
+from hedgerow.errors import UsageError
+from hedgerow.evaluate.by_accuracy import EPSILONS, error_at_95, plan_by_accuracy
+from hedgerow.evaluate.trials import Simulated, published
+from hedgerow.evaluate.wishes import Wish, cells_of_release, errors_of, read_wish
+from hedgerow.publish.diffgen import DiffGen
+from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.publish.diffpart import DiffPart
+from hedgerow.sample.shop import shop_schema
+from hedgerow.schema import Schema
+
+SCHEMA = Schema.from_dict(
+    {
+        "name": "x",
+        "unit": "row",
+        "attributes": {
+            "age": {"type": "numeric", "low": 0, "high": 99},
+            "job in town": {"type": "categorical", "values": ["a", "b", "c"]},
+            "ill": {"type": "boolean", "role": "class"},
+        },
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "text, wanted",
+    [
+        ("count of 500 within 60", (500, 60, None)),
+        (" Count of 1,500 within 10 %", (1500, 150, None)),
+        ("age within 2%", (None, 0.02, "age")),
+        ("job in town within .5%", (None, 0.005, "job in town")),
+        ("ill within 1%", (None, 0.01, "ill")),
+    ],
+)
+def test_wishes_are_read(text: str, wanted: tuple[object, ...]) -> None:
+    found = read_wish(text, SCHEMA)
+    assert (found.count, found.attribute) == (wanted[0], wanted[2])
+    assert found.bound == pytest.approx(wanted[1])
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("age", "cannot be understood"),
+        ("count of 500", "cannot be understood"),
+        ("agee within 2%", "attribute"),
+        ("age within 2", "percent"),
+        ("age within 0%", "no error"),
+        ("count of 0 within 3", "nobody"),
+    ],
+)
+def test_mistakes(text: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words) as caught:
+        read_wish(text, SCHEMA)
+    assert caught.value.hint
+
+
+def test_errors_by_hand() -> None:
+    cells = {
+        "a": (np.array([90.0, 10.0]), np.array([80.0, 20.0])),
+        "b": (np.array([50.0, 52.0]), np.array([49.0, 51.0])),
+    }
+    table = Wish(text="", bound=1, attribute="a")
+    assert errors_of(table, cells, 100).tolist() == pytest.approx([0.1])
+    counts = errors_of(Wish(text="", bound=1, count=50), cells, 100)
+    assert sorted(counts.tolist()) == [1, 1, 10]  # 20 is not about 50
+    assert not len(errors_of(Wish(text="", bound=1, count=900), cells, 100))
+
+
+def test_cells_agree_with_tables() -> None:
+    data = Simulated(sample.schema(), 900, 0.5).data_of(3)
+    release = published(data, DiffMulti(), "1", 0, 1)
+    for name, (told, truth) in cells_of_release(release, data).items():
+        assert told.tolist() == release.table(name).answers.estimate.tolist()
+        assert truth.sum() == 900
+
+
+def test_transactions_have_counts() -> None:
+    schema = shop_schema()
+    wish = read_wish("count of 60 within 30", schema)
+    (found,) = plan_by_accuracy(schema, [wish], [("d", DiffPart())], rows=400, runs=1)
+    assert found.rows == 400 and found.granted[0].errors
+    with pytest.raises(UsageError, match="attribute"):
+        read_wish("milk within 3%", schema)
+
+
+def test_the_95_percent_error_covers_laplace_and_normal_errors() -> None:
+    rng = np.random.default_rng(1)
+    wish = Wish(text="", bound=1, count=1)
+    for draw in (rng.laplace, rng.normal):
+        errors = draw(size=20_000)
+        found = error_at_95(wish, [errors])
+        # 95% of 20,000 errors: a share below 94% would be six standard errors away
+        assert found is not None and np.mean(np.abs(errors) <= found) > 0.94
+    assert error_at_95(wish, [np.zeros(0)]) is None
+
+
+def test_harder_wishes_take_more_epsilon() -> None:
+    wishes = [read_wish(f"age within {p}%", SCHEMA) for p in (60, 20, 0.0001)]
+    (found,) = plan_by_accuracy(SCHEMA, wishes, [("d", DiffMulti())], rows=2000, runs=2)
+    easy, harder, never = (one.epsilon for one in found.granted)
+    assert easy is not None and harder is not None and never is None
+    assert EPSILONS.index(easy) <= EPSILONS.index(harder)
+    assert found.epsilon is None
+    for one in found.granted[:2]:
+        error = one.errors[str(one.epsilon)]
+        assert error is not None and error <= one.wish.bound
+
+
+def test_the_better_method_comes_first() -> None:
+    wish = read_wish("age within 10%", SCHEMA)
+    methods = [("regions", DiffGen(specialisations=1, marginals=False)), ("marginals", DiffMulti())]
+    found = plan_by_accuracy(SCHEMA, [wish], methods, rows=2000, runs=2)
+    assert [one.setting for one in found] == ["marginals", "regions"]
