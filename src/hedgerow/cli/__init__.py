@@ -32,6 +32,7 @@ from hedgerow.cli.settings import MethodCommand
 from hedgerow.cli.show import show
 from hedgerow.cli.stop import INTERRUPTED, heed_signals
 from hedgerow.cli.table import table
+from hedgerow.cli.taxonomy import taxonomy
 from hedgerow.cli.verify import verify
 
 __all__ = ["COMMANDS", "app", "main"]
@@ -50,6 +51,10 @@ app = typer.Typer(
 COMMANDS: dict[Callable[..., None], list[str]] = {
     init: ["hedgerow init people.csv --out schema.yaml"],
     check: ["hedgerow check schema.yaml", "hedgerow check schema.yaml --data people.csv"],
+    taxonomy: [
+        "hedgerow taxonomy icd-9-cm",
+        "hedgerow taxonomy jobs.csv --to yaml --out jobs.yaml",
+    ],
     plan: [
         "hedgerow plan --schema schema.yaml --epsilon 1 --rows 30000",
         "hedgerow plan --schema schema.yaml --simulate --rows 30000",

@@ -16,10 +16,10 @@ from pathlib import Path
 from hedgerow.errors import SchemaError
 from hedgerow.schema.lint import MAX_DEPTH, Fault, Report, raise_faults, taxonomy_faults
 from hedgerow.schema.taxonomy import Taxonomy
-from hedgerow.schema.trees import Branch, grow
+from hedgerow.schema.trees import Branch, branch_of, grow
 from hedgerow.schema.yaml_reader import read_text
 
-__all__ = ["branch_from_arx", "read_arx", "write_arx"]
+__all__ = ["arx_text", "branch_from_arx", "paths_of", "read_arx", "write_arx"]
 
 _Row = tuple[int, list[str]]
 
@@ -54,28 +54,39 @@ def write_arx(taxonomy: Taxonomy, path: str | Path) -> None:
          True
     """
     raise_faults([Fault(what, hint) for what, hint in taxonomy_faults(taxonomy)])
-    # A single column has no separator to tell by, so its commas must stand in quotes.
-    text = io.StringIO(newline="")
-    if taxonomy.height:
-        writer = csv.writer(text, delimiter=";", lineterminator="\n")
-    else:
-        writer = csv.writer(text, delimiter=";", lineterminator="\n", quoting=csv.QUOTE_ALL)
-    for node, below in enumerate(taxonomy.children):
-        if below:
-            continue
-        row = [taxonomy.labels[node]]
-        up = taxonomy.parents[node]
-        while up >= 0:
-            row.append(taxonomy.labels[up])
-            up = taxonomy.parents[up]
-        writer.writerow([row[0]] * (taxonomy.height + 1 - len(row)) + row)
     try:
-        Path(path).write_text(text.getvalue(), encoding="utf-8", newline="")
+        Path(path).write_text(arx_text(branch_of(taxonomy)), encoding="utf-8", newline="")
     except OSError as error:
         raise SchemaError(
             f"{path}: the file cannot be written ({error.strerror})",
             hint="Choose a folder that exists and that you may write to.",
         ) from error
+
+
+def paths_of(root: Branch) -> list[list[str]]:
+    """Every leaf of a tree with the groups above it, from the leaf up to the root."""
+    paths: list[list[str]] = []
+    stack = [(root, [root.label])]
+    while stack:
+        branch, path = stack.pop()
+        if not branch.below:
+            paths.append(path)
+        stack += [(child, [child.label, *path]) for child in reversed(branch.below)]
+    return paths
+
+
+def arx_text(root: Branch) -> str:
+    """A tree as an ARX hierarchy; short rows are filled up with their value."""
+    paths = paths_of(root)
+    width = max(map(len, paths))
+    text = io.StringIO(newline="")
+    # A single column has no separator to tell by, so its commas must stand in quotes.
+    if width == 1:
+        writer = csv.writer(text, delimiter=";", lineterminator="\n", quoting=csv.QUOTE_ALL)
+    else:
+        writer = csv.writer(text, delimiter=";", lineterminator="\n")
+    writer.writerows([path[0]] * (width - len(path)) + path for path in paths)
+    return text.getvalue()
 
 
 def branch_from_arx(text: str, file: str, report: Report) -> Branch | None:

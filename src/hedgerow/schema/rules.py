@@ -16,7 +16,7 @@ from typing import Literal
 
 from hedgerow.settings import check_fields
 
-__all__ = ["REST", "Reading", "is_pattern", "reading_faults", "rule_fault"]
+__all__ = ["REST", "Reading", "examples", "is_pattern", "reading_faults", "rule_fault"]
 
 REST = "*"
 
@@ -178,6 +178,25 @@ def is_pattern(rule: str) -> bool:
         (True, True, False)
     """
     return rule == REST or _pattern(rule) is not None
+
+
+def examples(rule: str) -> list[str]:
+    """Some values that a range, prefix or band fits; none for other rules.
+
+    Example:
+        >>> examples("390-459"), examples(">30"), examples("NO")
+        (['390', '459'], ['31'], [])
+    """
+    if match := _WHOLE.fullmatch(rule):
+        return [match[1], match[2]]
+    if match := _CODES.fullmatch(rule):
+        return [match[1], match[3]]
+    if match := _SIDE.fullmatch(rule):
+        end = Decimal(match[2] or match[3])
+        return [str(end - 1 if match[1] and match[1][0] == "<" else end + 1)]
+    if match := _BAND.fullmatch(rule):
+        return [str((Decimal(match[2] or match[4]) + Decimal(match[3] or match[5])) / 2)]
+    return [rule.replace("*", "")] if "*" in rule and rule != REST else []
 
 
 def _number(text: str) -> Decimal | None:

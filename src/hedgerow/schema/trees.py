@@ -10,7 +10,16 @@ from hedgerow.schema.lint import MAX_DEPTH, Report, label_fault
 from hedgerow.schema.nodes import Entries, Items, Node, Text
 from hedgerow.schema.taxonomy import Taxonomy
 
-__all__ = ["DEFAULT_ROOT", "Branch", "branch_from_node", "grow", "has_leaf", "leaves_of"]
+__all__ = [
+    "DEFAULT_ROOT",
+    "Branch",
+    "branch_from_node",
+    "branch_of",
+    "grow",
+    "has_leaf",
+    "is_range",
+    "leaves_of",
+]
 
 DEFAULT_ROOT = "Any"
 MOST_IN_RANGE = 100_000
@@ -43,14 +52,27 @@ def branch_from_node(node: Node, root: str | None, file: str | None, report: Rep
     return Branch(DEFAULT_ROOT if root is None else root, node.line, top)
 
 
+def is_range(text: str) -> re.Match[str] | None:
+    """The parts of a range of leaves such as `390..459`; None for any other text."""
+    return _RANGE.fullmatch(text)
+
+
+def branch_of(taxonomy: Taxonomy) -> Branch:
+    """The tree of a finished taxonomy."""
+    branches = [Branch(label) for label in taxonomy.labels]
+    for branch, parent in zip(branches[1:], taxonomy.parents[1:], strict=True):
+        branches[parent].below.append(branch)
+    return branches[0]
+
+
 def leaves_of(text: Text, file: str | None, report: Report) -> list[Branch]:
     """The leaves that a text stands for: a range such as `390..459` for many, others for one.
 
     Example:
-        >>> [leaf.label for leaf in leaves_of(Text("E08..E10"), None, Report())]
+        >>> [leaf.label for leaf in leaves_of(Text("E08..E10", 1, plain=True), None, Report())]
         ['E08', 'E09', 'E10']
     """
-    match = _RANGE.fullmatch(text.value)
+    match = is_range(text.value) if text.plain else None  # in quotes it is a text
     if match is None:
         return [Branch(text.value, text.line)]
     letters, low, high = match[1], int(match[2]), int(match[4])

@@ -9,7 +9,9 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped,unused-ignore]
 
-__all__ = ["dump"]
+from hedgerow.schema.trees import is_range
+
+__all__ = ["dump", "dump_tree"]
 
 
 class _Bare(str):
@@ -27,7 +29,13 @@ def _bare(dumper: Any, value: _Bare) -> Any:
     return dumper.represent_scalar(f"tag:yaml.org,2002:{kind}", str(value))
 
 
+def _text(dumper: Any, value: str) -> Any:
+    quoted = "'" if is_range(value) else None  # without quotes it would stand for many leaves
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=quoted)
+
+
 _Dumper.add_representer(_Bare, _bare)
+_Dumper.add_representer(str, _text)
 
 
 def dump(document: dict[str, Any]) -> str:
@@ -55,11 +63,17 @@ def dump(document: dict[str, Any]) -> str:
         for key in {"common", "bands"} & set(column):
             numbers[key] = [_Bare(one) if isinstance(one, str) else one for one in column[key]]
         columns[name] = column | numbers
-    text: str = yaml.dump(
-        document | ({"attributes": columns} if columns else {}),
-        Dumper=_Dumper,
-        sort_keys=False,
-        allow_unicode=True,
-        width=100,
-    )
+    return dump_tree(document | ({"attributes": columns} if columns else {}))
+
+
+def dump_tree(document: Any) -> str:
+    """The YAML text of mappings, lists and texts.
+
+    Example:
+        >>> print(dump_tree({"Any": ["No", "1..3"]}), end="")
+        Any:
+        - 'No'
+        - '1..3'
+    """
+    text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text

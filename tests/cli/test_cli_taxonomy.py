@@ -1,0 +1,61 @@
+"""`hedgerow taxonomy` shows, lints and converts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Hedge = Callable[..., Any]
+
+
+def test_a_list_by_name_is_shown(hedge: Hedge) -> None:
+    done = hedge("taxonomy", "us-states", "--depth", "1")
+    assert done.exit_code == 0
+    assert done.stdout.splitlines() == [
+        "Any (51 leaves)", "  Northeast (9 leaves)", "  Midwest (12 leaves)",
+        "  South (17 leaves)", "  West (13 leaves)", "51 values, 13 groups, 3 levels, 102 rules",
+    ]  # fmt: skip
+
+
+def test_facts_as_json(hedge: Hedge) -> None:
+    told = json.loads(hedge("taxonomy", "icd-9-cm", "--json").stdout)
+    assert (told["leaves"], told["groups"], told["levels"]) == (160, 17, 2)
+    assert told["warnings"] == []
+
+
+def test_arx_to_yaml_and_back(hedge: Hedge, tmp_path: Path) -> None:
+    text = "No;North;Europe;*\nPeru;Peru;Americas;*\nChile;Chile;Americas;*\n"
+    (tmp_path / "a.csv").write_text(text, "utf-8")
+    done = hedge("taxonomy", tmp_path / "a.csv", "--to", "yaml", "--out", tmp_path / "a.yaml")
+    assert done.exit_code == 0, done.stderr
+    assert "2 groups have a single member" in done.stderr
+    done = hedge("taxonomy", tmp_path / "a.yaml", "--to", "arx", "--out", tmp_path / "b.csv")
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "b.csv").read_bytes() == text.encode()
+    again = hedge("taxonomy", tmp_path / "a.yaml", "--to", "arx", "--out", tmp_path / "b.csv")
+    assert again.exit_code != 0  # it is there already
+
+
+def test_an_attribute_of_a_schema(hedge: Hedge, survey: Path) -> None:
+    done = hedge("taxonomy", survey / "schema.yaml", "--attribute", "home", "--to", "codes")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("code,parent,label\n")
+    wrong = hedge("taxonomy", survey / "schema.yaml", "--attribute", "age")
+    assert wrong.exit_code == 3
+    assert "home" in wrong.stderr
+
+
+def test_rules_that_would_be_lost_are_named(hedge: Hedge) -> None:
+    assert "--to mapping keeps them" in hedge("taxonomy", "nace-2", "--to", "yaml").stderr
+    assert hedge("taxonomy", "nace-2", "--to", "mapping").stderr == ""
+
+
+def test_what_is_not_there(hedge: Hedge, tmp_path: Path) -> None:
+    done = hedge("taxonomy", "icd9")
+    assert done.exit_code == 3
+    assert "icd-9-cm" in done.stderr
+    assert hedge("taxonomy", "nace-2", "--out", tmp_path / "x").exit_code == 2
+    (tmp_path / "bad.csv").write_text("a;G;*\na;H;*\n", "utf-8")
+    assert "two parents" in hedge("taxonomy", tmp_path / "bad.csv").stderr
