@@ -3,7 +3,8 @@
 - *measured*: just what the query asks for was counted, so that the noise of counts is all there is.
   With marginals these are everybody, and what is made of whole cells: of one attribute's table or
   the class's, or of a pair's; by regions alone, queries that cut no region; of transactions,
-  everybody, single items, and sets of items that were counted together.
+  everybody, single items if long records count in full for them, and sets of items that were
+  counted together.
 - *modelled*: every attribute of the query was counted, but not all of them together, or not in
   parts as fine as the query's: the rest is a model's.
 - *assumed even*: the same by regions alone, or by generalised rows: the query cuts some of them, in

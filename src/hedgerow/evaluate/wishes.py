@@ -19,11 +19,11 @@ import numpy as np
 from hedgerow.arrays import Floats
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.workload import exact_counts
-from hedgerow.release import Release, TransactionsRelease
+from hedgerow.release import Release
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Query, Schema
 from hedgerow.schema.conditions import suggest
-from hedgerow.table import Table, Transactions
+from hedgerow.table import Transactions
 
 __all__ = ["Cells", "Wish", "cells_of_release", "errors_of", "read_wish"]
 
@@ -124,12 +124,10 @@ def cells_of_release(release: Release, data: Any, names: Sequence[str] | None = 
         data: That data, as it was published.
         names: Which attributes; all without it.
     """
-    if isinstance(release, TransactionsRelease):
-        assert isinstance(data, Transactions)
+    if isinstance(data, Transactions):
         (spread,) = release.histograms()
         truth = np.bincount(data.codes, minlength=len(spread.counts)).astype(np.float64)
         return {"item": (spread.counts, truth)}
-    assert isinstance(data, Table)
     schema, found = release.schema, {}
     target = [] if schema.target is None else [schema.target.name]
     for name in names or [*(attribute.name for attribute in schema.attributes), *target]:

@@ -50,7 +50,7 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.itemsets.sizes import SizeCurve, fit_sizes
 from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets, cap_of, strata_of
 from hedgerow.measured.measurements import Measurement, Place
-from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.budget import Budget, precision_below
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Sampler
@@ -146,6 +146,14 @@ class DiffPart(Publisher):
         """See `Publisher.check`."""
         items = schema.transaction_items
         plan.check_rates(WEIGHT * (items.max_items or items.size))
+        if plan.budgets.growth == "rho":
+            least = support_units(items.size, plan.budget.epsilon, rows=10**18)
+            rho = plan.budgets.parts[1].unit * least
+            if not _drawable(rho, self.cap or 1):
+                raise UsageError(
+                    "epsilon is too small for Gaussian noise on so many items of a record.",
+                    hint="Take a larger epsilon, a smaller cap, or no delta.",
+                )
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
         """See `Publisher.plan_for`. A delta pays for supports and cells, or is not spent."""
@@ -243,7 +251,7 @@ class DiffPart(Publisher):
             progress(0.4)
             # stratum
             if curator.ledger.allows("stratum"):
-                number, high = stratum_cap(curve, _granted(plan, "stratum"))
+                number, high = stratum_cap(curve, float(_granted(plan, "stratum")))
                 strata = strata_of(found[-1].values[:, 0], number)
                 found.append(_weighed(curator, engine, "stratum", high, strata, number))
         progress(0.6)
@@ -261,9 +269,11 @@ class DiffPart(Publisher):
 
     def _cap(self, items: Items, plan: Plan, curve: SizeCurve) -> int:
         most = min(items.max_items or items.size, items.size)
-        amount = _granted(plan, "support")
+        amount = float(_granted(plan, "support"))
         if plan.budgets.growth == "rho":
             rule = self.cap or item_cap(curve, items.size, lambda cap: cap / (2 * amount))
+            while not _drawable(_granted(plan, "support"), rule):
+                rule //= 2  # a noise that samplers can draw, however small the budget is
         else:
             rule = self.cap or item_cap(curve, items.size, lambda cap: 2 * (cap / amount) ** 2)
         return min(rule, most)
@@ -408,12 +418,17 @@ def _remark(items: Items, budget: Budget) -> str:
     )
 
 
-def _granted(plan: Plan, purpose: str) -> float:
+def _drawable(rho: Fraction, cap: int) -> bool:
+    """Whether samplers can draw the Gaussian noise of supports with this cap."""
+    return precision_below(2 * rho / (WEIGHT * WEIGHT * cap)) > 0
+
+
+def _granted(plan: Plan, purpose: str) -> Fraction:
     """The epsilon or rho of a purpose whose price is fixed."""
     (line,) = (line for line in plan.allowances if line.purpose == purpose)
     (unit,) = (part.unit for part in plan.budgets.parts if part.name == line.budget)
     assert line.units is not None
-    return float(unit * line.units[0])
+    return unit * line.units[0]
 
 
 def _curve(items: Items, sizes: Measurement) -> SizeCurve:

@@ -20,6 +20,7 @@ from fractions import Fraction
 import numpy as np
 
 from hedgerow.arrays import Ints
+from hedgerow.measured.conversion import exact
 from hedgerow.measured.itemsets import CoreCells, CutTree
 from hedgerow.measured.measurements import Measurement
 from hedgerow.release.transactions import TransactionsRelease
@@ -42,9 +43,11 @@ _PLACES = {
 _TESTED_HALF = 2  # one half of the budget is for tests
 _PARTS = 1024  # of a record, in which weighted supports are counted
 _WEIGHED = {"support": "cap", "stratum": "strata_cap"}  # and the settings that cap them
+_REST_EDGES = (0, 1, 2, 3, 4, 6, 9, 15)  # of items beside a core
 _SMALL = 17  # items of a universe that may be counted as a whole
 SHARES = {
-    "whole": {"size": 2},  # all items are in the core
+    "whole": {"size": 5},  # all items are in the core
+    "few": {"size": 2},  # of a small universe
     "small": {"size": 2, "support": 84, "stratum": 5},
     "core": {"size": 5, "support": 84, "stratum": 5},
     "tree": {"size": 2, "support": 30, "gate": 25},
@@ -104,6 +107,7 @@ def _accounted(release: TransactionsRelease) -> str:
         if booked.keys() != named.keys() | gates:
             raise Failed("other purposes were booked than this method pays for")
         _check_shares(release, booked)
+        _check_choices(release, named)
         names = [(book.budget, purpose) for purpose, book in booked.items()]
         units = [book.once() for book in booked.values()]
         found[profile(names, units)] = release.partition.cells
@@ -167,13 +171,13 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
     elif len(partition.core) < release.items.size:
         shares = SHARES["small" if release.items.size <= _SMALL else "core"]
     else:
-        shares = SHARES["whole"]
+        shares = SHARES["few" if release.items.size <= _SMALL else "whole"]
     parts = {purpose: Fraction(percent, 100) for purpose, percent in shares.items()}
     units = sum(granted for _, granted in budgets(release.ledger).values())
     if "stratum" in parts:
         parts["support"] = _support_part(release, parts["support"])
-    elif "rho" in budgets(release.ledger):
-        raise Failed("regions of this shape are never paid with a delta")
+    if "rho" in budgets(release.ledger) and not _may_spend_delta(release):
+        raise Failed("what was published is never paid with a delta")
     if release.settings["schedule"] == "paper-1":
         raise Failed("regions of this shape do not come from the schedule that is named")
     for purpose, part in parts.items():
@@ -188,13 +192,65 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
         raise Failed("other purposes were booked than this method pays for")
 
 
+def _may_spend_delta(release: TransactionsRelease) -> bool:
+    """Whether supports and cells may have Gaussian noise."""
+    size, asked = release.items.size, release.settings["core"]
+    part = size > _SMALL if asked is None else asked < size
+    beside = isinstance(release.partition, CoreCells) and len(release.partition.core) < size
+    return beside and part and release.settings["schedule"] != "tuned-2"
+
+
+def _check_choices(release: TransactionsRelease, named: dict[str, Measurement]) -> None:
+    """What public rules chose is what they would choose, from noisy numbers alone.
+
+    How many items are in the core, and for how many a record counts if that is not a setting,
+    follow from the noisy sizes by rules that are not repeated here.
+    """
+    settings, chosen = release.settings, release.settings["chosen"]
+    size = release.items.size
+    most = min(release.items.max_items or size, size)
+    if "size" not in named or not np.array_equal(named["size"].where, _size_edges(most)):
+        raise Failed("sizes were counted in other bins than this method has")
+    if "support" in named:
+        cap = whole(chosen["cap"], 1)
+        if cap > most or (settings["cap"] is not None and cap != min(settings["cap"], most)):
+            raise Failed("a record counts for another number of items than it may")
+    partition = release.partition
+    shape = "core" if isinstance(partition, CoreCells) else "tree"
+    if chosen["variant"] != shape or (settings["variant"] or "core") != shape:
+        raise Failed("what was published has not the shape that the settings name")
+    if not isinstance(partition, CoreCells):
+        return
+    number = len(partition.core)
+    core, rest = np.arange(size), [0]
+    if number < size:
+        supports = named["support"].values[:, 0]
+        core = np.sort(np.argsort(-supports, kind="stable")[:number])
+        rest = [edge for edge in _REST_EDGES if edge <= size - number]
+    if not np.array_equal(partition.core, core):
+        raise Failed("other items were counted together than the noisy supports tell")
+    if partition.rest.tolist() != rest:
+        raise Failed("items beside the core were counted in other bins than this method has")
+    if whole(chosen["core"]) != number:
+        raise Failed("the core has another size than the settings say")
+    if settings["core"] is not None and min(whole(settings["core"]), size) != number:
+        raise Failed("the core has another size than was asked for")
+
+
+def _size_edges(most: int) -> list[int]:
+    """Bins of sizes: single to 8, four an octave to 32, then fewer; the last have two octaves."""
+    edges = [*range(1, 8), 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64]
+    edges += [128 * 4**power for power in range(20)]
+    return [edge for edge in edges if edge <= most]
+
+
 def _support_part(release: TransactionsRelease, most: Fraction) -> Fraction:
     """The part of the budget that supports get beside a core, by the noisy number of records."""
     if release.settings["schedule"] == "tuned-2":
         return _TUNED_2
     sizes = _named(release).get("size")
     rows = 0 if sizes is None else max(0, int(sizes.values.sum()))
-    crowd = Fraction(release.guarantee["epsilon"]) * rows / release.items.size
+    crowd = exact(release.guarantee["epsilon"]) * rows / release.items.size
     return most if crowd <= CROWD else max(LEAST, most * CROWD / crowd)
 
 

@@ -358,7 +358,8 @@ def test_shares_are_those_of_the_method() -> None:
         }[variant]  # fmt: skip
         held = rules.SHARES[kind]
         assert {key: percent * diffpart.UNITS // 100 for key, percent in held.items()} == shares
-    assert rules.SHARES["whole"] == {"size": rules.SHARES["small"]["size"]}
+    assert rules.SHARES["few"] == {"size": rules.SHARES["small"]["size"]}
+    assert rules.SHARES["whole"] == {"size": rules.SHARES["core"]["size"]}
 
 
 @pytest.mark.parametrize("rows", [0, 1_999, 2_000, 2_001, 3_333, 5_600, 10**9])

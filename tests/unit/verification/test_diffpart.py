@@ -106,3 +106,58 @@ def test_other_shares_of_the_budget_are_refused(
         path["spent"]["epsilon"][name] += more
         path["spent"]["epsilon"][other] -= more
     assert failing(replace(shop, ledger=ledger))
+
+
+def shaped(release: TransactionsRelease, **changes: Any) -> Any:
+    """The release with other regions, of as many cells."""
+    return replace(release, partition=replace(release.partition, **changes))
+
+
+def asked(release: TransactionsRelease, **settings: Any) -> Any:
+    return replace(release, settings=release.settings | settings)
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        lambda r: shaped(r, core=np.array([0, 1])),
+        lambda r: shaped(r, rest=r.partition.rest + (r.partition.rest > 4)),
+        lambda r: counted(r, "size", where=lambda m: m.where + 1),
+        lambda r: counted(r, "size", where=lambda m: m.where + (m.where > 8)),
+        lambda r: asked(r, cap=99),
+        lambda r: asked(r, core=1),
+        lambda r: asked(r, variant="tree"),
+        lambda r: chosen(r, core=99),
+        lambda r: replace(
+            r, settings=r.settings | {"chosen": r.settings["chosen"] | {"variant": "tree"}}
+        ),
+    ],
+)
+def test_what_public_rules_chose_is_chosen_again(
+    shop: TransactionsRelease, lie: Callable[[Any], Any]
+) -> None:
+    supports = next(m for m in shop.measurements if m.name == "support").values[:, 0]
+    assert sorted(np.argsort(-supports)[:2]) != [0, 1]  # or the first lie would be none
+    assert failing(shop) == set()
+    assert "accounts" in failing(lie(shop))
+
+
+def test_a_universe_that_is_counted_whole_on_demand() -> None:
+    schema = Schema.from_dict(
+        {"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 18]}}}
+    )
+    rows = pa.table({"x": [["1", "2"], ["18"]] * 50})
+    release = publish(rows, schema, DiffPart(core=18), "1", seed=7)
+    assert failing(release) == {"private"}  # type: ignore[arg-type]
+
+
+def test_a_delta_is_spent_by_schedules_that_have_it(shop: TransactionsRelease) -> None:
+    schema = Schema.from_dict(
+        {"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 24]}}}
+    )
+    rows = pa.table({"x": [["1", "2"], ["18"]] * 50})
+    release = publish(rows, schema, DiffPart(core=2), "1", delta="1e-6", seed=7)
+    assert release.ledger["accounting"] == "zcdp"
+    assert failing(release) == {"private"}  # type: ignore[arg-type]
+    older = asked(release, schedule="tuned-2")  # type: ignore[arg-type]
+    assert "accounts" in failing(older)

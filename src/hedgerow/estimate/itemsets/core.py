@@ -285,11 +285,12 @@ class CoreModel:
         return typical_errors(self, sets, estimate)
 
     def counted(self, one: Ints) -> bool:
-        """See `ItemsetModel.counted`: single items, and sets inside the core."""
+        """See `ItemsetModel.counted`: sets inside the core, and single items in full."""
         if self.supports is None or self.never(one):
             return True
-        items = bool((one < self.items.size).all())
-        return items and (len(one) == 1 or bool((self.bit[one] >= 0).all()))
+        if not (one < self.items.size).all():
+            return False
+        return self.supports.full if len(one) == 1 else bool((self.bit[one] >= 0).all())
 
     def bounds(self, sets: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
         """Intervals that hold the true counts at a level, each by itself.

@@ -181,9 +181,9 @@ class CutModel:
         return None
 
     def counted(self, one: Ints) -> bool:
-        """See `ItemsetModel.counted`: single items, and sets that no partition leaves open."""
+        """See `ItemsetModel.counted`: sets that no partition leaves open, single items in full."""
         if len(one) == 1 and self.supports is not None and one[0] < self.items.size:
-            return True
+            return self.supports.full
         return self._never(one) or (self.complete and bool(self._weights(one)[2].all()))
 
     def _never(self, one: Ints) -> bool:

@@ -80,6 +80,14 @@ class Supports:
         """The most items that a record can have."""
         return min(self.items.max_items or self.items.size, self.items.size)
 
+    @property
+    def full(self) -> bool:
+        """Whether every record counts in full for each of its items.
+
+        Else long records count for less, and how much an item loses by that is a model's guess.
+        """
+        return self.cap >= self.most
+
     @cached_property
     def noisy(self) -> Floats:
         """The weighted supports as they were drawn, in records."""
