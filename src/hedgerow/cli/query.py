@@ -31,7 +31,7 @@ _MODEL_NUMBERS = (*_ITEM_NUMBERS, "typical_error")  # by a model
 
 _BASES = {
     "measured": "  basis: measured",
-    "modelled": "  basis: modelled, since just these {} were not counted together",
+    "modelled": "  basis: modelled, since just this was not counted",
     "assumed even": "  basis: assumed even, since only a part of some {} is asked for",
 }
 
@@ -193,7 +193,7 @@ def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: 
             f"\nfrom, to: the {percent(level)} interval of the true count."
             + (usually if "typical_error" in columns else "")
         )
-        say("basis: measured if just these items were counted together, else modelled.")
+        say("basis: measured if just this was counted, else modelled.")
         return
     for place, text in enumerate(texts):
         estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
@@ -201,7 +201,7 @@ def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: 
         if "typical_error" in columns:
             about += f", usually within {number(columns['typical_error'][place])}"
         say(f"{text}\n  {about}; {percent(level)} interval: {_between(low, high)}")
-        say(_BASES[columns["basis"][place]].format("items"))
+        say(_BASES[columns["basis"][place]])
 
 
 def _tell_regions(release: Release, texts: list[str], columns: Columns, level: float) -> None:
@@ -303,7 +303,7 @@ def _tell_marginals(
             f"model of the counts of {counted} and regions"
         )
         say(f"  {percent(level)} interval, which does not rely on the model: {_between(low, high)}")
-        say(_BASES[columns["basis"][place]].format("conditions"))
+        say(_BASES[columns["basis"][place]])
 
 
 def _tell_unmeasured(
@@ -324,7 +324,7 @@ def _tell_unmeasured(
 
 def _explain_basis(release: Release, columns: Columns) -> None:
     otherwise = "assumed even" if "assumed even" in columns["basis"] else "modelled"
-    say(f"basis: measured if just these conditions were counted together, else {otherwise}.")
+    say(f"basis: measured if just this was counted, else {otherwise}.")
     if NOT_MEASURED in columns["basis"]:
         say(f"Not measured: the release says nothing about {', '.join(release.unmeasured)}.")
 

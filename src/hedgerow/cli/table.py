@@ -203,7 +203,9 @@ def _facts(found: CountTable) -> dict[str, Any]:
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
     total = found.total
-    known = reliability(total) != (NOT_MEASURED,)
+    (remark,) = reliability(total)
+    known = remark != NOT_MEASURED
+    typical = [] if total.typical_error is None else ["typical_error"]
     return {
         "level": found.level,
         "simultaneous": found.simultaneous,
@@ -213,7 +215,10 @@ def _facts(found: CountTable) -> dict[str, Any]:
             for row in found.to_arrow().to_pylist()
         ],
         "total": {
-            name: plain(float(getattr(total, name)[0])) if known else None
-            for name in ("estimate", "low", "high")
+            **{
+                name: plain(float(getattr(total, name)[0])) if known else None
+                for name in ("estimate", "low", "high", *typical)
+            },
+            "reliability": remark,
         },
     }

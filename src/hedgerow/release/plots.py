@@ -93,7 +93,6 @@ def draw_table(table: CountTable, title: str) -> Figure:
     axes.set_yticks(places, [_plain(label) for label in labels], fontsize=8)
     axes.invert_yaxis()
     axes.set_xlabel(_words(table, bool((high[known] > most).any())))
-    axes.xaxis.set_major_formatter("{x:,.6g}")
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(_plain(title), fontsize=10, loc="left")
     drawn: Figure = figure
@@ -117,6 +116,7 @@ def draw_ends(axes: Any, places: Ints, low: Floats, high: Floats, most: float) -
         at = np.full(beyond.sum(), 1.03 * most)
         axes.plot(at, places[beyond], ">", color=LINE, ms=5, clip_on=False)
     axes.set_xlim(0, 1.06 * most)
+    axes.xaxis.set_major_formatter("{x:,.6g}")
 
 
 def _words(table: CountTable, beyond: bool) -> str:

@@ -69,7 +69,11 @@ def _marginals(release: TableRelease) -> Safe | None:
         listed = "; ".join(" and ".join(names[place] for place in sorted(pair)) for pair in pairs)
         together = "this pair" if len(pairs) == 1 else f"these {len(pairs)} pairs"
         sentence += f", and {together} of attributes together: {listed}"
-    return tag("p", f"{sentence}. Synthetic rows and answers follow these counts and the regions.")
+    return tag(
+        "p",
+        f"{sentence}. Synthetic rows and answers follow these counts and the regions, and so does "
+        "the number at the top: the noisy counts of regions below need not add up to it.",
+    )
 
 
 def rows(release: RowsRelease) -> Safe:
