@@ -223,6 +223,7 @@ def test_a_delta_is_spent_or_said_to_buy_nothing(shop, run, tmp_path):
     words += ("--variant", "tree")
     told = run("plan", *words).expect(0)
     assert "buys nothing, and none is spent" in told.err
+    assert "With more than" not in told.err
     out = tmp_path / "r"
     told = run("publish", shop / "baskets.dat", *words, "--out", out, "--json").expect(0)
     facts = json.loads(told.out)

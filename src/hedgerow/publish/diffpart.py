@@ -163,6 +163,7 @@ class DiffPart(Publisher):
         budget = replace(budget, rows=1)
         budgets = _divide(items, kind, budget)
         rest = Allowance("leaf", "epsilon", None, 1)
+        whole = kind == "core" and self._core(items, budget, rows) == items.size
         allowances = []
         if kind == "paper":
             tests = int(ItemTree.of(items).inner[0])
@@ -174,7 +175,6 @@ class DiffPart(Publisher):
             allowances.append(Allowance("test", "epsilon", None, tests))
         else:
             allowances.append(Allowance("size", "epsilon", (_size_units(items, kind),), 1))
-            whole = kind == "core" and self._core(items, budget, rows) == items.size
             if not whole:
                 units = TREE_SUPPORT_UNITS
                 if kind == "core":
@@ -194,7 +194,9 @@ class DiffPart(Publisher):
             budgets=budgets,
             allowances=tuple(allowances),
             grows=False,
-            remark=_remark(items, budget) if rows is None and len(allowances) > 3 else None,
+            remark=_remark(items, budget)
+            if kind == "core" and not whole and rows is None
+            else None,
         )
 
     def _spends_delta(self, items: Items, kind: str) -> bool:
