@@ -1,4 +1,4 @@
-"""`hedgerow taxonomy` shows, lints and converts."""
+"""`hedgerow taxonomy` shows, lints and converts; `hedgerow schema diff` compares."""
 
 from __future__ import annotations
 
@@ -59,3 +59,19 @@ def test_what_is_not_there(hedge: Hedge, tmp_path: Path) -> None:
     assert hedge("taxonomy", "nace-2", "--out", tmp_path / "x").exit_code == 2
     (tmp_path / "bad.csv").write_text("a;G;*\na;H;*\n", "utf-8")
     assert "two parents" in hedge("taxonomy", tmp_path / "bad.csv").stderr
+
+
+def test_schemas_are_compared_by_what_they_mean(hedge: Hedge, tmp_path: Path) -> None:
+    old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
+    old.write_text("name: t\nattributes:\n  a: {type: categorical, values: [1..3]}\n", "utf-8")
+    new.write_text(
+        "# next year\nattributes:\n  a: {values: [1, 2, 3], type: categorical}\nname: t\n", "utf-8"
+    )
+    assert hedge("schema", "diff", old, new).stdout == "The two schemas say the same.\n"
+    new.write_text("name: t\nattributes:\n  a: {type: categorical, values: [1..9]}\n", "utf-8")
+    assert "6 values were added: '4'" in hedge("schema", "diff", old, new).stdout
+    told = json.loads(hedge("schema", "diff", old, new, "--json").stdout)
+    assert told["same"] is False
+    assert told["differences"][0]["about"] == "a"
+    assert hedge("schema", "patch", old, new).exit_code == 2
+    assert hedge("schema", "diff", old, tmp_path / "no.yaml").exit_code == 3

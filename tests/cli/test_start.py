@@ -39,8 +39,9 @@ def test_the_module_runs_as_the_command() -> None:
 
 def test_the_commands_are_those_of_the_project() -> None:
     assert NAMES == [
-        "init", "check", "taxonomy", "plan", "publish", "ledger", "show", "query", "table",
-        "sample", "verify", "evaluate", "compare", "report", "dossier", "audit", "reproduce",
+        "init", "check", "schema", "taxonomy", "plan", "publish", "ledger", "show", "query",
+        "table", "sample", "verify", "evaluate", "compare", "report", "dossier", "audit",
+        "reproduce",
     ]  # fmt: skip
 
 

@@ -28,6 +28,7 @@ from hedgerow.cli.query import query
 from hedgerow.cli.report import report
 from hedgerow.cli.reproduce import reproduce
 from hedgerow.cli.sample import sample
+from hedgerow.cli.schema import schema
 from hedgerow.cli.settings import MethodCommand
 from hedgerow.cli.show import show
 from hedgerow.cli.stop import INTERRUPTED, heed_signals
@@ -51,6 +52,7 @@ app = typer.Typer(
 COMMANDS: dict[Callable[..., None], list[str]] = {
     init: ["hedgerow init people.csv --out schema.yaml"],
     check: ["hedgerow check schema.yaml", "hedgerow check schema.yaml --data people.csv"],
+    schema: ["hedgerow schema diff schema-2025.yaml schema-2026.yaml"],
     taxonomy: [
         "hedgerow taxonomy icd-9-cm",
         "hedgerow taxonomy jobs.csv --to yaml --out jobs.yaml",

@@ -21,6 +21,7 @@ from hedgerow.schema.lint import (
     column_fault,
     grid_faults,
     label_fault,
+    merged,
     raise_faults,
 )
 from hedgerow.schema.metadata import Metadata, faults_of
@@ -33,6 +34,7 @@ from hedgerow.schema.model import (
 )
 from hedgerow.schema.nodes import Items, Node, Text, from_python
 from hedgerow.schema.schema import BOTH, Person, Schema, unit_fault
+from hedgerow.schema.shared import Shared, read_shared
 from hedgerow.schema.taxonomy import Taxonomy
 from hedgerow.schema.yaml_reader import parse_yaml, read_text
 
@@ -62,6 +64,7 @@ class _Builder:
     folder: Path | None
     report: Report
     lines: dict[tuple[str, ...], int | None] = field(default_factory=dict)
+    shared: dict[str, Shared] = field(default_factory=dict)
 
     def build(self, node: Node) -> Schema:
         document = self._plain(node, ())
@@ -72,9 +75,11 @@ class _Builder:
             raise_faults(self.report.faults)
             raise AssertionError from error  # every complaint is a fault
         self._attributes_or_items(model)
+        own = Shared(model.taxonomies, self.file, self.folder)
+        self.shared = read_shared(own, model.include, self.lines, self.report)
         metadata = self._metadata(model)
         if model.items is not None:
-            source = ItemsSource(self.file, self.folder, self.lines, self.report)
+            source = ItemsSource(self.file, self.folder, self.lines, self.report, self.shared)
             items = build_items(model.items, source)
             self._name(model)
             self._unit(model, model.items.person)
@@ -86,7 +91,7 @@ class _Builder:
                 began_as_draft=model.began_as_draft,
                 items=items,
                 metadata=metadata,
-                warnings=tuple(map(str, self.report.warnings)),
+                warnings=tuple(map(str, merged(self.report.warnings))),
             )
         attributes: list[Attribute] = []
         targets: list[Categorical] = []
@@ -133,7 +138,7 @@ class _Builder:
             draft=model.draft,
             began_as_draft=model.began_as_draft,
             metadata=metadata,
-            warnings=tuple(map(str, self.report.warnings)),
+            warnings=tuple(map(str, merged(self.report.warnings))),
         )
 
     def _name(self, model: SchemaModel) -> None:
@@ -182,6 +187,7 @@ class _Builder:
             self.lines[inner] = key.line
             raw = len(place) == 2 and place[0] == "attributes" and key.value in _AS_WRITTEN
             raw = raw or (place == ("items",) and key.value in ("universe", "taxonomy"))
+            raw = raw or (not place and key.value in ("include", "taxonomies"))
             document[key.value] = below if raw else self._plain(below, inner)
         return document
 
@@ -272,7 +278,7 @@ class _Builder:
             return whole if key is None else self.lines.get(("attributes", name, key), whole)
 
         found = Report()
-        source = ColumnSource(self.file, self.folder, line)
+        source = ColumnSource(self.file, self.folder, line, self.shared)
         taxonomy, reading = build_values(column, source, found)
         self.report.take(found, f"attribute {name!r}")
         return Categorical(name, taxonomy, column.missing, column.outside, reading=reading)

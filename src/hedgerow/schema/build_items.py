@@ -13,9 +13,9 @@ from hedgerow.schema.lint import Report, items_faults, label_fault, range_fault
 from hedgerow.schema.model import ItemsModel
 from hedgerow.schema.nodes import Entries, Node, Text
 from hedgerow.schema.nodes import Items as ListNode
+from hedgerow.schema.shared import Shared, read_tree
 from hedgerow.schema.taxonomy import Taxonomy
-from hedgerow.schema.taxonomy_file import read_taxonomy_file
-from hedgerow.schema.trees import branch_from_node, grow
+from hedgerow.schema.trees import grow
 from hedgerow.schema.yaml_reader import read_text
 
 __all__ = ["ItemsSource", "build_items"]
@@ -34,6 +34,7 @@ class ItemsSource:
     folder: Path | None
     lines: Mapping[tuple[str, ...], int | None]
     report: Report
+    shared: Mapping[str, Shared]
 
     def line(self, key: str | None = None) -> int | None:
         """The line of a key, or of `items:` itself."""
@@ -105,15 +106,11 @@ def _universe_or_taxonomy(model: ItemsModel, source: ItemsSource) -> Universe | 
 
 def _taxonomy(node: Node, root: str | None, source: ItemsSource) -> Taxonomy | None:
     found = Report()
-    file = source.file
-    if isinstance(node, Text):
-        tree = read_taxonomy_file(node, root, file, source.folder, found)
-        file, branch = tree.file, tree.branch
-        if tree.rules and branch is not None:
-            hint = "Name a taxonomy whose leaves are the items as the data has them."
-            found.fault("the taxonomy has rules, which items cannot have", hint, file, node.line)
-    else:
-        branch = branch_from_node(node, root, file, found)
+    tree = read_tree(Shared(node, source.file, source.folder), root, source.shared, found)
+    file, branch = tree.file, tree.branch
+    if tree.rules and branch is not None:
+        hint = "Name a taxonomy whose leaves are the items as the data has them."
+        found.fault("the taxonomy has rules, which items cannot have", hint, file, node.line)
     taxonomy = None if branch is None or found.faults else grow(branch, file, found)
     if taxonomy is not None and taxonomy.height == 0:
         found.warnings.clear()  # that there is a single item is told in our own words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,14 +10,13 @@ from hedgerow.schema.attributes import OTHER
 from hedgerow.schema.lint import Report
 from hedgerow.schema.mapping_file import RuleLine, Tree, branch_from_paths
 from hedgerow.schema.model import CategoricalModel
-from hedgerow.schema.nodes import Entries, Items, Node, Text
+from hedgerow.schema.nodes import Entries, Items, Node, Text, typed_text
 from hedgerow.schema.rules import Reading, reading_faults
+from hedgerow.schema.shared import Shared, read_tree
 from hedgerow.schema.taxonomy import Taxonomy
-from hedgerow.schema.taxonomy_file import read_taxonomy_file
 from hedgerow.schema.trees import (
     DEFAULT_ROOT,
     Branch,
-    branch_from_node,
     grow,
     has_leaf,
     leaves_of,
@@ -31,11 +30,12 @@ _RECODE = "Write rules and what they lead to, such as  390-459: Circulatory."
 
 @dataclass(frozen=True)
 class ColumnSource:
-    """Where a column was written: the file, the folder of other files, and the line of a key."""
+    """Where a column was written: the file, the folder of other files, lines, shared taxonomies."""
 
     file: str | None
     folder: Path | None
     line: Callable[[str | None], int | None]
+    shared: Mapping[str, Shared]
 
 
 def build_values(
@@ -48,6 +48,12 @@ def build_values(
         source: Where it was written.
         found: Takes the faults. After one, what is returned is a stand-in.
     """
+    for key in ("values", "taxonomy", "recode"):
+        text = typed_text(getattr(column, key))
+        if text is not None:
+            what = f"{key} holds {text}, which is not a text"
+            hint = "YAML readers make it of texts like NO, on and 1e5: put quotes around them."
+            found.warn(what, hint, source.file, source.line(key))
     own, paths = _rules(column.recode, source, found)
     tree = _tree(column, paths, source, found)
     branch = tree.branch
@@ -90,11 +96,10 @@ def _tree(
     source: ColumnSource,
     found: Report,
 ) -> Tree:
-    tree, root, file = column.taxonomy, column.root, source.file
-    if isinstance(tree, Text):
-        named = read_taxonomy_file(tree, root, file, source.folder, found)
-    elif tree is not None:
-        named = Tree(file, branch_from_node(tree, root, file, found))
+    root, file = column.root, source.file
+    if column.taxonomy is not None:
+        own = Shared(column.taxonomy, file, source.folder)
+        named = read_tree(own, root, source.shared, found)
     elif column.values is not None:
         leaves = [leaf for text in _listed(column, source, found) for leaf in text]
         label = DEFAULT_ROOT if root is None else root

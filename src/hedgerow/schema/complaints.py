@@ -88,6 +88,8 @@ def _explain(
             return "only numbers can be clipped to their bounds", "Use error, other or drop."
         if key == "separator":
             return "items cannot be separated by this", 'Write " ", ",", ";", "|" or "\\t".'
+        if key == "role":
+            return f"role is {_shown(value)}", _choose(value, _ROLES)
         if key == "unit":
             return f"unit is {_shown(value)}", _EXAMPLES["unit"]
         allowed = _model(kind).model_fields[key].annotation.__args__  # type: ignore[union-attr]

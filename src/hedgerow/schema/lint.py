@@ -29,6 +29,7 @@ __all__ = [
     "items_faults",
     "label_fault",
     "labels_fault",
+    "merged",
     "range_fault",
     "raise_faults",
     "schema_faults",
@@ -41,6 +42,8 @@ RESERVED = ("region", "count", "give_or_take")
 BOOLEAN_LABELS = ("false", "true")
 
 _SHOWN = 10
+_ALIKE = 2  # so many warnings that are alike are told one by one
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+")
 # Control characters, lone surrogates and the byte-order mark: none can be seen, few can be saved.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]")
 
@@ -104,6 +107,29 @@ class Report:
         """Adds what another report holds, and says what it is about."""
         for mine, found in ((self.faults, other.faults), (self.warnings, other.warnings)):
             mine += [replace(fault, what=f"{subject}: {fault.what}") for fault in found]
+
+
+def merged(warnings: Sequence[Fault]) -> list[Fault]:
+    """Warnings with one line for three or more that differ only in the names they quote.
+
+    Example:
+        >>> many = [Fault(f"attribute {n!r}: it is flat", "Add groups.") for n in "abcd"]
+        >>> [str(warning) for warning in merged(many)]
+        ["attribute 'a': it is flat (and 3 more: attribute 'b', attribute 'c', ...). Add groups."]
+    """
+    alike: dict[tuple[str, str], list[Fault]] = {}
+    for warning in warnings:
+        alike.setdefault((_QUOTED.sub("", warning.what), warning.hint), []).append(warning)
+    found = []
+    for group in alike.values():
+        first, *others = group
+        if len(group) <= _ALIKE:
+            found += group
+            continue
+        subjects = [*dict.fromkeys(other.what.partition(": ")[0] for other in others)]
+        told = ", ".join([*subjects[:_ALIKE], *(["..."] if subjects[_ALIKE:] else [])])
+        found.append(replace(first, what=f"{first.what} (and {len(others)} more: {told})"))
+    return found
 
 
 def raise_faults(faults: Sequence[Fault]) -> None:

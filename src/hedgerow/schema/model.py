@@ -52,7 +52,12 @@ Rules = Annotated[
         }
     ),
 ]
-Tree = Annotated[Any, WithJsonSchema({"type": ["string", "object", "array"], "minItems": 1})]
+_TREE: dict[str, Any] = {"type": ["string", "object", "array"], "minItems": 1}
+Tree = Annotated[Any, WithJsonSchema(_TREE)]
+Trees = Annotated[Any, WithJsonSchema({"type": "object", "additionalProperties": _TREE})]
+Paths = Annotated[
+    Any, WithJsonSchema({"type": ["string", "array"], "minItems": 1, "items": {"type": "string"}})
+]
 _RANGE: dict[str, Any] = {
     "type": "array",
     "items": {"type": "integer"},
@@ -276,6 +281,12 @@ class SchemaModel(_Model):
     metadata: MetadataModel | None = Field(
         None, description="Whose data it is, what for, and who signed the schema off."
     )
+    include: Paths = Field(
+        None, description="A file, or several, with taxonomies that are shared with other schemas."
+    )
+    taxonomies: Trees = Field(
+        None, description="Taxonomies by name, for several columns: trees, paths or lists by name."
+    )
     attributes: dict[str, AttributeModel] = Field(
         default_factory=dict, description="The columns by their names."
     )
@@ -289,7 +300,8 @@ def json_schema() -> dict[str, Any]:
 
     Example:
         >>> sorted(json_schema()["properties"])
-        ['attributes', 'began_as_draft', 'draft', 'items', 'metadata', 'name', 'unit']
+        ['attributes', 'began_as_draft', 'draft', 'include', 'items', 'metadata', 'name',
+        'taxonomies', 'unit']
     """
     schema = SchemaModel.model_json_schema()
     for model in (schema, *schema["$defs"].values()):

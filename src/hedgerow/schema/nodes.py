@@ -14,7 +14,7 @@ from typing import Any
 
 from hedgerow.schema.lint import MAX_DEPTH, Fault, raise_faults
 
-__all__ = ["MAX_NESTING", "Entries", "Items", "Node", "Text", "from_python"]
+__all__ = ["MAX_NESTING", "Entries", "Items", "Node", "Text", "from_python", "typed_text"]
 
 MAX_NESTING = 2 * MAX_DEPTH + 8  # lists of mappings take two levels for one of a taxonomy
 _MOST_BITS = 1000  # Python itself refuses to write out very long numbers
@@ -22,11 +22,12 @@ _MOST_BITS = 1000  # Python itself refuses to write out very long numbers
 
 @dataclass(slots=True)
 class Text:
-    """A scalar; plain if it was written without quotes."""
+    """A scalar; plain if it was written without quotes, typed if it was not a text in Python."""
 
     value: str
     line: int | None = None
     plain: bool = False
+    typed: bool = False
 
     @property
     def is_nothing(self) -> bool:
@@ -53,6 +54,17 @@ class Entries:
 Node = Text | Items | Entries
 
 
+def typed_text(node: Node | None) -> str | None:
+    """The first text of a tree that was a truth value or a decimal number in Python."""
+    if isinstance(node, Text):
+        return node.value if node.typed else None
+    if isinstance(node, Items):
+        parts = node.items
+    else:
+        parts = [] if node is None else [part for pair in node.pairs for part in pair]
+    return next((found for found in map(typed_text, parts) if found is not None), None)
+
+
 def from_python(value: Any, depth: int = 0) -> Node:
     """The tree of a Python value, such as JSON holds.
 
@@ -70,11 +82,11 @@ def from_python(value: Any, depth: int = 0) -> Node:
     if isinstance(value, str):
         return Text(value)
     if isinstance(value, bool):
-        return Text("true" if value else "false")
+        return Text("true" if value else "false", typed=True)
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         raise_faults([Fault("the schema holds a number with very many digits", "Shorten it.")])
     if isinstance(value, int | float | Decimal):
-        return Text(str(value))
+        return Text(str(value), typed=isinstance(value, float))
     if isinstance(value, datetime.date):
         return Text(value.isoformat())
     if isinstance(value, Mapping):

@@ -6,6 +6,7 @@ objects, contain itself, or unfold into gigabytes.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ __all__ = ["parse_yaml", "read_text"]
 
 # The C parser is about fifty times as fast, but not every platform has it.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+# What starts a text here that YAML takes for something else: a band, a star, a comparison.
+_NEEDS_QUOTES = re.compile(r"(?:^|[\[{,:-])\s*([*&!%@`>|]|\[(?=[-+\d.]+\s*[-,]\s*[-+\d.]+\)))")
 
 
 def read_text(path: Path, report: Report) -> str | None:
@@ -74,8 +78,10 @@ def _yaml_hint(text: str, line: int | None) -> str:
     written = lines[line - 1] if line is not None and line <= len(lines) else ""
     if "\t" in written:
         return "Indent with spaces; a tab is not allowed there."
-    if "*" in written or "&" in written:
-        return 'Put quotes around a text that starts with * or &, such as "*".'
+    if match := _NEEDS_QUOTES.search(written):
+        return f'Put quotes around a text that starts with {match[1]}, such as "{match[1]}...".'
+    if written.count(": ") > 1 and "{" not in written:
+        return "Put quotes around a text that contains a colon and a space."
     return "Look for a missing colon, bracket, quote or indent on this line or the one before."
 
 

@@ -64,6 +64,26 @@ GOOD = "  ok: {type: boolean}\n"
         ("a: {type: boolean, values: [x, y]}", "'values' is not for a boolean", "Remove it"),
         ("a: {role: identifier, type: numeric}", "'type' is not for an identifier", "Remove it"),
         ("a: {role: identifer}", "role is 'identifer'", "mean identifier"),
+        (
+            "a: {type: boolean, role: clas}",
+            "role is 'clas'",
+            "mean class? It can be predictor, class, identifier, person.",
+        ),
+        (
+            "a: {type: categorical, values: [<30, >30]}",
+            "not YAML",
+            "quotes around a text that starts with >",
+        ),
+        (
+            "a: {type: categorical, values: [*]}",
+            "not YAML",
+            "quotes around a text that starts with *",
+        ),
+        (
+            "a: {type: categorical, values: [[0-10), x]}",
+            "not YAML",
+            "quotes around a text that starts with [",
+        ),
         ("a: {role: person}", "'max_rows' is missing", "max_rows: 3"),
         ("a: {role: person, max_rows: 0}", "max_rows is not a whole number", "max_rows: 1"),
         ("a: {role: person, max_rows: lots}", "max_rows is not a whole number", "max_rows: 1"),
@@ -291,3 +311,24 @@ def test_other_as_a_real_value_is_warned_about(tmp_path: Path) -> None:
         assert "s.yaml:3:" in warning and "'other' is one of its values" in warning
         assert not load(tmp_path, f"  k: {{type: categorical, {values}}}\n").warnings
     assert not load(tmp_path, "  k: {type: categorical, values: [a, b], missing: other}\n").warnings
+
+
+def test_one_line_for_many_warnings_that_are_alike(tmp_path: Path) -> None:
+    drugs = "".join(
+        f"  drug{n}: {{type: categorical, taxonomy: {{G{n}: [x], H: [y, z]}}}}\n" for n in range(24)
+    )
+    (warning,) = load(tmp_path, drugs).warnings
+    assert "s.yaml:3: attribute 'drug0': the group 'G0' has a single member" in warning
+    assert "and 23 more: attribute 'drug1', attribute 'drug2', ..." in warning
+    two = load(tmp_path, "".join(drugs.splitlines(keepends=True)[:2])).warnings
+    assert len(two) == 2
+
+
+@pytest.mark.parametrize("key", ["values", "taxonomy"])
+def test_texts_that_another_reader_of_yaml_has_lost(key: str) -> None:
+    told = {"name": "t", "attributes": {"a": {"type": "categorical", key: [False, "YES"]}}}
+    assert "holds false, which is not a text. YAML readers" in Schema.from_dict(told).warnings[0]
+    told = {"name": "t", "attributes": {"a": {"type": "categorical", key: [1e5, "x"]}}}
+    assert "put quotes around them" in Schema.from_dict(told).warnings[0]
+    told = {"name": "t", "attributes": {"a": {"type": "categorical", key: ["No", 7]}}}
+    assert Schema.from_dict(told).warnings == ()
