@@ -371,6 +371,10 @@ def test_what_was_not_measured_is_said(hedge: Hedge, silent: Path, tmp_path: Pat
     assert f"says nothing about {', '.join(names)}" in done.stdout
     answers = json.loads(hedge("query", silent, f"{name} = 30", "--json").stdout)["answers"]
     assert answers[0]["basis"] == "not measured"
+    assert {value for key, value in answers[0].items() if key in NUMBERS} == {None}
+    hedge("query", silent, f"{name} = 30", "everybody", "--out", tmp_path / "a.csv")
+    rows_of = list(csv.DictReader((tmp_path / "a.csv").read_text("utf-8").splitlines()))
+    assert [[row[key] != "" for key in NUMBERS] for row in rows_of] == [[False] * 6, [True] * 6]
     told = f"Not measured: {', '.join(names)}. "
     assert told in hedge("show", silent).stdout.replace("\n", " ")
     assert json.loads(hedge("show", silent, "--json").stdout)["not_measured"] == names

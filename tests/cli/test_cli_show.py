@@ -9,10 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import hedgerow
 from hedgerow import Release
+from hedgerow.estimate.noise import half_width
+from hedgerow.release import TableRelease
 from hedgerow.report.regions import largest
 
 Hedge = Callable[..., Any]
@@ -217,3 +220,18 @@ def test_marginals_are_told(hedge: Hedge, survey: Path, tmp_path: Path, pairs: i
 def test_without_marginals_none_are_told(hedge: Hedge, regions: Path) -> None:
     assert "regions by diffmulti.\n" in hedge("show", regions).stdout
     assert json.loads(hedge("show", regions, "--json").stdout)["marginals"] is None
+
+
+def test_regions_have_errors_and_numbers_have_bands(hedge: Hedge, published: Path) -> None:
+    done = hedge("show", published)
+    assert "give or take" in done.stdout and "±" in done.stdout
+    assert "was counted in bands that begin at" in done.stdout
+    facts = json.loads(hedge("show", published, "--json").stdout)
+    release = Release.load(published).expect(TableRelease)
+    variance = dict(zip(release.regions.tolist(), release.estimates.variance.sum(1), strict=True))
+    for region in facts["largest"]:
+        reach = half_width(np.sqrt([variance[region["region"]]]), 0.95)[0]
+        assert region["give_or_take"] == pytest.approx(reach)
+    assert facts["bands"]["age"][:2] == ["18", "19"] and facts["bands"]["bmi"][-1] == "other"
+    errors = release.generalized("arrow")["give_or_take"].to_pylist()
+    assert errors == np.ceil(np.round(release.count_errors.ravel(), 6)).tolist()
