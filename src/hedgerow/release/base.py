@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, Unpack
 
 import numpy as np
@@ -32,13 +33,21 @@ from hedgerow.release.tabulate import (
     divisions_of,
     tabulated,
 )
-from hedgerow.schema import Query, Schema
+from hedgerow.schema import Categorical, Query, Schema
 from hedgerow.store.frames import Frame, as_kind
 
 if TYPE_CHECKING:
     from hedgerow.measured.marginals import Marginals
 
-__all__ = ["Booking", "Description", "Questions", "Release", "note_saved", "protected_rows"]
+__all__ = [
+    "Booking",
+    "Description",
+    "Questions",
+    "Release",
+    "example_of",
+    "note_saved",
+    "protected_rows",
+]
 
 
 class Booking(Protocol):
@@ -99,7 +108,7 @@ class Description:
     suppressed: str | None
     people: str
     record: str = "row"
-    example: str = '"age in [30, 50]"'
+    example: str
 
 
 def protected_rows(schema: Schema) -> str:
@@ -108,6 +117,19 @@ def protected_rows(schema: Schema) -> str:
         return "any one row (one row is one person)"
     rows = schema.person.max_rows
     return f"any one person (with at most {rows} row{'' if rows == 1 else 's'})"
+
+
+def example_of(schema: Schema) -> str:
+    """A query about the first attribute that any release of a table understands, quoted.
+
+    Example:
+        >>> example_of(Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        ...     "age": {"type": "numeric", "low": 0, "high": 99}}}))
+        "'age in [0, 49]'"
+    """
+    first = schema.attributes[0]
+    end = 1 if isinstance(first, Categorical) else max(1, first.grid // 2)
+    return quote(Query(((0, ((0.0, float(end)),)),)).text(schema))
 
 
 Questions = str | Query | Mapping[str, object] | Iterable[object]

@@ -28,7 +28,7 @@ from hedgerow.measured.conversion import exact
 from hedgerow.measured.generalized import csv_blocks, dictionary
 from hedgerow.measured.partition import Parts
 from hedgerow.optimise.hierarchy import generalised_attributes
-from hedgerow.release.base import Description, Questions, Release, protected_rows
+from hedgerow.release.base import Description, Questions, Release, example_of, protected_rows
 from hedgerow.release.files import Content, check_file, read_table
 from hedgerow.release.manifest import MANIFEST, Document
 from hedgerow.schema import Attribute
@@ -85,6 +85,7 @@ class RowsRelease(Release):
             summary=f"It holds generalised rows, each shared by several {people}.",
             people=f"{people} published",
             largest=f"rows that most {people} share",
+            example=example_of(self.schema),
             protected=protected_rows(self.schema),
             suppressed=self._suppressed(),
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from shlex import quote
 from typing import Any, Literal
 
 import numpy as np
@@ -83,7 +84,7 @@ class TransactionsRelease(MeasuredRelease):
             people=f"{self.schema.unit_names[1]} counted",
             record="record",
             largest="most frequent itemsets",
-            example=f'"{", ".join(self.items.given[:2])}"',
+            example=quote(", ".join(self.items.given[:2])),
             protected="any one record (one record is one person)"
             if column is None
             else f"any one person (one value of {column}, with all its items)",

@@ -20,6 +20,7 @@ from hedgerow.schema.item_tree import ItemTree
 __all__ = ["itemsets", "regions", "rows", "whole"]
 
 _TOP = 12
+_UNFOLDED = 6  # longer lists are folded
 _CLASSES = 4
 
 
@@ -49,7 +50,10 @@ def regions(release: TableRelease) -> Safe:
     caption = (
         f"The {len(shown)} largest regions: noisy counts, and how far noise may move them (95%)"
     )
-    parts = [picture, tag("h3", "The largest regions"), table(caption, heads, rows, numbers, True)]
+    listed = table(caption, heads, rows, numbers, True)
+    if len(rows) > _UNFOLDED:
+        listed = tag("details", tag("summary", f"The {len(rows)} largest regions"), listed)
+    parts = [picture, tag("h3", "The largest regions"), listed]
     small = release.describe().suppressed
     return join([_marginals(release), *parts, tag("p", small, class_="note") if small else None])
 

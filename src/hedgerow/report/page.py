@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from hedgerow.measured.conversion import exact
@@ -11,6 +12,7 @@ from hedgerow.release import Release
 from hedgerow.report import words
 from hedgerow.report.about import about as metadata
 from hedgerow.report.divisions import whole
+from hedgerow.report.findings import findings, notable
 from hedgerow.report.html import Safe, document, join, tag
 from hedgerow.report.kinds import KINDS
 from hedgerow.report.prepared import prepared
@@ -162,6 +164,7 @@ def _sections(
     doubted = doubt(release, verdict)
     found: list[tuple[str, str, Safe | None]] = [
         ("short", "In short", _short(release, doubted, against)),
+        ("findings", "Findings", None if doubted is not None else findings(release)),
         ("promise", "What is promised", promise(release, verdict)),
         ("budget", "What the budget was spent on", budget(release, doubted is None)),
         (
@@ -217,6 +220,8 @@ def _short(release: Release, doubted: Doubt | None, against: Judgement | None) -
         told += [weak] if weak else []
     if doubted is None:
         told.append(release.describe().summary)
+    if release.unmeasured:
+        told.append(f"It says nothing about {', '.join(release.unmeasured)}.")
     if against is None:
         told.append("Everything on this page follows from the release alone.")
     else:
@@ -283,6 +288,12 @@ def _limits(release: Release) -> Safe:
 
 def _use(release: Release) -> Safe:
     ask = release.describe().example
+    counted = [spread for spread in notable(release) if spread.attribute is not None]
+    tables = [
+        line
+        for spread in counted[:1]
+        for line in ("# a table with intervals", f"hedgerow table release/ {quote(spread.name)}")
+    ]
     lines = [
         "# do the books add up?",
         "hedgerow verify release/",
@@ -290,6 +301,7 @@ def _use(release: Release) -> Safe:
         "hedgerow show release/",
         "# how many, and how sure is that?",
         f"hedgerow query release/ {ask}",
+        *tables,
         "# synthetic rows that follow it",
         "hedgerow sample release/ --out rows.csv",
     ]

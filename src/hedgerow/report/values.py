@@ -36,9 +36,13 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
         raw: For each attribute the raw shares of the same values, if they are to be shown.
     """
     cards = []
+    silent = []
     for place, spread in enumerate(release.histograms()):
         beside = None if raw is None else np.asarray(raw[place])
-        cards.append(_card(spread, beside))
+        if spread.measured:
+            cards.append(_card(spread, beside))
+        else:
+            silent.append(spread.name)
     key = [tag("li", tag("i", class_="c1"), "released")]
     key.append(tag("li", tag("i", class_="pale"), f"released, {' or '.join(PALE)}"))
     if raw is not None:
@@ -52,19 +56,17 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
             f"Inside a region {release.schema.unit_names[1]} are taken to be spread evenly, so "
             "values that no region tells apart have the same share.",
         )
-    return join([even, tag("ul", *key, class_="key"), tag("div", *cards, class_="cards")])
+    nothing = None
+    if silent:
+        nothing = tag("p", f"Not measured: the release says nothing about {', '.join(silent)}.")
+    drawn = tag("div", *cards, class_="cards") if cards else None
+    return join([even, tag("ul", *key, class_="key"), drawn, nothing])
 
 
 def _card(spread: Spread, raw: Any) -> Safe:
     numeric = isinstance(spread.attribute, Numeric)
     name = "how often each item occurs" if spread.attribute is None else spread.name
     shares = spread.shares
-    if not spread.measured:
-        return tag(
-            "div",
-            tag("h3", name),
-            tag("p", "Not measured: the release says nothing about this attribute.", class_="note"),
-        )
     picture = _histogram(spread, raw) if numeric else _bars(spread, raw)
     rows = []
     for place in _first(shares, _IN_NUMBERS, numeric):
@@ -98,7 +100,7 @@ def _first(shares: Any, most: int, in_order: bool) -> list[int]:
     """The places to show: the largest if there are too many, else all."""
     if in_order or len(shares) <= most:
         return list(range(min(len(shares), most)))
-    return np.argsort(-shares, kind="stable")[:most].tolist()  # type: ignore[no-any-return]
+    return sorted(np.argsort(-shares, kind="stable")[:most].tolist())  # as the schema has them
 
 
 def _bars(spread: Spread, raw: Any) -> Safe:

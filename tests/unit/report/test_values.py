@@ -23,7 +23,7 @@ def test_no_even_spread_is_drawn_for_what_was_not_measured(releases: dict[str, P
     )
     assert undivided.unmeasured == ("age",) and release.unmeasured == ()
     page = str(values(undivided, None))
-    assert "Not measured: the release says nothing about this attribute." in page
+    assert "Not measured: the release says nothing about age." in page
     assert "<svg" not in page and "<table" not in page
     assert "<svg" in str(values(release, None))
 

@@ -1,0 +1,84 @@
+"""Findings: what stands out of the noise, in the schema's order and words."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hedgerow as hr
+from hedgerow import sample
+from hedgerow.release import Release
+from hedgerow.report.findings import _card, findings, notable
+from hedgerow.report.page import page
+from hedgerow.verification import verify
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+FOLDERS = sorted(path.name for path in GOLDEN.iterdir() if path.is_dir() and path.name[0] != "_")
+
+
+@pytest.fixture(scope="module")
+def release() -> Release:
+    return hr.publish(sample.people(3000, seed=3), sample.schema(), epsilon=2, seed=7)
+
+
+def test_the_class_comes_first_and_noise_never(release: Release) -> None:
+    found = notable(release)
+    assert found[0].name == "readmitted" and 2 <= len(found) <= 4
+    nothing = hr.publish(sample.people(40, seed=3), sample.schema(), epsilon="0.01", seed=7)
+    assert notable(nothing) == [] and findings(nothing) is None
+    assert "Findings" not in page(nothing)
+
+
+def test_findings_come_before_the_promise_and_have_intervals(release: Release) -> None:
+    text = page(release)
+    assert text.index('id="findings"') < text.index('id="promise"')
+    assert 'class="ends"' in text and "95% interval" in text
+
+
+def test_a_claim_is_made_only_where_intervals_allow_it(release: Release) -> None:
+    spread = notable(release)[0]
+    ends = {"low": np.array([80.0, 10.0]), "high": np.array([120.0, 30.0])}
+    clear: Any = replace(spread, counts=np.array([100.0, 20.0]), **ends)
+    assert "The most frequent is no: about 100 people" in _card(clear, "people")
+    ends["high"] = np.array([120.0, 90.0])
+    assert "the intervals do not tell" in _card(replace(clear, **ends), "people")
+
+
+def test_values_keep_the_order_of_the_schema(release: Release) -> None:
+    labels = {one.name: one.labels for one in release.histograms()}
+    for spread in notable(release):
+        text = _card(spread, "people")
+        places = [text.find(f'scope="row">{label}<') for label in labels[spread.name]]
+        shown = [place for place in places if place >= 0]
+        assert shown == sorted(shown)
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_commands_of_a_page_work_on_this_release(name: str) -> None:
+    release = Release.load(GOLDEN / name)
+    (asked,) = shlex.split(release.describe().example)
+    items = release.schema.kind == "transactions"
+    assert len(release.count([asked.split(", ")] if items else asked)) == 1
+    text = page(GOLDEN / name)
+    assert f"hedgerow query release/ {release.describe().example}" in text.replace("&#x27;", "'")
+    for spread in notable(release)[:1]:
+        if spread.attribute is not None:
+            assert "hedgerow table release/" in text and len(release.table(spread.name))
+
+
+def test_attributes_that_it_says_nothing_about_are_named() -> None:
+    method = hr.DiffGen(specialisations=2, marginals=False)
+    release = hr.publish(sample.people(800, seed=3), sample.schema(), method, epsilon=1, seed=7)
+    assert release.unmeasured
+    text = page(release)
+    assert f"It says nothing about {', '.join(release.unmeasured)}." in text
+
+
+def test_a_release_that_cannot_be_relied_on_has_no_findings(release: Release) -> None:
+    broken = replace(release, guarantee=release.guarantee | {"epsilon": "1/9"})
+    assert 'id="findings"' not in page(broken, verdict=verify(broken))
