@@ -32,7 +32,7 @@ def read(attribute: Categorical, value: str) -> str | None:
     [
         ("age-bands", 21, 3),
         ("countries", 249, 6),  # five regions, and Antarctica
-        ("icd-9-cm", 160, 19),
+        ("icd-9-cm", 162, 19),
         ("icd-10-cm", 284, 22),
         ("nace-2", 21, 2),
         ("us-states", 51, 4),
@@ -79,7 +79,7 @@ def test_all_of_them_are_tested_and_name_a_source() -> None:
         ("icd-10-cm", "Z3A.40", "Z30-Z3A Reproduction"),
         ("icd-10-cm", "O9A", "O94-O9A Other obstetric conditions"),
         ("icd-10-cm", "Y04.0XXA", "X92-Y09 Assault"),
-        ("icd-10-cm", "U07.1", "U00-U49 Codes for special purposes"),
+        ("icd-10-cm", "U07.1", "U00-U85 Codes for special purposes"),
         ("icd-10-cm", "428", None),
         ("countries", "FR", "France"),
         ("countries", "FRA", "France"),
