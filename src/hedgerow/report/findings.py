@@ -11,6 +11,7 @@ from hedgerow.release.histogram import Spread
 from hedgerow.release.plots import PALE
 from hedgerow.report.divisions import whole
 from hedgerow.report.html import PICTURE, Safe, join, table, tag
+from hedgerow.schema import Numeric
 
 __all__ = ["findings", "notable"]
 
@@ -50,13 +51,14 @@ def findings(release: Release) -> Safe | None:
         "probability of at least 95%, whatever the data looks like. Where lines overlap, do not "
         "say which number is larger. Pale bars are mostly noise."
     )
-    return join([tag("div", *cards, class_="cards"), tag("p", note, class_="note")])
+    return join([tag("div", *cards, class_="cards broad"), tag("p", note, class_="note")])
 
 
 def _card(spread: Spread, people: str) -> Safe:
     items = spread.attribute is None
     order = np.argsort(-spread.counts, kind="stable")
-    shown = order[:_VALUES].tolist()
+    bands = isinstance(spread.attribute, Numeric)  # a few, and a gap between them would mislead
+    shown = order[: None if bands else _VALUES].tolist()
     if not items:
         shown.sort()  # as the schema has them
     # one value that nobody knows anything about must not shrink the others
@@ -92,11 +94,12 @@ def _sentence(spread: Spread, order: Any, people: str) -> str:
     ends = f"{whole(float(spread.low[first]))} to {whole(float(spread.high[first]))}"
     told = f"about {about} {people} (95% interval: {ends})"
     rest = float(np.max(np.delete(spread.high, first), initial=0.0))
+    # bands differ in width, so the largest of them need not be where values are densest
+    what = "largest band" if isinstance(spread.attribute, Numeric) else "most frequent"
     if float(spread.low[first]) > rest:
-        return f"The most frequent is {spread.labels[first]}: {told}."
+        return f"The {what} is {spread.labels[first]}: {told}."
     return (
-        f"{spread.labels[first]} has {told}; whether it is the most frequent, the intervals do not "
-        "tell."
+        f"{spread.labels[first]} has {told}; whether it is the {what}, the intervals do not tell."
     )
 
 

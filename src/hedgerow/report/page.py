@@ -163,8 +163,8 @@ def _sections(
     kind = KINDS[release.kind]
     doubted = doubt(release, verdict)
     found: list[tuple[str, str, Safe | None]] = [
-        ("short", "In short", _short(release, doubted, against)),
         ("findings", "Findings", None if doubted is not None else findings(release)),
+        ("short", "In short", _short(release, doubted, against)),
         ("promise", "What is promised", promise(release, verdict)),
         ("budget", "What the budget was spent on", budget(release, doubted is None)),
         (
