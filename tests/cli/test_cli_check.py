@@ -183,8 +183,8 @@ def test_an_attribute_that_nearly_tells_people_apart(hedge: Hedge, tmp_path: Pat
     words = done.stderr.replace(str(tmp_path), "")
     assert not any(digit in words for digit in "0123456789") and "apart" not in done.stdout
     done = hedge("check", schema, "--data", data, "--json")
-    (warning,) = json.loads(done.stdout)["warnings"]
-    assert done.stderr == "" and "nearly tells people apart" in warning
+    warning, loud = json.loads(done.stdout)["warnings"]
+    assert done.stderr == "" and "NOT PRIVATE" in loud and "nearly tells people apart" in warning
     # a release does not depend on it
     done = hedge("publish", data, "--schema", schema, "--epsilon", 1, "--out", out)
     assert done.exit_code == 0 and "apart" not in done.stderr + done.stdout
@@ -200,5 +200,6 @@ def test_what_became_of_the_rows_is_told_to_the_holder(hedge: Hedge, ages: Path)
     facts = json.loads(
         hedge("check", ages / "schema.yaml", "--data", ages / "data.csv", "--json").stdout
     )
+    assert facts["private"] is False and "NOT PRIVATE" in facts["warnings"][0]
     assert facts["preparation"]["capped"] == 1 and facts["preparation"]["people"] == 2
-    assert len(facts["warnings"]) == 2
+    assert len(facts["warnings"]) == 3

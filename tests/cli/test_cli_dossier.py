@@ -40,6 +40,11 @@ def test_the_ledger_knows_total_and_date(hedge: Hedge, survey: Path, tmp_path: P
     assert "This release has the number 1 in it" in text and "| epsilon | 1 | 2 | 3 |" in text
     made = yaml.safe_load(record.read_text(encoding="utf-8"))
     assert "within a total" in made["deployment"]["deployment_model"]["release_type_details"]
+    manifest = release / "manifest.json"
+    manifest.write_text(manifest.read_text("utf-8") + "\n", "utf-8")  # the id stays, the hash not
+    done = hedge("dossier", release, "--ledger", ledger, "--out", out, "--overwrite")
+    assert done.exit_code == 0 and "another release by its hash" in " ".join(done.stderr.split())
+    assert "This release is not in it" in out.read_text(encoding="utf-8")
 
 
 def test_a_ledger_without_the_release(hedge: Hedge, published: Path, tmp_path: Path) -> None:

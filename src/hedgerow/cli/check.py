@@ -83,9 +83,15 @@ def check(
             )
         found = looked if known.kind == "table" else None
     if as_json:
-        for sentence in [] if found is None else found.warnings():
-            warn(sentence, as_json)
-        print_json(_facts(known, data) | {"preparation": None if found is None else asdict(found)})
+        told: dict[str, Any] = {"preparation": None}
+        if found is not None:
+            loud = (
+                "NOT PRIVATE: `preparation` holds exact counts, for the holder of the data alone."
+            )
+            for sentence in (loud, *found.warnings()):
+                warn(sentence, as_json)
+            told = {"private": False, "preparation": asdict(found)}
+        print_json(_facts(known, data) | told)
         return
     say(f"{known.name}: the schema is right.")
     if known.kind == "table":

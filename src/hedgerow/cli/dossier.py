@@ -13,7 +13,7 @@ from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
-    from hedgerow.report.dossier import Booked
+    from hedgerow.report.booked import Booked
 
 _PAGES = (".html", ".htm")
 _TEXTS = (".md", ".markdown")
@@ -78,9 +78,7 @@ def dossier(
         refuse_releases(file)
         refuse_existing(file, overwrite, "--out" if file is out else "--record")
     opened, verdict = Release.load(release), verify(release)
-    booked = None if ledger is None else _booked(opened, release, ledger, dataset)
-    if booked is not None and booked[1] is None:
-        warn(f"The release is not booked in {ledger}.", as_json)
+    booked = None if ledger is None else _booked(opened, release, ledger, dataset, as_json)
     left: list[str] = []
     if record is not None:  # before anything is written, since it may be refused
         made = deployment_record(opened, verdict, published, booked)
@@ -108,20 +106,26 @@ def dossier(
         raise typer.Exit(doubted.exit_code)
 
 
-def _booked(release: Release, folder: Path, ledger: Path, dataset: str | None) -> Booked:
-    """The data set of a release in a ledger, and its entry."""
+def _booked(
+    release: Release, folder: Path, ledger: Path, dataset: str | None, as_json: bool
+) -> Booked:
+    """The data set of a release in a ledger, and its entry; warns of what is wrong."""
     from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
     from hedgerow.privacy.budget_ledger.rules import digest_of
+    from hedgerow.report.booked import doubts, found_in
 
     accounts = BudgetLedger(ledger).accounts()
-    digest, name = digest_of(folder), release.ledger.get("release_id")
-    for account in accounts:
-        for entry in account.entries:
-            if (name is not None and entry.release_id == name) or entry.digest == digest:
-                return account, entry
-    wanted = dataset or release.schema.name
+    found, why = found_in(accounts, release, digest_of(folder))
+    if found is not None and found[1] is not None:
+        for sentence in doubts(release, found[1]):
+            warn(sentence, as_json)
+        return found
+    if why is not None:
+        warn(why, as_json)
+    wanted = dataset or (release.schema.name if found is None else found[0].name)
     for account in accounts:
         if account.name == wanted:
+            warn(f"The release is not booked in {ledger}.", as_json)
             return account, None
     raise UsageError(
         f"{ledger} has neither this release nor a data set called {wanted!r}.",

@@ -45,6 +45,7 @@ __all__ = [
     "Questions",
     "Release",
     "example_of",
+    "noisy_counts",
     "note_saved",
     "protected_rows",
 ]
@@ -95,6 +96,8 @@ class Description:
         protected: Who is hidden: the unit of protection.
         suppressed: What is not published and why, as sentences; None if everything is.
         people: What its counts are of.
+        counts: How the published counts come about, as sentences.
+        processed: What is computed from them, as a sentence.
         record: What one of the records is called that are drawn from it.
         example: A query that it understands, in quotes.
     """
@@ -107,6 +110,11 @@ class Description:
     protected: str
     suppressed: str | None
     people: str
+    counts: str = ""
+    processed: str = (
+        "Noisy counts are made consistent and rounded; intervals and synthetic rows follow from "
+        "them."
+    )
     record: str = "row"
     example: str
 
@@ -130,6 +138,22 @@ def example_of(schema: Schema) -> str:
     first = schema.attributes[0]
     end = 1 if isinstance(first, Categorical) else max(1, first.grid // 2)
     return quote(Query(((0, ((0.0, float(end)),)),)).text(schema))
+
+
+def noisy_counts(guarantee: Mapping[str, object]) -> str:
+    """How counts of all regions or itemsets come about, in words.
+
+    Example:
+        >>> noisy_counts({"accounting": "pure"})[:50]
+        'Every published count has discrete Laplace noise; '
+    """
+    noise = "discrete Laplace noise"
+    if guarantee.get("accounting") == "zcdp":
+        noise = "discrete Gaussian or discrete Laplace noise"
+    return (
+        f"Every published count has {noise}; no floating-point number comes between an exact count "
+        "and what is drawn."
+    )
 
 
 Questions = str | Query | Mapping[str, object] | Iterable[object]

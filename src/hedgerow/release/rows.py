@@ -28,7 +28,14 @@ from hedgerow.measured.conversion import exact
 from hedgerow.measured.generalized import csv_blocks, dictionary
 from hedgerow.measured.partition import Parts
 from hedgerow.optimise.hierarchy import generalised_attributes
-from hedgerow.release.base import Description, Questions, Release, example_of, protected_rows
+from hedgerow.release.base import (
+    Description,
+    Questions,
+    Release,
+    example_of,
+    noisy_counts,
+    protected_rows,
+)
 from hedgerow.release.files import Content, check_file, read_table
 from hedgerow.release.manifest import MANIFEST, Document
 from hedgerow.schema import Attribute
@@ -84,11 +91,23 @@ class RowsRelease(Release):
             number=len(self.counts),
             summary=f"It holds generalised rows, each shared by several {people}.",
             people=f"{people} published",
+            counts=self._made(),
+            processed="Estimates, intervals and synthetic rows follow from published rows.",
             largest=f"rows that most {people} share",
             example=example_of(self.schema),
             protected=protected_rows(self.schema),
             suppressed=self._suppressed(),
         )
+
+    def _made(self) -> str:
+        if self.settings.get("mode") == "sampled":
+            those = self.schema.unit_names[1]
+            return (
+                f"No noise is added to published counts: they are exact counts of {those} who were "
+                "sampled at random, and rows that too few of them share are suppressed. Sampling "
+                "and suppression together are what protects them."
+            )
+        return f"{noisy_counts(self.guarantee)} Rows below a public threshold are suppressed."
 
     def _suppressed(self) -> str | None:
         rule = self.ledger.get("suppression")

@@ -40,7 +40,7 @@ from hedgerow.measured.generalized import (
 )
 from hedgerow.measured.marginals import Marginals
 from hedgerow.measured.partition import GridPartition, Partition
-from hedgerow.release.base import Description, Questions, example_of, protected_rows
+from hedgerow.release.base import Description, Questions, example_of, noisy_counts, protected_rows
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import bands
 from hedgerow.release.measured import MeasuredRelease
@@ -96,6 +96,7 @@ class TableRelease(MeasuredRelease):
             people=f"{self.schema.unit_names[1]} counted",
             largest="largest regions",
             example=example_of(self.schema),
+            counts=noisy_counts(self.guarantee),
             protected=protected_rows(self.schema),
             suppressed=self._suppressed(),
         )

@@ -21,7 +21,7 @@ from hedgerow.estimate.itemsets.model import ItemsetModel, model_of
 from hedgerow.estimate.itemsets.rows import rows_table
 from hedgerow.estimate.synthesize import check_whole
 from hedgerow.measured.itemsets import MOST_STRATA, CoreCells, Itemsets
-from hedgerow.release.base import Description, Questions
+from hedgerow.release.base import Description, Questions, noisy_counts
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import Spread, item_spread
 from hedgerow.release.measured import MeasuredRelease
@@ -82,6 +82,7 @@ class TransactionsRelease(MeasuredRelease):
             summary=f"It holds noisy counts: {self._counted()}. No raw record is in it, and no "
             "exact count.",
             people=f"{self.schema.unit_names[1]} counted",
+            counts=noisy_counts(self.guarantee),
             record="record",
             largest="most frequent itemsets",
             example=quote(", ".join(self.items.given[:2])),

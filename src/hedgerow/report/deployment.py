@@ -16,7 +16,8 @@ from hedgerow.measured.conversion import exact
 from hedgerow.release import Release
 from hedgerow.release.manifest import package_version
 from hedgerow.report import words
-from hedgerow.report.dossier import Booked, mechanisms, preparation
+from hedgerow.report.booked import Booked
+from hedgerow.report.handling import mechanisms, preparation
 from hedgerow.report.promise import doubt
 from hedgerow.verification.verify import Verdict
 
@@ -93,8 +94,7 @@ def deployment_record(
                 "access_type": "Non-interactive",
             },
             "accounting": {
-                "post_processing": "Noisy counts are made consistent and rounded; intervals and "
-                "synthetic rows follow from them. None of it looks at the data again.",
+                "post_processing": f"{told.processed} None of it looks at the data again.",
                 "composition": "Charges add up along every path to a published number, and the "
                 "largest sum is what was spent; parts of a path are disjoint.",
             },
@@ -146,11 +146,13 @@ def _slug(name: str) -> str:
 
 def _date(given: str | None, booked: Booked | None) -> str:
     entry = None if booked is None else booked[1]
-    text = given or (None if entry is None else entry.booked[:10])
+    text = given
+    if text is None and entry is not None and entry.state == "published":
+        text = entry.booked[:10]
     if text is None:
         raise UsageError(
             "nothing says when the release was published, and a record needs the date",
-            hint="Add --published 2026-01-31, or the budget ledger that it was booked in.",
+            hint="Add --published 2026-01-31, or the budget ledger that booked it as published.",
         )
     try:
         return datetime.date.fromisoformat(text).isoformat()

@@ -11,20 +11,17 @@ from fractions import Fraction
 from typing import Any
 
 from hedgerow.measured.conversion import exact
-from hedgerow.methods import METHODS
-from hedgerow.privacy.budget_ledger.records import Account, Entry, plain
+from hedgerow.privacy.budget_ledger.records import plain
 from hedgerow.release import Release
 from hedgerow.report import words
+from hedgerow.report.booked import Booked, doubts
+from hedgerow.report.handling import mechanisms, preparation
 from hedgerow.report.kinds import KINDS
 from hedgerow.report.outline import Bullets, Grid, Part, Section
 from hedgerow.report.promise import Doubt, after, doubt, factor, percent_up
-from hedgerow.schema import Schema
 from hedgerow.verification.verify import Verdict
 
-__all__ = ["Booked", "dossier", "lead", "mechanisms", "preparation", "warning"]
-
-Booked = tuple[Account, Entry | None]
-"""A data set of a budget ledger, and the entry of the release in it, if it is found."""
+__all__ = ["dossier", "lead", "warning"]
 
 OPEN = "(to be completed by a person)"
 _ODDS = ((1, 1000), (1, 100), (1, 10), (1, 2))
@@ -81,7 +78,7 @@ def dossier(release: Release, verdict: Verdict, booked: Booked | None = None) ->
         Section("Mechanisms and the use of the budget", _mechanisms(release)),
         Section("Utility and bias", _utility(release)),
         Section("Trust model, security and exposure", _TRUST),
-        Section("Composition with other releases", _composition(booked)),
+        Section("Composition with other releases", _composition(release, booked)),
         Section("Verification", _verification(verdict)),
         Section("Remaining risks", _risks(release)),
         Section("Decision", _SIGNATURE),
@@ -139,8 +136,11 @@ def _parameters(release: Release, doubted: Doubt | None) -> tuple[Part, ...]:
 
 
 def _accounting(release: Release) -> str:
-    pure = release.guarantee.get("accounting") != "zcdp"
-    return "pure differential privacy" if pure else "zero-concentrated differential privacy"
+    if release.guarantee.get("accounting") == "zcdp":
+        return "zero-concentrated differential privacy"
+    if not exact(release.guarantee["delta"]):
+        return "pure differential privacy"
+    return "approximate differential privacy, whose delta pays for suppressing small rows"
 
 
 def _unit(release: Release) -> tuple[Part, ...]:
@@ -151,7 +151,12 @@ def _unit(release: Release) -> tuple[Part, ...]:
         f"{promise.get('neighbours', 'not stated')}.",
         f"Counts are of {many}.",
     ]
-    if schema.person is not None:
+    if schema.items is not None and schema.items.person is not None:
+        parts.append(
+            f"A person is identified by the column {schema.items.person}, which is not published. "
+            "All of a person's rows are one record, so that all their items are protected together."
+        )
+    elif schema.person is not None:
         parts.append(
             f"A person is identified by the column {schema.person.column}, which is not published. "
             f"At most {schema.person.max_rows} of a person's rows are counted; which ones is "
@@ -183,38 +188,17 @@ def _protected(release: Release) -> tuple[Part, ...]:
     )  # fmt: skip
 
 
-def preparation(schema: Schema) -> list[str]:
-    """What is done to data before it is counted, as sentences."""
-    told = []
-    if schema.identifiers:
-        told.append(f"Columns dropped: {', '.join(schema.identifiers)}.")
-    if schema.items is not None:
-        items = schema.items
-        told.append(
-            f"Items outside the public universe: {items.foreign}; records without items: "
-            f"{items.empty}; at most {items.max_items or 'any number of'} items of a record count."
-        )
-    return [
-        *told,
-        "Each rule looks at one record, or at the rows of one person, alone.",
-    ]
-
-
 def _public(release: Release) -> tuple[Part, ...]:
     schema = release.schema
     about = schema.metadata
+    signed = f"Who confirmed that everything in the schema is public knowledge: {OPEN}"
     if about.reviewer is not None:
         signed = (
             f"{about.reviewer} signed off on {about.reviewed} that everything in the schema is "
             "public knowledge."
         )
-    elif release.guarantee.get("began_as_draft"):
-        signed = (
-            "The schema began as a draft that was read off the private data, and names nobody who "
-            "reviewed it. A person must confirm that all of it is public knowledge: " + OPEN
-        )
-    else:
-        signed = f"Who confirmed that everything in the schema is public knowledge: {OPEN}"
+    if release.guarantee.get("began_as_draft"):
+        signed = f"The schema began as a draft that was read off the private data. {signed}"
     rows = []
     for attribute in [*schema.attributes, *([schema.target] if schema.target else [])]:
         rows.append(
@@ -244,22 +228,6 @@ def _public(release: Release) -> tuple[Part, ...]:
             else []
         ),
     )  # fmt: skip
-
-
-def mechanisms(release: Release) -> str:
-    """The mechanisms of a release, in a paragraph."""
-    about = METHODS[release.method].words if release.method in METHODS else "is not installed here"
-    noise = "discrete Laplace noise"
-    if release.guarantee.get("accounting") == "zcdp":
-        noise = "discrete Gaussian noise, or discrete Laplace noise,"
-    text = (
-        f"{release.method} {about}. Choices are made by the exponential mechanism or by "
-        f"permute-and-flip, and counts get {noise} before anything is published. All are sampled "
-        "exactly, in integer arithmetic, from a cryptographic random source; no floating-point "
-        "number comes between an exact count and what is drawn."
-    )
-    suppressed = release.describe().suppressed
-    return text + (f" {suppressed}" if suppressed else "")
 
 
 def _mechanisms(release: Release) -> tuple[Part, ...]:
@@ -294,9 +262,9 @@ def _utility(release: Release) -> tuple[Part, ...]:
     return (
         *parts,
         f"{title}. {text}",
-        "Noise is as large for small groups as for large ones, so small groups, often minorities, "
-        "have the larger relative errors. Before decisions about such a group are based on the "
-        "release, look at its interval.",
+        "Noise, sampling and suppression weigh more on small groups, often minorities, which have "
+        "the larger relative errors. Before decisions about such a group are based on the release, "
+        "look at its interval.",
     )
 
 
@@ -318,7 +286,7 @@ _TRUST: tuple[Part, ...] = (
 )  # fmt: skip
 
 
-def _composition(booked: Booked | None) -> tuple[Part, ...]:
+def _composition(release: Release, booked: Booked | None) -> tuple[Part, ...]:
     adds = "Several releases about the same people add up: epsilons to epsilons, deltas to deltas."
     if booked is None:
         return (adds, f"No budget ledger was given. The total over all releases: {OPEN}")
@@ -342,6 +310,7 @@ def _composition(booked: Booked | None) -> tuple[Part, ...]:
     return (
         adds,
         f"The budget ledger keeps the data set {account.name}. {which}",
+        *([] if entry is None else doubts(release, entry)),
         Grid("The total", ("budget", "spent", "left", "of"), rows),
         Grid("All releases that were booked", heads, releases),
     )
@@ -375,10 +344,14 @@ def _risks(release: Release) -> tuple[Part, ...]:
          "their intervals look more certain than they are."),
         ("Software", "A mistake in hedgerow or in what it is built on could break the guarantee."),
     ]  # fmt: skip
-    if release.schema.person is None:
-        found.insert(
-            1, ("Several records of a person", "If there are any, their person is protected less.")
+    schema = release.schema
+    several = ("Several records of a person", "If there are any, their person is protected less.")
+    if schema.person is not None or (schema.items is not None and schema.items.person is not None):
+        several = (
+            "Several identifiers of a person",
+            "Whoever appears under more than one counts as several people, and is protected less.",
         )
+    found.insert(1, several)
     return (Bullets(tuple(found)), f"Other risks, and what is done about them: {OPEN}")
 
 

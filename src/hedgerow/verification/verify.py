@@ -228,9 +228,9 @@ def _protection(release: Release) -> str:
     if query is False:
         raise Failed("nobody vouched that each row of the database query depends on one person")
     words += "; each row of a database query was acknowledged to be one person's" if query else ""
-    if release.schema.metadata.reviewer is not None:
-        return f"{words}; the schema states who signed it off"
-    return words + ("; the schema began as a draft from private data" if draft else "")
+    words += "; the schema began as a draft from private data" if draft else ""
+    signed = release.schema.metadata.reviewer is not None
+    return words + ("; the schema states who signed it off" if signed else "")
 
 
 def _unit(schema: Schema) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import os
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import yaml
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.errors import HedgerowError, ReleaseError, UsageError
+from hedgerow.privacy.budget_ledger.records import Account, Entry
 from hedgerow.release import Release
 from hedgerow.report.deployment import deployment_record, open_places, record_text
 from hedgerow.sample.shop import shop_schema, transactions
@@ -118,6 +120,26 @@ def test_the_date_must_be_known(releases: dict[str, Release]) -> None:
     assert datetime.date.fromisoformat(
         record_of(release)["deployment"]["basic"]["publication_date"]
     )
+
+
+@pytest.mark.parametrize("state", ["booked", "drawn", "published", "withdrawn", "returned"])
+def test_a_ledger_knows_the_date_of_what_it_calls_published(
+    releases: dict[str, Release], state: Any
+) -> None:
+    release = releases["table"]
+    entry = Entry(
+        number=1, unit="row", method="diffmulti", epsilon=Fraction(1, 3), delta=Fraction(0),
+        booked="2026-01-31T10:00:00", state=state,
+    )  # fmt: skip
+    account = Account(
+        name="x", epsilon=Fraction(1), delta=Fraction(0), opened="2026", entries=(entry,)
+    )
+    if state == "published":
+        made = deployment_record(release, verify(release), None, (account, entry))
+        assert made["deployment"]["basic"]["publication_date"] == DATE
+    else:
+        with pytest.raises(UsageError, match="date"):
+            deployment_record(release, verify(release), None, (account, entry))
 
 
 def test_a_test_release_is_not_registered(releases: dict[str, Release]) -> None:

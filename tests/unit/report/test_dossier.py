@@ -7,14 +7,18 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.privacy.budget_ledger.records import Account, Entry
 from hedgerow.release import Release
+from hedgerow.report.booked import doubts, found_in
 from hedgerow.report.dossier import OPEN, dossier, lead, warning
+from hedgerow.report.handling import mechanisms
 from hedgerow.report.outline import Bullets, Grid, Section, as_html, as_markdown
+from hedgerow.sample.shop import shop_schema, transactions
 from hedgerow.schema import Metadata
 from hedgerow.verification import verify
 
@@ -59,6 +63,36 @@ def test_odds_unit_and_ledger(release: Release) -> None:
     assert "No budget ledger was given" in text_of(release)
 
 
+def booked(release: Release, **other: object) -> tuple[Account, Entry]:
+    named = replace(ENTRY, release_id="a1", digest="d1", **other)  # type: ignore[arg-type]
+    return replace(ACCOUNT, entries=(named,)), named
+
+
+def test_an_id_alone_does_not_confirm_a_booking(release: Release) -> None:
+    named = replace(release, ledger=release.ledger | {"release_id": "a1"})
+    account, entry = booked(named)
+    assert found_in([account], named, "d1") == ((account, entry), None)
+    found, why = found_in([account], named, "d2")
+    assert found == (account, None) and why is not None and "its hash" in why
+    old = replace(entry, digest=None)
+    found, why = found_in([replace(account, entries=(old,))], named, "d2")
+    assert found is not None and found[1] == old and why is None
+    assert "no hash" in text_of(named, found)
+    for other in ({"epsilon": Fraction(2)}, {"method": "diffgen"}, {"unit": "person by id"}):
+        account, entry = booked(named, **other)
+        unsure = replace(account, entries=(replace(entry, digest=None),))
+        assert found_in([unsure], named, "d2")[0] == (unsure, None)
+        (told,) = doubts(named, entry)
+        assert f"differs from the release in: {next(iter(other))}" in told
+    assert found_in([account], release, "d2") == (None, None)
+
+
+@pytest.mark.parametrize("state", ["withdrawn", "returned"])
+def test_an_entry_that_does_not_count_is_told_of(release: Release, state: str) -> None:
+    account, entry = booked(release, state=state)
+    assert f"The entry was {state}" in text_of(release, (account, entry))
+
+
 def test_what_is_not_known_is_left_open(release: Release) -> None:
     grid = dossier(release, verify(release))[0].parts[0]
     assert isinstance(grid, Grid)
@@ -70,6 +104,44 @@ def test_what_is_not_known_is_left_open(release: Release) -> None:
     named = replace(release, schema=replace(release.schema, metadata=about))
     assert "Ada Brown signed off on 2026-01-31" in text_of(named)
     assert "Who confirmed" in text_of(release)
+
+
+def test_a_reviewer_does_not_hide_that_a_schema_began_as_a_draft(release: Release) -> None:
+    about = Metadata(reviewer="Ada Brown", reviewed="2026-01-31")
+    schema = replace(release.schema, metadata=about)
+    named = replace(release, schema=schema, guarantee=release.guarantee | {"began_as_draft": True})
+    text = text_of(named)
+    assert "began as a draft" in text and "Ada Brown signed off" in text
+    (found,) = (one for one in verify(named).checks if one.name == "unit of protection")
+    assert "began as a draft" in found.words and "who signed it off" in found.words
+
+
+@pytest.mark.parametrize("mode", ["noisy", "sampled"])
+def test_suppression_is_not_called_pure_and_sampled_counts_not_noisy(mode: str) -> None:
+    method = hr.Supermodular(mode=mode)
+    people = sample.people(400, seed=3)
+    release = hr.publish(people, sample.schema(), method, epsilon=4, delta="1e-6")
+    text = text_of(release)
+    assert "pure differential" not in text and "approximate differential privacy" in text
+    assert ("Every published count has discrete Laplace noise" in text) == (mode == "noisy")
+    assert ("exact counts of people who were sampled" in text) == (mode == "sampled")
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_exponential_mechanism_is_named_where_it_is_used(name: str) -> None:
+    release = Release.load(GOLDEN / name)
+    assert ("exponential mechanism" in mechanisms(release)) == (release.method != "diffpart")
+
+
+def test_all_rows_of_a_person_are_one_record_of_items() -> None:
+    items = replace(shop_schema().transaction_items, column=None, person="card", item="item")
+    schema = replace(shop_schema(), unit="person", items=items)
+    rows = [(card, item) for card, line in enumerate(transactions(200, seed=1)) for item in line]
+    data = pa.table({"card": [card for card, _ in rows], "item": [item for _, item in rows]})
+    text = text_of(hr.publish(data, schema, epsilon=1))
+    assert "All of a person's rows are one record" in text and "k times epsilon" in text
+    assert "stated in the schema and cannot be checked" not in text
+    assert "Several records of a person" not in text and "Several identifiers" in text
 
 
 def test_a_person_with_several_rows() -> None:
