@@ -21,7 +21,7 @@ _MISSING = (
     "There is no upper end: people whose rows are suppressed are missing, and nobody can say how "
     "many those are."
 )
-NOT_MEASURED = "not measured"  # of `basis`
+NOT_MEASURED, MODELLED = "not measured", "modelled"  # of `basis`
 _IN_WORDS = 5  # up to so many answers are told in sentences, more in a table
 _IN_TABLE = 200  # more rows than this nobody reads in a terminal
 _SWAMPED = 0.5  # a cut part beyond this share of the estimate says more than the estimate
@@ -274,7 +274,10 @@ def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -
             else f"since only {share:g} of them were sampled"
         )
         say(f"  noise: give or take {number(noise)} of these, {cause}")
-        say(_BASES[columns["basis"][place]].format("rows"))
+        if columns["basis"][place] == MODELLED:
+            say("  basis: modelled, since people whose rows are suppressed are missing")
+        else:
+            say(_BASES[columns["basis"][place]].format("rows"))
     say(f"\n{_MISSING}")
 
 

@@ -209,6 +209,7 @@ def _facts(found: CountTable) -> dict[str, Any]:
     return {
         "level": found.level,
         "simultaneous": found.simultaneous,
+        "picked": found.picked,
         "by": found.by,
         "cells": [
             {name: plain(value) for name, value in row.items()}

@@ -6,7 +6,8 @@
   everybody, single items if long records count in full for them, and sets of items that were
   counted together.
 - *modelled*: every attribute of the query was counted, but not all of them together, or not in
-  parts as fine as the query's: the rest is a model's.
+  parts as fine as the query's: the rest is a model's. Of generalised rows, all that cuts no row:
+  people whose rows are suppressed are missing.
 - *assumed even*: the same by regions alone, or by generalised rows: the query cuts some of them, in
   which records are assumed to lie evenly.
 - *not measured*: the release says nothing about some attribute of the query. It has no table, and

@@ -255,7 +255,8 @@ class Release(ABC):
             simultaneous: Whether it should hold for all cells of the table at once.
             bins: How attributes are divided: the lower ends of bands for a number, a level of the
                 taxonomy for categories (1 is the level below the root).
-            top: Only so many cells, the largest first.
+            top: Only so many cells, the largest first. The level is then that of a cell which was
+                not picked for its count; with `simultaneous` it holds for these too.
 
         Raises:
             UsageError: If an attribute, a division or the condition cannot be understood.

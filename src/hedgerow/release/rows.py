@@ -19,7 +19,7 @@ import pyarrow as pa
 from hedgerow.arrays import Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers, read_many
-from hedgerow.estimate.basis import basis_of
+from hedgerow.estimate.basis import MEASURED, MODELLED, basis_of
 from hedgerow.estimate.intervals.conditions import CLASS
 from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.rows_bounds import least_by_noise, least_by_sampling
@@ -197,6 +197,8 @@ class RowsRelease(Release):
         endless = np.full(len(asked), math.inf)
         below = np.maximum(estimate - noise - inside, 0.0)
         basis = basis_of(asked, cut == 0, self._unmeasured)
+        # even a query that cuts no row misses people whose rows are suppressed
+        basis = np.where(basis == MEASURED, MODELLED, basis)
         return Answers(estimate, inside, endless, noise, below, endless, level, basis=basis)
 
     @property

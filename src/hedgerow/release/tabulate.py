@@ -72,6 +72,8 @@ class CountTable:
         total: What it says of all of them together.
         by: Whether these are counts or shares of the total.
         simultaneous: Whether the intervals hold all together at the level.
+        picked: Whether cells were picked by their estimates and the intervals do not allow for it.
+            One that holds with 95% for a cell chosen beforehand holds less often for the largest.
     """
 
     names: tuple[str, ...]
@@ -80,6 +82,7 @@ class CountTable:
     total: Answers
     by: Literal["count", "share"]
     simultaneous: bool
+    picked: bool = False
 
     def __len__(self) -> int:
         """The number of cells."""
@@ -124,6 +127,8 @@ class CountTable:
             self,
             labels=tuple(tuple(column[place] for place in order) for column in self.labels),
             answers=_taken(self.answers, order),
+            # intervals that hold for all cells at once hold for those that are kept
+            picked=self.picked or (len(order) < len(self) and not self.simultaneous),
         )
 
 

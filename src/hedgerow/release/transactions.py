@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from shlex import quote
@@ -225,7 +225,8 @@ class TransactionsRelease(MeasuredRelease):
             attributes: "item", or "item" twice for pairs of the most frequent items.
             where: Items that all records must hold too.
             by: "count", or "share" of all records.
-            level: The probability that an interval holds the truth, at least.
+            level: The probability that an interval holds the truth, at least, for a cell that was
+                not picked for its count (see `top`).
             simultaneous: Whether it should hold for all cells of the table at once.
             bins: Not for items.
             top: So many items, or pairs of so many, the most frequent first; all items by default,
@@ -253,6 +254,8 @@ class TransactionsRelease(MeasuredRelease):
             ("item", "with")[: len(wanted)], tuple(zip(*sets, strict=True)),
             [[*one, *held] for one in sets], [*held], self.count, by, level, simultaneous,
         )  # fmt: skip
+        if len(wanted) == MOST_TOGETHER:  # whose items were picked, even if all pairs hold at once
+            found = replace(found, picked=len(labels) < self.items.size)
         return found.largest(len(found) if top is None or len(wanted) > 1 else top)
 
     def histograms(self) -> tuple[Spread, ...]:

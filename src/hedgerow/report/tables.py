@@ -20,7 +20,8 @@ REMARKS = {
     "good": "good: the standard error is at most 16.5% of the estimate.",
     "fair": "fair: the standard error is at most a third of the estimate.",
     NOISE: "mostly noise: the standard error is more than a third of the estimate.",
-    MODELLED: "modelled: not counted by itself, so the estimate and its error are a model's.",
+    MODELLED: "modelled: not counted by itself or not in full, so the estimate and its error are a "
+    "model's.",
     ASSUMED_EVEN: "assumed even: it cuts regions, in which records are assumed to lie evenly; only "
     "the interval is known.",
     NOT_MEASURED: "not measured: the release says nothing about it.",
@@ -93,6 +94,11 @@ def how_to_read(table: CountTable) -> list[str]:
     found += [words for remark, words in REMARKS.items() if remark in table.reliability]
     if np.isinf(table.answers.high).any():
         found.append("People whose rows are suppressed are missing, so there is no upper end.")
+    if table.picked:
+        found.append(
+            "Cells were picked by their estimates, and the largest are often too large: the level "
+            "of an interval is that of a cell which was chosen without looking."
+        )
     if "item" in table.names:
         found.append("total: all records, each once; a record counts for every item that it holds.")
     if table.by == "share":

@@ -92,7 +92,7 @@ def test_counts_spread_rows_evenly():
 def test_the_basis_of_answers():
     found = release()
     asked = ["everybody", "age < 2", "job in Care", "ill = true"]
-    assert found.count(asked).basis.tolist() == ["measured", *["assumed even"] * 3]
+    assert found.count(asked).basis.tolist() == ["modelled", *["assumed even"] * 3]
     assert found.unmeasured == ()
     # as if all rows left the job and the class open
     lo, hi = found.lo.copy(), found.hi.copy()
@@ -100,7 +100,7 @@ def test_the_basis_of_answers():
     silent = dataclasses.replace(found, lo=lo, hi=hi)
     assert silent.unmeasured == ("job", "ill")
     assert silent.count(asked).basis.tolist() == [
-        "measured", "assumed even", "not measured", "not measured"]  # fmt: skip
+        "modelled", "assumed even", "not measured", "not measured"]  # fmt: skip
 
 
 def test_counts_of_sampled_rows_are_scaled():

@@ -14,7 +14,7 @@ from hedgerow import sample
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.release.tabulate import CountTable, reliability, tabulated
-from hedgerow.report.tables import lines
+from hedgerow.report.tables import how_to_read, lines
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +151,28 @@ def test_what_was_not_measured_is_not_ranked() -> None:
     arrow = table.to_arrow()
     for name in ("estimate", "low", "high"):
         assert [one is None for one in arrow[name].to_pylist()] == [False, True, False]
+
+
+def test_cells_that_were_picked_are_called_so(release: Any) -> None:
+    words = "picked by their estimates"
+    for options, picked in (
+        ({}, False), ({"top": 3}, True), ({"top": 3, "simultaneous": True}, False),
+        ({"top": 1000}, False),
+    ):  # fmt: skip
+        table = release.table("age", **options)
+        assert table.picked == picked == any(words in one for one in how_to_read(table))
+    wide, all_cells = (release.table("age", simultaneous=True, top=n) for n in (3, None))
+    kept = [all_cells.labels[0].index(one) for one in wide.labels[0]]
+    assert wide.answers.high.tolist() == all_cells.answers.high[kept].tolist()
+
+
+def test_pairs_of_items_are_picked(shop: Any) -> None:
+    assert not shop.table("item").picked and shop.table("item", top=2).picked
+    assert not shop.table("item", top=2, simultaneous=True).picked
+    for options in ({"top": 3}, {"top": 3, "simultaneous": True}):
+        assert shop.table("item", "item", **options).picked
+    every = len(shop.items.labels)
+    assert not shop.table("item", "item", top=every).picked
 
 
 def test_the_total_of_shares_is_all(release: Any) -> None:
