@@ -58,11 +58,14 @@ def test_draws_decide_everything_that_is_public(entry, method):
 
 
 @pytest.mark.parametrize(
-    "method", [DiffMulti(marginals=False), DiffMulti(marginals=True), DiffGen()], ids=repr
+    "method",
+    [DiffMulti(marginals=False), DiffMulti(marginals=True), DiffGen(), DiffPart()],
+    ids=repr,
 )
 def test_draws_decide_everything_with_a_delta(method):
-    tables = unlike_tables(PEOPLE, picker(1), MANY)
-    assert check_rules(method, tables, Budget.of(5, "1e-6")) is None
+    schema, budget = SHOP if isinstance(method, DiffPart) else PEOPLE, Budget.of(5, "1e-6")
+    assert method.plan_for(schema, budget).accounting == "zcdp"
+    assert check_rules(method, unlike_tables(schema, picker(1), MANY), budget) is None
 
 
 def test_the_rules_do_turn_between_these_tables():

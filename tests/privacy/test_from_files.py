@@ -13,7 +13,13 @@ from hedgerow.audit import files
 from hedgerow.audit.distinguish import ERROR, epsilon_bound, tally
 from hedgerow.audit.files import check_preparation, crowded_pair, file_pairs, run_on, with_people
 from hedgerow.audit.methods import AUDITED
-from hedgerow.audit.neighbours import deep_pairs, picker, random_schema, random_universe
+from hedgerow.audit.neighbours import (
+    deep_pairs,
+    large_universe,
+    picker,
+    random_schema,
+    random_universe,
+)
 from hedgerow.audit.records import records_of
 from hedgerow.audit.replay import record, replay
 from hedgerow.audit.replay_trace import compare
@@ -40,18 +46,22 @@ def complaints(method, pairs, delta=0):
     for number, pair in enumerate(pairs):
         wrong += filter(None, [check_preparation(pair)])
         try:
-            budget = method.plan(pair.without.schema, 1, delta).budget
+            plan = method.plan(pair.without.schema, 1, delta)
         except Exception:  # an attribute with a single value has nothing more general
             continue
+        assert plan.budget.delta or not delta, "the delta is not spent"
+        person = plan.accounting != "zcdp"  # where a person's one record is replayed
         for sampler in (Telling(12), None):
-            for found in replay_pair(method, pair, budget, number, sampler=sampler, person=True):
+            for found in replay_pair(
+                method, pair, plan.budget, number, sampler=sampler, person=person
+            ):
                 strongest = max(strongest, found.loss)
                 wrong += filter(None, [found.complaint])
     return wrong, strongest
 
 
-def some(folder, method, seed=1, number=NUMBER):
-    make = random_universe if isinstance(method, DiffPart) else random_schema
+def some(folder, method, seed=1, number=NUMBER, make=None):
+    make = make or (random_universe if isinstance(method, DiffPart) else random_schema)
     pairs = file_pairs(folder, None, picker(seed), make)
     return itertools.islice(pairs, number)
 
@@ -64,18 +74,36 @@ def test_a_whole_person_loses_no_more_than_epsilon(entry, method, tmp_path):
     assert strongest > (0.1 if entry.needs_delta else 0.6)  # so the attack has teeth
 
 
+@pytest.mark.parametrize("method", [DiffPart(), DiffPart(cap=3, core=3)], ids=repr)
+def test_a_person_of_one_record_loses_no_more_than_a_delta_allows(method, tmp_path):
+    """Readers, and supports and cells with Gaussian noise: a person's items are one record."""
+    wrong, strongest = complaints(method, some(tmp_path, method, make=large_universe), "1e-6")
+    assert wrong == []
+    assert strongest > 0.9
+
+
+def layout(schema):
+    if records_of(schema).people is not None:
+        return "person"
+    return "list" if schema.items and schema.items.column else "line"
+
+
 def test_files_are_what_they_say(tmp_path):
     """Persons of fewer rows than count, as many, and more; all formats, both engines."""
     seen, engines, sizes = set(), set(), set()
     for make in (random_schema, random_universe):
         pairs = file_pairs(tmp_path, None, picker(2), make)
+        layouts = []
         for pair in itertools.islice(pairs, 20):
             assert pair.without.schema.unit is not None
+            layouts.append(layout(pair.without.schema))
             seen.add("".join(pair.with_it.path.suffixes))
             engines.add(pair.with_it.engine)
             rows, cap = (int(word) for word in pair.words.split() if word.isdigit())
             sizes.add((rows > cap) - (rows < cap))
             assert pair.without.path.read_bytes() != pair.with_it.path.read_bytes()
+        in_turn = ["person", "line"] if make is random_schema else ["person", "line", "list"]
+        assert layouts == list(itertools.islice(itertools.cycle(in_turn), 20))
     assert seen == {".csv", ".csv.gz", ".parquet", ".dat", ".dat.gz"}
     assert engines == {"memory", "streamed"}
     assert sizes == {-1, 0, 1}

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from in_turn import in_turn
 
 from hedgerow.audit.methods import AUDITED
+from hedgerow.audit.neighbours import picker
 from hedgerow.audit.replay import record, replay
 from hedgerow.audit.replay_trace import DivergedError, compare
 from hedgerow.counting.item_memory import MemoryItems
@@ -125,6 +126,31 @@ def test_with_a_delta_supports_and_cells_are_paid_in_rho(method):
             assert max(found.values()) <= 1 + ROUNDING
             most = max(most, found["rho"])
     assert most > 0.99
+
+
+def test_with_a_delta_the_default_is_paid_in_rho_too():
+    """In a universe too large to be counted set by set, with a cap and a core by public rules."""
+    made = schema({"universe": {"range": [1, 18]}, "fan_out": 3})
+    most = 0.0
+    for number, extra in enumerate(([0], list(range(18)))):
+        for records in ([], crowd(18, 30)):
+            found = spent_in_rho(DiffPart(), made, records, extra, number)
+            assert max(found.values()) <= 1 + ROUNDING
+            most = max(most, found["rho"])
+    assert most > 0.9
+
+
+def test_modes_are_audited_where_they_spend_a_delta():
+    """With one, most universes are so large that it is spent; without one, all are small."""
+    for mode in METHODS:
+        for delta in (0, "1e-6"):
+            budget, pick = Budget.of(1, delta), picker(1)
+            make = AUDITED["diffpart"].schemas_for(mode, budget)
+            made = [make(pick) for _ in range(20)]
+            spent = [bool(mode.plan_for(one, budget).budget.delta) for one in made]
+            core = mode.kind(made[0]) == "core"
+            assert sum(spent) > 10 if delta and core else not any(spent)
+            assert (max(one.items.size for one in made) > 17) == any(spent)
 
 
 @pytest.mark.parametrize("method", [DiffPart(), DiffPart(variant="tree"), DiffPart(core=5)])

@@ -45,6 +45,7 @@ class Audited:
         tiny: Settings with few enough outcomes to enumerate.
         experiments: Distinguishers.
         schemas: Makes schemas up that the method can publish.
+        large: Makes larger ones up, where some modes spend a delta on those alone.
         tiny_schemas: Those on which laws are enumerated.
         needs_delta: Whether it publishes nothing without a delta.
         slow: How many times fewer transcripts are replayed, because each takes so much longer.
@@ -57,6 +58,7 @@ class Audited:
     tiny: tuple[Publisher, ...]
     experiments: tuple[Experiment, ...]
     schemas: Callable[[Pick], Schema] = random_schema
+    large: Callable[[Pick], Schema] | None = None
     tiny_schemas: Mapping[str, Schema] = field(default_factory=lambda: TINY_TABLES)
     needs_delta: bool = False
     slow: int = 1
@@ -66,6 +68,13 @@ class Audited:
     def kind(self) -> str:
         """The kind of data that it publishes."""
         return self.schemas(picker(0)).kind
+
+    def schemas_for(self, mode: Publisher, budget: Budget) -> Callable[[Pick], Schema]:
+        """What makes schemas up for one mode: where a delta is spent on large ones, those too."""
+        large = self.large
+        if large is None or not mode.plan_for(large(picker(0)), budget).budget.delta:
+            return self.schemas
+        return lambda pick: large(pick) if pick(0, 3) else self.schemas(pick)
 
 
 def experiments(

@@ -15,7 +15,7 @@ import gzip
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import cycle
+from itertools import count, cycle
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +95,7 @@ def with_people(schema: Schema, cap: int) -> Schema:
 def file_pairs(
     folder: Path, schema: Schema | None, pick: Pick, make: Callable[[Pick], Schema]
 ) -> Iterator[Pair]:
-    """Neighbours without end, written to files; a pair's files are overwritten by the next.
+    """Neighbours without end, in all layouts; a pair's files are overwritten by the next.
 
     Args:
         folder: Where files may be written.
@@ -103,17 +103,14 @@ def file_pairs(
         pick: Picks whole numbers.
         make: Simulates a schema without people.
     """
-    number = 0
-    for cap in cycle((2, 3, 1)):
-        made = schema or make(pick)
-        if schema is None and number % 3 != 2:  # else each record is a person
-            made = with_people(made, cap)
-        if made.unit is None:  # of an older release
-            made = replace(made, unit="row" if records_of(made).people is None else "person")
-        most = records_of(made).cap
-        for rows in sorted({max(1, most - 1), most, most + 6}, reverse=True):
-            yield _pair(folder, made, rows, WAYS[number % len(WAYS)], pick)
-            number += 1
+    ways = cycle(WAYS)
+    for number in count():
+        cap, more = (2, 3, 1)[number // 3 % 3], (6, 0, -1)[number % 3]
+        for made in (schema,) if schema else records_of(make(pick)).layouts(cap):
+            if made.unit is None:  # of an older release
+                made = replace(made, unit="row" if records_of(made).people is None else "person")
+            rows = max(1, records_of(made).cap + more)
+            yield _pair(folder, made, rows, next(ways), pick)
 
 
 CROWDED_CAP, CROWDED_OTHERS = 2, 5

@@ -24,6 +24,7 @@ __all__ = [
     "Pick",
     "deep_pairs",
     "edge_cases",
+    "large_universe",
     "long_schema",
     "pair_of",
     "picker",
@@ -166,8 +167,17 @@ def short_or_long_schema(pick: Pick) -> Schema:
 
 def random_universe(pick: Pick) -> Schema:
     """A small universe of items, under a tree of any fan-out."""
-    universe = {"universe": {"range": [1, pick(1, 7)]}, "fan_out": pick(2, 8)}
-    return Schema.from_dict({"name": "simulated", "unit": "row", "items": universe})
+    return _universe(pick(1, 7), pick)
+
+
+def large_universe(pick: Pick) -> Schema:
+    """A universe with more sets of items than are counted one by one, so that a delta is spent."""
+    return _universe(pick(18, 22), pick)
+
+
+def _universe(size: int, pick: Pick) -> Schema:
+    items = {"universe": {"range": [1, size]}, "fan_out": pick(2, 8)}
+    return Schema.from_dict({"name": "simulated", "unit": "row", "items": items})
 
 
 TINY_TABLES = {

@@ -190,9 +190,10 @@ def _replay(
         return
     wanted = max(14, setting.runs // entry.slow // len(entry.modes))
     tried, booked, strongest = 0, 0, 0.0
+    make = entry.schemas_for(mode, setting.budget)
     wrong: str | None = None
     misbooked: str | None = None
-    for number, pair in enumerate(_pairs(schema, entry.schemas, setting.seed)):
+    for number, pair in enumerate(_pairs(schema, make, setting.seed)):
         if tried >= wanted or setting.out_of_time():
             break
         if entry.needs_delta and not fits(mode, pair.without.schema, setting.budget):
@@ -250,7 +251,7 @@ def _distinguishers(
             planned.append((experiment.method, own, trial, setting.runs))
     pick = picker(setting.seed)
     for mode in () if entry.needs_delta else entry.modes:  # which lists cells, not everybody
-        fitting = schema or entry.schemas(pick)
+        fitting = schema or entry.schemas_for(mode, setting.budget)(pick)
         if fits(mode, fitting, setting.budget):
             for pair in edge_cases(fitting, pick)[: 2 if schema else 1]:
                 # one for every mode, and the weakest: where there are others it takes a fifth
@@ -294,7 +295,7 @@ def _learn(
 ) -> Iterator[Line]:
     """A distinguisher that is learned, on neighbours found by search."""
     stop, runs = setting.out_of_time, max(1, setting.runs // entry.slow)
-    schemas = (lambda pick: schema) if schema else entry.schemas
+    schemas = (lambda pick: schema) if schema else entry.schemas_for(mode, setting.budget)
     pair = search_pair(
         mode, schemas, setting.budget, setting.seed, min(CANDIDATES, 1 + runs // 50), stop
     )
@@ -318,9 +319,10 @@ def _rules(
     """Whether the rules of one mode read noisy numbers alone."""
     pick = picker(setting.seed)
     wanted = max(1, setting.runs // entry.slow // 400)
+    make = entry.schemas_for(mode, setting.budget)
     tried, wrong = 0, None
     for number in range(wanted * 4):
-        made = schema or entry.schemas(pick)
+        made = schema or make(pick)
         if tried >= wanted or setting.out_of_time():
             break
         if not fits(mode, made, setting.budget):
@@ -361,7 +363,8 @@ def _files(
     tried, strongest = 0, 0.0
     wrong: str | None = None
     with TemporaryDirectory() as folder:
-        pairs = file_pairs(Path(folder), schema, picker(setting.seed), entry.schemas)
+        make = entry.schemas_for(mode, setting.budget)
+        pairs = file_pairs(Path(folder), schema, picker(setting.seed), make)
         for number, pair in enumerate(islice(pairs, wanted)):
             if setting.out_of_time():
                 break
@@ -371,11 +374,12 @@ def _files(
             if not fits(mode, made, setting.budget):
                 continue
             plan = mode.plan(made, epsilon, delta)
-            if plan.accounting == "zcdp":
+            person = plan.accounting != "zcdp"
+            if not person and plan.budget.rows > 1:
                 continue  # what one row loses is replayed above; a person's loss follows from it
             for sampler in (Telling(MOST_APART), None):
                 found = replay_pair(
-                    mode, pair, plan.budget, setting.seed + number, sampler=sampler, person=True
+                    mode, pair, plan.budget, setting.seed + number, sampler=sampler, person=person
                 )
                 for finding in found:
                     strongest = max(strongest, finding.loss)

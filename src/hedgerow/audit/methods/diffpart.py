@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from hedgerow.audit import trials
 from hedgerow.audit.audited import Audited, Experiment, plain
-from hedgerow.audit.neighbours import TINY_UNIVERSES, random_universe
+from hedgerow.audit.neighbours import TINY_UNIVERSES, large_universe, random_universe
 from hedgerow.publish.diffpart import DiffPart
 
 __all__ = ["AUDITED"]
@@ -42,6 +42,7 @@ AUDITED = (
             Experiment(DiffPart(core=1, cap=1), plain(trials.long_record)),
         ),
         schemas=random_universe,
+        large=large_universe,
         tiny_schemas=TINY_UNIVERSES,
         deep=((DiffPart(variant="tree", cap=1), Fraction(1, 4)),),
     ),

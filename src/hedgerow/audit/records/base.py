@@ -84,6 +84,10 @@ class Records(ABC):
     def with_people(self, cap: int) -> Schema:
         """The schema with a column that tells people apart, and this cap."""
 
+    def layouts(self, cap: int) -> tuple[Schema, ...]:
+        """The schema for every layout of a file: with people and this cap, and without people."""
+        return self.with_people(cap), self.schema
+
     @abstractmethod
     def line(self, pick: Pick) -> Codes:
         """The codes of any line of a file."""

@@ -95,9 +95,15 @@ class TransactionRecords(Records):
 
     def with_people(self, cap: int) -> Schema:
         """One row for each item."""
+        return self._with(unit="person", person="who", item="what", max_items=cap)
+
+    def layouts(self, cap: int) -> tuple[Schema, ...]:
+        """One row for each item, one line for each record, and one list for each."""
+        return *super().layouts(cap), self._with(unit="row", column="held")
+
+    def _with(self, unit: str, **rules: str | int) -> Schema:
         described = self.schema.to_dict()
-        described["items"] |= {"person": "who", "item": "what", "max_items": cap}
-        return Schema.from_dict(described | {"unit": "person"})
+        return Schema.from_dict({**described, "unit": unit, "items": described["items"] | rules})
 
     def line(self, pick: Pick) -> Codes:
         """See `Records.line`."""
