@@ -43,7 +43,8 @@ MARGINALS = ("one_way", "fine", "two_way", "extra", "residual")
 """The names of the measurements of marginals."""
 
 PARTS = 16  # of a numeric attribute, and of a cell that is counted again
-MOST_VALUES, MANY_PARTS = 64, 32  # a categorical attribute with more values is cut like a number
+MOST_VALUES, MANY_PARTS = 64, 32  # of more values groups are counted, or neighbours
+_LARGE = 4  # a group of more than such a part of all values is cut into neighbours
 MOST_RELATED = 100  # the attributes of which pairs are looked at: the first ones
 GROUPS, MORE_GROUPS = 8, 12
 CLEAR = 700  # records for each standard deviation of the noise, from which more groups pay
@@ -55,9 +56,11 @@ _FILE = "measurements.parquet"
 def edges_of(attribute: Attribute) -> Ints:
     """The edges of the cells in which an attribute is counted.
 
-    Values are cells. A number is cut into parts, of equal width or, on a logarithmic scale, by a
-    constant factor away from zero; its lowest code, zero, values that the schema names and "other"
-    are cells of their own, since very many records may lie there and few beside it.
+    Values are cells; of very many values, groups of the taxonomy are, as small ones as there is
+    room for, and of a group without room for its parts, neighbours. A number is cut into parts, of
+    equal width or, on a logarithmic scale, by a constant factor away from zero; its lowest code,
+    zero, values that the schema names and "other" are cells of their own, since very many records
+    may lie there and few beside it.
 
     Example:
         >>> from hedgerow.schema import Schema
@@ -74,8 +77,9 @@ def edges_of(attribute: Attribute) -> Ints:
     """
     size = attribute.size
     if isinstance(attribute, Categorical):
-        parts = size if size <= MOST_VALUES else MANY_PARTS
-        return np.arange(parts + 1, dtype=np.int64) * size // parts
+        if size <= MOST_VALUES:
+            return np.arange(size + 1)
+        return _grouped(attribute)
     grid = attribute.grid
     if grid <= PARTS:
         return np.array(sorted({*range(grid + 1), size}), np.int64)
@@ -90,6 +94,42 @@ def edges_of(attribute: Attribute) -> Ints:
         edges = {*(np.arange(PARTS + 1) * grid // PARTS).tolist(), size}
     for code in own_codes(attribute):
         edges |= {code, code + 1}
+    return np.array(sorted(edges), np.int64)
+
+
+def _grouped(attribute: Categorical) -> Ints:
+    """Cells of many values: the largest group is divided while there is room for its parts.
+
+    Example:
+        >>> from hedgerow.schema import Schema
+        >>> groups = {"A": [f"a{i}" for i in range(60)], "B": [f"b{i}" for i in range(30)]}
+        >>> kinds = {"type": "categorical", "taxonomy": groups}
+        >>> made = Schema.from_dict({"name": "s", "unit": "row", "attributes": {"kind": kinds}})
+        >>> edges = edges_of(made.attributes[0]).tolist()
+        >>> edges[:3], edges[60:64]
+        ([0, 1, 2], [60, 63, 66, 69])
+    """
+    taxonomy = attribute.taxonomy
+    whole = {0: taxonomy.spans[0]}
+    open_groups = [0]
+
+    def leaves(node: int) -> tuple[int, int]:
+        low, high = taxonomy.spans[node]
+        return high - low, -low
+
+    while open_groups:
+        node = max(open_groups, key=leaves)
+        open_groups.remove(node)
+        parts = taxonomy.children[node]
+        if len(whole) - 1 + len(parts) <= MOST_VALUES:
+            del whole[node]
+            whole |= {part: taxonomy.spans[part] for part in parts}
+            open_groups += [part for part in parts if taxonomy.children[part]]
+    edges = {attribute.size, *own_codes(attribute), *(code + 1 for code in own_codes(attribute))}
+    for low, high in whole.values():
+        large = (high - low) * _LARGE > attribute.size  # too large to be one cell
+        number = (high - low) * MANY_PARTS // attribute.size if large else 1
+        edges |= {low + (high - low) * part // number for part in range(number)}
     return np.array(sorted(edges), np.int64)
 
 

@@ -101,8 +101,8 @@ def bands(attribute: Attribute, measured: Ints) -> tuple[int, ...]:
         (0, 1, 33, 66, 100)
     """
     usual = bins(attribute)
-    if isinstance(attribute, Categorical):
-        return usual
+    if isinstance(attribute, Categorical):  # of many values, groups were counted
+        return usual if len(measured) == len(usual) else tuple(measured.tolist())
     near = np.abs(measured[:, None] - np.array(usual)).argmin(axis=0)
     found = {0, attribute.size, *measured[near].tolist()}
     for code in own_codes(attribute):

@@ -63,8 +63,10 @@ class Categorical:
         return len(self.taxonomy.leaves)
 
     def label(self, low: int, high: int) -> str:
-        """The generalised value for the codes from low to high."""
-        return self.taxonomy.label(low, high)
+        """The generalised value for the codes from low to high; neighbours if it is no group."""
+        if (low, high) in self.taxonomy:
+            return self.taxonomy.label(low, high)
+        return f"{self.taxonomy.leaves[low]} to {self.taxonomy.leaves[high - 1]}"
 
 
 @dataclass(frozen=True)

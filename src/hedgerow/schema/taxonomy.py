@@ -112,6 +112,10 @@ class Taxonomy:
         """The node that covers exactly the leaf codes from low to high."""
         return self._node_at[low, high]
 
+    def __contains__(self, span: object) -> bool:
+        """Whether a node covers exactly these leaf codes, from low to high."""
+        return span in self._node_at
+
     def label(self, low: int, high: int) -> str:
         """The label of the node that covers exactly the leaf codes from low to high."""
         return self.labels[self._node_at[low, high]]
