@@ -44,7 +44,8 @@ def comparison_page(found: Comparison) -> str:
             sections.append(tag("section", tag("h2", words), warning, inner))
     note = "Best: among these releases, on this line. A smaller epsilon protects better."
     head = tag("header", tag("p", "hedgerow", class_="brand"), tag("h1", title), class_="top")
-    sheet = tag("div", head, tag("main", *sections), tag("p", note, class_="note"), class_="sheet")
+    body = tag("main", *sections, tag("p", note, class_="note"))
+    sheet = tag("div", head, body, class_="sheet")
     loud = "" if found.private else "NOT PRIVATE. "
     return document(loud + title, _banner(raw, found.private), sheet, listed=found.private)
 
