@@ -206,14 +206,16 @@ class _Search:
         return error is not None and error <= self._wishes[place].bound
 
     def _least(self, place: int) -> str | None:
-        """The least epsilon that reaches a wish, by bisection: errors fall as epsilon grows."""
-        if not self._reached(EPSILONS[-1], place):
-            return None
-        low, high = -1, len(EPSILONS) - 1  # low does not reach it, high does
+        """The least epsilon that reaches a wish, by bisection below the least that was seen to.
+
+        Errors mostly fall as epsilon grows, but not always: a rule that divides numbers further
+        can make them larger. So one epsilon that fails does not rule out smaller ones.
+        """
         known = sorted(EPSILONS.index(epsilon) for epsilon in self._tried)
-        for tried in known:
-            if self._reached(EPSILONS[tried], place):
-                high = min(high, tried)
+        reached = [tried for tried in known if self._reached(EPSILONS[tried], place)]
+        if not reached:
+            return None
+        high = reached[0]
         low = max([tried for tried in known if tried < high], default=-1)
         while high - low > 1:
             middle = (low + high) // 2

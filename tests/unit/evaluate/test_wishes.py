@@ -112,6 +112,25 @@ def test_harder_wishes_take_more_epsilon() -> None:
         assert error is not None and error <= one.wish.bound
 
 
+def test_a_large_epsilon_that_fails_does_not_rule_out_smaller_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def errors(wish: Wish, cells: object, records: int) -> np.ndarray:
+        return np.array([5.0 if epsilon["now"] in ("1.5", "2") else 50.0])
+
+    epsilon = {"now": ""}
+
+    def publish(data: object, method: object, now: str, *rest: object) -> None:
+        epsilon["now"] = now
+
+    monkeypatch.setattr("hedgerow.evaluate.by_accuracy.published", publish)
+    monkeypatch.setattr("hedgerow.evaluate.by_accuracy.cells_of_release", lambda *given: {})
+    monkeypatch.setattr("hedgerow.evaluate.by_accuracy.errors_of", errors)
+    wish = read_wish("age within 800%", SCHEMA)
+    (found,) = plan_by_accuracy(SCHEMA, [wish], [("d", DiffMulti())], rows=50, runs=1)
+    assert found.epsilon == "1.5"
+
+
 def test_the_better_method_comes_first() -> None:
     wish = read_wish("age within 10%", SCHEMA)
     methods = [("regions", DiffGen(specialisations=1, marginals=False)), ("marginals", DiffMulti())]
