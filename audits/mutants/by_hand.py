@@ -733,6 +733,15 @@ BY_HAND = (
         notice="the cap, by count; engines agree",
         method=TABLES,
     ),
+    ByHand(
+        name="items-read-twice",
+        path="table/transaction_kernels.py",
+        old="if out[spot] != out[last]:",
+        new="if out[spot] >= out[last]:",
+        flaw="An item that stands twice in a record counts twice, and its square four times.",
+        notice="records of distinct items; replay from files with a delta",
+        method=ITEMS,
+    ),
     # the budget ledger --------------------------------------------------------------------
     ByHand(
         name="overdraft",

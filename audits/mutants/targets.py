@@ -1,8 +1,8 @@
 """What is mutated, and which tests should notice: the quickest first.
 
 Mutated is what holds the guarantee: everything in `privacy/`, what prices and draws in `publish/`,
-the seals of `counting/`, and the cap on rows per person. A module's own examples (doctests) are
-run before its tests.
+the seals of `counting/`, the cap on rows per person, and the making of records of items. A module's
+own examples (doctests) are run before its tests.
 """
 
 from __future__ import annotations
@@ -184,6 +184,11 @@ TARGETS: tuple[Target, ...] = (
     ),
     _target("counting/people.py", slow=_unit("counting/streaming", "streamed")),
     _target("table/person.py", *_unit("table", "locality")),
+    Target(
+        path="table/transaction_kernels.py",
+        tests=_unit("table", "transactions", "transaction_locality"),
+        slow=(FILES,),
+    ),
 )
 
 

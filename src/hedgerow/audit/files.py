@@ -175,7 +175,8 @@ def check_preparation(pair: Pair) -> str | None:
     """Whether neighbours are neighbours still when they have been read.
 
     Adding a person must leave the records of all others as they are, and add no more than the
-    public cap. With this the guarantee for a person follows from that for one record.
+    public cap. A record holds each of its items once, in order. With this the guarantee for a
+    person follows from that for one record.
 
     Returns:
         What is wrong, or None.
@@ -187,7 +188,7 @@ def check_preparation(pair: Pair) -> str | None:
     records = records_of(schema)
     if (with_it - without).total() > records.most_added():
         return f"a person adds more than {records.most_added()} records"
-    return records.too_long(with_it)
+    return records.malformed(with_it)
 
 
 def _records(stored: Stored) -> Counter[Codes]:

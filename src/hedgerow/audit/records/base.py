@@ -110,8 +110,8 @@ class Records(ABC):
         """How many records one person can add, at most."""
 
     @abstractmethod
-    def too_long(self, records: Counter[Codes]) -> str | None:
-        """What is wrong with the length of a record, if anything is."""
+    def malformed(self, records: Counter[Codes]) -> str | None:
+        """What is wrong with the form of a record, if anything is."""
 
     @abstractmethod
     def reaches(self, outcome: Outcome, extra: Codes, others: int, rows: int) -> bool:

@@ -136,8 +136,8 @@ class TableRecords(Records):
         """See `Records.most_added`."""
         return self.cap
 
-    def too_long(self, records: Counter[Codes]) -> None:
-        """See `Records.too_long`."""
+    def malformed(self, records: Counter[Codes]) -> None:
+        """See `Records.malformed`."""
         return None
 
     def reaches(self, outcome: Outcome, extra: Codes, others: int, rows: int) -> bool:

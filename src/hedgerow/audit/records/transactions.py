@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -110,8 +111,13 @@ class TransactionRecords(Records):
         return (pick(0, len(self.items.given) - 1),)
 
     def lines_of_one(self, rows: int, pick: Pick) -> Rows:
-        """A person of so many different items."""
-        return [(EXTRA, (place,)) for place in range(min(rows, len(self.items.given)))]
+        """A person of so many different items, of each of them twice, or of one item so often.
+
+        A duplicate that is missed costs little where changes add up, and much where squares do.
+        """
+        places = list(range(min(rows, len(self.items.given))))
+        held = (places, 2 * places, [0] * rows)[pick(0, 2)]
+        return [(EXTRA, (place,)) for place in held]
 
     def file(self, lines: Rows, suffix: str) -> tuple[str, pa.Table | bytes]:
         """See `Records.file`."""
@@ -135,10 +141,12 @@ class TransactionRecords(Records):
         """See `Records.most_added`."""
         return 1
 
-    def too_long(self, records: Counter[Codes]) -> str | None:
-        """See `Records.too_long`."""
+    def malformed(self, records: Counter[Codes]) -> str | None:
+        """See `Records.malformed`."""
         if any(len(held) > self.cap for held in records):
             return f"a record has more than {self.cap} items"
+        if any(one >= other for held in records for one, other in pairwise(held)):
+            return "a record has an item twice, or its items are out of order"
         return None
 
     def reaches(self, outcome: Outcome, extra: Codes, others: int, rows: int) -> bool:
