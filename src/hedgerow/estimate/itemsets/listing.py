@@ -1,8 +1,10 @@
 """The list of itemsets that people read: those whose noisy count stands out of the noise.
 
 It is made of noisy counts as they were drawn, so that writing it costs next to nothing. Of all
-places that are empty, half a one on average has noise that reaches the threshold: for M places and
-a = exp(-epsilon), M a^t / (1 + a) <= 1/2.
+places that are empty, at most half a one on average has noise that reaches the threshold t. For M
+places and Laplace noise with a = exp(-epsilon), that is M a^t / (1 + a) <= 1/2. Gaussian noise
+reaches t no more often than a normal noise with the same variance reaches t - 1/2 (step 3 of
+`hedgerow.estimate.noise`), and that must be at most 1 / (2 M).
 """
 
 from __future__ import annotations
@@ -11,13 +13,14 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 import pyarrow as pa
 
 from hedgerow.arrays import Ints
 from hedgerow.measured.itemsets import CoreCells, Itemsets
-from hedgerow.measured.measurements import Measurement
+from hedgerow.measured.measurements import Law, Measurement
 from hedgerow.schema import Items
 from hedgerow.schema.item_tree import ItemTree
 
@@ -56,14 +59,26 @@ class ListedItemsets:
         return pa.table(columns)
 
 
-def public_threshold(epsilon: float, places: int) -> int:
+def public_threshold(variance: float, places: int, law: Law = "laplace") -> int:
     """The least count that stands out among so many places.
 
+    Args:
+        variance: That of the continuous law of the noise: 2 / epsilon^2 if it is Laplace.
+        places: How many places there are.
+        law: The law of the noise.
+
     Example:
-        >>> public_threshold(1.0, 2**17), public_threshold(0.1, 100)
+        >>> public_threshold(2.0, 2**17), public_threshold(200.0, 100)
         (13, 47)
+        >>> public_threshold(2.0, 2**17, "gaussian"), public_threshold(200.0, 100, "gaussian")
+        (7, 37)
     """
-    below = math.log(2 * max(places, 1) / (1 + math.exp(-epsilon))) / epsilon
+    places = max(places, 1)
+    if law == "gaussian":
+        below = 0.5 - math.sqrt(variance) * NormalDist().inv_cdf(1 / (2 * places))
+    else:
+        epsilon = math.sqrt(2 / variance)
+        below = math.log(2 * places / (1 + math.exp(-epsilon))) / epsilon
     return max(1, math.ceil(below))
 
 
@@ -77,10 +92,10 @@ def list_itemsets(
     where, count = empty, empty
     for found in measurements:
         if found.name == name and len(found.where):
-            rate, which = np.unique(np.sqrt(2 / found.tail_variance), return_inverse=True)
+            variance, which = np.unique(found.tail_variance, return_inverse=True)
             listed = not core and len(found.where) < partition.cells  # they passed a threshold
             places = 1 if listed else partition.cells
-            least = [public_threshold(one, places) for one in rate.tolist()]
+            least = [public_threshold(one, places, found.law) for one in variance.tolist()]
             values = found.values[:, 0]
             stand = np.ones(len(values), bool) if listed else values >= np.array(least)[which]
             order = np.lexsort((found.where[stand], -values[stand]))
