@@ -18,13 +18,15 @@ Spent on each record (path composition, see `privacy.ledger`):
 | gate: the same, all levels together          | depth-free gate  | -            | -      | 25%    |
 | leaf, cell: how many records                 | discrete Laplace | what is left | rest   | rest   |
 
-with b what is left of one half of epsilon and n the most expansions ahead. `core` and `tree` are
-the variants of `tuned`. `core`, the default, picks its own tree: an item's place in a context-free
-tree means nothing, so the items with the largest noisy supports stand directly below the root and
-all others below one node. One expansion then tells all sets of core items apart, every one of them
-is counted, and how the others are spread is estimated from their supports. A record with many items
-counts less for each, so that it counts for no more than a cap in all. If the whole universe
-fits, supports cost nothing. `tree` keeps the tree that was given, for sets in its own words.
+with b what is left of one half of epsilon and n the most expansions ahead. With a delta, `core`
+pays for supports and cells in rho instead, and their noise is discrete Gaussian. `core` and `tree`
+are the variants of `tuned`. `core`, the default, picks its own tree: an item's place in a
+context-free tree means nothing, so the items with the largest noisy supports stand directly below
+the root and all others below one node. One expansion then tells all sets of core items apart, every
+one of them is counted, and how the others are spread is estimated from their supports. A record
+with many items counts less for each, so that it counts for no more than a cap in all. If the whole
+universe fits, supports cost nothing. `tree` keeps the tree that was given, for sets in its own
+words.
 
 Departures from the paper (P.. as in docs/algorithms/diffpart.md): a leaf is counted and not tested
 before (P1); empty sub-partitions are as many as there are, drawn at once by an exact binomial, with
