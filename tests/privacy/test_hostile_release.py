@@ -375,6 +375,67 @@ def _use(release: Release) -> None:
             use()
 
 
+SAID = "Alice bought 7"
+RIDERS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
+    "chosen": ("settings", lambda m: m["settings"]["chosen"].update(secret=SAID)),
+    "chosen value": ("settings", lambda m: m["settings"]["chosen"].update(depth=["Alice", 7])),
+    "list": ("settings", lambda m: m["settings"].update(pairs=["Alice", 7])),
+    "mapping": ("settings", lambda m: m["settings"].update(rounds={"Alice": 7})),
+    "sentence": ("settings", lambda m: m["settings"].update(distribution=SAID)),
+    "guarantee": ("entries", lambda m: m["guarantee"].update(note=7)),
+    "ledger": ("entries", lambda m: m["ledger"].update(note=7)),
+    "entry": ("entries", lambda m: m["ledger"]["entries"][0].update(note=7)),
+    "path": ("entries", lambda m: m["ledger"]["paths"][0].update(note=7)),
+    "budget": ("entries", lambda m: m["ledger"]["budgets"]["epsilon"].update(note=7)),
+    "conversion": ("entries", lambda m: m["ledger"].update(conversion={"note": 7})),
+    "suppression": ("entries", lambda m: m["ledger"].update(suppression={"note": 7})),
+    "measurement": ("entries", lambda m: m["measurements"][0].update(note=7)),
+    "purpose": (
+        "entries",
+        lambda m: m["ledger"]["entries"].append(
+            {"purpose": SAID, "budget": "epsilon", "depth": 0, "units": 0, "nodes": 1}
+        ),
+    ),
+    "threshold": ("entries", lambda m: m["ledger"].update(suppression={"threshold": SAID})),
+    "id": ("entries", lambda m: m["ledger"].update(release_id=SAID)),
+    "short id": ("entries", lambda m: m["ledger"].update(release_id="a" * 31)),
+    "number id": ("entries", lambda m: m["ledger"].update(release_id=7)),
+    "version": ("entries", lambda m: m.update(package_version=SAID)),
+}
+
+
+@pytest.mark.parametrize("name", RIDERS)
+def test_nothing_rides_along_in_the_manifest(folder: Path, name: str) -> None:
+    where, change = RIDERS[name]
+    edit(folder, change)
+    assert where in {check.name for check in _verdict(folder) if not check.ok}
+
+
+def test_transactions_carry_nothing_either(saved: Path, tmp_path: Path) -> None:
+    folder = copied(saved / "core", tmp_path / "r")
+    edit(folder, lambda manifest: manifest["settings"].update(c1=["Alice", 7]))
+    assert {check.name for check in _verdict(folder) if not check.ok} == {"settings"}
+
+
+def test_what_another_version_added_is_named(folder: Path) -> None:
+    def change(manifest: dict[str, Any]) -> None:
+        manifest["package_version"] = "99.0"
+        manifest["guarantee"]["novel"] = 1
+
+    edit(folder, change)
+    (found,) = (check for check in _verdict(folder) if check.name == "entries")
+    assert found.ok and "'guarantee.novel'" in found.words
+    edit(folder, lambda manifest: manifest["guarantee"].update(novel=SAID))
+    (found,) = (check for check in _verdict(folder) if check.name == "entries")
+    assert not found.ok and SAID not in found.words
+
+
+def test_notes_of_other_programs_are_named(folder: Path) -> None:
+    edit(folder, lambda manifest: manifest.update(x_catalogue=SAID))
+    (found,) = (check for check in _verdict(folder) if check.name == "entries")
+    assert verify(folder).ok and "'x_catalogue'" in found.words and SAID not in found.words
+
+
 @pytest.mark.parametrize(
     "path", [("ledger", "budgets"), ("ledger", "paths"), ("ledger", "entries")]
 )

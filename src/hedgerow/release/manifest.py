@@ -24,6 +24,7 @@ __all__ = [
     "FORMAT",
     "FORMAT_VERSION",
     "MANIFEST",
+    "NOTE",
     "check_guarantee",
     "common_manifest",
     "parse_manifest",
@@ -39,7 +40,7 @@ Document = dict[str, Any]
 
 _MOST_NESTED = 200  # a schema has at most 136 levels
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_NOTE = "x_"  # entries whose names begin so are for others, and nothing here reads them
+NOTE = "x_"  # entries whose names begin so are for others, and nothing here reads them
 _ENTRIES: dict[str, type] = {
     "format": str,
     "format_version": int,
@@ -139,7 +140,7 @@ def parse_manifest(text: bytes) -> Document:
         if not isinstance(manifest.get(key), wanted):
             raise broken(MANIFEST, f"the entry {key!r} is missing or not of its kind")
     # what one does not know may change the meaning of what one does
-    if any(key not in known and not key.startswith(_NOTE) for key in manifest):
+    if any(key not in known and not key.startswith(NOTE) for key in manifest):
         raise broken(MANIFEST, "it has an entry that this format does not know")
     return manifest
 

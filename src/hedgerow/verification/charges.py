@@ -83,7 +83,8 @@ def table_rules(
         accounted=partial(accounted, growth=growth, grown=grown),
     )
     names = None if settings is None else frozenset(settings.split())
-    return replace(rules, settings=names, follows={"logits": check_logits})
+    chosen = frozenset(("depth", "score", "specialisations"))
+    return replace(rules, settings=names, chosen=chosen, follows={"logits": check_logits})
 
 
 def rows_booked(booked: dict[str, Book]) -> None:

@@ -46,6 +46,8 @@ class Rules:
         spending: What one person can lose: in words, epsilon and delta.
         checks: Checks of the release, by name.
         settings: The names that its settings may have; None holds them to nothing.
+        chosen: The names that its setting `chosen` may have, which public rules fill in.
+        nested: The settings that are no single value, which `checks` must look at.
         follows: Checks that what is published without noise follows from noisy numbers, by name.
             Estimators get better, so only releases that this version wrote are held to them.
     """
@@ -54,6 +56,8 @@ class Rules:
     spending: Callable[[Any], tuple[str, Fraction, Fraction]]
     checks: Mapping[str, Callable[[Any], str]]
     settings: frozenset[str] | None = None
+    chosen: frozenset[str] = frozenset(("cap", "core", "strata", "strata_cap", "variant"))
+    nested: frozenset[str] = frozenset()
     follows: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
 
 

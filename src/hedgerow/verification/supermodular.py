@@ -14,6 +14,8 @@ from hedgerow.errors import HedgerowError
 from hedgerow.measured.conversion import exact, group_delta, in_words
 from hedgerow.optimise.hierarchy import Forest
 from hedgerow.release.rows import RowsRelease
+from hedgerow.schema import Categorical
+from hedgerow.verification.entries import named
 from hedgerow.verification.prices import Failed, books, whole
 from hedgerow.verification.rules import Rules, Stated
 from hedgerow.verification.suppressed import listing_delta, sampling_delta, sampling_floor
@@ -116,6 +118,34 @@ def _order(release: RowsRelease) -> str:
     return "everything stands in canonical order, and no row comes twice"
 
 
+def _weights(release: RowsRelease) -> str:
+    """Weights are numbers of attributes and values that the schema has."""
+    settings = release.settings
+    bounds = settings.get("weight_bounds", [0, 1])
+    if not isinstance(bounds, list) or len(bounds) != 2 or not all(map(_number, bounds)):  # noqa: PLR2004
+        raise Failed("the bounds of the weights are not two numbers")
+    given, columns = settings.get("weights") or {}, settings.get("weight_columns") or {}
+    known = {attribute.name: attribute for attribute in release.attributes}
+    if not given.keys() | columns.keys() <= known.keys():
+        raise Failed("the settings name weights of what is no attribute")
+    for name, weight in given.items():
+        if _number(weight):
+            continue
+        attribute = known[name]
+        labels = attribute.taxonomy.labels if isinstance(attribute, Categorical) else ()
+        if not weight.keys() <= set(labels) or not all(map(_number, weight.values())):
+            raise Failed("the settings name weights of what is no value of an attribute")
+    if not columns:
+        return "weights are numbers of attributes and values of the schema"
+    if not all(isinstance(column, str) for column in columns.values()):
+        raise Failed("a column of people's own weights has no name")
+    return f"people's own weights were in the columns {named(columns.values())}"
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 _SETTINGS = (
     "schedule fan floor kappa keep mode model risk rule sharpness side side_share thorough trade "
     "utility weight_bounds weight_columns weight_missing weight_outside weights"
@@ -125,7 +155,9 @@ RULES = {
     "tuned-1": Rules(
         books={"ledger": _ledger},
         spending=_spending,
-        checks={"rows": _rows, "order": _order},
+        checks={"rows": _rows, "order": _order, "weights": _weights},
         settings=frozenset(_SETTINGS.split()),
+        chosen=frozenset(),
+        nested=frozenset(("weight_bounds", "weight_columns", "weights")),
     )
 }

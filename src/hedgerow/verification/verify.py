@@ -24,6 +24,7 @@ from hedgerow.release.files import check_file, other_files, read_manifest, read_
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.manifest import package_version, schema_of
 from hedgerow.schema import Schema
+from hedgerow.verification.entries import check_entries, check_settings, named
 from hedgerow.verification.prices import Failed
 from hedgerow.verification.rules import Rules, Stated, UnknownHere, rules_for
 
@@ -34,7 +35,6 @@ _UNCHECKED = (
     "that the schema, its bounds and taxonomies come from public knowledge",
     "that no other release was made of the same people: what several releases spend adds up",
 )
-_SHOWN = 5
 _STATED = ("method", "settings", "guarantee", "ledger")
 
 Checker = Callable[[str, Callable[[], str]], None]
@@ -107,13 +107,14 @@ def verify(source: str | Path | Release) -> Verdict:
         manifest = read_manifest(source)
         stated = SimpleNamespace(**{key: manifest[key] for key in _STATED})
         release = _opened(source, manifest, check)
+        check("entries", partial(check_entries, manifest))
     check("private", lambda: _private(stated.guarantee))
     try:
         rules = rules_for(stated.method, stated.settings)
     except UnknownHere as unknown:
         checks.append(Check("method", False, str(unknown)))
         return Verdict(False, None, None, tuple(checks), known=False)
-    check("settings", lambda: _settings(rules, stated))
+    check("settings", lambda: check_settings(rules, stated))
     for name, look in rules.books.items():
         check(name, partial(look, stated))
     spent: list[Fraction] = []
@@ -170,19 +171,8 @@ def _alone(path: str | Path, manifest: dict[str, Any]) -> str:
         raise Failed("the manifest lists other files than those of a release")
     others = other_files(path, manifest)
     if others:
-        names = ", ".join(repr(name) for name in others[:_SHOWN])
-        more = " and others" if len(others) > _SHOWN else ""
-        raise Failed(f"no part of the release, and to be removed: {names}{more}")
+        raise Failed(f"no part of the release, and to be removed: {named(others)}")
     return "the folder holds the files of the release and nothing else"
-
-
-def _settings(rules: Rules, stated: Stated) -> str:
-    """Nothing goes along among the settings either."""
-    if rules.settings is None:
-        return "the rules of this method name no settings, so any were taken"
-    if not stated.settings.keys() <= rules.settings:
-        raise Failed("the settings hold something that the method does not have")
-    return "the settings are those of the method"
 
 
 def _private(guarantee: dict[str, Any]) -> str:
