@@ -181,7 +181,7 @@ def test_what_would_be_lost_in_silence_is_told_to_the_holder(run, tmp_path, text
 @pytest.mark.parametrize(
     ("asked", "hint"),
     [
-        ([], '"'),  # an example in the words of this universe
+        ([], "such as 'bread"),  # an example in the words of this universe
         (["bread and butter"], '"bread, butter"'),
         (["bread AND milk, tea"], '"bread, milk, tea"'),
         (["bred"], "Did you mean 'bread'"),

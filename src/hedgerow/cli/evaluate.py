@@ -234,7 +234,7 @@ def _tell_classes(found: Judgement) -> None:
     say(f"\nPredicting {told.target}: percent right of {told.rows:,} raw rows")
     rows = [["always the most frequent class", f"{told.majority:.1f}", ""]]
     if told.regions is not None:
-        rows.append(["majority of each region", f"{told.regions:.1f}", ""])
+        rows.append(["prediction by the release", f"{told.regions:.1f}", ""])
     rows += [[m.words, f"{m.released:.1f}", f"{m.raw:.1f}"] for m in told.models]
     print_table(["how", "from the release", "from raw rows"], rows, {1, 2})
     if told.models:

@@ -184,6 +184,8 @@ def _known(columns: Columns) -> Columns:
 
 
 def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: float) -> None:
+    from hedgerow.cli.display.transactions import itemsets_of
+
     if len(texts) > _IN_WORDS:
         _tabulate(texts, columns)
         usually = (
@@ -197,7 +199,8 @@ def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: 
         return
     for place, text in enumerate(texts):
         estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
-        about = f"about {number(max(estimate, 0.0))} records hold all of these"
+        held = " hold all of these" if len(itemsets_of(text)) > 1 else ""
+        about = f"about {number(max(estimate, 0.0))} records{held}"
         if "typical_error" in columns:
             about += f", usually within {number(columns['typical_error'][place])}"
         say(f"{text}\n  {about}; {percent(level)} interval: {_between(low, high)}")

@@ -217,7 +217,7 @@ def _legend(found: Simulation) -> list[str]:
             f", the best that is possible on these simulated rows is {found.ceiling:.1f}%"
         )  # fmt: skip
         lines.append(
-            "classes right: of new rows, by the majority of their regions. Knowing no attribute "
+            "classes right: of new rows, as the release predicts them. Knowing no attribute "
             f"gives {found.floor:.1f}%{best}."
         )
     return lines

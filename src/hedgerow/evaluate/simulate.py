@@ -28,7 +28,7 @@ __all__ = ["MEASURES", "Point", "Simulation", "Spread", "simulate"]
 MEASURES = {
     "median_error": "median relative error of range counts",
     "mean_error": "mean relative error of range counts",
-    "accuracy": "classes told right by the majority of regions, in percent",
+    "accuracy": "classes that the release predicts right, in percent",
     "median_itemset_error": "median relative error of supports of random sets of frequent items",
     "mean_itemset_error": "mean relative error of the same",
     "top_utility": "utility of the 20 most frequent sets: 1 if they and their supports are right",

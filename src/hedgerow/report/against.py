@@ -118,7 +118,7 @@ def classes_against(found: Judgement) -> Safe | None:
     ]
     if told.regions is not None:
         rows.append(
-            ["the majority of each region", f"{told.regions:.1f}%", "", _scale(told.regions)]
+            ["the prediction by the release", f"{told.regions:.1f}%", "", _scale(told.regions)]
         )
     rows += [
         [m.words, f"{m.released:.1f}%", f"{m.raw:.1f}%", _scale(m.released, m.raw)]

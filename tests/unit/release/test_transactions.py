@@ -463,5 +463,9 @@ def test_groups_of_a_taxonomy_can_be_counted(kind: str, tmp_path: Path) -> None:
     answers = found.count(["dairy", "bread", ["dairy", "tea"], []], level=1 - 1e-6)
     assert (answers.low <= exact).all() and (exact <= answers.high).all()
     assert np.abs(answers.estimate / exact - 1).max() < 0.25
+    # no group is in more records than there are, and an item's own group says nothing more
+    usual = found.count([["dairy"], [], ["milk"], ["milk", "dairy"]])
+    assert usual.high[0] <= 1.05 * usual.high[1]
+    assert usual.high[2] == usual.high[3] and usual.estimate[2] == usual.estimate[3]
     with pytest.raises(UsageError, match="not an item"):
         found.count(["fruit"])

@@ -66,7 +66,16 @@ def _codes(one: Any, items: Items) -> Ints:
     for label in labels:
         if not _is_label(label):
             raise _unreadable(label)
-    return np.unique(np.array([_code(str(label), items) for label in labels], np.int64))
+    codes = np.unique(np.array([_code(str(label), items) for label in labels], np.int64))
+    # who holds an item holds its group, so the group says nothing more
+    inside = codes[codes < items.size]
+
+    def held(code: int) -> bool:
+        low, high = items.taxonomy.spans[code - items.size]
+        return bool(((inside >= low) & (inside < high)).any())
+
+    said = [code >= items.size and held(code) for code in codes.tolist()]
+    return codes[~np.array(said, np.bool_)]
 
 
 def _code(label: str, items: Items) -> int:

@@ -322,16 +322,22 @@ class CoreModel:
     def _alone(
         self, sets: Sequence[Ints], level: float, places: Ints, low: Floats, high: Floats
     ) -> None:
-        """Ends for single items and groups; cells have a tenth of the error."""
+        """Ends for single items and groups; cells have a tenth of the error.
+
+        Cells count an item of the core, and everybody, who is the most that any other is in.
+        """
         assert self.supports is not None
         groups = [self.members(int(one[0])) for one in sets]
         share = 1 - (1 - _BY_CELLS) * (1 - level)
         low[places], high[places] = self.supports.bounds(groups, share)
+        by_cells = 1 - _BY_CELLS * (1 - level)
+        _, everybody = self._counted(sets[0][:0], by_cells)
         for place, one in zip(places.tolist(), sets, strict=True):
+            least, most = 0.0, everybody
             if one[0] < self.items.size and self.bit[one[0]] >= 0:
-                least, most = self._counted(one, 1 - _BY_CELLS * (1 - level))
-                low[place] = max(low[place], least)
-                high[place] = max(min(high[place], most), low[place])
+                least, most = self._counted(one, by_cells)
+            low[place] = max(low[place], least)
+            high[place] = max(min(high[place], most), low[place])
 
     def _counted(self, one: Ints, level: float) -> tuple[float, float]:
         """Ends from the cells alone, where they tell all of a set."""
