@@ -124,6 +124,7 @@ SPARED = {
     "centroids-forget-a-column": _OUTSIDE,
     "cap-one-row-more": _OUTSIDE,
     "streamed-rows-without-cap": _OUTSIDE,
+    "items-read-twice": _OUTSIDE,
     "overdraft": _BOOKS,
     "crashed-runs-for-nothing": _BOOKS,
     "words-before-they-are-booked": _BOOKS,
