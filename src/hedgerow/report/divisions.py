@@ -159,9 +159,14 @@ def itemsets(release: TransactionsRelease) -> Safe:
     if isinstance(partition, CoreCells):
         named = ", ".join(items.labels[code] for code in partition.core.tolist())
         how = (
-            f"Sets of {words.many(len(partition.core), 'frequent item')} were counted one by one "
-            f"({named}); of other items, how many records have and how often each occurs."
+            f"Which of the {len(partition.core)} most frequent items records hold together was "
+            f"counted set by set ({named}); of every item, how many records hold it; and how many "
+            "items records have."
         )
+        if len(partition.core) == items.size:
+            how = "Which items records hold together was counted set by set."
+        elif len(partition.core) == 1:
+            how = "Of every item was counted how many records hold it, and how many items each has."
     else:
         labels = ItemTree.of(items).labels
         first = [labels[node] for node in partition.nodes(0).tolist()]

@@ -121,7 +121,8 @@ def _bars(spread: Spread, raw: Any) -> Safe:
             rest += f" / {1 - float(raw[shown].sum()):.0%}"
         rows.append([f"{len(shares) - len(shown):,} others", None, rest])
     heads = ["value", PICTURE, "share" if raw is None else "released / raw"]
-    return table(f"{spread.name}: shares", heads, rows, {2})
+    of = " of all items that records hold" if spread.attribute is None else ""
+    return table(f"{spread.name}: shares{of}", heads, rows, {2})
 
 
 def _told(spread: Spread, place: int) -> str:

@@ -87,7 +87,7 @@ def _measured(release: TransactionsRelease) -> str:
             _priced(measurement, booked[name])
     if _listed(release):
         return "every listed leaf was counted, at the price that was booked for it"
-    return "every region was counted, at the price that was booked for it"
+    return "everything was counted once, at the price that was booked for it"
 
 
 def _accounted(release: TransactionsRelease) -> str:
@@ -113,7 +113,7 @@ def _accounted(release: TransactionsRelease) -> str:
         found[profile(names, units)] = release.partition.cells
     if found != stated(release.ledger):
         raise Failed(ELSEWHERE)
-    return "what every record spent follows from the entries and the regions"
+    return "what every record spent follows from the entries and from what was counted"
 
 
 def _named(release: TransactionsRelease) -> dict[str, Measurement]:
