@@ -30,7 +30,7 @@ $(VENV)/made:
 
 # One stamp for what the demo needs and one for what tests need, so that each call installs once.
 $(VENV)/demo: $(VENV)/made pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[plot]'
 	@touch $@
 
 # What tests need holds all that the demo needs: one installation, since each takes a minute. Python

@@ -35,7 +35,7 @@ from hedgerow.estimate.marginals.denoise import denoise
 from hedgerow.evaluate import NOT_PRIVATE
 from hedgerow.experiments.data import adult_schema
 from hedgerow.experiments.figures.runs import Runs
-from hedgerow.measured.marginals import edges_of
+from hedgerow.measured.edges import edges_of
 from hedgerow.schema import Categorical
 from hedgerow.table import read
 from tables import Task, nist, unseen

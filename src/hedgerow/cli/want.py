@@ -110,7 +110,7 @@ def _tell(best: Promise) -> None:
         if all(error is None for error in one.errors.values()):
             say(f"{one.wish.text}: no value or band has a count near that in these rows.")
             continue
-        say(f"\n{one.wish.text}: error at 95%, by epsilon")
+        say(f"\n{one.wish.text}: error at 95% with {best.setting}, by epsilon")
         known = [error for error in one.errors.values() if error is not None]
         lines = []
         for epsilon, error in one.errors.items():

@@ -155,7 +155,7 @@ def _told(releases: Sequence[Release]) -> list[Line]:
     lines += _line("records, about", "release", count, "{:,.0f}".format)
     if all(release.schema.kind == "table" for release in releases):
         widths = [_width(release) for release in releases]
-        words = "width of 95% intervals of single values, median, of all records"
+        words = "width of 95% intervals of single values, median, mean of all attributes"
         lines += _line(words, "release", widths, "{:.2%}".format, "less")
         silent = [float(len(release.unmeasured)) for release in releases]
         words = "attributes that it says nothing about"
@@ -164,9 +164,13 @@ def _told(releases: Sequence[Release]) -> list[Line]:
 
 
 def _width(release: Release) -> float | None:
-    """The median width of one-way intervals, as a share of the records."""
-    found = [(spread.high - spread.low).tolist() for spread in release.histograms()]
-    middle = float(np.median([width for widths in found for width in widths]))
+    """The width of one-way intervals, as a share of the records: the median of each attribute.
+
+    Their mean counts every attribute alike, however many values it has, and one that was not
+    measured with the whole of the records.
+    """
+    found = [np.median(spread.high - spread.low) for spread in release.histograms()]
+    middle = float(np.mean(found))
     total = float(release.count_all().estimate[0])
     return middle / total if np.isfinite(middle) and total > 0 else None
 

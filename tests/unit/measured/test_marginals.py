@@ -12,14 +12,8 @@ import hedgerow as hr
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.marginals.forest import fit_forest, shrunk, spread
 from hedgerow.estimate.marginals.rows import most_rows
-from hedgerow.measured.marginals import (
-    Marginals,
-    edges_of,
-    fine_edges,
-    group_edges,
-    groups_of,
-    recounted,
-)
+from hedgerow.measured.edges import edges_of, fine_edges, group_edges, groups_of, recounted
+from hedgerow.measured.marginals import Marginals
 from hedgerow.schema import Schema
 from hedgerow.verification import verify
 

@@ -17,7 +17,8 @@ from hedgerow.estimate.intervals.best_end import best_upper_ends
 from hedgerow.estimate.intervals.candidates import Measured, bounds_of
 from hedgerow.estimate.intervals.conditions import CLASS, Conditions
 from hedgerow.estimate.intervals.tables import Tables
-from hedgerow.measured.marginals import Marginals, fine_edges
+from hedgerow.measured.edges import fine_edges
+from hedgerow.measured.marginals import Marginals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,8 @@ import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.estimate.rounding import project
-from hedgerow.measured.marginals import Marginals, fine_edges, own_codes
+from hedgerow.measured.edges import fine_edges, own_codes
+from hedgerow.measured.marginals import Marginals
 from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Categorical
 

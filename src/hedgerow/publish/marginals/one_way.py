@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Histograms
 from hedgerow.counting.sealed import Sealed
-from hedgerow.measured.marginals import CellMap, fine_edges, recounted
+from hedgerow.measured.edges import fine_edges, recounted
+from hedgerow.measured.marginals import CellMap
 from hedgerow.measured.measurements import Measurement
 from hedgerow.privacy.curator import Curator
 from hedgerow.publish.steps.measure import buy_cells

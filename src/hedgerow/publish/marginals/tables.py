@@ -9,7 +9,8 @@ from hedgerow.counting.engine import Engine
 from hedgerow.counting.sums import PairTables
 from hedgerow.estimate.marginals.denoise import record_total, totals_of
 from hedgerow.estimate.marginals.forest import Forest, fit_forest
-from hedgerow.measured.marginals import Marginals, Pairs, groups_of
+from hedgerow.measured.edges import groups_of
+from hedgerow.measured.marginals import Marginals, Pairs
 from hedgerow.measured.measurements import Measurement
 from hedgerow.privacy.curator import Curator
 from hedgerow.publish.marginals.one_way import count_again, count_single

@@ -16,7 +16,7 @@ from hedgerow.arrays import Bools, Ints
 from hedgerow.counting.engine import Engine, Histograms, Split
 from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.sums import RowSums
-from hedgerow.measured.marginals import edges_of
+from hedgerow.measured.edges import edges_of
 from hedgerow.measured.partition import TreePartition
 from hedgerow.schema import Numeric, Schema
 

@@ -9,7 +9,8 @@ import pytest
 
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.sums import ClassModel, PairTables, Residuals
-from hedgerow.measured.marginals import CellMap, Pairs, edges_of
+from hedgerow.measured.edges import edges_of
+from hedgerow.measured.marginals import CellMap, Pairs
 from hedgerow.privacy.budget import UnitBudget
 from hedgerow.publish.marginals import pairs as pairs_module
 from hedgerow.publish.marginals import rounds

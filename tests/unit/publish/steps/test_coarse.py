@@ -8,7 +8,7 @@ import numpy as np
 
 from hedgerow.counting.engine import Split
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.measured.marginals import edges_of
+from hedgerow.measured.edges import edges_of
 from hedgerow.measured.partition import TreePartition
 from hedgerow.publish.steps.coarse import CoarseEngine
 from hedgerow.schema import Schema
