@@ -27,7 +27,7 @@ TOLD_APART = re.compile(r"isinstance\([^)]*(Table|Transactions|Rows|Measured)Rel
 TABLES = {
     "page": report.KINDS,
     "show": SHOW,
-    "query": import_module("hedgerow.cli.query")._TELL,
+    "query": import_module("hedgerow.cli.commands.query")._TELL,
     "evaluate": scorecard._KINDS,
 }
 

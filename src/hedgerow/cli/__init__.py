@@ -14,27 +14,27 @@ from typing import Annotated
 
 import typer
 
-from hedgerow.cli.audit import audit
-from hedgerow.cli.check import check
-from hedgerow.cli.compare import compare
+from hedgerow.cli.commands.audit import audit
+from hedgerow.cli.commands.check import check
+from hedgerow.cli.commands.compare import compare
+from hedgerow.cli.commands.dossier import dossier
+from hedgerow.cli.commands.evaluate import evaluate
+from hedgerow.cli.commands.init import init
+from hedgerow.cli.commands.ledger import ledger
+from hedgerow.cli.commands.plan import plan
+from hedgerow.cli.commands.publish import publish
+from hedgerow.cli.commands.query import query
+from hedgerow.cli.commands.report import report
+from hedgerow.cli.commands.reproduce import reproduce
+from hedgerow.cli.commands.sample import sample
+from hedgerow.cli.commands.schema import schema
+from hedgerow.cli.commands.show import show
+from hedgerow.cli.commands.table import table
+from hedgerow.cli.commands.taxonomy import taxonomy
+from hedgerow.cli.commands.verify import verify
 from hedgerow.cli.display.terminal import Command, CommandGroup, example
-from hedgerow.cli.dossier import dossier
-from hedgerow.cli.evaluate import evaluate
-from hedgerow.cli.init import init
-from hedgerow.cli.ledger import ledger
-from hedgerow.cli.plan import plan
-from hedgerow.cli.publish import publish
-from hedgerow.cli.query import query
-from hedgerow.cli.report import report
-from hedgerow.cli.reproduce import reproduce
-from hedgerow.cli.sample import sample
-from hedgerow.cli.schema import schema
 from hedgerow.cli.settings import MethodCommand
-from hedgerow.cli.show import show
 from hedgerow.cli.stop import INTERRUPTED, heed_signals
-from hedgerow.cli.table import table
-from hedgerow.cli.taxonomy import taxonomy
-from hedgerow.cli.verify import verify
 
 __all__ = ["COMMANDS", "app", "main"]
 

@@ -77,8 +77,8 @@ from hedgerow.publish.publisher import (
 from hedgerow.publish.steps.cuts_of_items import GrowingCuts, Numbering
 from hedgerow.publish.steps.measure import measured
 from hedgerow.schema import Items, Schema
-from hedgerow.schema.item_tree import ItemTree
 from hedgerow.schema.items import WEIGHT
+from hedgerow.schema.taxonomies.item_tree import ItemTree
 
 __all__ = ["DiffPart"]
 

@@ -15,7 +15,7 @@ from hedgerow.report import words
 from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
 from hedgerow.report.regions import largest
 from hedgerow.report.tree import grid_picture, tree_picture
-from hedgerow.schema.item_tree import ItemTree
+from hedgerow.schema.taxonomies.item_tree import ItemTree
 
 __all__ = ["itemsets", "regions", "rows", "whole"]
 

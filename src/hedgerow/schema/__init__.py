@@ -12,12 +12,12 @@ from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.items import Items
 from hedgerow.schema.metadata import Metadata
 from hedgerow.schema.schema import Person, Schema, refuse_no_unit
-from hedgerow.schema.taxonomy import Taxonomy
+from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from hedgerow.schema.arx import read_arx, write_arx
     from hedgerow.schema.model import json_schema
     from hedgerow.schema.query import Query, Vocabulary, read_queries
+    from hedgerow.schema.taxonomies.arx import read_arx, write_arx
 
 __all__ = [
     "Attribute",
@@ -40,7 +40,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in ("read_arx", "write_arx"):
-        from hedgerow.schema import arx
+        from hedgerow.schema.taxonomies import arx
 
         return getattr(arx, name)
     if name in ("Query", "Vocabulary", "read_queries"):

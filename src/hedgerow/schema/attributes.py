@@ -15,8 +15,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
-from hedgerow.schema.rules import Reading
-from hedgerow.schema.taxonomy import Taxonomy
+from hedgerow.schema.taxonomies.rules import Reading
+from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 from hedgerow.settings import check_fields
 
 __all__ = ["Attribute", "Categorical", "Missing", "Numeric", "Outside"]

@@ -34,8 +34,8 @@ from hedgerow.schema.model import (
 )
 from hedgerow.schema.nodes import Items, Node, Text, from_python
 from hedgerow.schema.schema import BOTH, Person, Schema, unit_fault
-from hedgerow.schema.shared import Shared, read_shared
-from hedgerow.schema.taxonomy import Taxonomy
+from hedgerow.schema.taxonomies.shared import Shared, read_shared
+from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 from hedgerow.schema.yaml_reader import parse_yaml, read_text
 
 __all__ = ["load_schema", "schema_from_dict"]

@@ -13,9 +13,9 @@ from hedgerow.schema.lint import Report, items_faults, label_fault, range_fault
 from hedgerow.schema.model import ItemsModel
 from hedgerow.schema.nodes import Entries, Node, Text
 from hedgerow.schema.nodes import Items as ListNode
-from hedgerow.schema.shared import Shared, read_tree
-from hedgerow.schema.taxonomy import Taxonomy
-from hedgerow.schema.trees import grow
+from hedgerow.schema.taxonomies.shared import Shared, read_tree
+from hedgerow.schema.taxonomies.taxonomy import Taxonomy
+from hedgerow.schema.taxonomies.trees import grow
 from hedgerow.schema.yaml_reader import read_text
 
 __all__ = ["ItemsSource", "build_items"]

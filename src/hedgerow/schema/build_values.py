@@ -8,13 +8,13 @@ from pathlib import Path
 
 from hedgerow.schema.attributes import OTHER
 from hedgerow.schema.lint import Report
-from hedgerow.schema.mapping_file import RuleLine, Tree, branch_from_paths
 from hedgerow.schema.model import CategoricalModel
 from hedgerow.schema.nodes import Entries, Items, Node, Text, typed_text
-from hedgerow.schema.rules import Reading, reading_faults
-from hedgerow.schema.shared import Shared, read_tree
-from hedgerow.schema.taxonomy import Taxonomy
-from hedgerow.schema.trees import (
+from hedgerow.schema.taxonomies.mapping_file import RuleLine, Tree, branch_from_paths
+from hedgerow.schema.taxonomies.rules import Reading, reading_faults
+from hedgerow.schema.taxonomies.shared import Shared, read_tree
+from hedgerow.schema.taxonomies.taxonomy import Taxonomy
+from hedgerow.schema.taxonomies.trees import (
     DEFAULT_ROOT,
     Branch,
     grow,

@@ -7,7 +7,7 @@ from typing import Any
 
 from hedgerow.schema.attributes import Categorical
 from hedgerow.schema.schema import Schema
-from hedgerow.schema.taxonomy import Taxonomy
+from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 
 __all__ = ["schema_diff"]
 

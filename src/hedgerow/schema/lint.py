@@ -14,8 +14,8 @@ from fractions import Fraction
 from hedgerow.errors import SchemaError
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY, Items
-from hedgerow.schema.rules import reading_faults
-from hedgerow.schema.taxonomy import Taxonomy
+from hedgerow.schema.taxonomies.rules import reading_faults
+from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 
 __all__ = [
     "BOOLEAN_LABELS",

@@ -22,7 +22,7 @@ from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.items import Items
 from hedgerow.schema.lint import Fault, items_faults, label_fault, raise_faults, schema_faults
 from hedgerow.schema.metadata import Metadata
-from hedgerow.schema.trees import DEFAULT_ROOT
+from hedgerow.schema.taxonomies.trees import DEFAULT_ROOT
 from hedgerow.settings import check_fields
 
 __all__ = ["BOTH", "Person", "Schema", "Unit", "refuse_no_unit", "unit_fault"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped,unused-ignore]
 
-from hedgerow.schema.trees import is_range
+from hedgerow.schema.taxonomies.trees import is_range
 
 __all__ = ["dump", "dump_tree"]
 

@@ -11,7 +11,7 @@ from hedgerow.arrays import Ints
 from hedgerow.counting.item_engine import Expansion
 from hedgerow.measured.itemsets import CutTree
 from hedgerow.privacy.curator import Curator
-from hedgerow.schema.item_tree import ItemTree
+from hedgerow.schema.taxonomies.item_tree import ItemTree
 
 __all__ = ["GrowingCuts", "Numbering"]
 

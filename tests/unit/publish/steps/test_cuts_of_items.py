@@ -9,8 +9,8 @@ from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.steps.cuts_of_items import GrowingCuts, Numbering
 from hedgerow.schema import Items, Schema
-from hedgerow.schema.item_tree import MOST_CHILDREN, ItemTree
-from hedgerow.schema.taxonomy import Taxonomy
+from hedgerow.schema.taxonomies.item_tree import MOST_CHILDREN, ItemTree
+from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 
 
 def curator() -> Curator:

@@ -6,11 +6,11 @@ import os
 from importlib import resources
 from pathlib import Path
 
-from hedgerow.schema.arx import branch_from_arx
 from hedgerow.schema.lint import Report
-from hedgerow.schema.mapping_file import Tree, read_mapping
 from hedgerow.schema.nodes import Text
-from hedgerow.schema.trees import branch_from_node
+from hedgerow.schema.taxonomies.arx import branch_from_arx
+from hedgerow.schema.taxonomies.mapping_file import Tree, read_mapping
+from hedgerow.schema.taxonomies.trees import branch_from_node
 from hedgerow.schema.yaml_reader import parse_yaml, read_text
 
 __all__ = ["built_in", "parse_taxonomy", "read_taxonomy_file"]
@@ -20,7 +20,7 @@ _SUFFIXES = (".yaml", ".yml", ".json", ".csv", ".txt")
 
 def built_in() -> dict[str, str]:
     """The lists that come with hedgerow: the text of each file, by name."""
-    folder = resources.files("hedgerow.schema") / "taxonomies"
+    folder = resources.files("hedgerow.schema.taxonomies") / "lists"
     files = sorted(folder.iterdir(), key=lambda file: file.name)
     return {
         file.name.removesuffix(".csv"): file.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Categorical, Schema, Taxonomy
-from hedgerow.schema.rules import Reading
+from hedgerow.schema.taxonomies.rules import Reading
 from hedgerow.table.encode import MISSING, STRANGE, encode_array
 
 

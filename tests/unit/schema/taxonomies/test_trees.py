@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hedgerow.schema import Taxonomy
 from hedgerow.schema.lint import MAX_DEPTH, Report
 from hedgerow.schema.nodes import from_python
-from hedgerow.schema.trees import branch_from_node, grow
+from hedgerow.schema.taxonomies.trees import branch_from_node, grow
 from hedgerow.schema.yaml_reader import parse_yaml
 
 

@@ -119,7 +119,7 @@ def plan(
     for warning in known.warnings:
         warn(warning, as_json)
     if want:
-        from hedgerow.cli.simulate import settings_of
+        from hedgerow.cli.commands.simulate import settings_of
         from hedgerow.cli.want import show_plan_by_accuracy
 
         if epsilon or epsilons or simulate:
@@ -134,7 +134,7 @@ def plan(
         )  # fmt: skip
         return
     if simulate:
-        from hedgerow.cli.simulate import EPSILONS, settings_of, show_simulation
+        from hedgerow.cli.commands.simulate import EPSILONS, settings_of, show_simulation
 
         tried = _numbers(epsilons) if epsilons else [*EPSILONS, *([epsilon] if epsilon else [])]
         show_simulation(

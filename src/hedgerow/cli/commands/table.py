@@ -67,8 +67,8 @@ def table(
     attribute, --out NAME.xlsx writes a workbook of all tables. Needs no private data and costs no
     further budget.
     """
+    from hedgerow.cli.commands.query import share_of
     from hedgerow.cli.files import refuse_existing, refuse_inside, whole_file
-    from hedgerow.cli.query import share_of
     from hedgerow.release import Release
 
     share = share_of(level)

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.schema.arx import arx_text, paths_of
 from hedgerow.schema.lint import Report
-from hedgerow.schema.mapping_file import RuleLine, Tree
-from hedgerow.schema.rules import Reading
-from hedgerow.schema.taxonomy_file import built_in, parse_taxonomy
-from hedgerow.schema.taxonomy_text import FORMATS, lint_tree
-from hedgerow.schema.trees import Branch
+from hedgerow.schema.taxonomies.arx import arx_text, paths_of
+from hedgerow.schema.taxonomies.files import built_in, parse_taxonomy
+from hedgerow.schema.taxonomies.mapping_file import RuleLine, Tree
+from hedgerow.schema.taxonomies.rules import Reading
+from hedgerow.schema.taxonomies.text import FORMATS, lint_tree
+from hedgerow.schema.taxonomies.trees import Branch
 
 SUFFIX = {"yaml": ".yaml", "arx": ".csv", "codes": ".csv", "mapping": ".csv"}
 ODD = [

@@ -7,10 +7,10 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-from hedgerow.schema.arx import arx_text, paths_of
-from hedgerow.schema.mapping_file import Tree
-from hedgerow.schema.rules import Reading, examples, is_pattern
-from hedgerow.schema.trees import Branch
+from hedgerow.schema.taxonomies.arx import arx_text, paths_of
+from hedgerow.schema.taxonomies.mapping_file import Tree
+from hedgerow.schema.taxonomies.rules import Reading, examples, is_pattern
+from hedgerow.schema.taxonomies.trees import Branch
 from hedgerow.schema.yaml_writer import dump_tree
 
 __all__ = ["FORMATS", "KEEP_RULES", "WIDE", "lint_tree", "nested", "outline"]

@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from hedgerow.schema.lint import Report
-from hedgerow.schema.rules import is_pattern
-from hedgerow.schema.trees import DEFAULT_ROOT, Branch
+from hedgerow.schema.taxonomies.rules import is_pattern
+from hedgerow.schema.taxonomies.trees import DEFAULT_ROOT, Branch
 
 __all__ = ["RuleLine", "Tree", "branch_from_paths", "read_mapping"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hedgerow.schema.attributes import OTHER
 from hedgerow.schema.lint import MAX_DEPTH, Report, label_fault
 from hedgerow.schema.nodes import Entries, Items, Node, Text
-from hedgerow.schema.taxonomy import Taxonomy
+from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 
 __all__ = [
     "DEFAULT_ROOT",

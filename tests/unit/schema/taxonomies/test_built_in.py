@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.schema import Categorical, Schema
-from hedgerow.schema.taxonomy_file import built_in
+from hedgerow.schema.taxonomies.files import built_in
 from hedgerow.table.encode import MISSING, STRANGE, encode_array
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Taxonomy, read_arx, write_arx
-from hedgerow.schema.arx import branch_from_arx
 from hedgerow.schema.lint import Report
-from hedgerow.schema.trees import grow
+from hedgerow.schema.taxonomies.arx import branch_from_arx
+from hedgerow.schema.taxonomies.trees import grow
 
 
 def read(folder: Path, text: str) -> Taxonomy:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from hedgerow.cli.commands.evaluate import judged
 from hedgerow.cli.display.terminal import print_json, say, telling, warn, warned
-from hedgerow.cli.evaluate import judged
 from hedgerow.cli.options import AsJson, Delimiter, LineBreaks, Overwrite, QueryText, TableName
 from hedgerow.errors import UsageError
 
