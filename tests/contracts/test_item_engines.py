@@ -73,16 +73,21 @@ OPEN: list[Any] = []
 
 
 def made(name: str, data: Transactions) -> Any:
-    """An engine that is closed when its test is over."""
+    """An engine that is closed when its test is over, or when ten others have been made."""
+    close_all_but(9)  # an example makes many, each with files of its own, and those are limited
     OPEN.append(ENGINES[name](data))
     return OPEN[-1]
+
+
+def close_all_but(number: int) -> None:
+    while len(OPEN) > number:
+        getattr(OPEN.pop(0), "close", bool)()
 
 
 @pytest.fixture(autouse=True)
 def closed() -> Iterator[None]:
     yield
-    while OPEN:
-        getattr(OPEN.pop(), "close", bool)()
+    close_all_but(0)
 
 
 def look(sealed: Any) -> Any:
