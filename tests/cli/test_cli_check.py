@@ -203,3 +203,18 @@ def test_what_became_of_the_rows_is_told_to_the_holder(hedge: Hedge, ages: Path)
     assert facts["private"] is False and "NOT PRIVATE" in facts["warnings"][0]
     assert facts["preparation"]["capped"] == 1 and facts["preparation"]["people"] == 2
     assert len(facts["warnings"]) == 3
+
+
+def test_what_became_of_transactions_is_told_to_the_holder(hedge: Hedge, tmp_path: Path) -> None:
+    schema, data = tmp_path / "shop.yaml", tmp_path / "shop.dat"
+    schema.write_text(
+        "name: shop\nunit: row\nitems: {universe: [milk, tea, rice], max_items: 2}\n", "utf-8"
+    )
+    data.write_text("milk tea rice\nmilk milk\nsoap\n" + "tea\n" * 97, "utf-8")
+    done = hedge("check", schema, "--data", data)
+    assert "NOT PRIVATE" in done.stdout and "Of 100 records 99 are counted." in done.stdout
+    assert "over the cap of 2" in done.stdout and "Warning" not in done.stderr
+    facts = json.loads(hedge("check", schema, "--data", data, "--json").stdout)
+    assert facts["private"] is False and "NOT PRIVATE" in facts["warnings"][0]
+    found = facts["preparation"]
+    assert found["foreign"] == found["repeated"] == found["capped"] == found["dropped"] == 1

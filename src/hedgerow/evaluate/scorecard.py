@@ -28,7 +28,16 @@ from hedgerow.optimise.exact import LARGEST
 from hedgerow.publish.supermodular import Supermodular
 from hedgerow.release import Release, RowsRelease, TableRelease, TransactionsRelease
 from hedgerow.settings import check_arguments
-from hedgerow.table import Table, Transactions, check_rows, read, read_public, read_transactions
+from hedgerow.table import (
+    Table,
+    Transactions,
+    check_rows,
+    check_transactions,
+    read,
+    read_public,
+    read_transactions,
+)
+from hedgerow.table.item_preparation import ItemPreparation
 from hedgerow.table.preparation import Preparation
 
 __all__ = ["Distortion", "Judgement", "Personal", "judge"]
@@ -95,7 +104,7 @@ class Judgement:
         itemsets: The most frequent itemsets, for transactions.
         personal: Utility and risk, for rows that were generalised one by one.
         notes: What a reader must know beside the numbers.
-        preparation: What became of the raw rows, for tables.
+        preparation: What became of the raw rows or records.
         tables: Errors of the one-way tables.
         k_marginal: The score of pairs in synthetic rows, of 1,000.
     """
@@ -111,7 +120,7 @@ class Judgement:
     itemsets: tuple[TopItemsets, ...] = ()
     personal: Personal | None = None
     notes: tuple[str, ...] = ()
-    preparation: Preparation | None = None
+    preparation: Preparation | ItemPreparation | None = None
     tables: tuple[TableErrors, ...] = ()
     k_marginal: float | None = None
 
@@ -184,11 +193,10 @@ def judge(
             "this the data that it was made from?",
         ) from None
     judgement = judged(found, opened, queries, seed, side)
-    if opened.schema.kind == "transactions":
-        return judgement
+    again: Any = check_rows if opened.schema.kind == "table" else check_transactions
     with warnings.catch_warnings():  # what is odd about the data was told when it was read
         warnings.simplefilter("ignore", DataWarning)
-        looked = check_rows(raw, opened.schema, delimiter=delimiter, line_breaks=line_breaks)
+        looked = again(raw, opened.schema, delimiter=delimiter, line_breaks=line_breaks)
     return replace(judgement, preparation=looked)
 
 

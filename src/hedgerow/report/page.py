@@ -188,7 +188,8 @@ def _sections(
             )
         if against.preparation is not None:
             became = prepared(against.preparation)
-            found.append(("prepared", "What became of the rows", became))
+            rows = "rows" if release.schema.kind == "table" else "records"
+            found.append(("prepared", f"What became of the {rows}", became))
         beside = join([strange, compared.values_against(against), values(release, raw)])
         found.append(("values", "Values, raw against released", beside))
         found.append(("tables", "Tables, raw against released", compared.tables_against(against)))

@@ -1,18 +1,23 @@
-"""What became of the rows, in words. NOT PRIVATE: for the holder of the data alone."""
+"""What became of rows or records, in words. NOT PRIVATE: for the holder of the data alone."""
 
 from __future__ import annotations
 
 from hedgerow.report.html import Safe, join, table, tag
+from hedgerow.table.item_preparation import ItemPreparation
 from hedgerow.table.preparation import Preparation
 
-__all__ = ["HEADS", "about_rows", "about_shares", "about_values", "prepared"]
+__all__ = ["about_rows", "about_tables", "prepared"]
 
-HEADS = ["attribute", "missing", "outside", "foreign", "became other", "clipped", "dropped"]
+_HEADS = ["attribute", "missing", "outside", "foreign", "became other", "clipped", "dropped"]
+_CLASSES = ["class", "of rows read", "of rows counted", "moved by"]
 _FINE = "Every value was counted as it is."
 
+Tables = list[tuple[str, list[str], list[list[str]]]]
+"""Tables, each with its caption and its heads."""
 
-def about_rows(found: Preparation) -> list[str]:
-    """What became of rows, as sentences.
+
+def about_rows(found: Preparation | ItemPreparation) -> list[str]:
+    """What became of rows or records, as sentences.
 
     Example:
         >>> about_rows(Preparation(rows=9, dropped=1, unidentified=0, capped=2, people=5,
@@ -20,6 +25,8 @@ def about_rows(found: Preparation) -> list[str]:
         'Of 9 rows 6 are counted: rules of the schema dropped 1, the cap on rows per person left
         out 2.'
     """
+    if isinstance(found, ItemPreparation):
+        return _about_records(found)
     why = []
     if found.dropped:
         why.append(f"rules of the schema dropped {found.dropped:,}")
@@ -34,11 +41,50 @@ def about_rows(found: Preparation) -> list[str]:
             f"They are of {found.people:,} people, of whom {found.people_capped:,} have more rows "
             "than the cap allows."
         )
+    if not _about_values(found):
+        told.append(_FINE)
     return told
 
 
-def about_values(found: Preparation) -> list[list[str]]:
-    """For each attribute with odd values, how many there are of which; columns as in HEADS."""
+def _about_records(found: ItemPreparation) -> list[str]:
+    told = [f"Of {found.records:,} records {found.counted:,} are counted."]
+    if found.rows is not None:
+        told.insert(
+            0, f"Of {found.rows:,} rows {found.unidentified:,} belong to no person and are dropped."
+        )
+    if found.empty and not found.dropped:
+        told.append(f"{found.empty:,} of them have no item of the universe: (empty) stands there.")
+    return told
+
+
+def about_tables(found: Preparation | ItemPreparation) -> Tables:
+    """What became of values or items, and how class shares moved; only what there is to tell."""
+    if isinstance(found, ItemPreparation):
+        tables = [("Items and records that are not counted as they are",
+                   ["what", "number", "share"], _about_items(found))]  # fmt: skip
+    else:
+        tables = [
+            ("Values that are missing or outside their domain, and what became of them",
+             _HEADS, _about_values(found)),
+            ("How the class shares moved", _CLASSES, _about_shares(found)),
+        ]  # fmt: skip
+    return [one for one in tables if one[2]]
+
+
+def _about_items(found: ItemPreparation) -> list[list[str]]:
+    cap = f"the cap of {found.max_items}"
+    lines = (
+        ("items outside the universe, left out", found.foreign, found.items),
+        ("items that a record holds twice, counted once", found.repeated, found.items),
+        (f"items over {cap}, left out", found.capped, found.items),
+        (f"records with more items than {cap}", found.over, found.records),
+        ("records without an item of the universe", found.empty, found.records),
+    )
+    return [[what, f"{n:,}", f"{n / max(1, of):.1%}"] for what, n, of in lines if n]
+
+
+def _about_values(found: Preparation) -> list[list[str]]:
+    """For each attribute with odd values, how many there are of which; columns as in _HEADS."""
     rows = []
     for one in found.attributes:
         numbers = (one.missing, one.outside, one.foreign, one.other, one.clipped, one.dropped)
@@ -48,7 +94,7 @@ def about_values(found: Preparation) -> list[list[str]]:
     return rows
 
 
-def about_shares(found: Preparation) -> list[list[str]]:
+def _about_shares(found: Preparation) -> list[list[str]]:
     """Shares of the class before and after, where rows were left out."""
     if found.counted == found.rows:
         return []
@@ -58,16 +104,9 @@ def about_shares(found: Preparation) -> list[list[str]]:
     ]
 
 
-def prepared(found: Preparation) -> Safe:
+def prepared(found: Preparation | ItemPreparation) -> Safe:
     """All of it for a page."""
     parts = [tag("p", sentence) for sentence in about_rows(found)]
-    values, shares = about_values(found), about_shares(found)
-    if values:
-        caption = "Values that are missing or outside their domain, and what became of them"
-        parts.append(table(caption, HEADS, values, range(1, len(HEADS))))
-    else:
-        parts.append(tag("p", _FINE))
-    if shares:
-        heads = ["class", "of rows read", "of rows counted", "moved by"]
-        parts.append(table("How the class shares moved", heads, shares, {1, 2, 3}))
+    for caption, heads, rows in about_tables(found):
+        parts.append(table(caption, heads, rows, range(1, len(heads))))
     return join([*parts, *(tag("p", text, class_="bad") for text in found.warnings())])

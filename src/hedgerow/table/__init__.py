@@ -14,7 +14,12 @@ from hedgerow.table.table import (
     read,
     read_public,
 )
-from hedgerow.table.transactions import Transactions, read_records, read_transactions
+from hedgerow.table.transactions import (
+    Transactions,
+    check_transactions,
+    read_records,
+    read_transactions,
+)
 from hedgerow.table.weights import WeightColumns, read_weight_file
 
 __all__ = [
@@ -26,6 +31,7 @@ __all__ = [
     "Table",
     "WeightColumns",
     "check_rows",
+    "check_transactions",
     "collect",
     "draft_schema",
     "encode_rows",

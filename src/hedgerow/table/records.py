@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.errors import DataError, DataWarning
+from hedgerow.table.item_preparation import ItemTally
 from hedgerow.table.lookup import Lookup
 from hedgerow.table.source import no_records
 
@@ -50,6 +51,7 @@ class Records:
         sink: Takes the codes of records and the number of each one's codes, block by block; without
             it they are kept here.
         first: The number of the first record.
+        tally: Counts what becomes of records, for whoever holds them.
     """
 
     def __init__(
@@ -59,9 +61,11 @@ class Records:
         places: Places,
         sink: Sink | None = None,
         first: int = 0,
+        tally: ItemTally | None = None,
     ) -> None:
         self._lookup = lookup
         self._sink = sink
+        self.tally = tally
         self.what = what
         self._places = places
         self._codes = _Grown(np.int32)
@@ -76,6 +80,8 @@ class Records:
     def add(self, codes: Small, sizes: Ints) -> None:
         """Takes the codes of the next records and the number of each one's codes."""
         self.empty = self.empty and not len(sizes)
+        if self.tally is not None:
+            self.tally.add(codes, sizes)
         codes, sizes, foreign = self._lookup.settle(codes, sizes)
         self.note(foreign, self._seen)
         self._seen += len(foreign)

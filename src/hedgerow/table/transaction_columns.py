@@ -13,6 +13,7 @@ from hedgerow.arrays import Ints, Small
 from hedgerow.errors import DataError
 from hedgerow.schema import Items
 from hedgerow.table.encode import is_list, plain_array
+from hedgerow.table.item_preparation import ItemTally
 from hedgerow.table.lookup import Lookup
 from hedgerow.table.person import person_ids, person_numbers
 from hedgerow.table.records import Records, Sink
@@ -23,7 +24,11 @@ __all__ = ["column_of", "items_of", "read_columns"]
 
 
 def read_columns(
-    source: Source, lookup: Lookup, progress: Progress | None = None, sink: Sink | None = None
+    source: Source,
+    lookup: Lookup,
+    progress: Progress | None = None,
+    sink: Sink | None = None,
+    tally: ItemTally | None = None,
 ) -> Records:
     """Reads the records from the columns that the schema names; other columns are ignored.
 
@@ -31,7 +36,7 @@ def read_columns(
         DataError: If a column is not there or cannot be read.
     """
     items = lookup.items
-    records = Records(lookup, source.what, source.places, sink)
+    records = Records(lookup, source.what, source.places, sink, tally=tally)
     if items.person is not None and items.item is not None:
         _read_long(source, items.person, items.item, lookup, records, progress)
         return records
@@ -74,7 +79,11 @@ def _read_long(
     for batch in source.batches(_places(source, [person, item])):
         ids, known = person_ids(batch.column(0), person)
         codes = lookup.find(batch.column(1), item)
-        records.note((codes == FOREIGN) & known, seen)
+        foreign = (codes == FOREIGN) & known
+        records.note(foreign, seen)
+        if records.tally is not None:
+            gone = int((~known).sum())
+            records.tally.add_rows(batch.num_rows, gone, int(foreign.sum()))
         seen += batch.num_rows
         records.empty = not seen
         # From here on a foreign item is none: its row has been noted.

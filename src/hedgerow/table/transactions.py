@@ -21,11 +21,12 @@ from hedgerow.table.text.faults import misnamed
 
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
+    from hedgerow.table.item_preparation import ItemPreparation, ItemTally
     from hedgerow.table.lookup import Lookup
     from hedgerow.table.parquet import Piece
     from hedgerow.table.records import Records, Sink
 
-__all__ = ["Transactions", "is_text", "read_transactions", "read_records"]
+__all__ = ["Transactions", "check_transactions", "is_text", "read_transactions", "read_records"]
 
 
 class Transactions(Private):
@@ -102,6 +103,7 @@ def read_records(
     progress: Progress | None = None,
     sink: Sink | None = None,
     allow_empty: bool = True,
+    tally: ItemTally | None = None,
 ) -> Records:
     """Reads transactions as `read_transactions` does, and hands them on block by block.
 
@@ -115,6 +117,7 @@ def read_records(
         sink: Takes the codes of records and the number of each one's codes; without it the result
             keeps them.
         allow_empty: Whether an input without any record is in order.
+        tally: Counts what becomes of records, for whoever holds them.
     """
     # These wait for numba, so they are loaded only when needed.
     from hedgerow.table.frames import split_text
@@ -129,18 +132,42 @@ def read_records(
         )
     lookup = Lookup(items)
     if items.column is None and items.item is None and is_text(source):
-        records = _read_text(Path(os.fsdecode(source)), lookup, progress, sink)
+        records = _read_text(Path(os.fsdecode(source)), lookup, progress, sink, tally)
     else:
         columns = [name for name in (items.column, items.person, items.item) if name is not None]
         split = None if items.item is not None else split_text(items.separator)
         opened = open_source(
             source, known=columns, delimiter=delimiter, line_breaks=line_breaks, split=split
         )
-        records = read_columns(opened, lookup, progress, sink)
+        records = read_columns(opened, lookup, progress, sink, tally)
     records.done(allow_empty)
     if progress is not None:
         progress(1.0)
     return records
+
+
+def check_transactions(
+    source: Any,
+    schema: Schema,
+    *,
+    delimiter: str | None = None,
+    line_breaks: bool = False,
+    progress: Progress | None = None,
+    allow_empty: bool = True,
+) -> ItemPreparation:
+    """Looks whether transactions follow the schema, as `read_transactions` does; keeps none.
+
+    What is returned are exact counts of what became of the records, for whoever holds them.
+    """
+    from hedgerow.table.item_preparation import ItemTally
+
+    assert schema.items is not None
+    tally = ItemTally(schema.items)
+    read_records(
+        source, schema, delimiter=delimiter, line_breaks=line_breaks, progress=progress,
+        sink=lambda codes, sizes: None, allow_empty=allow_empty, tally=tally,
+    )  # fmt: skip
+    return tally.finish()
 
 
 def open_pieces(source: Any, schema: Schema) -> tuple[Sequence[Piece], str, Records]:
@@ -193,7 +220,13 @@ def is_text(source: Any) -> bool:
     return True
 
 
-def _read_text(path: Path, lookup: Lookup, progress: Progress | None, sink: Sink | None) -> Records:
+def _read_text(
+    path: Path,
+    lookup: Lookup,
+    progress: Progress | None,
+    sink: Sink | None,
+    tally: ItemTally | None,
+) -> Records:
     """Reads a file with one record per line."""
     from hedgerow.table.records import Records
     from hedgerow.table.text.fimi import read_lines
@@ -207,7 +240,9 @@ def _read_text(path: Path, lookup: Lookup, progress: Progress | None, sink: Sink
         )
     lookup.check_separator()
     gzipped = magic_of(path)[:2] == b"\x1f\x8b"
-    records = Records(lookup, str(path), lambda rows: [f"line {row + 1}" for row in rows], sink)
+    records = Records(
+        lookup, str(path), lambda rows: [f"line {row + 1}" for row in rows], sink, tally=tally
+    )
     for lines in read_lines(path, gzipped=gzipped, progress=progress):
         if lines.odd is not None:
             records.note_odd(lines.odd)

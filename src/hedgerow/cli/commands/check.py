@@ -65,15 +65,15 @@ def check(
     refuse_no_unit(known)
     for warning in known.warnings:
         warn(warning, as_json)
-    found = None
+    found: Any = None
     if data is not None:
-        from hedgerow.table import check_rows, read_transactions, refuse_mixing
+        from hedgerow.table import check_rows, check_transactions, refuse_mixing
 
         source = source_of(data, table, query, row_wise)
         refuse_mixing(source)
         with progress("Checking the data") as bar, data_warnings(as_json):
-            look: Any = check_rows if known.kind == "table" else read_transactions
-            looked = look(
+            look: Any = check_rows if known.kind == "table" else check_transactions
+            found = look(
                 source,
                 known,
                 delimiter=delimiter_of(delimiter),
@@ -81,7 +81,6 @@ def check(
                 progress=bar,
                 allow_empty=allow_empty,
             )
-        found = looked if known.kind == "table" else None
     if as_json:
         told: dict[str, Any] = {"preparation": None}
         if found is not None:

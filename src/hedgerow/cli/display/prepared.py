@@ -1,4 +1,4 @@
-"""What became of the rows, on the terminal. NOT PRIVATE."""
+"""What became of rows or records, on the terminal. NOT PRIVATE."""
 
 from __future__ import annotations
 
@@ -7,23 +7,20 @@ from typing import TYPE_CHECKING
 from hedgerow.cli.display.terminal import print_table, say, warn
 
 if TYPE_CHECKING:
+    from hedgerow.table.item_preparation import ItemPreparation
     from hedgerow.table.preparation import Preparation
 
 __all__ = ["tell_preparation"]
 
 
-def tell_preparation(found: Preparation) -> None:
-    """Prints what became of rows and values."""
-    from hedgerow.report.prepared import HEADS, about_rows, about_shares, about_values
+def tell_preparation(found: Preparation | ItemPreparation) -> None:
+    """Prints what became of rows or records."""
+    from hedgerow.report.prepared import about_rows, about_tables
 
-    say("\nWhat became of the rows (NOT PRIVATE: exact counts, for the holder of the data alone)")
+    say("\nWhat became of the data (NOT PRIVATE: exact counts, for the holder of the data alone)")
     for sentence in about_rows(found):
         say(sentence)
-    values, shares = about_values(found), about_shares(found)
-    if values:
-        print_table(HEADS, values, set(range(1, len(HEADS))))
-    if shares:
-        heads = ["class", "of rows read", "of rows counted", "moved by"]
-        print_table(heads, shares, {1, 2, 3})
+    for _, heads, rows in about_tables(found):
+        print_table(heads, rows, set(range(1, len(heads))))
     for sentence in found.warnings():
         warn(sentence)
