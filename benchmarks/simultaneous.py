@@ -83,17 +83,16 @@ def main() -> None:
     second = nist(find_folder(options.data))
     if second is not None:
         data["NIST"] = second
-    fine = True
-    for name, (rows, schema) in data.items():
-        if name not in (options.only or data):
-            continue
-        table = read(rows, schema)
-        for seed in range(options.releases):
+    tables = {name: read(*known) for name, known in data.items() if name in (options.only or data)}
+    for seed in range(options.releases):
+        for name, table in tables.items():
             path = options.keep / f"{name}-{options.epsilon}-{seed}.json"
             if not path.exists():
                 text = json.dumps(one_release(table, options.epsilon, seed))
                 path.with_suffix(".tmp").write_text(text, encoding="utf-8")
                 path.with_suffix(".tmp").rename(path)
+    fine = True
+    for name in tables:
         paths = sorted(options.keep.glob(f"{name}-{options.epsilon}-*.json"))
         kept = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
         if kept:

@@ -51,14 +51,14 @@ def test_answers_in_words(hedge: Hedge, regions: Path, asked: list[Any]) -> None
     assert done.exit_code == 0, done.stderr
     assert done.stdout.split("\n") == [
         "age in [30, 50] and smoker = true",
-        "  about 1,235; 95% interval: between 1,100 and 1,400",
+        "  about 1,235 people; 95% interval: between 1,100 and 1,400",
         "  noise: give or take 100, added to protect people",
-        "  uniformity error: up to 34 fewer or 65 more, since records may not lie evenly in "
+        "  uniformity error: up to 34 fewer or 65 more, since people may not lie evenly in "
         "regions the query cuts",
         "  basis: assumed even, since only a part of some regions is asked for",
         "",
         "everybody",
-        "  about 0; 95% interval: between 0 and 3.2",
+        "  about 0 people; 95% interval: between 0 and 3.2",
         "  noise: give or take 5.8, added to protect people",
         "  uniformity error: none, the query follows the edges of the regions",
         "  basis: measured",
@@ -67,7 +67,7 @@ def test_answers_in_words(hedge: Hedge, regions: Path, asked: list[Any]) -> None
         "  95% interval: at least 2 (about 7 if people are spread evenly inside the regions that "
         "the query cuts)",
         "  noise: give or take 3, added to protect people",
-        "  uniformity error: up to 2 fewer or any number more, since records may not lie evenly in "
+        "  uniformity error: up to 2 fewer or any number more, since people may not lie evenly in "
         "regions the query cuts",
         "  basis: assumed even, since only a part of some regions is asked for",
         "",
@@ -306,12 +306,12 @@ def test_with_marginals_nothing_is_promised_of_the_estimate(
     model = "by a model of the counts of attributes, pairs and regions"
     assert done.stdout.split("\n") == [
         "age in [30, 50]",
-        f"  about 1,235, usually within 100, {model}",
+        f"  about 1,235 people, usually within 100, {model}",
         "  95% interval, which does not rely on the model: between 1,100 and 1,400",
         "  basis: modelled, since just this was not counted",
         "",
         "everybody",
-        f"  about 0, usually within 5.8, {model}",
+        f"  about 0 people, usually within 5.8, {model}",
         "  95% interval, which does not rely on the model: between 0 and 3.2",
         "  basis: measured",
         "",

@@ -94,16 +94,17 @@ class TransactionsRelease(MeasuredRelease):
 
     def _counted(self) -> str:
         """What was counted, in words."""
+        those = self.schema.unit_names[1]
         if not isinstance(self.partition, CoreCells):
-            return "how many records hold which groups of items together"
+            return f"how many {those} hold which groups of items together"
         core = [self.items.labels[code] for code in self.partition.core.tolist()]
         number = len(core)
         if number == self.items.size:
-            return f"how many records hold which of the {number} items together"
+            return f"how many {those} hold which of the {number} items together"
         if number < 2:
-            return f"how many records hold each of {self.items.size} items, and how many items each"
+            return f"how many {those} hold each of {self.items.size} items, and how many items each"
         return (
-            f"how many records hold each of {self.items.size} items, how many items records have, "
+            f"how many {those} hold each of {self.items.size} items, how many items {those} have, "
             f"and which of the {number} most frequent items go together ({', '.join(core)})"
         )
 

@@ -40,7 +40,7 @@ def regions(release: TableRelease) -> Safe:
     most = max((region.total for region in shown), default=0) or 1
     named = list(classes) if target is not None and len(classes) <= _CLASSES else []
     shares = [f"{target.name} {name}" for name in named if target]
-    heads = ["who", "count", "give or take", PICTURE, *shares]
+    heads = ["where", release.schema.unit_names[1], "give or take", PICTURE, *shares]
     rows: list[list[Any]] = []
     for region in shown:
         split = [region.share(name) for name in named]
@@ -122,7 +122,7 @@ def rows(release: RowsRelease) -> Safe:
             ),
             _frontier(release.frontier),
             tag("h3", f"The rows that most {people} share"),
-            table("With their counts", ["who", "count", PICTURE], told, {1}, True),
+            table("With their counts", ["where", people, PICTURE], told, {1}, True),
         ]
     )
 
@@ -156,23 +156,26 @@ def _frontier(frontier: dict[str, Any]) -> Safe | None:
 def itemsets(release: TransactionsRelease) -> Safe:
     """How transactions were divided, and the most frequent itemsets."""
     partition, items = release.partition, release.items
+    those = release.schema.unit_names[1]
     if isinstance(partition, CoreCells):
         named = ", ".join(items.labels[code] for code in partition.core.tolist())
         how = (
-            f"Which of the {len(partition.core)} most frequent items records hold together was "
-            f"counted set by set ({named}); of every item, how many records hold it; and how many "
-            "items records have."
+            f"Which of the {len(partition.core)} most frequent items {those} hold together was "
+            f"counted set by set ({named}); of every item, how many {those} hold it; and how many "
+            f"items {those} have."
         )
         if len(partition.core) == items.size:
-            how = "Which items records hold together was counted set by set."
+            how = f"Which items {those} hold together was counted set by set."
         elif len(partition.core) == 1:
-            how = "Of every item was counted how many records hold it, and how many items each has."
+            how = (
+                f"Of every item was counted how many {those} hold it, and how many items each has."
+            )
     else:
         labels = ItemTree.of(items).labels
         first = [labels[node] for node in partition.nodes(0).tolist()]
         how = (
-            f"Records were divided by the groups of items they hold, from {', '.join(first)} down, "
-            f"into {words.many(partition.cells, 'partition')}."
+            f"{those.capitalize()} were divided by the groups of items they hold, from "
+            f"{', '.join(first)} down, into {words.many(partition.cells, 'partition')}."
         )
     return join([tag("p", how), _frequent(release)])
 
@@ -183,6 +186,7 @@ def _frequent(release: TransactionsRelease) -> Safe | None:
     except HedgerowError:
         return None  # there may be nothing to list
     most = max((row["estimate"] for row in found), default=0.0) or 1.0
+    those = release.schema.unit_names[1]
     rows: list[list[Any]] = [
         [
             ", ".join(row["items"]) or "everybody",
@@ -196,7 +200,7 @@ def _frequent(release: TransactionsRelease) -> Safe | None:
         [
             tag("h3", "The most frequent itemsets"),
             table(
-                "How many records hold all of these items, whatever else they hold",
+                f"How many {those} hold all of these items, whatever else they hold",
                 ["items", "about", PICTURE, "95% interval"],
                 rows,
                 {1, 3},

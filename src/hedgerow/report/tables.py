@@ -13,17 +13,21 @@ from hedgerow.report.html import document, tag
 from hedgerow.report.html import table as html_table
 from hedgerow.report.words import guarantee, number, percent
 
-__all__ = ["headings", "how_to_read", "lines", "table_page", "title_of"]
+__all__ = ["NOTHING", "headings", "how_to_read", "lines", "table_page", "title_of"]
 
 TOTAL = "total"
+NOTHING = (
+    "0 to 0: noise took the count so far below zero that the interval has no room above it. Read "
+    "it as few or none."
+)
 REMARKS = {
     "good": "good: the standard error is at most 16.5% of the estimate.",
     "fair": "fair: the standard error is at most a third of the estimate.",
     NOISE: "mostly noise: the standard error is more than a third of the estimate.",
     MODELLED: "modelled: not counted by itself or not in full, so the estimate and its error are a "
     "model's.",
-    ASSUMED_EVEN: "assumed even: it cuts regions, in which records are assumed to lie evenly; only "
-    "the interval is known.",
+    ASSUMED_EVEN: "assumed even: it cuts regions, inside which an even spread is assumed; only the "
+    "interval is known.",
     NOT_MEASURED: "not measured: the release says nothing about it.",
 }
 
@@ -64,14 +68,19 @@ def _total(table: CountTable, numbers: int) -> list[str]:
 
 def title_of(release: Release, table: CountTable, where: str | None) -> str:
     """What a table shows, as a heading."""
-    what = f"{'shares' if table.by == 'share' else 'counts'} of {release.describe().record}s"
+    what = f"{'shares' if table.by == 'share' else 'counts'} of {release.schema.unit_names[1]}"
     by = "pair of items" if "with" in table.names[1:] else " and ".join(table.names)
     shown = f"{release.schema.name}: {what} by {by}"
     return shown + (f", where {where}" if where else "")
 
 
-def how_to_read(table: CountTable) -> list[str]:
-    """What the columns mean, as sentences."""
+def how_to_read(table: CountTable, units: tuple[str, str]) -> list[str]:
+    """What the columns mean, as sentences.
+
+    Args:
+        table: The table.
+        units: What one counted record is called, and several of them.
+    """
     level = percent(table.level)
     together = (
         f"with a probability of at least {level} all of them contain the truth"
@@ -84,7 +93,8 @@ def how_to_read(table: CountTable) -> list[str]:
         found.append("about: the estimate, by a model of which items go together.")
     elif table.answers.typical_error is None:
         found.append(
-            "about: the estimate, if records are spread evenly inside the regions that a cell cuts."
+            f"about: the estimate, if {units[1]} are spread evenly inside the regions that a cell "
+            "cuts."
         )
     else:
         found.append(
@@ -93,14 +103,18 @@ def how_to_read(table: CountTable) -> list[str]:
         )
     found += [words for remark, words in REMARKS.items() if remark in table.reliability]
     if np.isinf(table.answers.high).any():
-        found.append("People whose rows are suppressed are missing, so there is no upper end.")
+        found.append(f"Suppressed rows are missing, with their {units[1]}: there is no upper end.")
+    if ((table.answers.low == 0) & (table.answers.high == 0) & table.known).any():
+        found.append(NOTHING)
     if table.picked:
         found.append(
             "Cells were picked by their estimates, and the largest are often too large: the level "
             "of an interval is that of a cell which was chosen without looking."
         )
     if "item" in table.names:
-        found.append("total: all records, each once; a record counts for every item that it holds.")
+        found.append(
+            f"total: all {units[1]}, each once; above it a {units[0]} counts for every item in it."
+        )
     if table.by == "share":
         found.append(f"100% are about {number(max(0.0, float(table.total.estimate[0])))}.")
     return found
@@ -114,7 +128,7 @@ def table_page(release: Release, table: CountTable, where: str | None = None) ->
         "section",
         *(tag("p", sentence, class_="soft") for sentence in guarantee(release)),
         html_table(title, heads, lines(table), range(first, len(heads) - 1)),
-        *(tag("p", sentence, class_="note") for sentence in how_to_read(table)),
+        *(tag("p", told, class_="note") for told in how_to_read(table, release.schema.unit_names)),
     )
     head = tag("header", tag("p", "hedgerow", class_="brand"), tag("h1", title), class_="top")
     return document(title, tag("div", head, tag("main", body), class_="sheet"))

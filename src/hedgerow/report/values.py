@@ -40,7 +40,7 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
     for place, spread in enumerate(release.histograms()):
         beside = None if raw is None else np.asarray(raw[place])
         if spread.measured:
-            cards.append(_card(spread, beside))
+            cards.append(_card(spread, beside, release.schema.unit_names[1]))
         else:
             silent.append(spread.name)
     key = [tag("li", tag("i", class_="c1"), "released")]
@@ -63,7 +63,7 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
     return join([even, tag("ul", *key, class_="key"), drawn, nothing])
 
 
-def _card(spread: Spread, raw: Any) -> Safe:
+def _card(spread: Spread, raw: Any, units: str) -> Safe:
     numeric = isinstance(spread.attribute, Numeric)
     name = "how often each item occurs" if spread.attribute is None else spread.name
     shares = spread.shares
@@ -81,7 +81,7 @@ def _card(spread: Spread, raw: Any) -> Safe:
     heads = ["value", "about", "from", "to (95% interval)", "remark"]
     heads += [] if raw is None else ["raw share", "released share"]
     right = {1, 2, 3, *range(5, len(heads))}
-    numbers = table(f"{name}: records", heads, rows, right)
+    numbers = table(f"{name}: {units}", heads, rows, right)
     more = len(shares) - len(rows)
     return tag(
         "div",
@@ -121,7 +121,7 @@ def _bars(spread: Spread, raw: Any) -> Safe:
             rest += f" / {1 - float(raw[shown].sum()):.0%}"
         rows.append([f"{len(shares) - len(shown):,} others", None, rest])
     heads = ["value", PICTURE, "share" if raw is None else "released / raw"]
-    of = " of all items that records hold" if spread.attribute is None else ""
+    of = " of all items held" if spread.attribute is None else ""
     return table(f"{spread.name}: shares{of}", heads, rows, {2})
 
 

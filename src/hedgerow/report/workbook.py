@@ -33,7 +33,7 @@ def write_sheet(release: Release, table: CountTable, path: Path, where: str | No
     """
     with _Book(path) as book:
         book.cover(release, [title_of(release, table, where)])
-        book.table(title_of(release, table, where), table)
+        book.table(release, title_of(release, table, where), table)
 
 
 def write_workbook(release: Release, path: Path) -> None:
@@ -48,7 +48,7 @@ def write_workbook(release: Release, path: Path) -> None:
         titles = [title_of(release, table, None) for table in tables]
         book.cover(release, titles)
         for title, table in zip(titles, tables, strict=True):
-            book.table(title, table)
+            book.table(release, title, table)
         if release.kind == "table":
             book.rows("regions", release.generalized("arrow"))  # type: ignore[attr-defined]
 
@@ -112,7 +112,7 @@ class _Book:
         for place, (text, form) in enumerate(row for row in rows if row[0]):
             sheet.write_string(place, 0, text[:_LONGEST_TEXT], form)
 
-    def table(self, title: str, table: CountTable) -> None:
+    def table(self, release: Release, title: str, table: CountTable) -> None:
         """A sheet with a table: numbers as numbers, the total below."""
         sheet = self._sheet(" & ".join(table.names))
         sheet.write_string(0, 0, title[:_LONGEST_TEXT], self._bold)
@@ -141,7 +141,7 @@ class _Book:
             for column, name in enumerate(numbers, names):
                 self._number(sheet, row, column, float(getattr(total, name)[0]), form)
             sheet.write_string(row, names + len(numbers), remark)
-        for sentence in how_to_read(table):
+        for sentence in how_to_read(table, release.schema.unit_names):
             row += 1
             sheet.write_string(row + 1, 0, sentence)
         sheet.freeze_panes(3, 0)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from hedgerow.schema import Query
 
 _MISSING = (
-    "There is no upper end: people whose rows are suppressed are missing, and nobody can say how "
-    "many those are."
+    "There is no upper end: {} in suppressed rows are missing, and nobody can say how many those "
+    "are."
 )
 NOT_MEASURED, MODELLED = "not measured", "modelled"  # of `basis`
 _IN_WORDS = 5  # up to so many answers are told in sentences, more in a table
@@ -200,7 +200,7 @@ def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: 
     for place, text in enumerate(texts):
         estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
         held = " hold all of these" if len(itemsets_of(text)) > 1 else ""
-        about = f"about {number(max(estimate, 0.0))} records{held}"
+        about = f"about {number(max(estimate, 0.0))} {release.schema.unit_names[1]}{held}"
         if "typical_error" in columns:
             about += f", usually within {number(columns['typical_error'][place])}"
         say(f"{text}\n  {about}; {percent(level)} interval: {_between(low, high)}")
@@ -212,9 +212,10 @@ def _tell_regions(release: Release, texts: list[str], columns: Columns, level: f
         counted = "attributes, pairs" if release.marginals.pair else "attributes"
         _tell_marginals(release, texts, columns, level, counted)
         return
+    those = release.schema.unit_names[1]
     if len(texts) > _IN_WORDS:
         _tabulate(texts, columns)
-        _explain(level)
+        _explain(level, those)
         _explain_basis(release, columns)
         return
     for place, text in enumerate(texts):
@@ -229,15 +230,16 @@ def _tell_regions(release: Release, texts: list[str], columns: Columns, level: f
             # A number up front would be taken for the answer, and it is hardly more than a guess.
             say(
                 f"  {percent(level)} interval: {_between(low, high)} (about {number(estimate)} if "
-                "people are spread evenly inside the regions that the query cuts)"
+                f"{those} are spread evenly inside the regions that the query cuts)"
             )
         else:
-            say(f"  about {number(estimate)}; {percent(level)} interval: {_between(low, high)}")
+            interval = f"{percent(level)} interval: {_between(low, high)}"
+            say(f"  about {number(estimate)} {those}; {interval}")
         say(f"  noise: give or take {number(noise)}, added to protect people")
         if below > 0 or above > 0:
             say(
                 f"  uniformity error: up to {number(below)} fewer or {number(above)} more, since "
-                "records may not lie evenly in regions the query cuts"
+                f"{those} may not lie evenly in regions the query cuts"
             )
         else:
             say("  uniformity error: none, the query follows the edges of the regions")
@@ -245,14 +247,15 @@ def _tell_regions(release: Release, texts: list[str], columns: Columns, level: f
 
 
 def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -> None:
-    """Answers of generalised rows: people in rows that are suppressed are missing."""
+    """Answers of generalised rows: whoever is in suppressed rows is missing."""
     share: float = release.sampling_rate
+    those = release.schema.unit_names[1]
     if len(texts) > _IN_WORDS:
         _tabulate(texts, {name: columns[name] for name in ("low", "estimate", "noise", "basis")})
         say(
             f"\nfrom: the lower end of the {percent(level)} interval; there is no upper end. "
-            "about: how many are in the published rows,\nif people are spread evenly inside what a "
-            f"row leaves open. noise: give or take.\n{_MISSING}"
+            f"about: how many are in the published rows,\nif {those} are spread evenly inside what "
+            f"a row leaves open. noise: give or take.\n{_MISSING.format(those)}"
         )
         return
     for place, text in enumerate(texts):
@@ -268,8 +271,8 @@ def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -
         )
         say(f"{text}\n  at least {number(low)}, {confidence}")
         say(
-            f"  about {number(max(estimate, 0.0))} are in the published rows, if people are spread "
-            "evenly inside what a row leaves open"
+            f"  about {number(max(estimate, 0.0))} {those} are in the published rows, if they are "
+            "spread evenly inside what a row leaves open"
         )
         cause = (
             "added to protect people"
@@ -278,10 +281,10 @@ def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -
         )
         say(f"  noise: give or take {number(noise)} of these, {cause}")
         if columns["basis"][place] == MODELLED:
-            say("  basis: modelled, since people whose rows are suppressed are missing")
+            say(f"  basis: modelled, since {those} in suppressed rows are missing")
         else:
             say(_BASES[columns["basis"][place]].format("rows"))
-    say(f"\n{_MISSING}")
+    say(f"\n{_MISSING.format(those)}")
 
 
 def _tell_marginals(
@@ -305,8 +308,8 @@ def _tell_marginals(
         if _tell_unmeasured(release, text, columns, place, level):
             continue
         say(
-            f"{text}\n  about {number(max(estimate, 0.0))}, usually within {number(typical)}, by a "
-            f"model of the counts of {counted} and regions"
+            f"{text}\n  about {number(max(estimate, 0.0))} {release.schema.unit_names[1]}, usually "
+            f"within {number(typical)}, by a model of the counts of {counted} and regions"
         )
         say(f"  {percent(level)} interval, which does not rely on the model: {_between(low, high)}")
         say(_BASES[columns["basis"][place]])
@@ -356,18 +359,20 @@ def _tabulate(texts: list[str], columns: Columns) -> None:
         note(f"Only the first {_IN_TABLE} answers are shown; --out FILE writes them all.")
 
 
-def _explain(level: float) -> None:
+def _explain(level: float, those: str) -> None:
     say(
         f"\nfrom, to: the {percent(level)} interval of the true count. about: the estimate "
-        "if people are\nspread evenly inside the regions that the query cuts. noise: give or take, "
-        "from the noise alone.\ncut: how many fewer or more there may be besides, since they may "
-        "not be spread evenly."
+        f"if {those} are\nspread evenly inside the regions that the query cuts. noise: give or "
+        "take, from the noise alone.\ncut: how many fewer or more there may be besides, since they "
+        "may not be spread evenly."
     )
 
 
 def _between(low: float, high: float) -> str:
     if math.isinf(high):
         return f"at least {number(low)}"
+    if high == 0:
+        return "0 to 0, as noise took the count far below zero: few or none"
     return f"between {number(low)} and {number(high)}"
 
 

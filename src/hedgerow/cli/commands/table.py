@@ -188,7 +188,7 @@ def _tell(release: Release, found: CountTable, where: str | None) -> None:
     shown = rows if len(rows) <= _SHOWN + 1 else [*rows[:_SHOWN], rows[-1]]
     print_table(heads, shown, set(range(first, len(heads) - 1)))
     say()
-    for sentence in how_to_read(found):
+    for sentence in how_to_read(found, release.schema.unit_names):
         say(sentence)
     if len(shown) < len(rows):
         note(f"Only the first {_SHOWN} cells are shown; --out FILE writes them all.")

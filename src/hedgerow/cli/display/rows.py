@@ -45,15 +45,16 @@ def show_rows(release: RowsRelease, view: View) -> None:
         say(line or "")
     chosen = release.frontier["chosen"]
     say(
-        f"On the side table, records came to a mean utility of {chosen['utility']:.2f} of "
-        f"{release.frontier['most_utility']:.2f}, and a mean risk of {chosen['risk']:.3g}."
+        f"On the side table, {release.schema.unit_names[1]} came to a mean utility of "
+        f"{chosen['utility']:.2f} of {release.frontier['most_utility']:.2f}, and a mean "
+        f"risk of {chosen['risk']:.3g}."
     )
     say()
     described = [
-        [", ".join(f"{name} {label}" for name, label in where.items()) or "everyone", str(count)]
+        [", ".join(f"{name} {label}" for name, label in where.items()) or "all", str(count)]
         for where, count in shown
     ]
-    print_table(["who", "count"], described, {1})
+    print_table(["where", release.schema.unit_names[1]], described, {1})
     if len(shown) < len(rows):
         say("(--top N for more, or open table.csv)")
     if view.plot is not None:

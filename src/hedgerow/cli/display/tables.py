@@ -99,7 +99,9 @@ def _show_regions(release: TableRelease, regions: list[ShownRegion]) -> None:
         for r, share in zip(regions, shares, strict=True)
     ]
     right = {0, 2, 3, *(range(4, 4 + len(classes)) if len(classes) <= _COLUMNS else ())}
-    print_table(["region", "who", "count", "give or take", *headings], rows, right)
+    print_table(
+        ["region", "where", release.schema.unit_names[1], "give or take", *headings], rows, right
+    )
     say("give or take, ±: how far noise may move counts and percentages, with 95%.")
     if release.marginals is not None:
         say("query and table use what was counted besides, too, and come closer.")

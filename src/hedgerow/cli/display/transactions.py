@@ -129,10 +129,11 @@ def show_transactions(release: TransactionsRelease, view: View) -> None:
     for line in words.guarantee(release):
         say(line)
     say()
+    those = release.schema.unit_names[1]
     if tree:
-        headings = ["items, or groups of them", "records"]
+        headings = ["items, or groups of them", those]
     else:
-        headings = ["records that hold", "about", "from", "to (95% interval)"]
+        headings = [f"{those} that hold", "about", "from", "to (95% interval)"]
     print_table(
         headings,
         [[text_of(row[0]), *(_number(value) for value in row[1:])] for row in rows],
