@@ -30,7 +30,7 @@ from hedgerow.errors import DataError  # noqa: E402
 from hedgerow.schema import Schema  # noqa: E402
 from hedgerow.table import check_rows, frames, read_transactions, readers  # noqa: E402
 from hedgerow.table.source import Source  # noqa: E402
-from hedgerow.table.text import csv_file, fimi  # noqa: E402
+from hedgerow.table.text import faults, fimi  # noqa: E402
 
 INSERTIONS = 1000
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.DataWarning")
@@ -123,21 +123,22 @@ def test_a_line_that_would_swallow_all_others_stops_the_run(
 def arrow_alone(
     path: Path,
     *,
-    gzipped: bool,
+    packed: Any,
+    written: Any,
     known: Any = (),
     delimiter: str | None = None,
     line_breaks: bool = False,
     blank_records: bool = False,
 ) -> Source:
     """A reader of CSV files that leaves the telling apart of records to Arrow."""
-    sound = SOUND(path, gzipped=gzipped, known=known, delimiter=delimiter, line_breaks=True)
-    with csv_file.open_binary(path, gzipped) as file:
+    sound = SOUND(path, packed=packed, known=known, delimiter=delimiter, line_breaks=True)
+    with faults.open_binary(path, packed == "gzip") as file:
         start = file.read(200).decode("utf-8-sig", "replace")
     told = next((sign for sign in ",;\t|" if sign in start.splitlines()[0]), ",")
 
     def batches(columns: Sequence[int]) -> Iterator[Any]:
         keys = [str(place) for place in range(len(sound.names))]
-        with csv_file.open_binary(path, gzipped) as file:
+        with faults.open_binary(path, packed == "gzip") as file:
             found = pacsv.open_csv(
                 file,
                 pacsv.ReadOptions(column_names=keys, skip_rows=1),

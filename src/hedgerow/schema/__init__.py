@@ -13,6 +13,7 @@ from hedgerow.schema.items import Items
 from hedgerow.schema.metadata import Metadata
 from hedgerow.schema.schema import Person, Schema, refuse_no_unit
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy
+from hedgerow.schema.written import Layout
 
 if TYPE_CHECKING:
     from hedgerow.schema.model import json_schema
@@ -23,6 +24,7 @@ __all__ = [
     "Attribute",
     "Categorical",
     "Items",
+    "Layout",
     "Metadata",
     "Numeric",
     "Person",

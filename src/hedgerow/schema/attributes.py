@@ -17,6 +17,8 @@ from typing import Literal
 
 from hedgerow.schema.taxonomies.rules import Reading
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy
+from hedgerow.schema.written import Decimal as Point
+from hedgerow.schema.written import Thousands
 from hedgerow.settings import check_fields
 
 __all__ = ["Attribute", "Categorical", "Missing", "Numeric", "Outside"]
@@ -83,6 +85,9 @@ class Numeric:
         outside: What happens to a value outside the bounds.
         scale: Whether marginals count it in parts of equal width, or in parts that grow.
         common: Values that marginals count by themselves, ascending.
+        decimal: The decimal sign of texts in the data; nothing if that is not declared.
+        thousands: What separates groups of three digits in them, if anything.
+        format: How dates are written in the data; nothing for 2024-01-31.
 
     Example:
         >>> age = Numeric("age", Fraction(17), Fraction(90), Fraction(1), "integer")
@@ -99,6 +104,9 @@ class Numeric:
     outside: Outside = "error"
     scale: Literal["linear", "log"] = "linear"
     common: tuple[Fraction, ...] = ()
+    decimal: Point = ""
+    thousands: Thousands = ""
+    format: str = ""
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type."""

@@ -21,6 +21,7 @@ from hedgerow.schema.lint import (
     column_fault,
     grid_faults,
     label_fault,
+    layout_faults,
     merged,
     raise_faults,
 )
@@ -28,6 +29,7 @@ from hedgerow.schema.metadata import Metadata, faults_of
 from hedgerow.schema.model import (
     BooleanModel,
     CategoricalModel,
+    FileModel,
     NumericModel,
     PersonModel,
     SchemaModel,
@@ -36,6 +38,7 @@ from hedgerow.schema.nodes import Items, Node, Text, from_python
 from hedgerow.schema.schema import BOTH, Person, Schema, unit_fault
 from hedgerow.schema.taxonomies.shared import Shared, read_shared
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy
+from hedgerow.schema.written import Layout, format_fault, notation_fault
 from hedgerow.schema.yaml_reader import parse_yaml, read_text
 
 __all__ = ["load_schema", "schema_from_dict"]
@@ -65,6 +68,7 @@ class _Builder:
     report: Report
     lines: dict[tuple[str, ...], int | None] = field(default_factory=dict)
     shared: dict[str, Shared] = field(default_factory=dict)
+    written: FileModel = FileModel()
 
     def build(self, node: Node) -> Schema:
         document = self._plain(node, ())
@@ -77,7 +81,7 @@ class _Builder:
         self._attributes_or_items(model)
         own = Shared(model.taxonomies, self.file, self.folder)
         self.shared = read_shared(own, model.include, self.lines, self.report)
-        metadata = self._metadata(model)
+        metadata, layout = self._metadata(model), self._layout(model)
         if model.items is not None:
             source = ItemsSource(self.file, self.folder, self.lines, self.report, self.shared)
             items = build_items(model.items, source)
@@ -91,6 +95,7 @@ class _Builder:
                 began_as_draft=model.began_as_draft,
                 items=items,
                 metadata=metadata,
+                file=layout,
                 warnings=tuple(map(str, merged(self.report.warnings))),
             )
         attributes: list[Attribute] = []
@@ -138,6 +143,7 @@ class _Builder:
             draft=model.draft,
             began_as_draft=model.began_as_draft,
             metadata=metadata,
+            file=layout,
             warnings=tuple(map(str, merged(self.report.warnings))),
         )
 
@@ -157,6 +163,23 @@ class _Builder:
             line = self.lines.get(("metadata", key), self.lines.get(("metadata",)))
             self.report.fault(f"metadata: {what}", hint, self.file, line)
         return Metadata() if wrong else Metadata(**told)
+
+    def _layout(self, model: SchemaModel) -> Layout:
+        self.written = written = model.file or FileModel()
+        layout = Layout(
+            encoding=written.encoding, header_row=written.header_row, sheet=written.sheet
+        )
+        wrong = layout_faults(layout)
+        same = notation_fault(written.decimal or "", written.thousands or "")
+        if same is not None:
+            wrong.append(("thousands", *same))
+        elif model.items is not None and (written.decimal or written.thousands):
+            what = "decimal and thousands are for columns of numbers, and this schema has items"
+            wrong.append(("decimal", what, "Remove them."))
+        for key, what, hint in wrong:
+            line = self.lines.get(("file", key), self.lines.get(("file",)))
+            self.report.fault(f"file: {what}", hint, self.file, line)
+        return layout
 
     def _unit(self, model: SchemaModel, person: str | None) -> None:
         wrong = unit_fault(model.unit, person, items=model.items is not None)
@@ -226,7 +249,14 @@ class _Builder:
         attribute = Numeric(
             name, grid.low, grid.high, grid.step, grid.kind, column.missing, column.outside,
             column.scale, tuple(sorted({number[0] for _, number in common if number})),
+            **self._notation(name, column, grid.kind),
         )  # fmt: skip
+        for wrong in (
+            notation_fault(attribute.decimal, attribute.thousands),
+            format_fault(attribute.format, attribute.kind),
+        ):
+            if wrong is not None:
+                self._fault(name, *wrong, wrong[0].split()[0])
         if attribute.grid == 1:
             self._warn(
                 name,
@@ -234,6 +264,19 @@ class _Builder:
                 "Choose a smaller step.",
             )
         return attribute
+
+    def _notation(self, name: str, column: NumericModel, kind: str) -> dict[str, Any]:
+        """How values are written: what the column says goes before what the file says."""
+        if kind == "date":
+            for key in ("decimal", "thousands"):
+                if getattr(column, key):
+                    hint = "Remove it; `format:` says how dates are written."
+                    self._fault(name, f"{key} is for numbers, and these are dates", hint, key)
+            return {"format": column.format or ""}
+        told = {"decimal": column.decimal, "thousands": column.thousands}
+        if column.decimal is None and column.thousands is None:
+            told = {"decimal": self.written.decimal, "thousands": self.written.thousands}
+        return {"format": column.format or ""} | {key: sign or "" for key, sign in told.items()}
 
     def _in_bands(self, numeric: Numeric, column: NumericModel) -> list[Categorical]:
         """A class of numbers: each band is a value."""

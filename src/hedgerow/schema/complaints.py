@@ -9,7 +9,13 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from hedgerow.schema.lint import Fault, Report
-from hedgerow.schema.model import ATTRIBUTE_MODELS, ItemsModel, MetadataModel, SchemaModel
+from hedgerow.schema.model import (
+    ATTRIBUTE_MODELS,
+    FileModel,
+    ItemsModel,
+    MetadataModel,
+    SchemaModel,
+)
 
 __all__ = ["Lines", "report_complaints"]
 
@@ -17,7 +23,9 @@ Lines = Mapping[tuple[str, ...], int | None]
 
 _TYPES = ("numeric", "categorical", "boolean")
 _ROLES = ("predictor", "class", "identifier", "person")
-_PARTS: dict[str, type[BaseModel]] = {"items": ItemsModel, "metadata": MetadataModel}
+_PARTS: dict[str, type[BaseModel]] = {
+    "items": ItemsModel, "metadata": MetadataModel, "file": FileModel
+}  # fmt: skip
 _ARTICLES = {"identifier": "an identifier"}
 
 
@@ -88,12 +96,14 @@ def _explain(
             return "only numbers can be clipped to their bounds", "Use error, other or drop."
         if key == "separator":
             return "items cannot be separated by this", 'Write " ", ",", ";", "|" or "\\t".'
+        if key in ("decimal", "thousands"):
+            signs = " or ".join(f'"{sign}"' for sign in _allowed(kind, key))
+            return f"{key} is {_shown(value)}", f"Write {signs}, with the quotes."
         if key == "role":
             return f"role is {_shown(value)}", _choose(value, _ROLES)
         if key == "unit":
             return f"unit is {_shown(value)}", _EXAMPLES["unit"]
-        allowed = _model(kind).model_fields[key].annotation.__args__  # type: ignore[union-attr]
-        return f"{key} is {_shown(value)}", _choose(value, allowed)
+        return f"{key} is {_shown(value)}", _choose(value, _allowed(kind, key))
     if rule.startswith(("int", "greater_than")):
         least, usual = (2, 10) if key == "fan_out" else (1, 1)
         return (
@@ -113,6 +123,8 @@ def _explain(
             if key == "items"
             else "Write, for example, metadata: {institution: St Anne, contact: data@example.org}."
             if key == "metadata"
+            else "Write, for example, file: {header_row: 3}."
+            if key == "file"
             else "Write one column a line, such as  age: {type: numeric, low: 0, high: 120}.",
         )
     return f"{key} is not a single text or number", f"Write one value after {key}:."
@@ -162,6 +174,12 @@ def _model(kind: str | None) -> type[BaseModel]:
     if kind is None:
         return SchemaModel
     return _PARTS.get(kind) or ATTRIBUTE_MODELS[kind]
+
+
+def _allowed(kind: str | None, key: str) -> list[str]:
+    annotation: Any = _model(kind).model_fields[key].annotation
+    parts = [part for part in annotation.__args__ if part is not type(None)]
+    return [text for part in parts for text in getattr(part, "__args__", (part,))]
 
 
 def _unknown_key(key: str, kind: str | None) -> tuple[str, str]:

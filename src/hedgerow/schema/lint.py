@@ -16,6 +16,7 @@ from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY, Items
 from hedgerow.schema.taxonomies.rules import reading_faults
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy
+from hedgerow.schema.written import Layout, format_fault, notation_fault
 
 __all__ = [
     "BOOLEAN_LABELS",
@@ -28,6 +29,7 @@ __all__ = [
     "grid_faults",
     "items_faults",
     "label_fault",
+    "layout_faults",
     "labels_fault",
     "merged",
     "range_fault",
@@ -223,6 +225,23 @@ def grid_faults(low: Fraction, high: Fraction, step: Fraction, kind: str) -> lis
     return faults
 
 
+def layout_faults(layout: Layout) -> list[tuple[str, str, str]]:
+    """What is wrong with the layout of a file: the key, what, and the hint.
+
+    Example:
+        >>> layout_faults(Layout(header_row=0))[0][1]
+        'header_row is below 1'
+    """
+    faults = []
+    if layout.header_row is not None and layout.header_row < 1:
+        hint = "Lines and rows are counted from 1."
+        faults.append(("header_row", "header_row is below 1", hint))
+    wrong = None if layout.sheet is None else label_fault(layout.sheet)
+    if wrong is not None:
+        faults.append(("sheet", f"sheet: {wrong[0]}", wrong[1]))
+    return faults
+
+
 def taxonomy_faults(taxonomy: Taxonomy) -> list[tuple[str, str]]:
     """What is wrong with a finished taxonomy: pairs of what and hint.
 
@@ -262,7 +281,9 @@ def _attribute_faults(attribute: Attribute) -> list[tuple[str, str]]:
             if not attribute.low <= value <= attribute.high or (whole and value.denominator != 1):
                 hint = "Name values between low and high, written as these are."
                 faults.append(("common names a value that the attribute cannot have", hint))
-        return faults
+        notation = notation_fault(attribute.decimal, attribute.thousands)
+        found = [notation, format_fault(attribute.format, attribute.kind)]
+        return faults + [fault for fault in found if fault]
     faults = taxonomy_faults(attribute.taxonomy)
     asks = OTHER in (attribute.missing, attribute.outside)
     if asks and OTHER not in attribute.taxonomy.leaves:

@@ -17,10 +17,13 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from hedgerow.schema.written import Encoding
+
 __all__ = [
     "ATTRIBUTE_MODELS",
     "BooleanModel",
     "CategoricalModel",
+    "FileModel",
     "IdentifierModel",
     "ItemsModel",
     "MetadataModel",
@@ -93,7 +96,16 @@ class _Column(_Model):
     )
 
 
-class NumericModel(_Column):
+class _Notation(_Model):
+    decimal: Literal[".", ","] | None = Field(
+        None, description="The decimal sign of numbers in the data."
+    )
+    thousands: Literal[",", ".", "'", " "] | None = Field(
+        None, description="What separates groups of three digits in the data."
+    )
+
+
+class NumericModel(_Column, _Notation):
     """A column of integers, decimal numbers or dates, on a public grid."""
 
     type: Literal["numeric"]
@@ -109,6 +121,11 @@ class NumericModel(_Column):
         default_factory=list,
         max_length=MOST_COMMON,
         description="Values that very many people have, which marginals count by themselves.",
+    )
+    format: Label | None = Field(
+        None,
+        description="How dates are written in the data, such as %m/%d/%Y, or excel for serial "
+        "days; 2024-01-31 is understood without it.",
     )
     role: Literal["predictor", "class"] = Field(
         "predictor", description="A number can be the class if it has bands."
@@ -215,6 +232,18 @@ class ItemsModel(_Model):
     item: Label | None = Field(None, description="In such a table, the item's column.")
 
 
+class FileModel(_Notation):
+    """How the file with the data is written. Nothing about that is guessed from records."""
+
+    encoding: Encoding | None = Field(
+        None, description="How text is encoded; UTF-8, and UTF-16 with a byte order mark, without."
+    )
+    header_row: int | None = Field(
+        None, ge=1, description="The line or row with the names of the columns, from 1."
+    )
+    sheet: Label | None = Field(None, description="The sheet of a workbook.")
+
+
 class MetadataModel(_Model):
     """Facts about the data and the schema that a release repeats; all of it is public."""
 
@@ -281,6 +310,9 @@ class SchemaModel(_Model):
     metadata: MetadataModel | None = Field(
         None, description="Whose data it is, what for, and who signed the schema off."
     )
+    file: FileModel | None = Field(
+        None, description="How the file with the data is written, where that is unusual."
+    )
     include: Paths = Field(
         None, description="A file, or several, with taxonomies that are shared with other schemas."
     )
@@ -300,7 +332,7 @@ def json_schema() -> dict[str, Any]:
 
     Example:
         >>> sorted(json_schema()["properties"])
-        ['attributes', 'began_as_draft', 'draft', 'include', 'items', 'metadata', 'name',
+        ['attributes', 'began_as_draft', 'draft', 'file', 'include', 'items', 'metadata', 'name',
         'taxonomies', 'unit']
     """
     schema = SchemaModel.model_json_schema()

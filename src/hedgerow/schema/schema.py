@@ -20,9 +20,17 @@ from typing import Any, Literal
 from hedgerow.errors import SchemaError
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.items import Items
-from hedgerow.schema.lint import Fault, items_faults, label_fault, raise_faults, schema_faults
+from hedgerow.schema.lint import (
+    Fault,
+    items_faults,
+    label_fault,
+    layout_faults,
+    raise_faults,
+    schema_faults,
+)
 from hedgerow.schema.metadata import Metadata
 from hedgerow.schema.taxonomies.trees import DEFAULT_ROOT
+from hedgerow.schema.written import Layout
 from hedgerow.settings import check_fields
 
 __all__ = ["BOTH", "Person", "Schema", "Unit", "refuse_no_unit", "unit_fault"]
@@ -63,6 +71,7 @@ class Schema:
         unit: Whom the guarantee protects: "row" if each row, line or record is one person,
             "person" if a column identifies people. Nothing is published while it is None.
         metadata: Whose data it is, what for, and who signed the schema off.
+        file: Where the table stands in its file.
         warnings: What the reader found odd, though not wrong.
 
     Example:
@@ -91,6 +100,7 @@ class Schema:
     items: Items | None = None
     unit: Unit | None = None
     metadata: Metadata = Metadata()
+    file: Layout = Layout()
     warnings: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -99,6 +109,8 @@ class Schema:
         wrong = label_fault(self.name)
         if wrong is not None:
             raise SchemaError(f"the schema's name: {wrong[0]}", hint=wrong[1])
+        faults = [Fault(f"file: {what}", hint) for _, what, hint in layout_faults(self.file)]
+        raise_faults(faults)
         if self.items is not None:
             faults = [Fault(f"items: {what}", hint) for _, what, hint in items_faults(self.items)]
             if self.attributes or self.target or self.identifiers or self.person:
@@ -196,6 +208,8 @@ class Schema:
         about |= {"draft": self.draft, "began_as_draft": self.began_as_draft}
         if self.metadata.describe():
             about["metadata"] = self.metadata.describe()
+        if self.file.describe():
+            about["file"] = self.file.describe()
         if self.items is not None:
             return about | {"items": self.items.describe()}
         columns: dict[str, Any] = {a.name: _describe(a) for a in self.attributes}
@@ -315,6 +329,9 @@ def _describe(attribute: Attribute) -> dict[str, Any]:
             numbers["scale"] = attribute.scale
         if attribute.common:
             numbers["common"] = [written(value, dates) for value in attribute.common]
+        for key in ("decimal", "thousands", "format"):
+            if getattr(attribute, key):
+                numbers[key] = getattr(attribute, key)
         return {"type": "numeric", **numbers, **rules}
     if attribute.boolean:
         return {"type": "boolean", **rules}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import math
-import re
 from decimal import Decimal
 from typing import Any
 
@@ -21,14 +20,11 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Ints
 from hedgerow.errors import DataError
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
+from hedgerow.schema.taxonomies.rules import Reading
+from hedgerow.table.notation import ABOVE, BELOW, MISSING, NEAR, STRANGE, text_reader
 
 __all__ = [
-    "ABOVE",
-    "BELOW",
-    "COMMA",
-    "MISSING",
     "MISSING_WORDS",
-    "STRANGE",
     "Codes",
     "encode_array",
     "is_list",
@@ -39,17 +35,12 @@ __all__ = [
 
 Codes = Ints
 
-# COMMA is strange too, but of a shape that a person should hear about.
-MISSING, BELOW, ABOVE, STRANGE, COMMA = -1, -2, -3, -4, -5
-
 # How files write "nothing is known"; a taxonomy that has one of them as a leaf takes it back.
 MISSING_WORDS = frozenset({"", "?", "na", "nan", "null", "none"})
 
 _YES = frozenset({"true", "t", "yes", "y", "1"})
 _NO = frozenset({"false", "f", "no", "n", "0"})
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.A | re.I)
-_COMMA = re.compile(r"[+-]?\d*,\d+", re.A)  # as half of Europe writes numbers
-_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})([T ].*)?", re.A)
+_ALIKE = Reading(ignore=("case", "spaces"))
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
@@ -67,10 +58,15 @@ def encode_array(attribute: Attribute, array: Any) -> Codes:
         if attribute.bands.outside == "clip":
             codes = np.where(codes == BELOW, 0, codes)
             codes = np.where(codes == ABOVE, attribute.bands.grid - 1, codes)
-            codes = np.where(codes <= STRANGE, MISSING, codes)  # no number to clip
+            codes = np.where(codes == STRANGE, MISSING, codes)  # no number to clip
         return np.where(codes < 0, codes, np.searchsorted(attribute.edges, codes, "right") - 1)
+    if pa.types.is_union(array.type) and isinstance(attribute, Numeric):
+        return _cells(attribute, array)
     array = plain_array(array, attribute.name)
     kind = array.type
+    if isinstance(attribute, Numeric) and attribute.kind == "date" and _is_number(kind):
+        array = array.cast(pa.string())  # days or digits, if the format says so
+        kind = array.type
     if pa.types.is_null(kind):
         return np.full(len(array), MISSING, np.int64)
     if pa.types.is_string(kind) or (
@@ -92,6 +88,20 @@ def encode_array(attribute: Attribute, array: Any) -> Codes:
     return _numbers(attribute, array)
 
 
+def _cells(attribute: Numeric, array: Any) -> Codes:
+    """Codes of values that each have a type of their own: a workbook's cells."""
+    kinds, places = array.type_codes.to_numpy(), array.offsets.to_numpy()
+    codes = np.empty(len(array), np.int64)
+    for kind in np.unique(kinds).tolist():
+        here = kinds == kind
+        codes[here] = encode_array(attribute, array.field(kind).take(pa.array(places[here])))
+    return codes
+
+
+def _is_number(kind: Any) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
 def plain_array(array: Any, column: str) -> Any:
     """Brings an array to one of few types: null, text, numbers, booleans, days, dictionary."""
     types = pa.types
@@ -100,6 +110,8 @@ def plain_array(array: Any, column: str) -> Any:
         array = array.combine_chunks()
     if isinstance(array, pa.ExtensionArray) and not str(kind).startswith("extension<pandas"):
         return plain_array(array.storage, column)  # pandas' periods would pass for numbers
+    if types.is_union(kind):
+        return pa.array([text_of(value) for value in array.to_pylist()], pa.string())
     if types.is_dictionary(kind):
         values = plain_array(array.dictionary, column)
         if len(values) > len(array):  # a slice of something larger: look up what it uses only
@@ -185,6 +197,7 @@ def _categories(attribute: Categorical, values: Any) -> Codes:
     leaves = {leaf: code for code, leaf in enumerate(attribute.taxonomy.leaves)}
     reading = attribute.reading
     composed = reading.forms(attribute.taxonomy.leaves)
+    alike = _ALIKE.forms(attribute.taxonomy.leaves)
     truths: dict[str, int] = {}
     if attribute.boolean or pa.types.is_boolean(values.type):
         for words in (_YES, _NO):
@@ -207,7 +220,9 @@ def _categories(attribute: Categorical, values: Any) -> Codes:
         if folded in truths:
             return truths[folded]
         leaf = reading.pattern(form) or reading.rest
-        return STRANGE if leaf is None else leaves[leaf]
+        if leaf is not None:
+            return leaves[leaf]
+        return NEAR if _ALIKE.form(text) in alike else STRANGE
 
     return np.array([code(value) for value in listed(values)], np.int64)
 
@@ -232,32 +247,9 @@ def _number_texts(attribute: Numeric, values: Any) -> Codes:
     words = pa.array(sorted(MISSING_WORDS), pa.string())
     missing = pc.is_in(pc.utf8_lower(texts), value_set=words)
     texts = pc.if_else(missing, pa.scalar(None, pa.string()), texts)
-    dates = attribute.kind == "date"
-    # What becomes of a text must follow from that text alone, or one record could change how all
-    # others are read. So there is one parser for each kind, whatever else the column holds.
-    parse = _day if dates else _number
-    parsed = [None if text is None else parse(text) for text in texts.to_pylist()]
-    numbers = pa.array(parsed, pa.int32() if dates else pa.float64())
-    strange = pc.and_(numbers.is_null(), texts.is_valid()).to_numpy(zero_copy_only=False)
-    codes = _numbers(attribute, numbers.cast(pa.date32()) if dates else numbers)
-    codes[strange] = STRANGE
-    if not dates:
-        for place in np.flatnonzero(strange).tolist():
-            if _COMMA.fullmatch(texts[place].as_py()):
-                codes[place] = COMMA
-    return codes
-
-
-def _number(text: str) -> float | None:
-    return float(text) if _NUMBER.fullmatch(text) else None
-
-
-def _day(text: str) -> int | None:
-    match = _DAY.fullmatch(text)
-    try:
-        return datetime.date.fromisoformat(match[1]).toordinal() - _EPOCH if match else None
-    except ValueError:  # the 30th of February
-        return None
+    read = text_reader(attribute)
+    codes = [MISSING if text is None else read(text) for text in texts.to_pylist()]
+    return np.array(codes, np.int64)
 
 
 def _numbers(attribute: Numeric, array: Any) -> Codes:

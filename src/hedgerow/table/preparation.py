@@ -14,7 +14,8 @@ import numpy as np
 
 from hedgerow.arrays import Ints, Words
 from hedgerow.schema.attributes import Attribute, Categorical
-from hedgerow.table.encode import ABOVE, BELOW, MISSING, STRANGE, encode_array
+from hedgerow.table.encode import encode_array
+from hedgerow.table.notation import ABOVE, BELOW, MISSING, STRANGE
 from hedgerow.table.person import first_rows, person_ids, person_numbers, row_hash
 from hedgerow.table.rules import Report, apply_rules
 from hedgerow.table.stream import Encoded

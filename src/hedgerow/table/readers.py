@@ -8,13 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import DataError
+from hedgerow.schema.written import PLAIN, Layout
 from hedgerow.table.database import Database, is_database, open_database
 from hedgerow.table.frames import Split, open_frame
 from hedgerow.table.parquet import Piece, damaged, find_files, open_parquet
 from hedgerow.table.source import Source
 from hedgerow.table.text.csv_file import open_csv
+from hedgerow.table.text.unpacked import Packed, archived
+from hedgerow.table.workbook import open_workbook
 
 __all__ = ["is_many", "magic_of", "open_source"]
+
+_OLE = b"\xd0\xcf\x11\xe0"
+_ZIP = (b"PK\3\4", b"PK\5\6")
+_WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_GZIP = b"\x1f\x8b"
+_PARQUET = b"PAR1"
 
 
 def open_source(
@@ -23,17 +32,20 @@ def open_source(
     known: Collection[str] = (),
     delimiter: str | None = None,
     line_breaks: bool = False,
+    written: Layout = PLAIN,
     split: Split | None = None,
 ) -> Source:
     """Opens a file by its content (not its ending), or a frame.
 
     Args:
-        source: The path of a CSV (also gzipped) or Parquet file, a folder or pattern of Parquet
+        source: The path of a CSV (also gzipped or zipped) file, a workbook or a Parquet file, a
+            folder or pattern of Parquet
             files, the address of such, a `Database`, or a frame.
         known: Column names that the schema expects; they help to tell a CSV file's delimiter.
         delimiter: The delimiter of a CSV file, if its first line is not to tell it.
         line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
             is a line.
+        written: What the schema declares about the file.
         split: Given for transactions: how the items of a text are told apart. A column may
             then hold lists, and a blank line of a CSV file with one column is a record.
 
@@ -54,18 +66,31 @@ def open_source(
     if is_many(name):
         return open_parquet(find_files(name), name)
     magic = magic_of(path)
-    if magic[:4] == b"PAR1":
+    if magic == _PARQUET:
         return open_parquet([Piece(str(path))], str(path))
-    if magic in (b"PK\3\4", b"PK\5\6"):  # and not a column called PKEY
+    packed: Packed = "gzip" if magic.startswith(_GZIP) else ""
+    if magic == _OLE:
+        return open_workbook(path, written)
+    if magic in _ZIP:  # and not a column called PKEY
+        packed, inside = "zip", archived(path)
+        if inside is None:
+            return open_workbook(path, written)
+        if inside.startswith((_PARQUET, _OLE, _GZIP, *_ZIP)):
+            raise DataError(
+                f"{path}: the file in the zip archive is not a CSV file",
+                hint="Unpack the archive, and give the file that is in it.",
+            )
+    if path.suffix.lower() in _WORKBOOKS and magic:
         raise DataError(
-            f"{path}: this is a spreadsheet or a zip archive",
-            hint="Export the sheet as CSV UTF-8, or unpack the archive, and give that file.",
+            f"{path}: its name says that it is a workbook, and it is none",
+            hint="Give it a name that ends in .csv if it is a CSV file, or save it again.",
         )
     if path.suffix.lower() in (".parquet", ".pq") and magic:
         raise damaged(path)
     return open_csv(
         path,
-        gzipped=magic[:2] == b"\x1f\x8b",
+        packed=packed,
+        written=written,
         known=known,
         delimiter=delimiter,
         line_breaks=line_breaks,

@@ -13,7 +13,8 @@ import numpy as np
 from hedgerow.arrays import Bools, Ints
 from hedgerow.errors import DataError
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
-from hedgerow.table.encode import ABOVE, BELOW, COMMA, MISSING, STRANGE, Codes
+from hedgerow.table.encode import Codes
+from hedgerow.table.notation import ABOVE, BELOW, MISSING, STRANGE, WAYS
 from hedgerow.table.source import Source
 
 __all__ = ["Report", "apply_rules", "other_code"]
@@ -21,8 +22,7 @@ __all__ = ["Report", "apply_rules", "other_code"]
 _PLACES = 3  # named for each column and rule; more would begin to count records
 _COMPLAINTS = 10
 _KINDS = _MISSING, _STRANGE, _OUTSIDE, _FINE = ("missing", "strange", "outside", "fine")
-_DATE = "Dates are written year-month-day, such as 2024-01-31."
-_POINT = "Numbers there have a decimal comma: write a point instead, 1.5 and not 1,5."
+_DATE = "Dates are written year-month-day, such as 2024-01-31, or as `format:` declares."
 
 
 @dataclass
@@ -31,12 +31,13 @@ class Report:
 
     Args:
         places: The first rows at which a column broke a rule that says "error".
-        commas: Columns with numbers that have a decimal comma.
+        shapes: For each column, the ways of writing that the schema does not declare, and the
+            first row of each.
         useful: For each column that was seen, the least odd kind of value in it.
     """
 
     places: dict[tuple[str, str], list[int]] = field(default_factory=dict)
-    commas: set[str] = field(default_factory=set)
+    shapes: dict[str, dict[int, int]] = field(default_factory=dict)
     useful: dict[str, str] = field(default_factory=dict)
 
     def look(self, column: str, codes: Codes) -> None:
@@ -63,7 +64,8 @@ class Report:
         for place, rows in later.places.items():
             known = self.places.setdefault(place, [])
             known.extend(rows[: _PLACES - len(known)])
-        self.commas |= later.commas
+        for column, found in later.shapes.items():
+            self.shapes[column] = found | self.shapes.get(column, {})
         for column, kind in later.useful.items():
             self.useful[column] = max(kind, self.useful.get(column, kind), key=_KINDS.index)
 
@@ -87,11 +89,12 @@ class Report:
             lines.append(f"\n  column {column!r}, {where}: {_complaint(attribute, what)}")
             ways.append(f"`{what}: {_way(attribute, what)}`")
         choices = " or ".join(dict.fromkeys(ways))
-        comma = f" {_POINT}" if self.commas.intersection(column for (column, _), _ in shown) else ""
+        columns = dict.fromkeys(column for (column, _), _ in shown)
+        told = "".join(f" {way}" for way in self._ways(*columns))
         raise DataError(
             f"{source.what} breaks the schema (the first places are named):{''.join(lines)}",
             hint="Correct the data or the domain, or state in the schema what is to happen, "
-            f"such as {choices} (`drop` leaves the record out).{comma}",
+            f"such as {choices} (`drop` leaves the record out).{told}",
         )
 
     def warnings(self, source: Source, attributes: dict[str, Attribute]) -> list[str]:
@@ -102,17 +105,27 @@ class Report:
         """
         found = []
         for column, kind in self.useful.items():
-            if kind == _FINE:
-                continue
-            what = _nothing(attributes[column], kind)
-            point = f" {_POINT}" if column in self.commas else ""
-            if kind == _STRANGE and getattr(attributes[column], "kind", None) == "date":
-                point = f" {_DATE}"
-            found.append(
-                f"{source.what}, column {column!r}: {what}, so a release will say nothing about "
-                f"it. Check the data and the schema.{point}"
-            )
+            ways = self._ways(column)
+            if kind != _FINE:
+                what = _nothing(attributes[column], kind)
+                if kind == _STRANGE and getattr(attributes[column], "kind", None) == "date":
+                    ways = ways or [_DATE]
+                found.append(
+                    f"{source.what}, column {column!r}: {what}, so a release will say nothing "
+                    f"about it. {' '.join(['Check the data and the schema.', *ways])}"
+                )
+            elif ways:
+                where = source.places([min(self.shapes[column].values())])[0]
+                found.append(
+                    f"{source.what}, column {column!r}, {where}: what is written there cannot be "
+                    f"read, so the rules for odd values are followed. {' '.join(ways)}"
+                )
         return found
+
+    def _ways(self, *columns: str) -> list[str]:
+        """What to declare, for what columns hold and nothing declares."""
+        shapes = [shape for column in columns for shape in self.shapes.get(column, ())]
+        return [WAYS[shape] for shape in dict.fromkeys(shapes)]
 
 
 def _nothing(attribute: Attribute, kind: str) -> str:
@@ -158,9 +171,12 @@ def apply_rules(attribute: Attribute, codes: Codes, report: Report, first_row: i
     report.look(attribute.name, codes)
     if not codes.size or codes.min() >= 0:
         return None
-    if (codes == COMMA).any():
-        report.commas.add(attribute.name)
-        codes[codes == COMMA] = STRANGE
+    for shape in np.unique(codes[codes < STRANGE])[::-1].tolist():
+        row = first_row + int(np.argmax(codes == shape))
+        report.shapes.setdefault(attribute.name, {}).setdefault(shape, row)
+    bands = attribute.bands if isinstance(attribute, Categorical) else None
+    clips = bands is not None and bands.outside == "clip"
+    codes[codes < STRANGE] = MISSING if clips else STRANGE
     if isinstance(attribute, Numeric) and attribute.outside == "clip":
         codes[codes == BELOW] = 0
         codes[codes == ABOVE] = attribute.grid - 1

@@ -86,7 +86,13 @@ class RowStream:
         self.source = (
             source
             if isinstance(source, Source)
-            else open_source(source, known=known, delimiter=delimiter, line_breaks=line_breaks)
+            else open_source(
+                source,
+                known=known,
+                delimiter=delimiter,
+                line_breaks=line_breaks,
+                written=schema.file,
+            )  # fmt: skip
         )
         self.schema = schema
         self.attributes: list[Attribute] = [*schema.attributes]

@@ -130,8 +130,9 @@ def read_public(
         [[18], [40]]
     """
     opened = open_source(
-        source, known=known_columns(schema), delimiter=delimiter, line_breaks=line_breaks
-    )
+        source, known=known_columns(schema), delimiter=delimiter, line_breaks=line_breaks,
+        written=schema.file,
+    )  # fmt: skip
     left_out = {*schema.identifiers, *([] if schema.person is None else [schema.person.column])}
     present = tuple(name for name in opened.names if name in left_out)
     known = replace(schema, person=None, identifiers=present, unit="row")
@@ -252,8 +253,9 @@ def encode_rows(
     """
     check_schema(schema)
     opened = open_source(
-        frame, known=known_columns(schema), delimiter=delimiter, line_breaks=line_breaks
-    )
+        frame, known=known_columns(schema), delimiter=delimiter, line_breaks=line_breaks,
+        written=schema.file,
+    )  # fmt: skip
     attributes = [*schema.attributes]
     places = find_columns(opened, schema, attributes, strict=False)
     report = Report()

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.arrays import Ints, Small
-from hedgerow.errors import UsageError
+from hedgerow.errors import DataError, UsageError
+from hedgerow.schema.written import PLAIN
 from hedgerow.table.frames import FrameKind, frame_kind
 from hedgerow.table.readers import is_many, magic_of, open_source
 from hedgerow.table.source import Private, Progress
@@ -132,13 +133,19 @@ def read_records(
         )
     lookup = Lookup(items)
     if items.column is None and items.item is None and is_text(source):
+        if schema.file != PLAIN:
+            raise UsageError(
+                "lines of items are UTF-8 without a line of names, and the schema has `file:`",
+                hint="Remove `file:`, or name the column that holds the items, `column:`.",
+            )
         records = _read_text(Path(os.fsdecode(source)), lookup, progress, sink, tally)
     else:
         columns = [name for name in (items.column, items.person, items.item) if name is not None]
         split = None if items.item is not None else split_text(items.separator)
         opened = open_source(
-            source, known=columns, delimiter=delimiter, line_breaks=line_breaks, split=split
-        )
+            source, known=columns, delimiter=delimiter, line_breaks=line_breaks, split=split,
+            written=schema.file,
+        )  # fmt: skip
         records = read_columns(opened, lookup, progress, sink, tally)
     records.done(allow_empty)
     if progress is not None:
@@ -190,7 +197,7 @@ def open_pieces(source: Any, schema: Schema) -> tuple[Sequence[Piece], str, Reco
     if schema.items.column is None and is_text(source):
         return (), "", Records(lookup, str(source), lambda rows: [])
     known = [] if schema.items.column is None else [schema.items.column]
-    opened = open_source(source, known=known)
+    opened = open_source(source, known=known, written=schema.file)
     records = Records(lookup, opened.what, opened.places)
     return opened.pieces, column_of(opened, schema.items), records
 
@@ -207,8 +214,14 @@ def is_text(source: Any) -> bool:
         return False
     path = Path(os.fsdecode(source))
     magic = magic_of(path)
-    if path.suffix.lower() in (".parquet", ".pq") or magic in (b"PK\3\4", b"PK\5\6"):
+    if path.suffix.lower() in (".parquet", ".pq"):
         return False
+    if magic in (b"PK\3\4", b"PK\5\6"):  # the first line in it would be taken for names
+        raise DataError(
+            f"{path}: this is a workbook or a zip archive, and the schema names no column",
+            hint="Name the column that holds the items, `column:` below `items:`. If it holds "
+            "lines of items, unpack it and give that file.",
+        )
     if magic == b"PAR1":  # an item may be called PAR1; Parquet also ends like that
         with path.open("rb") as file:
             file.seek(-4, os.SEEK_END)

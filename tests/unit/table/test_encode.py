@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import DataError
 from hedgerow.schema import Categorical, Numeric, Taxonomy
-from hedgerow.table.encode import ABOVE, BELOW, COMMA, MISSING, STRANGE, encode_array
+from hedgerow.table.encode import encode_array
+from hedgerow.table.notation import ABOVE, BELOW, COMMA, DOTS, MISSING, NEAR, SERIAL, STRANGE
 
 AGE = Numeric("age", Fraction(17), Fraction(90), Fraction(1), "integer")
 DOSE = Numeric("dose", Fraction(-1), Fraction(2), Fraction(1, 10), "decimal")
@@ -99,7 +100,7 @@ def test_dates_in_every_form():
     for unit in ("s", "ms", "us", "ns"):
         assert codes(DAY, late, pa.timestamp(unit)) == expected
     texts = ["2020-01-08T23:10:00", "2020-01-08 10:00", "2020-02-30", "8.1.2020", "2019-12-31"]
-    assert codes(DAY, texts) == [1, 1, STRANGE, STRANGE, BELOW]
+    assert codes(DAY, texts) == [1, 1, STRANGE, DOTS, BELOW]
 
 
 def test_a_time_zone_keeps_its_own_calendar():
@@ -108,7 +109,7 @@ def test_a_time_zone_keeps_its_own_calendar():
 
 
 def test_wrong_kinds_are_outside():
-    assert codes(DAY, [18262]) == [STRANGE]
+    assert codes(DAY, [18262]) == [SERIAL]
     assert codes(AGE, [datetime.date(2020, 1, 1), None]) == [STRANGE, MISSING]
 
 
@@ -116,7 +117,7 @@ def test_categories_are_stripped_and_matched():
     assert codes(SEX, [" Male ", "Female", "male", "Any", "", None, "?"]) == [
         1,
         0,
-        STRANGE,
+        NEAR,
         STRANGE,
         MISSING,
         MISSING,

@@ -186,7 +186,7 @@ RULES = {"missing": "other", "outside": "other"}
 
 def test_a_date_in_another_notation_comes_with_a_way_out():
     born = {"type": "numeric", "low": "1990-01-01", "high": "2020-12-31", "step": 7} | RULES
-    with pytest.warns(DataWarning, match="read as a date.*year-month-day") as caught:
+    with pytest.warns(DataWarning, match='read as a date.*format: "%d.%m.%Y"') as caught:
         read(pa.table({"born": ["31.12.1999"], "job": ["a"]}), schema(born=born, job=JOB))
     assert "1999" not in str(caught[0].message)
 
@@ -213,10 +213,23 @@ def test_a_column_that_says_nothing_is_told_to_the_steward(values, words):
 @pytest.mark.filterwarnings("error")
 def test_a_column_with_one_use_is_quiet(monkeypatch):
     monkeypatch.setattr("hedgerow.table.frames.BATCH_ROWS", 1)  # the good value comes late
-    table = pa.table({"age": ["x", "1,5", "7", "y"]})
+    table = pa.table({"age": ["x", "", "7", "y"]})
     read(table, schema(age=AGE | RULES))
     read(table.slice(0, 0), schema(age=AGE | RULES))
     read(pa.table({"age": [-1, 700, 4]}), schema(age=AGE | {"outside": "clip"}))
+
+
+@pytest.mark.parametrize("outside", ["other", "drop", "clip"])
+@pytest.mark.parametrize("value", ["12,345", "12.345", "1,5", "5%"])
+def test_no_notation_is_passed_over_in_silence(value, outside):
+    rules = {"missing": "other", "outside": outside}
+    words = "column 'age', row 2: what is written there cannot be read"
+    with pytest.warns(DataWarning, match=words) as caught:
+        read(pa.table({"age": ["7", value]}), schema(age=AGE | rules))
+    assert value not in str(caught[0].message)
+    target = {"age": AGE | rules | {"role": "class", "bands": [50]}, "job": JOB}
+    with pytest.warns(DataWarning, match=words):
+        read(pa.table({"age": ["7", value], "job": ["a", "a"]}), schema(**target))
 
 
 def test_clipping_everything_is_told():

@@ -17,6 +17,7 @@ from typing import Any
 
 from hedgerow.errors import DataError
 from hedgerow.schema.lint import column_fault, label_fault
+from hedgerow.schema.written import PLAIN, Layout
 from hedgerow.table.database import Database
 from hedgerow.table.drafting.draft_items import (
     NO_UNIT,
@@ -78,6 +79,7 @@ def draft_schema(
     delimiter: str | None = None,
     line_breaks: bool = False,
     trust_header: bool = False,
+    written: Layout = PLAIN,
 ) -> str:
     """Drafts the text of a schema file from private data.
 
@@ -87,6 +89,7 @@ def draft_schema(
         line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
             is a line.
         trust_header: Whether the first line holds names even if it looks like a record.
+        written: How the file is encoded, which sheet is meant and where its names stand.
 
     Returns:
         YAML text, marked as a draft, which `Schema.load` reads once a person has stated the unit
@@ -108,7 +111,7 @@ def draft_schema(
     """
     is_path = isinstance(source, (str, os.PathLike))
     title = _key(_title(source))
-    if is_path and delimiter is None and not line_breaks:
+    if is_path and delimiter is None and not line_breaks and written == PLAIN:
         path = Path(os.fsdecode(source))
         if looks_like_transactions(path):
             return items_draft(title, items_of_text(path), str(path))
@@ -116,6 +119,7 @@ def draft_schema(
         source,
         delimiter=delimiter,
         line_breaks=line_breaks,
+        written=written,
         split=None if is_path else split_text(" "),
     )
     parts: list[list[Any]] = [[] for _ in opened.names]
@@ -162,7 +166,7 @@ def draft_schema(
             "Write the schema by hand. If each row is one item of a person, describe the items: "
             "items: {person: ..., item: ..., universe: ...} (see docs/transactions.md).",
         )
-    return _text(title, columns)
+    return _text(title, columns, written)
 
 
 def _respect_names(name: str, guess: Guess) -> Guess:
@@ -212,7 +216,7 @@ def _title(source: Any) -> str:
     return "table"
 
 
-def _text(title: str, columns: Sequence[_Column]) -> str:
+def _text(title: str, columns: Sequence[_Column], written: Layout) -> str:
     told_apart = [_key(column.name) for column in columns if column.role == "person"]
     lines = [
         f"name: {title}",
@@ -221,6 +225,8 @@ def _text(title: str, columns: Sequence[_Column]) -> str:
         f"unit: {NO_UNIT}",
         "draft: true",
         "began_as_draft: true",
+        *(["file:"] if written != PLAIN else []),
+        *(f"  {key}: {json.dumps(value)}" for key, value in written.describe().items()),
         "attributes:",
     ]
     for column in columns:

@@ -110,7 +110,7 @@ def item_separator(path: Path) -> str | None:
         return None
     text = head.decode("utf-8", "replace")
     marks = _DELIMITERS.findall(text)
-    if not marks or '"' in text:  # quoted values belong to a table
+    if not marks or '"' in text or "\0" in text:  # quoted values belong to a table
         return None
     between = max(sorted(set(marks)), key=marks.count)
     lengths = [line.count(between) + 1 for line in text.splitlines() if line.strip()]

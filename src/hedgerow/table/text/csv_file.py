@@ -1,4 +1,4 @@
-"""CSV files: plain or gzipped, any usual delimiter, read as text in blocks.
+"""CSV files: plain, gzipped or zipped, any usual delimiter, read as text in blocks.
 
 Every column is read as text; what a text means is for the schema to say. How records are told apart
 is in `csv_kernels`; what the columns and the delimiter are is told by the first line alone.
@@ -6,18 +6,18 @@ is in `csv_kernels`; what the columns and the delimiter are is told by the first
 
 from __future__ import annotations
 
-import gzip
 import os
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from hedgerow.errors import DataError, UsageError
+from hedgerow.schema.written import PLAIN, Layout
 from hedgerow.table.source import BATCH_ROWS, Source, check_names
 from hedgerow.table.text.csv_header import find_header
 from hedgerow.table.text.faults import (
@@ -27,8 +27,8 @@ from hedgerow.table.text.faults import (
     encoding_error,
     explain,
     fault,
-    open_binary,
 )
+from hedgerow.table.text.unpacked import Packed, TextFile, find_encoding
 
 if TYPE_CHECKING:
     from hedgerow.arrays import Bytes, Ints, Small
@@ -81,7 +81,8 @@ class _Records:
 def open_csv(
     path: Path,
     *,
-    gzipped: bool,
+    packed: Packed = "",
+    written: Layout = PLAIN,
     known: Collection[str] = (),
     delimiter: str | None = None,
     line_breaks: bool = False,
@@ -91,7 +92,8 @@ def open_csv(
 
     Args:
         path: The file.
-        gzipped: Whether it is compressed.
+        packed: How it is compressed, if it is.
+        written: What is declared about its encoding and the line of the names.
         known: Column names that the schema expects, to tell the delimiter.
         delimiter: The delimiter, if the first line is not to tell it.
         line_breaks: Whether quoted values may hold line breaks; the file must then be well formed
@@ -111,10 +113,12 @@ def open_csv(
         )
     what = str(path)
     try:
-        with open_binary(path, gzipped) as file:
-            header = find_header(file, path, line_breaks, delimiter, known)
+        text = TextFile(path, packed, find_encoding(path, packed, written.encoding))
+        with text.open() as (file, _):
+            row = written.header_row
+            header = find_header(file, path, line_breaks, delimiter, known, row)
     except (OSError, EOFError, zlib.error) as error:
-        raise explain(error, path, gzipped) from None
+        raise explain(error, path, packed) from None
     names = check_names(header.names, what)
     layout = _Layout(
         delimiter=-1 if header.delimiter is None else ord(header.delimiter),
@@ -131,9 +135,9 @@ def open_csv(
         keys = [str(place) for place in range(len(columns))]  # any header makes valid keys
         distinct = list(dict.fromkeys(columns))  # a value is found for one place only
         order = [distinct.index(column) for column in columns]
-        with path.open("rb", buffering=0) as raw:
+        with text.open() as (file, raw):
             position.append(raw.tell)
-            for records in _read(raw, path, gzipped, layout, distinct):
+            for records in _read(file, text, layout, distinct):
                 for start in range(0, len(records.lines), BATCH_ROWS):
                     texts = _texts(records, slice(start, start + BATCH_ROWS))
                     arrays = [texts[place] for place in order]
@@ -145,20 +149,18 @@ def open_csv(
         names,
         batches,
         share=lambda: position[-1]() / size if position else 1.0,
-        places=lambda rows: _lines(path, gzipped, layout, rows),
-        bytes=size * (8 if gzipped else 1),  # text packs well
+        places=lambda rows: _lines(text, layout, rows),
+        bytes=size * (8 if packed else 1),  # text packs well
     )
 
 
-def _read(
-    raw: IO[bytes], path: Path, gzipped: bool, layout: _Layout, columns: Sequence[int]
-) -> Iterator[_Records]:
+def _read(file: Any, text: TextFile, layout: _Layout, columns: Sequence[int]) -> Iterator[_Records]:
     """The records of a file block by block, with the places of the values of some columns."""
     from hedgerow.table.text.csv_kernels import split_records  # waits for numba
 
     slots = np.full(layout.width, -1, np.int64)
     slots[list(columns)] = np.arange(len(columns))
-    file: Any = gzip.GzipFile(fileobj=raw) if gzipped else raw
+    path = text.path
     rest, line, final = b"", layout.line, False
     places, lines = np.empty((2, len(columns), 0), np.int32), np.empty(0, np.int64)
     try:
@@ -189,7 +191,7 @@ def _read(
             rest = block[used:]
             line += passed
     except (OSError, EOFError, zlib.error) as error:
-        raise explain(error, path, gzipped) from None
+        raise explain(error, path, text.packed) from None
 
 
 def _texts(records: _Records, rows: slice) -> list[Any]:
@@ -217,13 +219,13 @@ def _not_text(block: bytes) -> int | None:
     return None
 
 
-def _lines(path: Path, gzipped: bool, layout: _Layout, rows: Sequence[int]) -> list[str]:
+def _lines(text: TextFile, layout: _Layout, rows: Sequence[int]) -> list[str]:
     """The lines that rows begin in, found by going over the file again."""
     found = {row: f"row {row + 1}" for row in rows}  # still true if the file has changed
     seen, last = 0, max(rows, default=-1)
     try:
-        with path.open("rb", buffering=0) as raw:
-            for records in _read(raw, path, gzipped, layout, ()):
+        with text.open() as (file, _):
+            for records in _read(file, text, layout, ()):
                 for row in found:
                     if seen <= row < seen + len(records.lines):
                         found[row] = f"line {records.line + records.lines[row - seen]}"

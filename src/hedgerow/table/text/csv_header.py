@@ -10,6 +10,7 @@ import codecs
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ DELIMITERS = ",;\t|"
 _STEP = 1 << 16
 _LONGEST = 1 << 20
 _SIGNS = re.compile(rb'"|\r\n|\r|\n')
+_BREAKS = re.compile(rb"\r\n|\r|\n")
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,14 @@ def tell_delimiter(line: str, known: Collection[str] = ()) -> str | None:
 
 
 def find_header(
-    file: Any, path: Path, line_breaks: bool, delimiter: str | None, known: Collection[str]
+    file: Any,
+    path: Path,
+    line_breaks: bool,
+    delimiter: str | None,
+    known: Collection[str],
+    header_row: int | None = None,
 ) -> Header:
-    """Reads the first line that is not blank.
+    """Reads the line with the names of the columns: the first that is not blank, or a given one.
 
     Args:
         file: The file, opened for its bytes.
@@ -109,6 +116,7 @@ def find_header(
         line_breaks: Whether quoted names may hold line breaks.
         delimiter: The delimiter, if the line is not to tell it.
         known: Column names that the schema expects.
+        header_row: The number of the line, from 1, if it was declared.
 
     Raises:
         DataError: If there is none, or it is not text.
@@ -119,7 +127,7 @@ def find_header(
         start += read
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise encoding_error(path, 1)
-        bounds = _bounds(start, line_breaks, final=not read)
+        bounds = _bounds(start, line_breaks, header_row, final=not read)
         if bounds is None and len(start) > _LONGEST:
             raise DataError(
                 f"{path}: the first line does not end",
@@ -130,13 +138,20 @@ def find_header(
     if b"\0" in content:
         raise DataError(
             f"{path}: this is not a text file",
-            hint="Give a CSV file (plain or gzipped) or a Parquet file. If a spreadsheet wrote it, "
-            "save it as 'CSV UTF-8'.",
+            hint="Give a CSV file (plain, gzipped or zipped), a workbook or a Parquet file. If it "
+            "is text in UTF-16 without a byte order mark, declare `encoding: utf-16-le` or "
+            "`encoding: utf-16-be` below `file:` in the schema.",
         )
     try:
         line = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise encoding_error(path, number + breaks(content[: error.start])) from None
+    if header_row is not None and (number != header_row or not line):
+        raise DataError(
+            f"{path}: line {header_row} is blank or not there, and the schema says that it holds "
+            "the names of the columns",
+            hint="Correct `header_row:` below `file:` in the schema; lines are counted from 1.",
+        )
     if not line:
         raise DataError(
             f"{path}: the file is empty",
@@ -165,13 +180,22 @@ def _well_formed(line: str, delimiter: str | None) -> bool:
     return re.fullmatch(f"{name}(?:{between}{name})*" if between else name, line) is not None
 
 
-def _bounds(start: bytes, line_breaks: bool, *, final: bool) -> tuple[int, int, int] | None:
-    """Where the first line that is not blank begins and ends, and where the next one begins.
+def _bounds(
+    start: bytes, line_breaks: bool, row: int | None, *, final: bool
+) -> tuple[int, int, int] | None:
+    """Where the line with the names begins and ends, and where the next one begins.
 
     None if more has to be read to know.
     """
     first = len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0
-    first += len(start) - first - len(start[first:].lstrip(b"\r\n"))
+    if row is None:
+        first += len(start) - first - len(start[first:].lstrip(b"\r\n"))
+    else:
+        above = list(islice(_BREAKS.finditer(start), row - 1))
+        cut = bool(above) and above[-1].end() == len(start)  # it may be half of a CRLF
+        if not final and (len(above) < row - 1 or cut):
+            return None
+        first = above[-1].end() if above else first
     inside = False
     for found in _SIGNS.finditer(start, first):
         if found[0] == b'"':

@@ -86,14 +86,19 @@ def too_long(path: Path, line: int) -> DataError:
     )
 
 
-def explain(error: Exception, path: Path, gzipped: bool) -> DataError:
+def explain(error: Exception, path: Path, packed: str | bool) -> DataError:
     """Turns a reader's complaint, which may quote a record, into ours."""
     if isinstance(error, PermissionError):
         return DataError(
             f"{path}: you are not allowed to read this file",
             hint="Ask its owner for the right to read it.",
         )
-    if gzipped:
+    if packed == "zip":
+        return DataError(
+            f"{path}: the zip archive is damaged or cut short",
+            hint="Copy or download it again; `unzip -t` tells whether it is whole.",
+        )
+    if packed:
         return DataError(
             f"{path}: the gzip file is damaged or cut short",
             hint="Copy or download it again; `gzip -t` tells whether it is whole.",
@@ -103,9 +108,10 @@ def explain(error: Exception, path: Path, gzipped: bool) -> DataError:
     )
 
 
-def encoding_error(path: Path, line: int) -> DataError:
-    """The complaint about a file that is not in UTF-8."""
+def encoding_error(path: Path, line: int, encoding: str = "utf-8") -> DataError:
+    """The complaint about a file that is not encoded as it should be."""
     return DataError(
-        f"{path}, line {line}: the text is not encoded in UTF-8",
-        hint="Save the file as UTF-8; spreadsheets call it 'CSV UTF-8'.",
+        f"{path}, line {line}: the text is not encoded in {encoding.upper()}",
+        hint="Save the file as UTF-8; spreadsheets call it 'CSV UTF-8'. Or declare in the schema "
+        "how it is encoded, such as `encoding: cp1252` below `file:`.",
     )

@@ -9,7 +9,8 @@ import pytest
 
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.taxonomies.files import built_in
-from hedgerow.table.encode import MISSING, STRANGE, encode_array
+from hedgerow.table.encode import encode_array
+from hedgerow.table.notation import MISSING, STRANGE
 
 
 def column(name: str, **keys: object) -> Categorical:

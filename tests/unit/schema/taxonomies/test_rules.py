@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Categorical, Schema, Taxonomy
 from hedgerow.schema.taxonomies.rules import Reading
-from hedgerow.table.encode import MISSING, STRANGE, encode_array
+from hedgerow.table.encode import encode_array
+from hedgerow.table.notation import MISSING, STRANGE
 
 
 @pytest.mark.parametrize(

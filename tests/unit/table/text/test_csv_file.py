@@ -9,7 +9,7 @@ from hedgerow.table.text.csv_header import tell_delimiter
 
 
 def rows(path, **options):
-    source = open_csv(path, gzipped=options.pop("gzipped", False), **options)
+    source = open_csv(path, **options)
     found = []
     for batch in source.batches(range(len(source.names))):
         found.extend(tuple(row.values()) for row in batch.to_pylist())
@@ -68,7 +68,7 @@ def test_an_empty_file_is_refused(tmp_path, content):
 
 def test_gzip_of_several_members(tmp_path):
     path = write(tmp_path, gzip.compress(b"a,b\n1,2\n") + gzip.compress(b"3,4\n"))
-    assert rows(path, gzipped=True)[1] == [("1", "2"), ("3", "4")]
+    assert rows(path, packed="gzip")[1] == [("1", "2"), ("3", "4")]
 
 
 def test_a_truncated_or_damaged_gzip_is_refused(tmp_path):
@@ -77,7 +77,7 @@ def test_a_truncated_or_damaged_gzip_is_refused(tmp_path):
     damaged = whole[: len(whole) // 2] + bytes(16) + whole[len(whole) // 2 + 16 :]
     for broken in (whole[:12], whole[: len(whole) // 2], whole[:-3], damaged):
         with pytest.raises(DataError, match="damaged or cut short"):
-            rows(write(tmp_path, broken), gzipped=True)
+            rows(write(tmp_path, broken), packed="gzip")
 
 
 def test_ragged_rows_name_the_line_and_no_value(tmp_path):
@@ -98,7 +98,7 @@ def test_a_line_that_ends_inside_a_quoted_value_is_refused(tmp_path, line, place
             content = ("a,b" + end + end.join(lines) + last).encode()
             path = write(tmp_path, gzip.compress(content) if gzipped else content)
             with pytest.raises(DataError, match=f"line {place + 2}: a quotation mark") as caught:
-                rows(path, gzipped=gzipped)
+                rows(path, packed="gzip" if gzipped else "")
             assert "--line-breaks" in str(caught.value) and "tall" not in str(caught.value)
 
 
@@ -167,7 +167,7 @@ def test_a_record_that_is_too_long_is_refused(tmp_path, monkeypatch, line_breaks
 
 
 def test_a_column_may_be_wanted_twice(tmp_path):
-    source = open_csv(write(tmp_path, "a,b\n1,2\n3,4\n"), gzipped=False)
+    source = open_csv(write(tmp_path, "a,b\n1,2\n3,4\n"))
     (batch,) = source.batches([1, 0, 1])
     assert [column.to_pylist() for column in batch.columns] == [["2", "4"], ["1", "3"], ["2", "4"]]
 
@@ -179,12 +179,10 @@ def test_bad_encoding_names_the_line(tmp_path):
         with pytest.raises(DataError, match=f"line {line}: the text is not encoded") as caught:
             rows(write(tmp_path, content))
         assert "ller" not in str(caught.value)
-    with pytest.raises(DataError, match="not encoded in UTF-8"):
-        rows(write(tmp_path, "a,b\n1,2\n".encode("utf-16")))
 
 
 def test_a_column_that_is_not_wanted_must_be_text_too(tmp_path):
-    source = open_csv(write(tmp_path, b"a,b\n1,2\n3,\xff\n"), gzipped=False)
+    source = open_csv(write(tmp_path, b"a,b\n1,2\n3,\xff\n"))
     with pytest.raises(DataError, match="line 3: the text is not encoded"):
         list(source.batches([0]))
 

@@ -1,0 +1,213 @@
+"""From texts to codes of numbers and dates: each text by itself, exactly, as the schema declares.
+
+What becomes of a text must follow from that text and the schema alone, or one record could change
+how all others are read. So there is one parser for each kind, whatever else a column holds. A text
+that cannot be read is strange; if people often write that way, its code says what to declare.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Callable
+from functools import cache
+
+from hedgerow.schema.attributes import Numeric
+from hedgerow.schema.written import SERIALS, date_pattern
+
+__all__ = [
+    "ABOVE",
+    "BELOW",
+    "COMMA",
+    "DOTS",
+    "EITHER",
+    "GROUPS",
+    "MISSING",
+    "NAMED",
+    "NEAR",
+    "PACKED",
+    "POINT",
+    "SERIAL",
+    "SHORT",
+    "SIGN",
+    "SLASHES",
+    "STRANGE",
+    "WAYS",
+    "text_reader",
+]
+
+MISSING, BELOW, ABOVE, STRANGE = -1, -2, -3, -4
+
+# Strange too, but of a shape that a person should hear about, with the way out.
+COMMA, EITHER, POINT, GROUPS, SIGN, NEAR = -5, -6, -7, -8, -9, -10
+SLASHES, DOTS, SERIAL, PACKED, NAMED, SHORT = -11, -12, -13, -14, -15, -16
+
+WAYS = {
+    COMMA: 'Numbers there have a comma: if it is a decimal comma, declare `decimal: ","`.',
+    EITHER: 'Numbers there have a comma: declare `thousands: ","` if it separates thousands, or '
+    '`decimal: ","` if it is a decimal comma.',
+    POINT: "Whole numbers are expected, and some there have a point before three digits: declare "
+    '`thousands: "."` if it separates thousands, or `decimal: "."` if it is a decimal point.',
+    GROUPS: "Numbers there have digits in groups: declare what separates them, such as "
+    '`thousands: ","`, and the decimal sign if it is a comma, `decimal: ","`.',
+    SIGN: "Numbers there have a sign such as % or $: leave it out in the data.",
+    NEAR: "Values there differ from values of the schema only in case or spaces: write "
+    "`ignore: [case, spaces]` if that does not matter.",
+    SLASHES: 'Dates there have slashes or hyphens: declare `format: "%m/%d/%Y"` if the month comes '
+    'first, or `format: "%d/%m/%Y"` if the day does.',
+    DOTS: 'Dates there have points: declare `format: "%d.%m.%Y"`.',
+    SERIAL: "Dates there seem to be serial days of a spreadsheet: declare `format: excel`.",
+    PACKED: 'Dates there are eight digits: declare `format: "%Y%m%d"`.',
+    NAMED: 'Dates there have the name of a month: declare, for example, `format: "%d-%b-%Y"`.',
+    SHORT: "Years there have two digits, which do not tell the century: write four in the data.",
+}
+_NUMBER_SHAPES = (
+    (re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.A), EITHER),
+    (re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?", re.A), COMMA),
+    (re.compile(r"[+-]?\d{1,3}([.,'’ \u00a0\u2009\u202f]\d{2,3})+([.,]\d*)?", re.A), GROUPS),
+    (re.compile(r"[+-]?([$€£¥]|[A-Z]{3})\s*[+-]?\d[\d.,]*", re.A), SIGN),
+    (re.compile(r"[+-]?\d[\d.,]*\s*([$€£¥%]|[A-Z]{3})", re.A), SIGN),
+)
+_DATE_SHAPES = (
+    (re.compile(r"\d{1,2}[/-]\d{1,2}[/-]\d{4}(\D.*)?", re.A), SLASHES),
+    (re.compile(r"\d{1,2}\. ?\d{1,2}\. ?\d{4}(\D.*)?", re.A), DOTS),
+    (re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-]\d{2}(\D.*)?", re.A), SHORT),
+    (re.compile(r"\d{4,5}([.,]\d+)?", re.A), SERIAL),
+    (re.compile(r"\d{8}", re.A), PACKED),
+    (re.compile(r"(\d{1,2}\W+)?[A-Za-z]{3,9}\W+(\d{1,2}\W+)?\d{4}|\d{1,2}[A-Za-z]{3}\d{4}"), NAMED),
+)
+_LONGEST = 500  # characters of a number; more would only cost time
+_NEARLY = 10**9  # a number as close below a grid point, in parts of a step, belongs to it
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", re.A)
+_INFINITE = re.compile(r"([+-]?)inf(inity)?", re.I)
+_SEPARATORS = {",": ",", ".": r"\.", "'": "['’]", " ": "[ \u00a0\u2009\u202f]"}
+_TIME = re.compile(
+    r"(.*\d)(?:T|\s+)\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:[AaPp][Mm])?\s*"
+    r"(?:Z|UTC|[+-]\d{2}:?\d{2})?",
+    re.A | re.S,
+)
+_ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.A)
+_SERIAL_DAY = re.compile(r"(\d{1,7})(?:[.,]\d*)?", re.A)
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+)  # fmt: skip
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_EXCEL = datetime.date(1899, 12, 30).toordinal() - _EPOCH
+_EXCEL_1904 = datetime.date(1904, 1, 1).toordinal() - _EPOCH
+
+
+def text_reader(attribute: Numeric) -> Callable[[str], int]:
+    """What turns a text without blanks around it into the code of an attribute.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> pay = Numeric("pay", Fraction(0), Fraction(99999), Fraction(1), "integer")
+        >>> [text_reader(pay)(text) for text in ("12345", "12,345", "12.345", "1e3", "much")]
+        [12345, -6, -7, 1000, -4]
+        >>> pay = Numeric("pay", pay.low, pay.high, pay.step, "integer", thousands=".")
+        >>> [text_reader(pay)(text) for text in ("12345", "12.345", "12.345,9", "12.34")]
+        [12345, 12345, 12345, -8]
+    """
+    return _date_reader(attribute) if attribute.kind == "date" else _number_reader(attribute)
+
+
+def _number_reader(attribute: Numeric) -> Callable[[str], int]:
+    point = attribute.decimal or ("," if attribute.thousands == "." else ".")
+    pattern = _number_pattern(point, attribute.thousands)
+    # in a column of whole numbers nothing says that 12.345 is not twelve thousand
+    unsaid = attribute.kind == "integer" and not attribute.decimal and not attribute.thousands
+    scale = math.lcm(*(n.denominator for n in (attribute.low, attribute.high, attribute.step)))
+    first, last = int(attribute.low * scale), int(attribute.high * scale)
+    step = int(attribute.step * scale)
+
+    def code(text: str) -> int:
+        found = pattern.fullmatch(text) if len(text) <= _LONGEST else None
+        if found is None:
+            endless = _INFINITE.fullmatch(text)
+            if endless:
+                return BELOW if endless[1] == "-" else ABOVE
+            return _shape(text, _NUMBER_SHAPES)
+        if unsaid and _GROUPED.fullmatch(text):
+            return POINT
+        sign, whole, part, power = found.groups(default="")
+        digits = (whole if whole.isdigit() else re.sub(r"\D", "", whole)) + part
+        number = int(f"{sign}{digits}") * scale
+        places = len(part) - int(power or 0)
+        parts = 10**places if places > 0 else 1
+        if places < 0:
+            number *= 10**-places
+        # whole numbers all along, so nothing is rounded
+        beyond, wide = number - first * parts, step * parts
+        if (number - last * parts) * _NEARLY > wide:
+            return ABOVE
+        place = (beyond * _NEARLY + wide) // (wide * _NEARLY)
+        return BELOW if place < 0 else min(place, attribute.grid - 1)
+
+    return code
+
+
+@cache
+def _number_pattern(point: str, thousands: str) -> re.Pattern[str]:
+    whole = r"\d*"
+    if thousands:
+        whole = rf"[1-9]\d{{0,2}}(?:{_SEPARATORS[thousands]}\d{{3}})+|\d*"
+    sign = re.escape(point)
+    return re.compile(
+        rf"([+-]?)(?=\d|{sign}\d)({whole})(?:{sign}(\d*))?(?:[eE]([+-]?\d{{1,3}}))?", re.A
+    )
+
+
+def _date_reader(attribute: Numeric) -> Callable[[str], int]:
+    low, high, step = int(attribute.low), int(attribute.high), int(attribute.step)
+    format = attribute.format
+    serial = format in SERIALS
+    pattern = date_pattern(format) if format and not serial else None
+
+    def day(text: str) -> int | None:
+        if serial and (number := _SERIAL_DAY.fullmatch(text)):
+            return _serial_day(int(number[1]), format)
+        if timed := _TIME.fullmatch(text):
+            text = timed[1]
+        if iso := _ISO.fullmatch(text):
+            return _day(iso[1], iso[2], iso[3])
+        if pattern is None or (found := pattern.fullmatch(text)) is None:
+            return None
+        parts = found.groupdict()
+        return _day(parts["Y"], parts.get("m") or _month(parts["b"]), parts["d"])
+
+    def code(text: str) -> int:
+        found = day(text) if len(text) <= _LONGEST else None
+        if found is None:
+            return _shape(text, _DATE_SHAPES)
+        if low <= found <= high:
+            return (found - low) // step
+        return BELOW if found < low else ABOVE
+
+    return code
+
+
+def _serial_day(number: int, format: str) -> int | None:
+    """The day that Excel means: it believes in a 29th of February 1900, number 60."""
+    if format == "excel-1904":
+        return _EXCEL_1904 + number
+    return None if number in (0, 60) else _EXCEL + number + (number < 60)
+
+
+def _month(name: str) -> str:
+    name = name.lower()
+    return next((str(n) for n, month in enumerate(_MONTHS, 1) if month.startswith(name)), "0")
+
+
+def _day(year: str, month: str, day: str) -> int | None:
+    try:
+        return datetime.date(int(year), int(month), int(day)).toordinal() - _EPOCH
+    except ValueError:  # the 30th of February
+        return None
+
+
+def _shape(text: str, shapes: tuple[tuple[re.Pattern[str], int], ...]) -> int:
+    if len(text) > _LONGEST:
+        return STRANGE
+    return next((code for pattern, code in shapes if pattern.fullmatch(text)), STRANGE)
