@@ -12,7 +12,7 @@ from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     from hedgerow.publish.publisher import Publisher
-    from hedgerow.schema import Schema
+    from hedgerow.schema import Layout, Schema
 
 
 class Engine(StrEnum):
@@ -40,6 +40,25 @@ LineBreaks = Annotated[
     typer.Option(
         "--line-breaks",
         help="Quoted values of a CSV file may hold line breaks; it must be well formed throughout.",
+    ),
+]
+Sheet = Annotated[
+    str | None, typer.Option("--sheet", metavar="NAME", help="A workbook: the sheet to read.")
+]
+HeaderRow = Annotated[
+    int | None,
+    typer.Option(
+        "--header-row",
+        metavar="NUMBER",
+        help="The line or row with the names of the columns, if something stands above it.",
+    ),
+]
+EncodingName = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="How a text file is encoded, if not in UTF-8: cp1252, latin-1, utf-16-le, utf-16-be.",
     ),
 ]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.")]
@@ -108,6 +127,23 @@ RowWise = Annotated[
 AllowEmpty = Annotated[
     bool, typer.Option("--allow-empty", help="Take an input without any record as it is.")
 ]
+
+
+def layout_of(encoding: str | None, header_row: int | None, sheet: str | None) -> Layout:
+    """What was said about a file before there is a schema that declares it."""
+    from typing import get_args
+
+    from hedgerow.schema.written import Encoding, Layout
+
+    names = get_args(Encoding)
+    if encoding is not None and encoding not in names:
+        raise UsageError(
+            f"--encoding cannot be {encoding!r}.", hint=f"It can be {', '.join(names)}."
+        )
+    if header_row is not None and header_row < 1:
+        raise UsageError("--header-row is below 1.", hint="Lines and rows are counted from 1.")
+    chosen: Any = encoding
+    return Layout(encoding=chosen, header_row=header_row, sheet=sheet)
 
 
 def source_of(data: str, table: str | None, query: str | None, row_wise: bool = False) -> Any:

@@ -43,6 +43,7 @@ from hedgerow.schema.yaml_reader import parse_yaml, read_text
 
 __all__ = ["load_schema", "schema_from_dict"]
 
+_AS_USUAL = FileModel.model_validate({})
 _AS_WRITTEN = ("values", "taxonomy", "recode")  # read below, with their lines
 
 
@@ -68,7 +69,7 @@ class _Builder:
     report: Report
     lines: dict[tuple[str, ...], int | None] = field(default_factory=dict)
     shared: dict[str, Shared] = field(default_factory=dict)
-    written: FileModel = FileModel()
+    written: FileModel = _AS_USUAL
 
     def build(self, node: Node) -> Schema:
         document = self._plain(node, ())
@@ -165,7 +166,7 @@ class _Builder:
         return Metadata() if wrong else Metadata(**told)
 
     def _layout(self, model: SchemaModel) -> Layout:
-        self.written = written = model.file or FileModel()
+        self.written = written = model.file or _AS_USUAL
         layout = Layout(
             encoding=written.encoding, header_row=written.header_row, sheet=written.sheet
         )
@@ -251,12 +252,12 @@ class _Builder:
             column.scale, tuple(sorted({number[0] for _, number in common if number})),
             **self._notation(name, column, grid.kind),
         )  # fmt: skip
-        for wrong in (
+        for found in (
             notation_fault(attribute.decimal, attribute.thousands),
             format_fault(attribute.format, attribute.kind),
         ):
-            if wrong is not None:
-                self._fault(name, *wrong, wrong[0].split()[0])
+            if found is not None:
+                self._fault(name, *found, found[0].split()[0])
         if attribute.grid == 1:
             self._warn(
                 name,

@@ -24,6 +24,7 @@ from hedgerow.schema.taxonomies.rules import Reading
 from hedgerow.table.notation import ABOVE, BELOW, MISSING, NEAR, STRANGE, text_reader
 
 __all__ = [
+    "ALIKE",
     "MISSING_WORDS",
     "Codes",
     "encode_array",
@@ -40,7 +41,7 @@ MISSING_WORDS = frozenset({"", "?", "na", "nan", "null", "none"})
 
 _YES = frozenset({"true", "t", "yes", "y", "1"})
 _NO = frozenset({"false", "f", "no", "n", "0"})
-_ALIKE = Reading(ignore=("case", "spaces"))
+ALIKE = Reading(ignore=("case", "spaces"))
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
@@ -197,7 +198,7 @@ def _categories(attribute: Categorical, values: Any) -> Codes:
     leaves = {leaf: code for code, leaf in enumerate(attribute.taxonomy.leaves)}
     reading = attribute.reading
     composed = reading.forms(attribute.taxonomy.leaves)
-    alike = _ALIKE.forms(attribute.taxonomy.leaves)
+    alike = ALIKE.forms(attribute.taxonomy.leaves)
     truths: dict[str, int] = {}
     if attribute.boolean or pa.types.is_boolean(values.type):
         for words in (_YES, _NO):
@@ -222,7 +223,7 @@ def _categories(attribute: Categorical, values: Any) -> Codes:
         leaf = reading.pattern(form) or reading.rest
         if leaf is not None:
             return leaves[leaf]
-        return NEAR if _ALIKE.form(text) in alike else STRANGE
+        return NEAR if ALIKE.form(text) in alike else STRANGE
 
     return np.array([code(value) for value in listed(values)], np.int64)
 

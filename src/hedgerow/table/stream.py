@@ -124,7 +124,10 @@ class RowStream:
         """Encodes one of the batches; threads may do so side by side."""
         first, batch = item
         report = Report()
-        columns, stays = encode_columns(batch, self.attributes, report, first)
+        try:
+            columns, stays = encode_columns(batch, self.attributes, report, first)
+        except DataError as error:  # a column of a type that cannot be read
+            raise DataError(f"{self.source.what}: {error.message}", hint=error.hint) from None
         people = None
         if self.schema.person is not None:
             people, known = person_ids(
@@ -225,7 +228,9 @@ def find_columns(
         raise DataError(
             f"{source.what}: none of the schema's columns is there",
             hint="The first line of a CSV file must hold the names of the columns, spelt as in "
-            "the schema. If the delimiter is an unusual one, name it (--delimiter, delimiter=).",
+            "the schema. If something stands above them, such as a title, declare their line, such "
+            "as `header_row: 3` below `file:`. If the delimiter is an unusual one, name it "
+            "(--delimiter, delimiter=).",
         )
     if absent:
         spare = [name for name in source.names if name not in known]

@@ -16,6 +16,7 @@ from hedgerow.table.drafting.distinct import OwnValues
 from hedgerow.table.encode import Codes
 from hedgerow.table.frames import FrameKind, frame_kind
 from hedgerow.table.identity import refuse_same_rows
+from hedgerow.table.near import NearValues
 from hedgerow.table.person import cap_rows, person_numbers
 from hedgerow.table.preparation import Preparation, Tally
 from hedgerow.table.readers import open_source
@@ -200,19 +201,24 @@ def check_rows(
 ) -> Preparation:
     """Looks whether data follows the schema, as `read` does, and keeps none of it.
 
-    An attribute that nearly tells people apart gives a `DataWarning`, for the eyes of whoever
-    holds the data; and so is what is returned, exact counts of what became of the rows.
+    An attribute that nearly tells people apart gives a `DataWarning`, and so do values that differ
+    from the schema's only in case or spaces, which are QUOTED: for the eyes of whoever holds the
+    data. So is what is returned, exact counts of what became of the rows.
     """
     stream = RowStream(source, schema, delimiter, line_breaks=line_breaks, allow_empty=allow_empty)
     report = Report()
     own, tally = OwnValues(schema, stream.attributes), Tally(schema, stream.attributes)
+    near = NearValues(stream.attributes)
     for item in stream.batches():
         encoded = stream.encode(item)
         report.merge(encoded.report)
         own.add(encoded)
         tally.add(item[1], encoded)
+        near.add(*item, encoded.report.shapes)
         if progress is not None:
             progress(stream.share())
+    for sentence in near.warnings(stream.source):
+        warnings.warn(sentence, DataWarning, stacklevel=2)
     stream.finish(report)
     for sentence in own.warnings(stream.source.what):
         warnings.warn(sentence, DataWarning, stacklevel=2)

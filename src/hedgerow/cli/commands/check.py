@@ -54,9 +54,10 @@ def check(
 
     A schema must state its unit of protection: `unit: row` or `unit: person`. Without --data no
     private file is opened. With it all of the data is looked at and complaints name rows and
-    columns, but never a value. A warning names attributes that nearly tell people apart. What
-    became of the rows is told in exact counts, which are NOT PRIVATE: for the holder of the data
-    alone. Nothing is published.
+    columns. A warning names attributes that nearly tell people apart; another one quotes values
+    that differ from the schema's only in case or spaces, and says which were meant. That, and what
+    became of the rows, told in exact counts, is NOT PRIVATE: for the holder of the data alone.
+    Nothing is published.
     """
     from hedgerow.report.about import facts
     from hedgerow.schema import Schema, refuse_no_unit

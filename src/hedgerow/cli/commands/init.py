@@ -11,11 +11,15 @@ from hedgerow.cli.display.terminal import note, print_json, say, telling
 from hedgerow.cli.options import (
     AsJson,
     Delimiter,
+    EncodingName,
+    HeaderRow,
     LineBreaks,
     Overwrite,
     QueryText,
+    Sheet,
     TableName,
     delimiter_of,
+    layout_of,
     source_of,
 )
 
@@ -24,7 +28,8 @@ def init(
     data: Annotated[
         str,
         typer.Argument(
-            help="The private data: CSV or lines of items (also .gz), Parquet, postgresql://... "
+            help="The private data: CSV (also .gz, .zip), workbook, lines of items, Parquet, "
+            "postgresql://... "
             "or duckdb:///..."
         ),
     ],
@@ -32,6 +37,9 @@ def init(
     overwrite: Overwrite = False,
     delimiter: Delimiter = None,
     line_breaks: LineBreaks = False,
+    sheet: Sheet = None,
+    header_row: HeaderRow = None,
+    encoding: EncodingName = None,
     table: TableName = None,
     query: QueryText = None,
     trust_header: Annotated[
@@ -58,6 +66,7 @@ def init(
         delimiter=delimiter_of(delimiter),
         line_breaks=line_breaks,
         trust_header=trust_header,
+        written=layout_of(encoding, header_row, sheet),
     )
     write_text(out, text, overwrite)
     with telling(out):
