@@ -11,7 +11,9 @@ Everything a script needs hangs on this module, and is loaded when it is first u
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.methods import OURS
@@ -74,14 +76,53 @@ for _method in OURS.values():
     _PACKAGES[_name] = _module
 
 
+_GUESSES = {
+    "load": "hedgerow.Release.load(path)",
+    "load_release": "hedgerow.Release.load(path)",
+    "open": "hedgerow.Release.load(path)",
+    "read": "hedgerow.Release.load(path)",
+    "read_csv": "hedgerow.publish(path, schema): it reads CSV and Parquet itself",
+    "read_parquet": "hedgerow.publish(path, schema): it reads CSV and Parquet itself",
+    "plan": "hedgerow.DiffMulti().plan(schema, epsilon=1)",
+    "synthesize": "release.synthesize(1000)",
+    "sample_rows": "release.synthesize(1000)",
+}
+"""What people write who have not read anything, and what they mean."""
+
+
 def __getattr__(name: str) -> Any:
-    if name in ("errors", "publish"):  # modules; `hedgerow.publish` can be called like a function
-        return import_module(f"hedgerow.{name}")
+    if name == "errors":
+        return import_module("hedgerow.errors")
     if name in _PACKAGES:
         value = getattr(import_module(_PACKAGES[name]), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'hedgerow' has no attribute {name!r}")
+    meant = f"; write {_GUESSES[name]}" if name in _GUESSES else ""
+    raise AttributeError(f"module 'hedgerow' has no attribute {name!r}{meant}", name=name)
+
+
+class _Facade(ModuleType):
+    """This module, on which `publish` is the function and never the package of that name.
+
+    Python binds a package to its parent as soon as a module in it is imported, so a plain function
+    would be lost. What the package holds can be reached through the function, as tools expect that
+    walk along dotted names.
+    """
+
+    @property
+    def publish(self) -> Any:
+        from hedgerow.publish.api import publish
+
+        package = vars(sys.modules["hedgerow.publish"])
+        vars(publish).update({k: v for k, v in package.items() if isinstance(v, ModuleType)})
+        return publish
+
+    @publish.setter
+    def publish(self, package: ModuleType) -> None:
+        """Python's own binding of the package."""
+
+
+sys.modules[__name__].__class__ = _Facade
 
 
 def __dir__() -> list[str]:

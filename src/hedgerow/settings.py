@@ -3,23 +3,24 @@
 `marginals="no"` is true where Python asks whether it is, and `depth=True` is 1 where it counts. So
 a setting is compared with what its annotation says before anything is done with it. The rules:
 true and false are not numbers; a whole number will do where a number is asked for; infinities and
-"not a number" are no numbers; numpy's integers and truth values are not Python's, and are refused
-(write `int(n)`), since a release states its settings in JSON.
+"not a number" are no numbers. Numbers and truth values of NumPy become Python's, since a release
+states its settings in JSON.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
-from typing import Any
+from typing import Any, SupportsIndex
 
 from hedgerow.errors import UsageError
 
-__all__ = ["check_arguments", "check_fields", "choices"]
+__all__ = ["check_arguments", "check_fields", "choices", "whole"]
 
 _WORDS = {
     bool: "True or False",
@@ -31,6 +32,7 @@ _WORDS = {
     Mapping: "a mapping",
     dict: "a dictionary",
     Callable: "a function",
+    SupportsIndex: "a whole number",
 }
 
 
@@ -59,7 +61,33 @@ def check_fields(settings: Any) -> None:
     kind: Any = type(settings)
     hints = _hints(kind)
     for field in fields(settings):
-        _check(field.name, getattr(settings, field.name), hints[field.name])
+        value = getattr(settings, field.name)
+        if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
+            value = value.item()
+            object.__setattr__(settings, field.name, value)
+        _check(field.name, value, hints[field.name])
+
+
+def whole(name: str, value: object) -> int:
+    """A whole number of Python or NumPy as Python's.
+
+    Args:
+        name: The argument.
+        value: What it was given.
+
+    Raises:
+        UsageError: Names the argument, and what to write.
+
+    Example:
+        >>> whole("seed", 3.0)
+        Traceback (most recent call last):
+        hedgerow.errors.UsageError: seed must be a whole number.
+          Write seed=3.
+    """
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        return operator.index(value)
+    meant = int(value) if isinstance(value, float) and math.isfinite(value) else 1
+    raise UsageError(f"{name} must be a whole number.", hint=f"Write {name}={meant}.")
 
 
 def check_arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
@@ -134,8 +162,8 @@ def _is_one(value: Any, hint: Any) -> bool:
     """Whether a value is of a type that is no union."""
     if hint is Any:
         return True
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
+    if hint is int or hint is SupportsIndex:
+        return isinstance(value, hint) and not isinstance(value, bool)
     if hint is float:
         whole = isinstance(value, int) and not isinstance(value, bool)
         return whole or (isinstance(value, float) and math.isfinite(value))
@@ -166,6 +194,8 @@ def _told(hint: Any) -> str:
     for choice in choices(hint):
         literals = _literals(choice)
         origin = typing.get_origin(choice) or choice
+        if origin.__module__ == "numpy" and origin.__name__ != "ndarray":
+            continue  # a number is a number
         words = [repr(one) for one in literals] or [_WORDS.get(origin) or origin.__name__]
         if origin is tuple and typing.get_args(choice):
             words = [f"a tuple of {', '.join(map(_told, _members(choice)))}"]

@@ -42,22 +42,22 @@ TRIED: dict[str, Any] = {
 }  # fmt: skip
 
 # Which of them an annotation allows; those that are not listed are refused.
-NUMBER = {"word", "float"}
+NUMBER = {"word", "float", "numpy int"}
 ALLOWED: dict[str, set[str]] = {
-    "bool": {"bool"},
-    "bool | None": {"bool", "None"},
-    "int": set(),
-    "int | None": {"None"},
-    "int | str": {"word"},
-    "float": {"float"},
-    "float | None": {"float", "None"},
+    "bool": {"bool", "numpy bool"},
+    "bool | None": {"bool", "numpy bool", "None"},
+    "int": {"numpy int"},
+    "int | None": {"numpy int", "None"},
+    "int | str": {"word", "numpy int"},
+    "float": {"float", "numpy int"},
+    "float | None": {"float", "numpy int", "None"},
     "str": {"word"},
     "str | None": {"word", "None"},
     "str | Path | None": {"word", "None"},
     "Number": NUMBER,
     "Any": set(TRIED),
-    "MissingWeight": {"float"},
-    "OutsideWeight": {"float"},
+    "MissingWeight": {"float", "numpy int"},
+    "OutsideWeight": {"float", "numpy int"},
     "Mapping[str, Any] | str | os.PathLike[str] | None": {"word", "None"},
     "range | tuple[str, ...] | Taxonomy": {"list"},  # any list of labels
 }
@@ -136,7 +136,7 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any], dict[str, Any]]] = [
     (
         publish,
         {"source": "no.csv", "schema": SCHEMA},
-        {"schema": 3, "method": "diffgen", "epsilon": True, "delta": [0], "seed": 1.0,
+        {"schema": 3, "method": 3, "epsilon": True, "delta": [0], "seed": 1.0,
          "delimiter": 3, "engine": True, "memory": 1e9, "scratch": 3, "scheduler": 3,
          "progress": 3, "stage": "s", "ledger": 3, "dataset": 3},
     ),

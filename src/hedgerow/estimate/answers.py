@@ -17,8 +17,8 @@ import numbers
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +32,7 @@ from hedgerow.estimate.index import Index, grid_index, tree_index
 from hedgerow.estimate.noise import half_width
 from hedgerow.measured.partition import GridPartition, Partition
 from hedgerow.schema import Schema
-from hedgerow.store.frames import as_kind
+from hedgerow.store.frames import FramedRows
 
 if TYPE_CHECKING:
     from hedgerow.schema.query import Query
@@ -48,6 +48,7 @@ __all__ = [
     "pack",
     "read_many",
     "sums",
+    "with_queries",
 ]
 
 
@@ -59,8 +60,11 @@ _BATCH = 1000  # queries that a thread answers at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class Answers(FramedRows):
     """Answers to queries, one number per query in every array.
+
+    `answers[0]` is the first answer, `answers["low"]` are all lower ends, and `to_pandas`,
+    `to_polars` and `to_arrow` give a frame with one row per query.
 
     Args:
         estimate: The estimated counts, not rounded; noise can make them negative.
@@ -76,6 +80,14 @@ class Answers:
             queries: a guess by the model, which promises nothing. Else not known.
         basis: What each answer rests on: "measured", "modelled", "assumed even" or "not measured"
             (`hedgerow.estimate.basis`).
+        asked: The queries, and what makes the function that writes one in words; both are used
+            when words are wanted, since there may be very many.
+
+    Example:
+        >>> ends, none = (np.array([90.0, 0.0]), np.array([110.0, 9.0])), np.zeros(2)
+        >>> found = Answers(np.array([100.0, 4.0]), *ends, none, none, none, 0.95)
+        >>> found[0].estimate, found["high"].tolist(), len(found[1:])
+        (100.0, [110.0, 9.0], 1)
     """
 
     estimate: Floats
@@ -87,10 +99,42 @@ class Answers:
     level: float
     typical_error: Floats | None = None
     basis: NDArray[np.str_] | None = None
+    asked: tuple[Sequence[Any], Callable[[], Callable[[Any], str]]] | None = field(
+        default=None, repr=False
+    )
 
     def __len__(self) -> int:
         """The number of queries."""
         return len(self.estimate)
+
+    @property
+    def queries(self) -> list[str | None] | None:
+        """The queries in words; None for one that was made by hand and has none."""
+        if self.asked is None:
+            return None
+        queries, writer = self.asked
+        write = writer()
+        found: list[str | None] = []
+        for query in queries:
+            try:
+                found.append(write(query))
+            except UsageError:
+                found.append(None)
+        return found
+
+    def take(self, places: Any) -> Self:
+        """See `FramedRows.take`."""
+        names = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
+        may = ("typical_error", "basis")
+        known = [*names, *(name for name in may if getattr(self, name) is not None)]
+        asked = self.asked
+        if asked is not None:
+            asked = [asked[0][place] for place in places], asked[1]
+        return replace(self, asked=asked, **{name: getattr(self, name)[places] for name in known})
+
+    def caption(self) -> str:
+        """See `Framed.caption`."""
+        return f"Estimated counts with {self.level:.4g} intervals"
 
     def to_arrow(self) -> pa.Table:
         """An Arrow table with one row per query."""
@@ -99,11 +143,20 @@ class Answers:
             names[3:] = ["typical_error"]
         if self.basis is not None:
             names.append("basis")
-        return pa.table({name: getattr(self, name) for name in names})
+        words = self.queries
+        first = {} if words is None else {"query": pa.array(words, pa.string())}
+        return pa.table(first | {name: getattr(self, name) for name in names})
 
-    def frame(self, kind: str = "arrow") -> Any:
-        """A frame with one row per query: "arrow", "pandas" or "polars"."""
-        return as_kind(self.to_arrow(), kind)
+
+def with_queries(answers: Answers, queries: Sequence[Query], schema: Schema) -> Answers:
+    """Answers that know what was asked."""
+
+    def writer() -> Callable[[Query], str]:
+        from hedgerow.schema.query import Vocabulary
+
+        return Vocabulary(schema).text
+
+    return replace(answers, asked=(queries, writer))
 
 
 def by_model(

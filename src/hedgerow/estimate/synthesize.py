@@ -17,6 +17,7 @@ from hedgerow.estimate.marginals.model import Model
 from hedgerow.measured.generalized import dictionary, numbers
 from hedgerow.measured.partition import Parts
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
+from hedgerow.settings import whole
 
 __all__ = ["check_whole", "draw_rows", "labels_of", "values_of"]
 
@@ -51,8 +52,8 @@ def draw_rows(
         UsageError: If n or the seed is no whole number from 0, the release counts nobody to draw
             from, or no n is given and it counts very many.
     """
-    check_whole("the number of rows", n, "Ask for 0 rows or more.")
-    check_whole("the seed", seed, "Leave the seed out, or give 0 or more.")
+    check_whole("n", n)
+    check_whole("seed", seed)
     random = np.random.default_rng(seed)
     weights = counts.ravel()
     if n is None and int(weights.sum()) > _MOST_ROWS:
@@ -85,14 +86,12 @@ def draw_rows(
     return pa.table(columns)
 
 
-def check_whole(what: str, number: object, hint: str) -> None:
+def check_whole(name: str, number: object) -> None:
     """Refuses what is no whole number from 0; None means that nothing was asked for."""
-    if number is None:
-        return
-    if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-        raise UsageError(f"{what} is no whole number", hint=hint)
-    if number < 0:
-        raise UsageError(f"{what} is negative", hint=hint)
+    if number is not None and whole(name, number) < 0:
+        raise UsageError(
+            f"{name} is negative.", hint=f"Write {name}=0 or more, or leave {name} out."
+        )
 
 
 def _share_out(n: int, weights: Ints, random: np.random.Generator) -> Ints:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from hedgerow.errors import UsageError
 
@@ -27,7 +29,9 @@ __all__ = [
     "root_below",
 ]
 
-Number = int | float | str | Decimal | Fraction
+Number = int | float | str | Decimal | Fraction | np.integer[Any] | np.floating[Any]
+"""A number in any sensible form. A float means the shortest decimal that Python or NumPy writes it
+as: `0.1 + 0.2` is 0.30000000000000004, exactly."""
 
 MOST_EPSILON = 100
 MOST_DIGITS = 6
@@ -78,7 +82,17 @@ class Budget:
 
     @staticmethod
     def of(epsilon: Number, delta: Number = 0, rows: int = 1) -> Budget:
-        """Reads and checks a budget as a person gave it."""
+        """Reads and checks a budget as a person gave it.
+
+        Samplers need an epsilon whose denominator is at most a million, such as 1/3 or 0.25. Any
+        other is rounded DOWN to six decimals, so that never more is spent than was asked for.
+
+        Example:
+            >>> Budget.of(0.1 + 0.2).epsilon, Budget.of(Fraction(1, 3)).epsilon
+            (Fraction(3, 10), Fraction(1, 3))
+            >>> float(Budget.of(np.log(3)).epsilon)
+            1.098612
+        """
         exact_epsilon = _exact("epsilon", epsilon)
         exact_delta = _exact("delta", delta)
         if exact_epsilon <= 0:
@@ -90,10 +104,8 @@ class Budget:
                 f"epsilon above {MOST_EPSILON} protects nobody.",
                 hint="Common choices lie between 0.1 and 2.",
             )
-        if exact_epsilon.denominator > 10**MOST_DIGITS:
-            raise UsageError(
-                f"epsilon has more than {MOST_DIGITS} decimals.", hint="Round it down."
-            )
+        if exact_epsilon.denominator > (scale := 10**MOST_DIGITS):
+            exact_epsilon = Fraction(int(exact_epsilon * scale), scale)
         if not 0 <= exact_delta < Fraction(1, 100):
             raise UsageError(
                 "delta must be at least 0 and below 0.01.",

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 from hedgerow.counting.choose import Counting, engine_of, open_engine
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY
 from hedgerow.errors import LedgerWarning, UsageError
-from hedgerow.methods import METHODS, for_data, load
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.budget_ledger.ledger import Booking, Notes
 from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.publish.payment import drawing, payment, room_for
-from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress, refuse_unready
+from hedgerow.publish.publisher import (
+    Outcome,
+    Progress,
+    Publisher,
+    as_method,
+    no_progress,
+    refuse_unready,
+)
 from hedgerow.release import Release
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.target import Target
 from hedgerow.schema import Schema
-from hedgerow.settings import check_arguments
+from hedgerow.settings import check_arguments, whole
 from hedgerow.store.frames import Frame
 from hedgerow.table import Database, Table, Transactions, refuse_mixing
 
@@ -32,12 +38,12 @@ __all__ = ["publish", "release_of", "run"]
 
 def publish(
     source: str | os.PathLike[str] | Database | Frame,
-    schema: Schema | str | Path,
-    method: Publisher | None = None,
+    schema: Schema | Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    method: Publisher | type[Publisher] | str | None = None,
     epsilon: Number = 1,
     delta: Number = 0,
     *,
-    seed: int | None = None,
+    seed: SupportsIndex | None = None,
     delimiter: str | None = None,
     line_breaks: bool = False,
     engine: str | None = None,
@@ -64,9 +70,12 @@ def publish(
     Args:
         source: The path of a CSV or Parquet file, a folder or pattern of Parquet files, the
             address of such, a `Database`, or an Arrow, pandas or Polars frame.
-        schema: The public schema, or the path of its file.
-        method: Which method, with its settings; DiffMulti by default.
-        epsilon: The loss that one person may suffer: a number, or text such as "0.1" or "1/3".
+        schema: The public schema, the path of its file, or a dictionary of the same shape.
+        method: Which method, with its settings, such as `hedgerow.DiffMulti(depth=4)`, or its name,
+            such as "diffmulti"; DiffMulti by default, DiffPart for transactions.
+        epsilon: The loss that one person may suffer: a number, or text such as "0.1" or "1/3". A
+            float means the decimal that it is written as. What has more than six decimals and is
+            no simple fraction is rounded down.
         delta: 0 for pure differential privacy.
         seed: For tests alone: makes the run repeatable and the release NOT private.
         delimiter: The delimiter of a CSV file, if its first line is not to tell it.
@@ -105,17 +114,10 @@ def publish(
         >>> publish(rows, schema, epsilon=1).guarantee["epsilon"]
         '1'
     """
-    if method is not None and not isinstance(method, Publisher):
-        raise UsageError(
-            "method must be a method with its settings.",
-            hint=f"Write method=hedgerow.DiffMulti(), say; there are {', '.join(METHODS)}.",
-        )
+    seed = None if seed is None else whole("seed", seed)
+    schema = Schema.of(schema)
+    method = as_method(method, schema)
     check_arguments(publish, locals())
-    schema = schema if isinstance(schema, Schema) else Schema.load(schema)
-    if method is None:
-        usual = for_data(schema.kind)[0]
-        method = load(METHODS[usual].settings)()
-    assert isinstance(method, Publisher)
     refuse_unready(schema)
     refuse_mixing(source)
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -13,7 +14,7 @@ from hedgerow.errors import SchemaError, UsageError
 from hedgerow.measured.itemsets import Itemsets
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition
-from hedgerow.methods import for_data
+from hedgerow.methods import METHODS, for_data, load
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
@@ -31,6 +32,7 @@ __all__ = [
     "Progress",
     "Publisher",
     "TablePublisher",
+    "as_method",
     "check_common",
     "check_count",
     "check_word",
@@ -141,16 +143,21 @@ class Publisher(ABC):
         check_fields(self)
 
     def plan(
-        self, schema: Schema, epsilon: Number, delta: Number = 0, rows: int | None = None
+        self,
+        schema: Schema | Mapping[str, Any] | str | os.PathLike[str],
+        epsilon: Number = 1,
+        delta: Number = 0,
+        rows: int | None = None,
     ) -> Plan:
         """What would be spent on what. Opens no data.
 
         Args:
-            schema: The public schema.
+            schema: The public schema, the path of its file, or a dictionary of the same shape.
             epsilon: The loss that one person may suffer.
             delta: 0 for pure differential privacy.
             rows: A public guess at the number of rows, where a rule would use the noisy one.
         """
+        schema = Schema.of(schema)
         if schema.kind != self.data:
             mine, theirs, instead = (
                 ("tables", "transactions", "describe the table by its attributes")
@@ -295,6 +302,39 @@ class TablePublisher(Publisher):
             "specialisations": outcome.plan.specialisations,
             "depth": outcome.plan.depth,
         }
+
+
+def as_method(method: object, schema: Schema) -> Publisher:
+    """A method as a script names it: with its settings, by its class or name, or not at all.
+
+    Args:
+        method: What was given; None means the usual method for the schema.
+        schema: What is to be published.
+
+    Raises:
+        UsageError: If it is no method.
+
+    Example:
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row",
+        ...                            "attributes": {"ill": {"type": "boolean"}}})
+        >>> as_method("DiffGen", schema).name, as_method(None, schema).name
+        ('diffgen', 'diffmulti')
+    """
+    if method is None:
+        method = for_data(schema.kind)[0]
+    if isinstance(method, str):
+        method = load(METHODS[method.lower()].settings)
+    if isinstance(method, type) and issubclass(method, Publisher):
+        method = method()
+    if not isinstance(method, Publisher):
+        number = isinstance(method, (int, float)) and not isinstance(method, bool)
+        raise UsageError(
+            f"method cannot be of type {type(method).__name__}.",
+            hint=(f"Write epsilon={method}. " if number else "")
+            + f'Write method="diffmulti", or method=hedgerow.DiffMulti() with settings; there are '
+            f"{', '.join(METHODS)}.",
+        )
+    return method
 
 
 def refuse_unready(schema: Schema) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, Unpack
@@ -34,7 +34,7 @@ from hedgerow.release.tabulate import (
     tabulated,
 )
 from hedgerow.schema import Categorical, Query, Schema
-from hedgerow.store.frames import Frame, as_kind
+from hedgerow.store.frames import Frame, Framed, as_kind
 
 if TYPE_CHECKING:
     from hedgerow.measured.marginals import Marginals
@@ -161,9 +161,33 @@ Questions = str | Query | Mapping[str, object] | Iterable[object]
 
 Kind = TypeVar("Kind", bound="Release")
 
+_GUESSES = {
+    "classes": "release.schema.classes",
+    "columns": "release.to_pandas().columns",
+    "crosstab": 'release.table("age", "job")',
+    "delta": 'release.guarantee["delta"]',
+    "epsilon": 'release.guarantee["epsilon"]',
+    "generalized": "release.to_pandas()",
+    "groupby": 'release.table("age", "job")',
+    "head": "release.to_pandas().head()",
+    "hist": 'release.plot("age")',
+    "iloc": "release.to_pandas().iloc",
+    "itemsets": "release.to_pandas()",
+    "iterrows": "release.to_pandas().iterrows()",
+    "loc": "release.to_pandas().loc",
+    "query": 'release.count("age in [30, 50]")',
+    "sample": "release.synthesize(1000)",
+    "shape": "release.to_pandas().shape",
+    "tail": "release.to_pandas().tail()",
+    "to_csv": "release.to_pandas().to_csv(path), or release.save(folder)",
+    "to_parquet": "release.to_pandas().to_parquet(path), or release.save(folder)",
+    "value_counts": 'release.table("age")',
+}
+"""What people write who know frames, and what they mean."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Release(ABC):
+class Release(Framed):
     """Everything that may leave, and what can be made of it without private data.
 
     Args:
@@ -214,6 +238,39 @@ class Release(ABC):
             f"{type(self).__name__}({self.method!r}, schema={self.schema.name!r}, "
             f"epsilon={self.guarantee.get('epsilon')}, {told.parts}={told.number})"
         )
+
+    def __len__(self) -> int:
+        """The number of rows that `to_arrow` and `to_pandas` have."""
+        return int(self.to_arrow().num_rows)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, key: str | tuple[str, ...]) -> CountTable:
+        """The counts of an attribute or of several: the same as `table`."""
+        names = key if isinstance(key, tuple) else (key,)
+        if not all(isinstance(name, str) for name in names):
+            raise UsageError(
+                "a release is asked by the names of attributes",
+                hint='Write release.table("age"); rows by number are in release.to_pandas().iloc.',
+            )
+        return self.table(*names)
+
+    if not TYPE_CHECKING:  # a type checker knows what is there
+
+        def __getattr__(self, name: str) -> Any:
+            meant = f"; write {_GUESSES[name]}" if name in _GUESSES else ""
+            raise AttributeError(f"a release has no attribute {name!r}{meant}", name=name, obj=self)
+
+    def caption(self) -> str:
+        """See `Framed.caption`."""
+        spent = f"epsilon {self.guarantee.get('epsilon')}"
+        if str(self.guarantee.get("delta", "0")) != "0":
+            spent += f", delta {self.guarantee['delta']}"
+        private = "" if self.guarantee.get("private", True) is True else ", NOT PRIVATE"
+        told = self.describe()
+        held = f"{told.number:,} {told.parts}"
+        return f"{self.schema.name}, published with {self.method}: {spent}{private}; {held}"
 
     @abstractmethod
     def describe(self) -> Description:
@@ -315,7 +372,24 @@ class Release(ABC):
         Raises:
             UsageError: If this kind of release, or this release, tells no classes.
         """
-        raise UsageError(
+        raise self._no_classes()
+
+    def predict_proba(self, rows: Frame) -> Frame:
+        """The probability of each class for each row, as far as the kind of release can tell it.
+
+        Args:
+            rows: As for `predict`.
+
+        Returns:
+            A frame of the kind of the rows, in their order, with one column per class.
+
+        Raises:
+            UsageError: As for `predict`.
+        """
+        raise self._no_classes()
+
+    def _no_classes(self) -> UsageError:
+        return UsageError(
             f"a release of {self.describe().parts} tells no classes",
             hint="Train a model on synthetic rows (`synthesize`), or publish by regions.",
         )
@@ -365,17 +439,24 @@ class Release(ABC):
         note_saved(self.booking, path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: str | os.PathLike[str], kind: str = "arrow") -> Self:
         """Reads a release; no private data is needed.
 
         `Release.load` opens every kind, and the `load` of a kind that kind alone.
+
+        Args:
+            path: The folder.
+            kind: The kind of frame that answers come in unless another is asked for: "arrow",
+                "pandas" or "polars".
 
         Raises:
             ReleaseError: If a file is missing, changed or damaged, or of another format.
             UsageError: If the release is of another kind than the class.
         """
         manifest = read_manifest(Path(path))
-        return kind_class(manifest["kind"]).from_folder(Path(path), manifest).expect(cls)
+        as_kind(pa.table({}), kind)  # is refused before it is needed
+        found = kind_class(manifest["kind"]).from_folder(Path(path), manifest).expect(cls)
+        return replace(found, frame_kind=kind)
 
     @classmethod
     @abstractmethod

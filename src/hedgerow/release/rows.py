@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from hedgerow.arrays import Ints
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.estimate.answers import Answers, read_many
+from hedgerow.estimate.answers import Answers, read_many, with_queries
 from hedgerow.estimate.basis import MEASURED, MODELLED, basis_of
 from hedgerow.estimate.intervals.conditions import CLASS
 from hedgerow.estimate.noise import half_width
@@ -159,6 +159,10 @@ class RowsRelease(Release):
         """
         return self._frame(self._table(), kind)
 
+    def to_arrow(self) -> pa.Table:
+        """The generalised rows, as `generalized` gives them."""
+        return self._table()
+
     def synthesize(
         self, n: int | None = None, seed: int | None = None, kind: str | None = None
     ) -> Frame:
@@ -199,7 +203,8 @@ class RowsRelease(Release):
         basis = basis_of(asked, cut == 0, self._unmeasured)
         # even a query that cuts no row misses people whose rows are suppressed
         basis = np.where(basis == MEASURED, MODELLED, basis)
-        return Answers(estimate, inside, endless, noise, below, endless, level, basis=basis)
+        answers = Answers(estimate, inside, endless, noise, below, endless, level, basis=basis)
+        return with_queries(answers, asked, self.schema)
 
     @property
     def _unmeasured(self) -> frozenset[int]:

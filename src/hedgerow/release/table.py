@@ -21,6 +21,7 @@ from hedgerow.estimate.answers import (
     check_level,
     read_many,
     sums,
+    with_queries,
 )
 from hedgerow.estimate.basis import MEASURED, MODELLED, basis_of, cell_edges, counted_together
 from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
@@ -44,7 +45,7 @@ from hedgerow.release.base import Description, Questions, example_of, noisy_coun
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import bands
 from hedgerow.release.measured import MeasuredRelease
-from hedgerow.schema import Query
+from hedgerow.schema import Categorical, Query
 from hedgerow.store.frames import Frame
 
 __all__ = ["TableRelease"]
@@ -152,6 +153,10 @@ class TableRelease(MeasuredRelease):
             kind,
         )
 
+    def to_arrow(self) -> pa.Table:
+        """The generalised table, as `generalized` gives it."""
+        return self.generalized("arrow")
+
     @cached_property
     def marginals(self) -> Marginals | None:
         """See `Release.marginals`."""
@@ -189,7 +194,7 @@ class TableRelease(MeasuredRelease):
             where the schema would refuse or drop the row.
         """
         found, known = self._locate(rows)
-        return self._beside(rows, "region", pa.array(found, mask=~known))
+        return self._beside(rows, {"region": pa.array(found, mask=~known)})
 
     def predict(self, rows: Frame) -> Frame:
         """The likeliest class of each row.
@@ -208,14 +213,37 @@ class TableRelease(MeasuredRelease):
         Raises:
             UsageError: If the schema has no class.
         """
-        target = self.schema.target
-        if target is None:
+        target = self._target()
+        codes, known = self._encoded(rows)
+        found = labels_of(target, self.majority(codes), ~known)
+        return self._beside(rows, {target.name: found})
+
+    def predict_proba(self, rows: Frame) -> Frame:
+        """The probability of each class for each row; `predict` names the likeliest.
+
+        Args:
+            rows: As for `assign`.
+
+        Returns:
+            A frame of the kind of the rows, in their order, with one column per class; null where
+            the schema would refuse or drop the row.
+
+        Raises:
+            UsageError: If the schema has no class.
+        """
+        classes = self._target().taxonomy.leaves
+        codes, known = self._encoded(rows)
+        found = self.probabilities(codes)
+        columns = {name: pa.array(found[:, i], mask=~known) for i, name in enumerate(classes)}
+        return self._beside(rows, columns)
+
+    def _target(self) -> Categorical:
+        if self.schema.target is None:
             raise UsageError(
                 "this release has no class to predict",
                 hint="Publish with a schema that has an attribute with role: class.",
             )
-        codes, known = self._encoded(rows)
-        return self._beside(rows, target.name, labels_of(target, self.majority(codes), ~known))
+        return self.schema.target
 
     def majority(self, codes: NDArray[np.integer]) -> Ints:
         """The same for rows of codes: the likeliest class code of each.
@@ -223,20 +251,31 @@ class TableRelease(MeasuredRelease):
         Args:
             codes: The predictors, shape [rows, attributes].
         """
-        if self.model is not None:
-            found = self.model.probabilities(codes.astype(np.int64))
-            return np.asarray(np.argmax(found, axis=1), np.int64)
-        return self._mostly(self.partition.locate(codes))
+        return np.asarray(np.argmax(self._weights(codes), axis=1), np.int64)
 
-    def _mostly(self, found: Ints) -> Ints:
-        """The class of regions; of those that are suppressed, the majority of the release."""
-        cells = self.estimates
+    def probabilities(self, codes: NDArray[np.integer]) -> Floats:
+        """The probability of each class for rows of codes, shape [rows, classes].
+
+        Where all counts of a region are 0 or less, the class that is least below gets all of it.
+
+        Args:
+            codes: As for `majority`.
+        """
+        weights = self._weights(codes)
+        best = weights == weights.max(axis=1, keepdims=True)
+        weights = np.where(weights.max(axis=1, keepdims=True) > 0, np.maximum(weights, 0), best)
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def _weights(self, codes: NDArray[np.integer]) -> Floats:
+        """How likely classes are, before noise that is below 0 is cut off; see `predict`."""
+        if self.model is not None:
+            return self.model.probabilities(codes.astype(np.int64))
+        found, cells = self.partition.locate(codes), self.estimates
         shares = cells.values if cells.fit is None else class_shares(self.partition, cells.fit)
-        overall = np.argmax(cells.values.sum(axis=0))
-        best = np.append(np.argmax(shares, axis=1), overall)
+        every = np.vstack([shares, cells.values.sum(axis=0)])
         place = np.searchsorted(cells.regions, found)
         listed = np.append(cells.regions, -1)[place] == found
-        return np.asarray(best[np.where(listed, place, len(cells.regions))], dtype=np.int64)
+        return np.asarray(every[np.where(listed, place, len(cells.regions))])
 
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """Answers count queries: how many records are there that meet some conditions?
@@ -280,7 +319,7 @@ class TableRelease(MeasuredRelease):
             answers = by_model(estimate, errors.of(asked, estimate), ends, share)
             together = counted_together(errors.measured, asked)
             basis = basis_of(asked, together, self._unmeasured, MODELLED)
-            return replace(answers, basis=basis)
+            return replace(with_queries(answers, asked, self.schema), basis=basis)
         if found is not None:
             answers = answer(self.partition, found, asked, share)
             together = np.asarray(answers.basis == MEASURED)
@@ -288,6 +327,7 @@ class TableRelease(MeasuredRelease):
             classes = max(1, len(self.schema.classes))
             answers = answer_listed(self.partition, self.measurements, classes, asked, share)
             together = np.maximum(answers.uniformity_low, answers.uniformity_high) <= _DUST
+        answers = with_queries(answers, asked, self.schema)
         return replace(answers, basis=basis_of(asked, together, self._unmeasured))
 
     def estimate(self, queries: Questions) -> Floats:
@@ -369,18 +409,19 @@ class TableRelease(MeasuredRelease):
         # what stands in for a row that was not encoded is never shown, but must be a code
         return np.where(known[:, None], codes, 0), known
 
-    def _beside(self, rows: Frame, name: str, column: pa.Array) -> Frame:
-        """A one-column frame of the kind of the rows, aligned with them."""
+    def _beside(self, rows: Frame, columns: dict[str, pa.Array]) -> Frame:
+        """A frame of the kind of the rows, aligned with them."""
         from hedgerow.table import frame_kind
 
         kind = frame_kind(rows)
-        table = pa.table({name: column})
+        table = pa.table(columns)
         if kind != "pandas":
             return self._frame(table, kind)
         import pandas
 
         # by itself pandas would turn whole numbers with gaps into floats
-        whole = {pa.int64(): pandas.Int64Dtype()} if column.null_count else {}
+        gaps = any(column.null_count for column in columns.values())
+        whole = {pa.int64(): pandas.Int64Dtype()} if gaps else {}
         frame = table.to_pandas(types_mapper=whole.get)
         frame.index = getattr(rows, "index", frame.index)  # pandas aligns by index, not by order
         return frame

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, Self, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ from hedgerow.estimate.basis import ASSUMED_EVEN, MODELLED, NOT_MEASURED
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
 from hedgerow.schema.conditions import Intervals, overlap, suggest
 from hedgerow.schema.grid import read_number
-from hedgerow.store.frames import Frame, as_kind
+from hedgerow.store.frames import FramedRows
 
 __all__ = [
     "Bins",
@@ -62,8 +62,11 @@ _SAID = (ASSUMED_EVEN, NOT_MEASURED)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CountTable:
+class CountTable(FramedRows):
     """Counts, or shares, of all cells of some attributes.
+
+    `table[0]` is the first cell, `table["estimate"]` are all estimates, and `to_pandas`,
+    `to_polars` and `to_arrow` give a frame with one row per cell.
 
     Args:
         names: The columns that tell cells apart.
@@ -116,17 +119,24 @@ class CountTable:
             columns["basis"] = found.basis.tolist()
         return pa.table(columns)
 
-    def frame(self, kind: str = "arrow") -> Frame:
-        """A frame with one row per cell: "arrow", "pandas" or "polars"."""
-        return as_kind(self.to_arrow(), kind)
+    def caption(self) -> str:
+        """See `Framed.caption`."""
+        what = "Counts" if self.by == "count" else "Shares"
+        return f"{what} by {', '.join(self.names)}, with {self.level:.4g} intervals"
+
+    def take(self, places: Any) -> Self:
+        """See `FramedRows.take`."""
+        return replace(
+            self,
+            labels=tuple(tuple(column[place] for place in places) for column in self.labels),
+            answers=self.answers.take(places),
+        )
 
     def largest(self, number: int) -> CountTable:
         """The cells with the largest estimates, the largest first; then those without any."""
         order = np.lexsort((-self.answers.estimate * self.known, ~self.known))[:number]
         return replace(
-            self,
-            labels=tuple(tuple(column[place] for place in order) for column in self.labels),
-            answers=_taken(self.answers, order),
+            self.take(order),
             # intervals that hold for all cells at once hold for those that are kept
             picked=self.picked or (len(order) < len(self) and not self.simultaneous),
         )
@@ -225,13 +235,6 @@ def _shares(found: Answers, total: Answers) -> Answers:
         None if typical is None else over(typical, whole),
         found.basis,
     )  # fmt: skip
-
-
-def _taken(answers: Answers, places: Any) -> Answers:
-    names = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
-    may = ("typical_error", "basis")
-    known = [*names, *(name for name in may if getattr(answers, name) is not None)]
-    return replace(answers, **{name: getattr(answers, name)[places] for name in known})
 
 
 def divisions_of(

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from hedgerow.arrays import Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers, check_level
 from hedgerow.estimate.itemsets.answers import answer_sets, read_sets
@@ -136,6 +137,10 @@ class TransactionsRelease(MeasuredRelease):
         found = list_itemsets(self.items, self.partition, self.measurements)
         return self._frame(found.table(), kind)
 
+    def to_arrow(self) -> pa.Table:
+        """The itemsets that stand out, as `itemsets` gives them."""
+        return self.itemsets("arrow")
+
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """How many records hold all items of a set, whatever else they hold?
 
@@ -153,7 +158,14 @@ class TransactionsRelease(MeasuredRelease):
             UsageError: If a set cannot be understood, or the level is not between 0 and 1.
         """
         share = check_level(level)
-        return answer_sets(self.model, read_sets(queries, self.items), share)
+        sets = read_sets(queries, self.items)
+        return replace(answer_sets(self.model, sets, share), asked=(sets, lambda: self._words))
+
+    def _words(self, codes: Ints) -> str:
+        """An itemset in words."""
+        groups, size = self.items.taxonomy.labels, self.items.size
+        named = [self.items.labels[c] if c < size else groups[c - size] for c in codes.tolist()]
+        return ", ".join(named) or "everybody"
 
     def frequent(self, k: int = 20, level: float = 0.95, kind: str | None = None) -> Frame:
         """The k itemsets that most records hold, as far as the release tells.
@@ -201,8 +213,8 @@ class TransactionsRelease(MeasuredRelease):
         Raises:
             UsageError: If n is negative, the form is unknown, or there is nothing to draw from.
         """
-        check_whole("the number of records", n, "Ask for 0 records or more.")
-        check_whole("the seed", seed, "Leave the seed out, or give 0 or more.")
+        check_whole("n", n)
+        check_whole("seed", seed)
         start, codes = self.model.draw(n, np.random.default_rng(seed))
         return self._frame(rows_table(self.items, start, codes, form), kind)
 

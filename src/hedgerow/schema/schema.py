@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -17,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from hedgerow.errors import SchemaError
+from hedgerow.errors import SchemaError, UsageError
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.items import Items
 from hedgerow.schema.lint import (
@@ -141,6 +142,36 @@ class Schema:
         from hedgerow.schema.build import load_schema  # slow to import, so only when needed
 
         return load_schema(Path(path))
+
+    @staticmethod
+    def of(schema: Schema | Mapping[str, Any] | str | os.PathLike[str] | None) -> Schema:
+        """A schema as a script names it: itself, the path of its file, or a dictionary.
+
+        Args:
+            schema: What was given. A dictionary may not name files; `from_dict` tells it a folder.
+
+        Raises:
+            SchemaError: If it breaks a rule.
+            UsageError: If it is nothing of these.
+
+        Example:
+            >>> Schema.of({"name": "s", "unit": "row", "attributes": {
+            ...     "ill": {"type": "boolean"}}}).attributes[0].name
+            'ill'
+        """
+        if isinstance(schema, Schema):
+            return schema
+        if isinstance(schema, Mapping):
+            return Schema.from_dict(schema)
+        if isinstance(schema, str | os.PathLike):
+            return Schema.load(Path(schema))
+        raise UsageError(
+            "schema is missing."
+            if schema is None
+            else f"schema cannot be of type {type(schema).__name__}.",
+            hint='Write schema="schema.yaml", or give a hedgerow.Schema or a dictionary. It says '
+            "what is publicly known of each column; `hedgerow init` drafts one from the data.",
+        )
 
     @staticmethod
     def from_dict(document: Mapping[str, Any], folder: str | Path | None = None) -> Schema:

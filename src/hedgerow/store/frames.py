@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import operator
+from abc import ABC, abstractmethod
+from collections import namedtuple
+from collections.abc import Iterator
+from typing import Any, Self, SupportsIndex
 
+import numpy as np
 import pyarrow as pa
 
 from hedgerow.errors import UsageError
+from hedgerow.store.markup import small_table
 
-__all__ = ["Frame", "as_kind"]
+__all__ = ["Frame", "Framed", "FramedRows", "as_kind"]
+
+_SHOWN = 20  # rows of a table in a notebook
 
 Frame = Any
 """A table in memory of the kind that a caller works with: Arrow, pandas or Polars.
@@ -44,3 +52,68 @@ def as_kind(table: pa.Table, kind: str) -> Frame:
         raise UsageError(
             f"{kind} is not installed", hint=f"Install it (pip install {kind}), or use 'arrow'."
         ) from None
+
+
+class Framed(ABC):
+    """What can be had as a frame of any kind, and shown in a notebook."""
+
+    @abstractmethod
+    def to_arrow(self) -> pa.Table:
+        """The rows as an Arrow table."""
+
+    def to_pandas(self) -> Frame:
+        """The rows as a pandas frame."""
+        return as_kind(self.to_arrow(), "pandas")
+
+    def to_polars(self) -> Frame:
+        """The rows as a Polars frame."""
+        return as_kind(self.to_arrow(), "polars")
+
+    def caption(self) -> str:
+        """What a notebook writes above the rows."""
+        return type(self).__name__
+
+    def _repr_html_(self) -> str:
+        """The first rows, for a notebook."""
+        rows = self.to_arrow()
+        shown = rows.slice(0, _SHOWN)
+        cells = zip(*(column.to_pylist() for column in shown.columns), strict=True)
+        more = f" (the first {_SHOWN} of {rows.num_rows:,} rows)" if rows.num_rows > _SHOWN else ""
+        return small_table(self.caption() + more, rows.column_names, cells)
+
+
+class FramedRows(Framed):
+    """Rows that can be counted, gone through and picked, as those of a frame can.
+
+    A place gives a row as a named tuple, a name the column as an array, and a slice, a list of
+    places or a mask these rows alone.
+    """
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def take(self, places: Any) -> Self:
+        """The rows at some places, in that order."""
+
+    def frame(self, kind: str = "arrow") -> Frame:
+        """The rows as a frame: "arrow", "pandas" or "polars"."""
+        return as_kind(self.to_arrow(), kind)
+
+    def __iter__(self) -> Iterator[Any]:
+        rows = self.to_arrow()
+        make: Any = namedtuple  # by names that are not known before
+        row = make("Row", rows.column_names, rename=True)
+        return map(row._make, zip(*(one.to_pylist() for one in rows.columns), strict=True))
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            rows = self.to_arrow()
+            if key not in rows.column_names:
+                raise UsageError(
+                    f"there is no column {key!r}", hint=f"There are {', '.join(rows.column_names)}."
+                )
+            return rows[key].to_numpy()
+        if isinstance(key, SupportsIndex) and not isinstance(key, bool):
+            return next(iter(self.take(np.arange(len(self))[[operator.index(key)]])))
+        return self.take(np.arange(len(self))[key])

@@ -321,6 +321,7 @@ def test_answers_are_frames(tree_release, asked):
     answers = tree_release.count(asked)
     table = answers.to_arrow()
     assert table.column_names == [
+        "query",
         "estimate",
         "low",
         "high",

@@ -98,7 +98,7 @@ def test_wide_integer_steps_are_filled():
 
 @pytest.mark.parametrize("rows", ["x", 1.5, True, -1])
 def test_rows_that_are_no_number(tree_release, rows):
-    with pytest.raises(UsageError, match="number of rows"):
+    with pytest.raises(UsageError, match=r"^n "):
         tree_release.synthesize(rows)
 
 

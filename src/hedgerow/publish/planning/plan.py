@@ -16,6 +16,7 @@ from hedgerow.privacy.budget import (
     root_below,
 )
 from hedgerow.privacy.ledger import Allowance
+from hedgerow.store.markup import small_table
 
 __all__ = ["Budgets", "Plan", "RowsPlan", "divide_budget", "leaf_allowances", "levels"]
 
@@ -178,6 +179,12 @@ class Plan:
             words.append(("grow", "over all levels of a path together", self._growth()))
             words.append(("counts", "the rest", "whatever a path has left of epsilon"))
         return words
+
+    def _repr_html_(self) -> str:
+        """The plan for a notebook."""
+        delta = f", delta {self.budget.delta}" if self.budget.delta else ""
+        caption = f"Plan of {self.method}: epsilon {self.budget.epsilon}{delta}. No data was read."
+        return small_table(caption, ["for", "how often", "what it costs a row"], self.lines())
 
     def _left(self, budget: UnitBudget) -> int | None:
         """What one line takes that takes the rest, if everybody pays for all others once."""

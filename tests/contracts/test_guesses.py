@@ -1,0 +1,235 @@
+"""What a user of pandas types without reading: each works, or the answer says what to type."""
+
+from __future__ import annotations
+
+import inspect
+import pydoc
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import hedgerow as hr
+from hedgerow import sample
+from hedgerow.errors import UsageError
+from hedgerow.publish.publisher import as_method
+from hedgerow.schema import Schema
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+
+SCHEMA = {
+    "name": "<b>survey",
+    "unit": "row",
+    "attributes": {
+        "age": {"type": "numeric", "low": 0, "high": 99, "step": 1},
+        "job": {"type": "categorical", "values": ["<i>nurse</i>", "cook"]},
+        "ill": {"type": "categorical", "values": ["no", "yes"], "role": "class"},
+    },
+}
+draw = np.random.default_rng(1)
+PEOPLE = pd.DataFrame(
+    {
+        "age": draw.integers(0, 99, 400),
+        "job": draw.choice(["<i>nurse</i>", "cook"], 400),
+        "ill": draw.choice(["no", "yes"], 400),
+    }
+)
+
+
+def publish(**given: Any) -> hr.Release:
+    words = {"schema": SCHEMA, "method": hr.DiffMulti(specialisations=3), "epsilon": 1, "seed": 1}
+    return hr.publish(PEOPLE, **words | given)
+
+
+@pytest.fixture(scope="module")
+def release() -> hr.Release:
+    return publish()
+
+
+@pytest.fixture(scope="module")
+def shop() -> hr.Release:
+    baskets = pa.table({"items": sample.transactions(300, seed=1)})
+    return hr.publish(baskets, sample.shop_schema(), epsilon=1, seed=1)
+
+
+# 1 and 2: numbers in any form. What is stated is never more than what was asked for.
+
+
+@pytest.mark.parametrize(
+    "epsilon, stated",
+    [
+        (0.1 + 0.2, "3/10"),
+        (1 / 3, "333333/1000000"),
+        (np.log(3), "274653/250000"),
+        (np.float32(0.1), "1/10"),
+        (np.int8(2), "2"),
+        (Fraction(1, 3), "1/3"),
+        (Fraction(10**7 + 1, 10**7), "1"),
+        (Decimal("0.25"), "1/4"),
+        ("1/3", "1/3"),
+        ("0.1234567", "123456/1000000"),
+    ],
+)
+def test_epsilon_in_any_form(epsilon: Any, stated: str) -> None:
+    plan = hr.DiffMulti().plan(SCHEMA, epsilon)
+    assert plan.budget.epsilon == Fraction(stated)
+    assert plan.budget.epsilon <= Fraction(str(epsilon))
+
+
+def test_delta_is_read_exactly() -> None:
+    assert hr.DiffMulti().plan(SCHEMA, 1, 1 / 3e9).budget.delta == Fraction(str(1 / 3e9))
+
+
+def test_a_seed_of_numpy(release: hr.Release) -> None:
+    assert publish(seed=np.int64(1)) == release
+    assert release.synthesize(np.int64(5), seed=np.int64(1)).shape == (5, 3)
+
+
+# 3 to 5: methods and schemas
+
+
+@pytest.mark.parametrize("method", ["diffgen", "DiffGen", hr.DiffGen, hr.DiffGen()])
+def test_a_method_by_its_name_its_class_or_itself(method: Any) -> None:
+    assert as_method(method, Schema.of(SCHEMA)) == hr.DiffGen()
+    assert hr.DiffGen(specialisations=np.int64(3)).specialisations == 3
+
+
+def test_a_schema_as_a_path_a_dictionary_or_itself(tmp_path: Path) -> None:
+    path = tmp_path / "schema.yaml"
+    path.write_text(Schema.of(SCHEMA).to_yaml(), encoding="utf-8")
+    plans = [hr.DiffMulti().plan(one) for one in (path, str(path), SCHEMA, Schema.of(SCHEMA))]
+    assert plans[1:] == plans[:-1]
+
+
+def test_help_shows_the_function() -> None:
+    assert inspect.isfunction(hr.publish)
+    text = pydoc.plain(pydoc.render_doc(hr.publish))
+    assert "publish(source" in text and "epsilon: The loss that one person" in text
+
+
+# 6 to 12: what comes out
+
+
+def test_a_release_as_a_frame(release: hr.Release, shop: hr.Release) -> None:
+    frame = release.to_pandas()
+    assert list(frame.columns) == ["region", "age", "job", "ill", "count", "give_or_take"]
+    assert len(frame) == len(release) == release.to_arrow().num_rows
+    assert isinstance(release.to_polars(), pl.DataFrame)
+    assert isinstance(shop.to_pandas(), pd.DataFrame) and len(shop) == shop.to_arrow().num_rows
+
+
+def test_a_table_by_brackets(release: hr.Release) -> None:
+    assert release["age"].to_arrow() == release.table("age").to_arrow()
+    assert len(release["job", "ill"]) == 4
+    assert isinstance(release["job"].to_polars(), pl.DataFrame)
+
+
+def test_answers_are_rows(release: hr.Release, shop: hr.Release) -> None:
+    answers = release.count(["age in [30, 50]", {"job": "cook"}])
+    assert [one.estimate for one in answers] == answers["estimate"].tolist()
+    assert answers[-1].query == "job = cook" and answers[0] == next(iter(answers))
+    frame = answers.to_pandas()
+    assert frame["query"].tolist() == answers.queries
+    assert release.count(frame["query"].tolist())["low"].tolist() == answers["low"].tolist()
+    assert len(answers[1:]) == len(answers[[True, False]]) == len(answers[[1]]) == 1
+    assert answers[1:].queries == ["job = cook"]
+    with pytest.raises(IndexError):
+        answers[2]
+    asked = shop.count([["tea"], []])
+    assert asked.queries == ["tea", "everybody"] and isinstance(asked.to_polars(), pl.DataFrame)
+
+
+def test_cells_are_rows(release: hr.Release) -> None:
+    table = release.table("job")
+    assert [cell.job for cell in table] == ["<i>nurse</i>", "cook"] == list(table["job"])
+    assert table[0].estimate == table["estimate"][0] and len(table[:1]) == 1
+
+
+def test_a_query_without_words_has_none(release: hr.Release) -> None:
+    """Made by hand, it may end where no value does."""
+    answers = release.count(hr.Query(((0, ((0.5, 3.3),)),)))
+    assert answers.to_arrow()["query"].to_pylist() in ([None], answers.queries)
+
+
+def test_a_loaded_release_speaks_pandas(release: hr.Release, tmp_path: Path) -> None:
+    release.save(tmp_path / "r")
+    assert isinstance(hr.Release.load(tmp_path / "r", kind="pandas").synthesize(3), pd.DataFrame)
+    with pytest.raises(UsageError, match="kind of frame"):
+        hr.Release.load(tmp_path / "r", kind="excel")
+
+
+def test_probabilities_of_classes(release: hr.Release) -> None:
+    found = release.predict_proba(PEOPLE)
+    assert list(found.columns) == ["no", "yes"] and (found.sum(axis=1) - 1).abs().max() < 1e-9
+    assert (found.idxmax(axis=1) == release.predict(PEOPLE)["ill"].astype(str)).all()
+    assert (
+        release.predict_proba(pa.table({"age": [3, 300], "job": ["cook"] * 2}))["no"].null_count
+        == 1
+    )
+
+
+@pytest.mark.parametrize("marginals", [True, False])
+@pytest.mark.parametrize("method", ["diffmulti", "diffgen"])
+def test_probabilities_agree_with_predictions(method: str, marginals: bool) -> None:
+    kind = {"diffmulti": hr.DiffMulti, "diffgen": hr.DiffGen}[method]
+    settings = {"marginals": marginals} if method == "diffmulti" else {}
+    tiny = publish(method=kind(**settings), epsilon="0.01")  # counts below 0 are common
+    found = tiny.predict_proba(PEOPLE)
+    assert ((found >= 0) & (found <= 1)).all(axis=None)
+    assert (found.idxmax(axis=1) == tiny.predict(PEOPLE)["ill"].astype(str)).all()
+
+
+# 13: notebooks
+
+
+def test_notebooks_show_tables_and_escape_them(release: hr.Release, shop: hr.Release) -> None:
+    plan = hr.DiffMulti().plan(SCHEMA)
+    shown = [release, shop, release.table("job"), release.count("job = cook"), plan]
+    for one in shown:
+        text = one._repr_html_()
+        assert text.startswith("<table>") and "<b>" not in text and "<i>" not in text
+    assert "&lt;b&gt;survey" in release._repr_html_() and "NOT PRIVATE" in release._repr_html_()
+    assert "&lt;i&gt;nurse" in release.table("job")._repr_html_()
+
+
+# 14 to 20: what does not work says what to type
+
+TYPED: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "head": (lambda r: r.head(), "release.to_pandas().head()"),
+    "sample": (lambda r: r.sample(10), "release.synthesize("),
+    "query": (lambda r: r.query("age > 3"), "release.count("),
+    "epsilon": (lambda r: r.epsilon, 'release.guarantee["epsilon"]'),
+    "to_csv": (lambda r: r.to_csv("x.csv"), "release.save("),
+    "first row": (lambda r: r[0], "release.to_pandas().iloc"),
+    "iteration": (lambda r: list(r), "release.to_pandas().iloc"),
+    "column": (lambda r: r["agee"], "age"),
+    "number": (lambda r: r.synthesize(1e3), "n=1000"),
+    "negative": (lambda r: r.synthesize(-1), "n=0"),
+    "random": (lambda r: r.synthesize(1, seed="x"), "seed=1"),
+    "answer": (lambda r: r.count("age > 3")["upper"], "high"),
+    "level": (lambda r: r.count("age > 3", level=95), "0.95"),
+    "no schema": (lambda r: hr.publish(PEOPLE), 'schema="schema.yaml"'),
+    "a number as schema": (lambda r: hr.publish(PEOPLE, 1), 'schema="schema.yaml"'),
+    "method or epsilon": (lambda r: hr.publish(PEOPLE, SCHEMA, 1), "epsilon=1"),
+    "unknown method": (lambda r: publish(method="mst"), "diffmulti"),
+    "epsilon as a list": (lambda r: publish(epsilon=[1]), "epsilon"),
+    "seed as a float": (lambda r: publish(seed=3.0), "seed=3"),
+    "load": (lambda r: hr.load("release"), "hedgerow.Release.load(path)"),
+    "read_csv": (lambda r: hr.read_csv("x.csv"), "hedgerow.publish(path, schema)"),
+    "plan": (lambda r: hr.plan(SCHEMA), "DiffMulti().plan("),
+}
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_misuse_is_told_what_to_type(release: hr.Release, name: str) -> None:
+    act, meant = TYPED[name]
+    with pytest.raises((UsageError, AttributeError)) as caught:
+        act(release)
+    assert meant in str(caught.value)
+    assert type(caught.value).__name__ in ("UsageError", "AttributeError")
