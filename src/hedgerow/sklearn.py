@@ -1,0 +1,355 @@
+"""Releases as estimators of scikit-learn: a classifier by regions, and a synthesiser.
+
+Fitting publishes, so every call of `fit` costs epsilon again: cross-validation and searches over
+settings add up, and a budget ledger (`ledger=`) keeps count. What the values of X and y may be is
+public and comes from the schema or from arguments, never from X and y themselves. After `fit` only
+the release is kept: predictions and synthetic rows cost nothing more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Self, SupportsIndex
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from hedgerow.arrays import Floats
+from hedgerow.errors import UsageError
+from hedgerow.privacy.budget import Number
+from hedgerow.publish.api import publish
+from hedgerow.publish.publisher import Publisher
+from hedgerow.release import Release
+from hedgerow.schema import Schema
+from hedgerow.store.frames import Frame
+from hedgerow.table import frame_kind
+
+__all__ = ["RegionClassifier", "Synthesizer"]
+
+_PARTS = 1000  # of a number between its bounds
+
+SchemaLike = Schema | Mapping[str, Any] | str | os.PathLike[str]
+Bounds = tuple[float, float] | Sequence[tuple[float, float]]
+
+
+class _Published(BaseEstimator):  # type: ignore[misc]
+    """What both estimators share; their settings are the attributes that scikit-learn sets."""
+
+    epsilon: Number
+    schema: SchemaLike | None
+    bounds: Bounds | None
+    delta: Number
+    method: Publisher | str | None
+    ledger: str | Path | None
+    dataset: str | None
+    random_state: SupportsIndex | None
+
+    release_: Release
+    schema_: Schema
+
+    def _publish(self, table: Frame, schema: Schema) -> None:
+        self.schema_ = schema
+        self.release_ = publish(
+            table,
+            schema,
+            self.method,
+            self.epsilon,
+            self.delta,
+            seed=self.random_state,
+            ledger=self.ledger,
+            dataset=self.dataset,
+        )
+
+    def _columns(self, X: Any, reset: bool) -> tuple[list[str], list[Any]]:
+        """The names and the columns of X: by its own names, or by place."""
+        if self.schema is None and self.bounds is None:
+            raise UsageError(
+                f"{type(self).__name__} does not know which values X may have.",
+                hint='Write schema="schema.yaml", or bounds=(0, 100) for numbers, from public '
+                "knowledge. They are not taken from X, since they would tell about people in it.",
+            )
+        if self.schema is None:
+            values = validate_data(self, X, reset=reset, dtype=np.float64)
+            known = getattr(self, "feature_names_in_", None)
+            names = [f"x{i}" for i in range(values.shape[1])] if known is None else list(known)
+            return names, list(values.T)
+        if isinstance(X, pa.Table):
+            X = X.to_pandas()
+        if hasattr(X, "columns"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return [str(name) for name in X.columns], [X[name] for name in X.columns]
+        values = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+        names = [attribute.name for attribute in Schema.of(self.schema).attributes]
+        if len(names) != values.shape[1]:
+            raise UsageError(
+                f"X has {values.shape[1]} columns, and the schema {len(names)} attributes.",
+                hint=f"Give a frame, or columns in this order: {', '.join(names)}.",
+            )
+        return names, list(values.T)
+
+    def _known(self, names: list[str], classes: Sequence[object] = ()) -> Schema:
+        """The public schema: what was given, or what bounds and classes say."""
+        if self.schema is not None:
+            return Schema.of(self.schema)
+        attributes: dict[str, Any] = {}
+        for name, (low, high) in zip(names, self._pairs(len(names)), strict=True):
+            ends = Decimal(repr(float(low))), Decimal(repr(float(high)))
+            grid = {"low": ends[0], "high": ends[1], "step": (ends[1] - ends[0]) / _PARTS}
+            texts = {key: f"{value:f}" for key, value in grid.items()}
+            # a number with a point is a decimal
+            written = {key: text if "." in text else f"{text}.0" for key, text in texts.items()}
+            attributes[name] = {"type": "numeric", **written, "outside": "clip"}
+        if classes:
+            target = {"type": "categorical", "values": list(map(str, classes)), "role": "class"}
+            attributes[_target_name(names)] = target
+        return Schema.from_dict({"name": "X", "unit": "row", "attributes": attributes})
+
+    def _pairs(self, number: int) -> list[tuple[float, float]]:
+        bounds: Any = self.bounds
+        try:
+            pairs = [bounds] * number if np.ndim(bounds) == 1 else list(bounds)
+            fine = len(pairs) == number and all(low < high for low, high in pairs)
+        except (TypeError, ValueError):
+            fine = False
+        if not fine:
+            raise UsageError(
+                "bounds must be a lower and an upper end, or such a pair for each column of X.",
+                hint="Write bounds=(0, 100), or bounds=[(0, 100), (-1, 1)].",
+            )
+        return pairs
+
+
+class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
+    """A classifier that is a differentially private release; see `hedgerow.publish`.
+
+    Args:
+        epsilon: The loss that one person (one row of X) may suffer in one call of `fit`.
+        schema: The public schema, with a class: an object, a dictionary or the path of a file. X
+            is a frame with its attributes, or an array with columns in their order.
+        bounds: Without a schema: the public bounds of all columns, such as (0, 100), or a pair for
+            each column; values beyond are clipped. Every row is then a different person.
+        classes: Without a schema: the public labels that y may have.
+        delta: 0 for pure differential privacy.
+        method: A method or its name; "diffmulti" by default.
+        ledger: The file of a budget ledger, which adds up what all fits cost.
+        dataset: The data set's name in the ledger.
+        random_state: For tests alone: a whole number makes `fit` repeatable and NOT private.
+
+    Attributes:
+        release_: The release, which may be saved and passed on.
+        schema_: The public schema.
+        classes_: The labels, sorted.
+
+    Example:
+        >>> import numpy as np
+        >>> X = np.array([[18.0], [25.0], [71.0], [80.0]] * 50)
+        >>> y = np.array(["no", "no", "yes", "yes"] * 50)
+        >>> model = RegionClassifier(
+        ...     epsilon=5, bounds=(0, 100), classes=["no", "yes"], random_state=1)
+        >>> model.fit(X, y).predict([[20.0], [75.0]]).tolist()
+        ['no', 'yes']
+    """
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        epsilon: Number = 1,
+        schema: SchemaLike | None = None,
+        *,
+        bounds: Bounds | None = None,
+        classes: Sequence[object] | None = None,
+        delta: Number = 0,
+        method: Publisher | str | None = None,
+        ledger: str | Path | None = None,
+        dataset: str | None = None,
+        random_state: SupportsIndex | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.bounds = bounds
+        self.classes = classes
+        self.delta = delta
+        self.method = method
+        self.ledger = ledger
+        self.dataset = dataset
+        self.random_state = random_state
+
+    def fit(self, X: Frame, y: Frame) -> Self:
+        """Publishes X and y. This spends epsilon.
+
+        Args:
+            X: The predictors: a frame or an array, a row for each person.
+            y: Their classes.
+
+        Raises:
+            UsageError: If there is neither a schema nor bounds and classes.
+            DataError: If X or y breaks a rule of the schema.
+        """
+        if y is None:
+            raise ValueError("RegionClassifier requires y to be passed, but the target y is None")
+        names, columns = self._columns(X, reset=True)
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(columns[0], labels)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        if self.schema is None:
+            if self.classes is None or len(self.classes) < 2:
+                raise UsageError(
+                    "RegionClassifier does not know which labels y may have.",
+                    hint='Write classes=["no", "yes"], from public knowledge. They are not taken '
+                    "from y, since a rare one would tell about the person who has it.",
+                )
+            self.classes_ = np.unique(np.asarray(self.classes))
+            schema = self._known(names, self.classes_.tolist())
+            labels = np.array([str(self._meant(one)) for one in labels.tolist()])
+        else:
+            schema = self._known(names)
+            if not schema.classes:
+                raise UsageError(
+                    "schema has no class to predict.",
+                    hint="Give the attribute that y holds `role: class` in the schema.",
+                )
+            if self.classes is not None:
+                raise UsageError(
+                    "classes cannot be given beside a schema.",
+                    hint="Leave classes out: the schema names them.",
+                )
+            self.classes_ = np.sort(np.asarray(schema.classes))
+        assert schema.target is not None
+        table = dict(zip(names, map(pa.array, columns), strict=True))
+        self._publish(pa.table(table | {schema.target.name: pa.array(labels)}), schema)
+        return self
+
+    def _meant(self, label: object) -> object:
+        """The label as `classes` has it, so that 1.0 is 1; another one as it is."""
+        found = self.classes_[self.classes_ == label].tolist()
+        return found[0] if found else label
+
+    def predict_proba(self, X: Frame) -> Floats:
+        """The probabilities of the classes, shape [rows, classes], in the order of `classes_`.
+
+        Rows that the schema refuses get the shares of the classes in the whole release.
+
+        Args:
+            X: As for `fit`.
+        """
+        check_is_fitted(self)
+        names, columns = self._columns(X, reset=False)
+        rows = pa.table(dict(zip(names, map(pa.array, columns), strict=True)))
+        told = self.release_.predict_proba(rows)
+        order = np.argsort(np.asarray(self.schema_.classes), kind="stable")
+        if self.schema is None:  # labels were sorted before they became text
+            order = np.arange(len(order))
+        found = np.column_stack([told.column(int(place)).to_numpy() for place in order])
+        refused = np.isnan(found).any(axis=1)
+        if refused.any():
+            assert self.schema_.target is not None
+            counts = np.maximum(self.release_.table(self.schema_.target.name)["estimate"], 0)[order]
+            found[refused] = counts / counts.sum() if counts.any() else 1 / len(counts)
+        return found
+
+    def predict(self, X: Frame) -> NDArray[Any]:
+        """The likeliest class of each row.
+
+        Args:
+            X: As for `fit`.
+        """
+        best = np.argmax(self.predict_proba(X), axis=1)
+        return np.asarray(self.classes_[best])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # noise on a few rows hides everything
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+
+class Synthesizer(_Published):
+    """Synthetic rows from a differentially private release; see `hedgerow.publish`.
+
+    Args:
+        epsilon: The loss that one person may suffer in one call of `fit`.
+        schema: The public schema: an object, a dictionary or the path of a file.
+        bounds: Without a schema, for numbers: as for `RegionClassifier`.
+        delta: 0 for pure differential privacy.
+        method: A method or its name; "diffmulti" by default.
+        ledger: The file of a budget ledger.
+        dataset: The data set's name in the ledger.
+        random_state: For tests alone: a whole number makes `fit` repeatable and NOT private.
+
+    Attributes:
+        release_: The release, which may be saved and passed on.
+        schema_: The public schema.
+
+    Example:
+        >>> import numpy as np
+        >>> rows = Synthesizer(bounds=(0, 100)).fit(np.full((200, 2), 30.0)).sample(3, seed=1)
+        >>> rows.column_names, rows.num_rows
+        (['x0', 'x1'], 3)
+    """
+
+    def __init__(
+        self,
+        epsilon: Number = 1,
+        schema: SchemaLike | None = None,
+        *,
+        bounds: Bounds | None = None,
+        delta: Number = 0,
+        method: Publisher | str | None = None,
+        ledger: str | Path | None = None,
+        dataset: str | None = None,
+        random_state: SupportsIndex | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.bounds = bounds
+        self.delta = delta
+        self.method = method
+        self.ledger = ledger
+        self.dataset = dataset
+        self.random_state = random_state
+
+    def fit(self, X: Frame, y: None = None) -> Self:
+        """Publishes X, the class included if the schema has one. This spends epsilon.
+
+        Args:
+            X: A frame, or an array of numbers if there are bounds.
+            y: Not used; pipelines pass it.
+        """
+        names, columns = self._columns(X, reset=True)
+        self._kind = "arrow" if isinstance(X, np.ndarray | list) else frame_kind(X)
+        table = pa.table(dict(zip(names, map(pa.array, columns), strict=True)))
+        self._publish(table, self._known(names))
+        return self
+
+    def sample(self, n: int | None = None, seed: int | None = None) -> Frame:
+        """Synthetic rows, in a frame of the kind that was fitted. This costs nothing.
+
+        Args:
+            n: How many; without it, as many as the release counts.
+            seed: For the same rows again.
+        """
+        check_is_fitted(self)
+        return self.release_.synthesize(n, seed, self._kind)
+
+
+def _target_name(names: list[str]) -> str:
+    """A name for y that no column of X has."""
+    name = "y"
+    while name in names:
+        name += "_"
+    return name
