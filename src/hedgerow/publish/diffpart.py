@@ -273,13 +273,15 @@ class DiffPart(Publisher):
 
     def _cap(self, items: Items, plan: Plan, curve: SizeCurve) -> int:
         most = min(items.max_items or items.size, items.size)
-        amount = float(_granted(plan, "support"))
-        if plan.budgets.growth == "rho":
-            rule = self.cap or item_cap(curve, items.size, lambda cap: cap / (2 * amount))
-            while not _drawable(_granted(plan, "support"), rule):
-                rule //= 2  # a noise that samplers can draw, however small the budget is
-        else:
-            rule = self.cap or item_cap(curve, items.size, lambda cap: 2 * (cap / amount) ** 2)
+        amount, epsilon = float(_granted(plan, "support")), float(plan.budget.epsilon)
+        gaussian = plan.budgets.growth == "rho"
+
+        def variance(cap: int) -> float:
+            return cap / (2 * amount) if gaussian else 2 * (cap / amount) ** 2
+
+        rule = self.cap or item_cap(curve, items.size, variance, epsilon)
+        while gaussian and not _drawable(_granted(plan, "support"), rule):
+            rule //= 2  # a noise that samplers can draw, however small the budget is
         return min(rule, most)
 
     def _cells(

@@ -42,7 +42,7 @@ WHOLE_UNIVERSE = 17
 """Universes up to this size may be counted set by set."""
 
 CROWD = 200
-"""Records for each item, times epsilon, from which on supports need less."""
+"""Records for each item, times epsilon, from which on supports need less and may weigh more."""
 
 REST_EDGES = (0, 1, 2, 3, 4, 6, 9, 15)
 """Bins for the number of items that a record has beside a core."""
@@ -52,6 +52,7 @@ _NOISE_SHARE = 0.005  # of all records, which the noise of a single item's suppo
 _WHOLE_NOISE_SHARE = 0.02
 _STRATUM_NOISE = 0.05  # of the total of a stratum
 _SUPPORT_UNITS = (300_000, 840_000)  # of a million, at least and at most
+_LONG_RECORDS = 0.25  # of all records, which are longer than a cap at least
 _BEYOND = 0.3  # of the items beyond a cap, which a total is taken to be wrong by
 
 
@@ -72,23 +73,26 @@ def size_edges(most: int) -> Ints:
     return np.asarray([edge for edge in edges if edge <= most], dtype=np.int64)
 
 
-def item_cap(curve: SizeCurve, items: int, variance: Callable[[int], float]) -> int:
+def item_cap(curve: SizeCurve, items: int, variance: Callable[[int], float], epsilon: float) -> int:
     """How many items of a record count in full for weighted supports.
 
     The noise of a support grows with it. Against that stands what weights leave open for an item of
-    average support: which records it is in, by chance, and a dependence of size and item. More than
-    the upper quartile of the sizes is never worth its noise.
+    average support: which records it is in, by chance, and a dependence of size and item. For rare
+    items more than the upper quartile of the sizes is not worth its noise. Where items crowd, noise
+    matters less, and an item of long records must not seem rarer than it is, or it is left out of
+    the core: the quarter beyond the cap then falls with the root of the crowd.
 
     Args:
         curve: The number of records by size, from noisy numbers.
         items: The number of items in the universe.
         variance: The variance of a support's noise for a cap.
+        epsilon: What one record may lose in all.
 
     Example:
         >>> sizes = np.arange(1.0, 31.0)
         >>> poisson = np.exp(sizes * np.log(10) - 10 - np.cumsum(np.log(sizes)))
         >>> many = SizeCurve(sizes, np.ones(30), 100_000 * poisson)
-        >>> [item_cap(many, 1000, lambda m: 2 * (m / e) ** 2) for e in (0.8, 0.08, 0.008)]
+        >>> [item_cap(many, 1000, lambda m: 2 * (m / e) ** 2, e) for e in (0.8, 0.08, 0.008)]
         [12, 9, 3]
     """
     mean = curve.items / items
@@ -98,8 +102,10 @@ def item_cap(curve: SizeCurve, items: int, variance: Callable[[int], float]) -> 
         return noise + curve.spread(cap) * (mean + (DEPENDENCE * mean) ** 2)
 
     so_far = np.cumsum(curve.records)
-    quartile = curve.size[np.argmax(so_far >= 0.75 * so_far[-1])]
-    caps = [cap for cap in _caps(curve) if cap <= quartile]
+    crowd = epsilon * so_far[-1] / items
+    beyond = _LONG_RECORDS * math.sqrt(CROWD / max(crowd, CROWD))
+    most = curve.size[np.argmax(so_far >= (1 - beyond) * so_far[-1])]
+    caps = [cap for cap in _caps(curve) if cap <= most]
     return min(caps, key=lambda cap: (cost(cap), cap))
 
 

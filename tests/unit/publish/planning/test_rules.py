@@ -120,9 +120,9 @@ def laplace(epsilon: float) -> Callable[[int], float]:
 
 
 def test_caps_grow_with_epsilon_and_records() -> None:
-    found = [item_cap(curve(10, 1e5), 1000, laplace(e)) for e in (0.01, 0.1, 1.0, 10.0)]
-    assert found == [1, 11, 14, 14]
-    found = [item_cap(curve(10, n), 1000, laplace(0.5)) for n in (1e2, 1e3, 1e4, 1e5)]
+    found = [item_cap(curve(10, 1e5), 1000, laplace(e), e) for e in (0.01, 0.1, 1.0)]
+    assert found == [1, 11, 14]
+    found = [item_cap(curve(10, n), 1000, laplace(0.5), 0.5) for n in (1e2, 1e3, 1e4, 1e5)]
     assert found == [1, 1, 6, 14]
 
 
@@ -130,16 +130,21 @@ def test_gaussian_noise_allows_larger_caps() -> None:
     """Noise of the root of the cap, as large as Laplace noise at a cap of 4."""
     for records in (1e2, 1e3, 1e4):
         found = curve(10, records)
-        wide = item_cap(found, 1000, lambda cap: 2 * (4 / 0.5) ** 2 * cap / 4)
-        assert wide > item_cap(found, 1000, laplace(0.5))
+        wide = item_cap(found, 1000, lambda cap: 2 * (4 / 0.5) ** 2 * cap / 4, 0.5)
+        assert wide > item_cap(found, 1000, laplace(0.5), 0.5)
 
 
-def test_no_cap_is_beyond_the_upper_quartile() -> None:
+@pytest.mark.parametrize("crowd, beyond", [(1, 1 / 4), (200, 1 / 4), (800, 1 / 8), (3200, 1 / 16)])
+def test_no_cap_is_beyond_what_the_crowd_allows(crowd: int, beyond: float) -> None:
+    """A quarter of the records is longer, less by the root of the crowd where items crowd."""
     for mean in (2, 5, 20):
         found = curve(mean, 1e9)
-        cap = item_cap(found, 10, laplace(1.0))
-        below = found.records[found.size < cap].sum() / found.records.sum()
-        assert below <= 0.75
+        items = round(1e9 / crowd)
+        cap = item_cap(found, items, lambda cap: 0.0, 1.0)
+        longer = found.records[found.size >= cap].sum() / found.records.sum()
+        assert longer >= beyond
+        following = item_cap(found, items, lambda cap: 0.0, 4.0)
+        assert following > cap if crowd >= 200 else following == cap
 
 
 def test_strata_are_as_many_as_stand_out_of_the_noise() -> None:
@@ -150,5 +155,5 @@ def test_strata_are_as_many_as_stand_out_of_the_noise() -> None:
 
 def test_nobody_at_all_has_rules_too() -> None:
     nobody = SizeCurve(np.arange(1.0, 4.0), np.ones(3), np.zeros(3))
-    assert item_cap(nobody, 3, laplace(1.0)) == 1
+    assert item_cap(nobody, 3, laplace(1.0), 1.0) == 1
     assert stratum_cap(nobody, 1.0) == (1, 1)
