@@ -22,7 +22,7 @@ def test_a_table_in_words(hedge: Hedge, published: Path) -> None:
     done = hedge("table", published, "smoker", "readmitted", "--where", "age > 30")
     assert done.exit_code == 0, done.stderr
     title, _, *lines = done.stdout.splitlines()
-    assert title == "clinic discharges: counts of rows by smoker and readmitted, where age > 30"
+    assert title == "clinic discharges: counts of people by smoker and readmitted, where age > 30"
     assert lines[0].split() == [
         "smoker", "readmitted", "about", "usually", "within", "from", "to", "remark"
     ]  # fmt: skip
@@ -60,7 +60,7 @@ def test_files(hedge: Hedge, published: Path, tmp_path: Path) -> None:
     assert (
         "default-src &#x27;none&#x27;" in page
         and "<script" not in page
-        and "counts of rows by smoker" in page
+        and "counts of people by smoker" in page
     )
     inside = hedge("table", published, "smoker", "--out", published / "t.csv")
     assert inside.exit_code == 2
@@ -131,7 +131,7 @@ def test_items(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
     assert hedge(*words, "--epsilon", 1, "--out", tmp_path / "shop").exit_code == 0
     done = hedge("table", tmp_path / "shop", "item", "--top", 3, "--where", "milk")
     assert done.exit_code == 0 and done.stdout.splitlines()[3].startswith("milk"), done.stderr
-    assert "every item that it holds" in done.stdout
+    assert "counts for every item in it" in done.stdout
     done = hedge("table", tmp_path / "shop", "item", "item", "--top", 3)
     assert done.stdout.startswith("village shop: counts of records by pair of items\n")
     assert all("good" in line or "modelled" in line for line in done.stdout.splitlines()[3:7])
