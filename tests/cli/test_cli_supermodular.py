@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ def test_from_plan_to_verify(hedge: Hedge, clinic: Path, tmp_path: Path) -> None
     assert done.exit_code == 0, done.stderr
     assert "generalised rows by supermodular" in done.stdout
     assert "the rows that are published" in done.stdout
-    assert "1500" not in done.stdout
+    assert "1500" not in done.stdout.replace("\n", "").replace(str(tmp_path), "")
     assert isinstance(Release.load(out), RowsRelease)
     done = hedge("show", out, "--plot", tmp_path / "show.svg")
     assert done.exit_code == 0, done.stderr
@@ -123,7 +124,8 @@ def test_the_private_file_is_no_side_table(hedge: Hedge, clinic: Path, tmp_path:
     for side in (clinic / "people.csv", tmp_path / "public.csv", tmp_path / "link.csv"):
         done = publish(hedge, clinic, tmp_path / "r", "--side", side)
         assert done.exit_code == 2 and "private table" in done.stderr
-        assert "1500" not in done.stderr and not (tmp_path / "r").exists()
+        assert not re.search(r"(?<!pytest-)1500", done.stderr.replace("\n", ""))
+        assert not (tmp_path / "r").exists()
 
 
 def test_rules_for_own_weights(hedge: Hedge, clinic: Path, tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_the_private_table_is_no_side_table(disguise: Any, tmp_path: Path, ledge
     method = hr.Supermodular(side=disguise(private, tmp_path / "public"))
     with pytest.raises(UsageError, match="side table .* private table") as found:
         hr.publish(private, SCHEMA, method, 1, "1e-6", ledger=ledger)
-    assert "400" not in str(found.value)
+    assert "400" not in str(found.value).replace(str(tmp_path), "")
     assert booked(ledger) == 0
 
 

@@ -283,7 +283,7 @@ def test_foreign_items_can_be_refused_by_place_and_not_by_value(tmp_path: Path) 
     read_text(tmp_path, "1\n\n2\n", schema)
     with pytest.raises(DataError) as caught:
         read_text(tmp_path, "1\n4711 2\n3\n99\n98\n97\n", schema)
-    message = str(caught.value)
+    message = str(caught.value).replace(str(tmp_path), "")
     assert "line 2, line 4, line 5:" in message and "foreign: drop" in message
     assert "4711" not in message and "99" not in message
 
