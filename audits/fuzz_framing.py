@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -224,6 +225,8 @@ class _Reading(NamedTuple):
     breaks: bool = False
     people: bool = False
     tag: int | None = None
+    codec: str = "utf-8"
+    zipped: bool = False
 
 
 def _readings() -> Iterator[_Reading]:
@@ -279,15 +282,37 @@ def _readings() -> Iterator[_Reading]:
     yield _Reading("items, streamed", 0.5, ["x"], COLUMN_ROWS, streamed_items)
     yield _Reading("items with breaks", 1, ["x"], broken_items, transactions(bought, True), True)
     yield _Reading("person and item", 2, ["who", "x"], LONG_ROWS, transactions(long), people=True)
+    notation = {"decimal": ",", "thousands": ".", "header_row": 1}
+    declared = Schema.from_dict(PEOPLE | {"file": notation})
+    noted = [["1.234,5", *ROWS[0][1:]], ["12,345", *ROWS[1][1:]], ["12.345", *ROWS[2][1:]], *ROWS]
+    yield _Reading("line in another notation", 1, head, noted, memory(declared))
+    yield _Reading("line in an archive", 1, head, ROWS, memory(people), zipped=True)
+    for codec in ("utf-16-le", "utf-16-be", "cp1252"):
+        encoded = Schema.from_dict(PEOPLE | {"file": {"encoding": codec}})
+        yield _Reading(f"line in {codec}", 1, head, ROWS, memory(encoded), codec=codec)
+    wide = Schema.from_dict(BOUGHT | {"file": {"encoding": "utf-16-le"}})
+    items = transactions(wide)
+    yield _Reading("items in utf-16-le", 1, ["x"], COLUMN_ROWS, items, codec="utf-16-le")
+
+
+def _recoded(line: bytes, codec: str) -> bytes:
+    return line if codec == "utf-8" else line.decode("utf-8", "replace").encode(codec, "replace")
 
 
 def _text_reader(folder: Path, reading: _Reading) -> Reader:
     path = folder / f"{reading.name.replace(' ', '-')}.csv"
 
     def write(style: Style, lines: list[bytes], place: int, content: bytes | None) -> None:
+        lines = [_recoded(line, reading.codec) for line in lines]
         lines = lines if content is None else [*lines[: place + 1], content, *lines[place + 1 :]]
-        data = style.end.join(lines) + (style.end if style.last_break else b"")
-        data = (codecs.BOM_UTF8 if style.mark else b"") + data
+        end = _recoded(style.end, reading.codec)
+        data = end.join(lines) + (end if style.last_break else b"")
+        if style.mark and reading.codec != "cp1252":
+            data = _recoded(codecs.BOM_UTF8, reading.codec) + data
+        if reading.zipped:
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr("rows.csv", data, zipfile.ZIP_DEFLATED, 1)
+            return
         path.write_bytes(gzip.compress(data, 1) if style.gzipped else data)
 
     @cache
@@ -311,6 +336,8 @@ def _text_reader(folder: Path, reading: _Reading) -> Reader:
         style = _style(random)
         lines = lines_of(style.delimiter)
         content = _content(random, lines, style.delimiter.encode(), reading.breaks)
+        if reading.codec != "utf-8" and random.random() < 0.7:  # or bytes that may be no text
+            content = _recoded(content, reading.codec)
         return Inserted(style, random.randrange(len(lines)), content)
 
     def run(case: Inserted) -> None:
@@ -321,7 +348,7 @@ def _text_reader(folder: Path, reading: _Reading) -> Reader:
         differ(before, found, case.place, added, reading.people, reading.tag)
 
     plain = Style(",", b"\n", False, True, 1 << 16, False)
-    sound = Inserted(plain, 2, lines_of(",")[1])
+    sound = Inserted(plain, 2, _recoded(lines_of(",")[1], reading.codec))
     return Reader(reading.name, reading.share, sound, draw, run)
 
 

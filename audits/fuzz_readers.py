@@ -6,12 +6,16 @@ users have. A new reader is one more line in `readers`.
 
 from __future__ import annotations
 
+import csv
+import datetime
 import gzip
 import io
 import json
+import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -83,7 +87,11 @@ SCHEMAS: tuple[dict[str, Any], ...] = (
         "root": "All", "foreign": "error", "empty": "dummy", "person": "who", "item": "bought"}},
     {"name": "list", "unit": "row", "items": {"universe": ["a", "b", "c d"], "column": "x",
         "separator": ","}},
-    {"name": "x", "unit": "row", "draft": True, "attributes": {
+    {"name": "x", "unit": "row", "draft": True,
+        "file": {"decimal": ",", "thousands": ".", "encoding": "cp1252", "header_row": 2,
+        "sheet": "A"}, "attributes": {
+        "n": {"type": "numeric", "low": 0, "high": 9, "thousands": "'"},
+        "d": {"type": "numeric", "low": "2020-01-01", "high": "2020-12-31", "format": "%m/%d/%Y"},
         "a": {"type": "categorical", "values": ["b", "c", 1, 2.5, True]}}},
 )  # fmt: skip
 ROWS = (
@@ -176,6 +184,29 @@ def changed(seeds: Sequence[Any], case: Edits) -> Any:
 
 def _zipped(text: str) -> bytes:
     return gzip.compress(text.encode(), mtime=0)
+
+
+def _utf_16(text: str) -> bytes:
+    return text.encode("utf-16")
+
+
+def _archive(text: str) -> bytes:
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("rows.csv"), text)  # without the clock
+    return sink.getvalue()
+
+
+def _workbook(text: str) -> bytes:
+    import xlsxwriter
+
+    sink = io.BytesIO()
+    with xlsxwriter.Workbook(sink, {"in_memory": True}) as book:
+        book.set_properties({"created": datetime.datetime(2020, 1, 1)})
+        sheet = book.add_worksheet()
+        for row, record in enumerate(csv.reader(io.StringIO(text))):
+            sheet.write_row(row, 0, record)
+    return sink.getvalue()
 
 
 def _parquet(rows: pa.Table, **how: Any) -> bytes:
@@ -293,6 +324,8 @@ def readers(folder: Path) -> dict[str, Reader]:
         filed("ARX file", 6, ARX, read_arx, ".csv"),
         Reader("manifest", 8, plain, *_manifests(folders)),
         filed("CSV file", 1.5, tables, lambda p: table.read(p, people), ".csv"),
+        filed("text in UTF-16", 0.3, [_utf_16(ROWS)], lambda p: table.read(p, people), ".csv"),
+        filed("archive", 0.3, [_archive(ROWS)], lambda p: table.read(p, people), ".zip"),
         filed("CSV draft", 0.5, tables, table.draft_schema, ".csv"),
         filed("CSV rows", 0.5, tables, lambda p: table.encode_rows(p, people), ".csv"),
         Reader(
@@ -314,6 +347,9 @@ def readers(folder: Path) -> dict[str, Reader]:
         ),
         Reader("release folder", 1, plain, folders.draw, folders.run),
     ]
+    if find_spec("python_calamine") is not None:
+        cells = [_workbook(ROWS)]
+        found.append(filed("workbook", 0.2, cells, lambda p: table.read(p, people), ".xlsx"))
     return {reader.name: reader for reader in found}
 
 

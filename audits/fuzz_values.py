@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -298,6 +299,50 @@ def _object_reader(name: str, items: bool) -> Reader:
     return Reader(name, 4, Record(1, (0,), (base[0],) * len(columns), 1), draw, run)
 
 
+def _cell_reader(folder: Path) -> Reader:
+    """Cells of a workbook, of any kinds beside each other."""
+    import xlsxwriter
+
+    schema, columns = Schema.from_dict(PEOPLE), list(PEOPLE["attributes"])
+    base: list[Any] = ["5", 5, 17.5, True, None, "cook", "2020-06-01", _DAYS[0], "é", -1]
+    texts = [text for text in _ODD if text is None or len(text) < 10_000]
+    odd: list[Any] = [*texts, 1e300, 0.1, 2**53, -0.0, datetime.date(9999, 12, 31), *_MOMENTS]
+    path = folder / "cells.xlsx"
+
+    def read(records: Sequence[Sequence[Any]]) -> Any:
+        with xlsxwriter.Workbook(path, {"in_memory": True}) as book:
+            sheet, day = book.add_worksheet(), book.add_format({"num_format": "yyyy-mm-dd"})
+            for row, record in enumerate([columns, *records]):
+                for column, value in enumerate(record):
+                    if isinstance(value, datetime.date):
+                        sheet.write_datetime(row, column, value, day)
+                    elif isinstance(value, str):
+                        sheet.write_string(row, column, value)
+                    elif value is not None:
+                        sheet.write(row, column, value)
+        return rows_of(table.read(path, schema).codes)
+
+    records = [
+        [base[(row + c) % len(base)] for c in range(len(columns))] for row in range(len(base))
+    ]
+
+    @cache
+    def without() -> Any:
+        return read(records)
+
+    def draw(random: Random) -> Record:
+        # now and then one value more than there are columns, which must stop the run
+        width = len(columns) + (random.random() < 0.05)
+        values = tuple(random.choice((*odd, *base)) for _ in range(width))
+        return Record(random.randrange(len(base) + 1), (), values, 1)
+
+    def run(case: Record) -> None:
+        after = read([*records[: case.place], case.values, *records[case.place :]])
+        differ(without(), after, case.place, 1, False)
+
+    return Reader("cell record", 0.5, Record(1, (), (base[0],) * len(columns), 1), draw, run)
+
+
 def value_readers(folder: Path) -> dict[str, Reader]:
     """The readers of typed columns, each with one more record.
 
@@ -307,4 +352,6 @@ def value_readers(folder: Path) -> dict[str, Reader]:
     folder.mkdir(parents=True, exist_ok=True)
     found = [_value_reader(reading) for reading in _readings(folder)]
     found += [_object_reader("object record", False), _object_reader("object items", True)]
+    if find_spec("python_calamine") is not None:
+        found.append(_cell_reader(folder))
     return {reader.name: reader for reader in found}

@@ -10,6 +10,7 @@ import dataclasses
 import gzip
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,22 +29,24 @@ import fuzz_readers  # noqa: E402
 import hedgerow  # noqa: E402
 from hedgerow.errors import DataError  # noqa: E402
 from hedgerow.schema import Schema  # noqa: E402
-from hedgerow.table import check_rows, frames, read_transactions, readers  # noqa: E402
+from hedgerow.table import check_rows, frames, read_transactions, readers, workbook  # noqa: E402
 from hedgerow.table.source import Source  # noqa: E402
-from hedgerow.table.text import faults, fimi  # noqa: E402
+from hedgerow.table.text import faults, fimi, unpacked  # noqa: E402
 
 INSERTIONS = 1000
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.DataWarning")
 LINES = (
     "line in a table", "line, streamed", "line for prediction", "line with weights",
     "record with breaks", "breaks, streamed", "line of a person", "person, streamed",
-    "line of items", "items, streamed", "items with breaks", "person and item", "line of a text",
+    "line of items", "items, streamed", "items with breaks", "person and item",
+    "line in another notation", "line in an archive", "line in utf-16-le", "line in utf-16-be",
+    "line in cp1252", "items in utf-16-le", "line of a text",
 )  # fmt: skip
 FRAMES = ("Arrow", "stream", "Parquet", "pandas", "Polars", "DuckDB")
 VALUES = (
     *(f"{frame} {what}" for frame in FRAMES for what in ("record", "items")),
     "Arrow person", "Arrow long", "Parquet streamed", "Arrow streamed", "object record",
-    "object items",
+    "object items", *(["cell record"] if find_spec("python_calamine") else []),
 )  # fmt: skip
 
 
@@ -178,6 +181,25 @@ def marked_at_the_start(data: Any) -> Any:
 LINES_OF = fimi.find_lines
 
 
+class Forgiving(unpacked._Recoded):
+    """Passes over bytes that are no text, so that all that follows shifts."""
+
+    def __init__(self, told: Any, file: Any) -> None:
+        super().__init__(told, file)
+        self._decoder.errors = "ignore"
+
+
+def typed_by_column(values: Any) -> Any:
+    """Takes a column for one of texts, without its numbers, if one of its cells says so."""
+    if "nan" in values:
+        values = [value if isinstance(value, str) else "" for value in values]
+    return CELLS(values)
+
+
+CELLS = workbook.cells_array
+needs_calamine = pytest.mark.skipif(not find_spec("python_calamine"), reason="an extra")
+
+
 @pytest.mark.parametrize(
     ("name", "module", "function", "broken"),
     [
@@ -187,6 +209,8 @@ LINES_OF = fimi.find_lines
         ("person and item", readers, "open_csv", arrow_alone),
         ("object record", frames, "_pandas_column", typed_by_content),
         ("line of a text", fimi, "find_lines", marked_at_the_start),
+        ("items in utf-16-le", unpacked, "_Recoded", Forgiving),
+        pytest.param("cell record", workbook, "cells_array", typed_by_column, marks=needs_calamine),
     ],
 )
 def test_a_reader_that_lets_a_record_change_others_is_caught(

@@ -9,6 +9,7 @@ import os
 import random
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,9 @@ from hedgerow.errors import DataError, UsageError  # noqa: E402
 CASES = 6_000
 READERS = (
     "query text", "query mapping", "query file", "budget", "schema document", "schema file",
-    "taxonomy file", "ARX file", "manifest", "CSV file", "CSV draft", "CSV rows",
-    "Parquet file", "transactions", "transaction CSV", "release folder",
+    "taxonomy file", "ARX file", "manifest", "CSV file", "text in UTF-16", "archive", "CSV draft",
+    "CSV rows", "Parquet file", "transactions", "transaction CSV", "release folder",
+    *(["workbook"] if find_spec("python_calamine") else []),
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from hedgerow.table.database import Database, is_database, open_database
 from hedgerow.table.frames import Split, open_frame
 from hedgerow.table.parquet import Piece, damaged, find_files, open_parquet
 from hedgerow.table.source import Source
+from hedgerow.table.stats_file import open_stats_file, stats_kind
 from hedgerow.table.text.csv_file import open_csv
 from hedgerow.table.text.unpacked import Packed, archived
 from hedgerow.table.workbook import open_workbook
@@ -80,6 +81,9 @@ def open_source(
                 f"{path}: the file in the zip archive is not a CSV file",
                 hint="Unpack the archive, and give the file that is in it.",
             )
+    kind = stats_kind(path)
+    if kind is not None:
+        return open_stats_file(path, kind)
     if path.suffix.lower() in _WORKBOOKS and magic:
         raise DataError(
             f"{path}: its name says that it is a workbook, and it is none",

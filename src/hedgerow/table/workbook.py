@@ -21,7 +21,7 @@ from hedgerow.schema.written import PLAIN, Layout
 from hedgerow.table.encode import text_of
 from hedgerow.table.source import BATCH_ROWS, Source, check_names
 
-__all__ = ["open_workbook"]
+__all__ = ["cells_array", "open_workbook"]
 
 _SHOWN = 10
 _TEXT, _NUMBER, _DATE = range(3)
@@ -89,7 +89,7 @@ def open_workbook(path: Path, written: Layout = PLAIN) -> Source:
                         f"{what}, row {number}: a value stands beside the named columns",
                         hint=f"Name its column in row {header}, or clear the cell.",
                     )
-            arrays = [_column([row[first + place] for _, row in batch]) for place in columns]
+            arrays = [cells_array([row[first + place] for _, row in batch]) for place in columns]
             yield pa.RecordBatch.from_arrays(arrays, names=keys)
 
     def places(wanted: Sequence[int]) -> list[str]:
@@ -128,11 +128,11 @@ def _header(records: Iterator[_Row], path: Path, written: Layout) -> _Row:
     )
 
 
-def _column(values: Sequence[Any]) -> Any:
+def cells_array(values: Sequence[Any]) -> Any:
     """Cells as an Arrow array, each with its own type.
 
     Example:
-        >>> _column([40.0, "41", "", datetime.date(2020, 1, 31), True]).to_pylist()
+        >>> cells_array([40.0, "41", "", datetime.date(2020, 1, 31), True]).to_pylist()
         [40.0, '41', None, datetime.date(2020, 1, 31), 'true']
     """
     parts: tuple[list[Any], ...] = ([], [], [])
@@ -145,7 +145,7 @@ def _column(values: Sequence[Any]) -> Any:
             value = value.date() if isinstance(value, datetime.datetime) else value
         else:
             kind = _TEXT
-            value = None if value == "" else text_of(value)
+            value = text_of(value) or None
         kinds[place], offsets[place] = kind, len(parts[kind])
         parts[kind].append(value)
     children = [pa.array(part, kind) for part, kind in zip(parts, _CHILDREN, strict=True)]

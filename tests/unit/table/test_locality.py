@@ -35,6 +35,12 @@ SCHEMA = Schema.from_dict(
             "kind": {"type": "categorical", "values": ["1", "2", "yes", "no"],
                      "missing": "other", "outside": "drop"},
             "flag": {"type": "boolean", "missing": "other", "outside": "drop"},
+            "comma": {"type": "numeric", "low": 0, "high": 99999, "decimal": ",",
+                      "thousands": ".", "missing": "other", "outside": "clip"},
+            "us": {"type": "numeric", "low": "2020-01-01", "high": "2020-12-31",
+                   "format": "%m/%d/%Y", "missing": "other", "outside": "clip"},
+            "serial": {"type": "numeric", "low": "2020-01-01", "high": "2020-12-31",
+                       "format": "excel", "missing": "other", "outside": "clip"},
         },
     }
 )  # fmt: skip
@@ -43,7 +49,8 @@ TEXTS = [
     "1", " 2 ", "2.5", "-nan", "+nan", "nan", "nan(1)", "NaN", "inf", "-inf", "1e999", "1e-999",
     "abc", "", "?", "None", "1,5", "0x10", "1_0", "١", "yes", "no", "true", "True", "1.0", "2.0",
     "2020-06-01", "0000-06-01", "2020-02-30", "2020-6-1", "2020-06-01T10:00:00", "2020-06-01 x",
-    "20200601", "9999-12-31", "é", "e\u0301",
+    "20200601", "9999-12-31", "é", "e\u0301", "12,345", "12.345", "1.234,5", "1\u00a0234", "5%",
+    "06/01/2020", "6/1/2020 9:30", "44000", "44000.5", "YES", " Yes",
 ]  # fmt: skip
 OBJECTS = [
     *TEXTS, 1, 2, 1.0, 2.0, 2.5, True, False, None, math.nan, math.inf, np.float64(1), np.int64(2),
