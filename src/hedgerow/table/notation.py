@@ -118,11 +118,17 @@ def _number_reader(attribute: Numeric) -> Callable[[str], int]:
     pattern = _number_pattern(point, attribute.thousands)
     # in a column of whole numbers nothing says that 12.345 is not twelve thousand
     unsaid = attribute.kind == "integer" and not attribute.decimal and not attribute.thousands
-    scale = math.lcm(*(n.denominator for n in (attribute.low, attribute.high, attribute.step)))
-    first, last = int(attribute.low * scale), int(attribute.high * scale)
-    step = int(attribute.step * scale)
+    place = _placing(attribute)
 
     def code(text: str) -> int:
+        # Most numbers are digits and at most one sign between them, which is quickly seen.
+        whole, _, part = text.partition(point)
+        if whole.isdigit() and (part.isdigit() or not part) and text.isascii():
+            if len(text) > _LONGEST:
+                return STRANGE
+            if unsaid and len(part) == 3 and len(whole) <= 3 and whole[0] != "0":
+                return POINT
+            return place(int(whole + part), len(part))
         found = pattern.fullmatch(text) if len(text) <= _LONGEST else None
         if found is None:
             endless = _INFINITE.fullmatch(text)
@@ -132,20 +138,42 @@ def _number_reader(attribute: Numeric) -> Callable[[str], int]:
         if unsaid and _GROUPED.fullmatch(text):
             return POINT
         sign, whole, part, power = found.groups(default="")
-        digits = (whole if whole.isdigit() else re.sub(r"\D", "", whole)) + part
-        number = int(f"{sign}{digits}") * scale
-        places = len(part) - int(power or 0)
-        parts = 10**places if places > 0 else 1
-        if places < 0:
-            number *= 10**-places
-        # whole numbers all along, so nothing is rounded
-        beyond, wide = number - first * parts, step * parts
-        if (number - last * parts) * _NEARLY > wide:
-            return ABOVE
-        place = (beyond * _NEARLY + wide) // (wide * _NEARLY)
-        return BELOW if place < 0 else min(place, attribute.grid - 1)
+        digits = re.sub(r"\D", "", whole) + part
+        return place(int(f"{sign}{digits}"), len(part) - int(power or 0))
 
     return code
+
+
+def _placing(attribute: Numeric) -> Callable[[int, int], int]:
+    """What finds the code of a number: its digits, and how many of them are decimal places.
+
+    It calculates with whole numbers, so nothing is rounded.
+    """
+    scale = math.lcm(*(n.denominator for n in (attribute.low, attribute.high, attribute.step)))
+    first, last = int(attribute.low * scale), int(attribute.high * scale)
+    step, most = int(attribute.step * scale), attribute.grid - 1
+    scale *= _NEARLY
+
+    @cache
+    def units(places: int) -> tuple[int, int, int]:
+        """In the unit of so many decimal places: the first code, its end, the highest number."""
+        parts = 10**places
+        return (
+            (first * _NEARLY - step) * parts, step * parts * _NEARLY,
+            (last * _NEARLY + step) * parts,
+        )  # fmt: skip
+
+    def place(number: int, places: int) -> int:
+        if places < 0:
+            number, places = number * 10**-places, 0
+        number *= scale
+        begin, wide, highest = units(places)
+        if number > highest:
+            return ABOVE
+        found = (number - begin) // wide
+        return BELOW if found < 0 else min(found, most)
+
+    return place
 
 
 @cache
