@@ -201,7 +201,7 @@ def _workbook(text: str) -> bytes:
     import xlsxwriter
 
     sink = io.BytesIO()
-    with xlsxwriter.Workbook(sink, {"in_memory": True}) as book:
+    with xlsxwriter.Workbook(sink, {"in_memory": True, "strings_to_formulas": False}) as book:
         book.set_properties({"created": datetime.datetime(2020, 1, 1)})
         sheet = book.add_worksheet()
         for row, record in enumerate(csv.reader(io.StringIO(text))):
