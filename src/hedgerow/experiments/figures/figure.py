@@ -16,12 +16,22 @@ from hedgerow.experiments import data
 from hedgerow.experiments.figures.runs import Runs
 from hedgerow.schema import Schema
 
-__all__ = ["Figure", "Inputs", "Line", "Point", "Result", "Stated", "interval", "measure"]
+__all__ = ["Claim", "Figure", "Inputs", "Line", "Point", "Result", "Stated", "interval", "measure"]
 
 # Student's t for a two-sided interval of 95%, by degrees of freedom; 1.96 from 31 on
 _T = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13,
       2.12, 2.11, 2.10, 2.09, 2.09, 2.08, 2.07, 2.07, 2.06, 2.06, 2.06, 2.05, 2.05, 2.05,
       2.04)  # fmt: skip
+
+
+POSSIBLE = {
+    "accuracy in percent": (0.0, 100.0),
+    "accuracy CA in percent": (0.0, 100.0),
+    "match point": (0.0, 1.0),
+    "NCP, from 0 to 1": (0.0, 1.0),
+    "CPU seconds": (0.0, math.inf),
+}
+"""Between which numbers a measure lies: no interval reaches beyond."""
 
 
 @dataclass
@@ -94,6 +104,45 @@ class Stated:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """What the paper's text says of a curve, so that runs can contradict it.
+
+    Args:
+        words: What it says.
+        series: The curve of ours that it is about.
+        than: What that curve is said to be no less than: another curve, or a number.
+        where: At which points; everywhere by default.
+        always: Whether single runs are meant, so that the lower end of an interval counts.
+    """
+
+    words: str
+    series: str
+    than: str | float
+    where: Callable[[Any], bool] = lambda x: True
+    always: bool = False
+
+    def broken(self, result: Result) -> list[str]:
+        """The points at which it does not hold, in words; none if it holds."""
+        found = []
+        for line in result.lines:
+            if line.series != self.series or not self.where(line.x):
+                continue
+            mine = line.low if self.always else line.mean
+            other = self.than
+            if isinstance(other, str):
+                beside = result.at(other, line.x)
+                if beside is None:
+                    continue
+                other = beside.mean
+            if mine < other:
+                what = (
+                    f"{line.mean:.4g}, interval from {mine:.4g}" if self.always else f"{mine:.4g}"
+                )
+                found.append(f"at {line.x}: {what}, against {other:.4g}")
+        return found
+
+
+@dataclass(frozen=True)
 class Figure:
     """A figure or table of a paper.
 
@@ -109,6 +158,8 @@ class Figure:
         differs: Where ours differs from the paper, and why.
         logarithmic: Whether the y-axis is.
         needs: A reason why it cannot be run with these inputs, or None.
+        claims: What its text says that runs may contradict: the page begins with what they do.
+        fails: What else of its text does not hold here, as a sentence for the same place.
     """
 
     name: str
@@ -122,6 +173,8 @@ class Figure:
     differs: str = ""
     logarithmic: bool = False
     needs: Callable[[Inputs], str | None] = lambda inputs: None
+    claims: tuple[Claim, ...] = ()
+    fails: str = ""
 
     @property
     def paper(self) -> str:
@@ -203,5 +256,8 @@ def measure(
             }  # fmt: skip
             found = runs.get(key, lambda p=point, n=one: {"y": p.run(inputs, n)})  # type: ignore[misc]
             values.append(found["y"])
-        lines.append(Line(point.series, point.x, *interval(values), number))
+        mean, *ends = interval(values)
+        least, most = POSSIBLE.get(figure.y, (-math.inf, math.inf))
+        low, high = (min(max(end, least), most) for end in ends)
+        lines.append(Line(point.series, point.x, mean, low, high, number))
     yield 1.0, Result(figure, tuple(lines), number, quick)

@@ -108,6 +108,7 @@ def write_page(paper: str, title: str, results: Sequence[Result], path: Path, co
     parts = [
         f"# {title}",
         "",
+        *_failing(results),
         f"*Written by `{command}`. {NOT_PRIVATE}*",
         "",
         "Every point is a mean over runs with its 95% interval. Runs are seeded, so the figures"
@@ -118,6 +119,21 @@ def write_page(paper: str, title: str, results: Sequence[Result], path: Path, co
     for result in results:
         parts += _section(result, path.parent)
     path.write_text("\n".join(parts).rstrip() + "\n", encoding="utf-8")
+
+
+def _failing(results: Sequence[Result]) -> list[str]:
+    """What the paper says and these runs do not show: the first lines of its page."""
+    found = []
+    for result in results:
+        figure = result.figure
+        for claim in figure.claims:
+            if points := claim.broken(result):
+                found.append(f"- {figure.name}: {claim.words} Not here, {'; '.join(points)}.")
+        if figure.fails and not result.skipped:
+            found.append(f"- {figure.name}: {figure.fails}")
+    if not found:
+        return []
+    return ["**What the paper says and these runs do not show:**", "", *found, ""]
 
 
 def _section(result: Result, folder: Path) -> list[str]:

@@ -10,7 +10,17 @@ import pytest
 from hedgerow.errors import UsageError
 from hedgerow.experiments import figures as reproduce
 from hedgerow.experiments.figures import pages
-from hedgerow.experiments.figures.figure import Figure, Inputs, Point, Stated, interval, measure
+from hedgerow.experiments.figures.figure import (
+    Claim,
+    Figure,
+    Inputs,
+    Line,
+    Point,
+    Result,
+    Stated,
+    interval,
+    measure,
+)
 from hedgerow.experiments.figures.runs import Runs
 
 EVERY = reproduce.figures()
@@ -133,3 +143,43 @@ def test_tables_without_an_axis_are_drawn_as_bars(tmp_path):
                   lambda quick: [Point(name, None, lambda i, n: 5.0) for name in "ab"])  # fmt: skip
     (*_, (_, found)) = measure(bars, Inputs(), Runs(tmp_path / "r.jsonl"), 1, False)
     assert pages.draw(found, tmp_path / "bars.png")
+
+
+@pytest.mark.parametrize("figure", EVERY, ids=lambda figure: figure.name)
+def test_claims_are_about_curves_that_are_there(figure):
+    names = {point.series for point in figure.points(False)}
+    for claim in figure.claims:
+        assert claim.series in names
+        assert isinstance(claim.than, float) or claim.than in names
+
+
+def test_a_page_begins_with_what_does_not_hold(tmp_path):
+    def line(series, x, mean, low):
+        return Line(series, x, mean, low, 1.0, 5)
+
+    claims = (
+        Claim("A is said to be better than B.", "A", "B", lambda x: x <= 2),
+        Claim("A is said to be 0.5 or more always.", "A", 0.5, always=True),
+        Claim("A is said to be 0.1 or more.", "A", 0.1),
+    )
+    made = Figure("made-fig1", "t", "x", "y", "s", 5, lambda quick: (), claims=claims, fails="no.")
+    lines = [line("A", 1, 0.6, 0.55), line("B", 1, 0.7, 0.6), line("A", 3, 0.6, 0.4)]
+    lines += [line("B", 3, 0.9, 0.8), line("A", 2, 0.8, 0.7), line("B", 2, 0.7, 0.6)]
+    pages.write_page("made", "T", [Result(made, tuple(lines), 5, False)], tmp_path / "p.md", "c")
+    assert (tmp_path / "p.md").read_text(encoding="utf-8").split("\n")[:7] == [
+        "# T",
+        "",
+        "**What the paper says and these runs do not show:**",
+        "",
+        "- made-fig1: A is said to be better than B. Not here, at 1: 0.6, against 0.7.",
+        "- made-fig1: A is said to be 0.5 or more always. Not here, at 3: 0.6, interval from 0.4, "
+        "against 0.5.",
+        "- made-fig1: no.",
+    ]
+
+
+def test_no_interval_reaches_beyond_what_is_possible(tmp_path):
+    points = [Point("A", 1, lambda inputs, run: float(run))]
+    made = Figure("made-fig1", "t", "x", "match point", "s", 2, lambda quick: points)
+    *_, (_, found) = measure(made, Inputs(), Runs(tmp_path / "r.jsonl"), 2, False)
+    assert (found.lines[0].low, found.lines[0].high) == (0, 1)
