@@ -12,7 +12,7 @@ OLDEST := 3.11
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-fast lint format coverage matrix dist changelog bench audit fuzz mutants browser docs clean
+.PHONY: help demo test test-fast lint format coverage matrix dist changelog bench audit fuzz mutants browser docs site clean
 
 help:  ## show this list
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -139,6 +139,15 @@ browser: $(VENV)/test  ## open reports in Chromium and check them (needs chromiu
 docs: $(VENV)/test  ## write docs/cli.md, tables of settings and docs/schema.json anew
 	$(BIN)/python -m hedgerow.cli.reference docs
 	$(BIN)/python -c 'import json, pathlib; from hedgerow.schema import json_schema; pathlib.Path("docs/schema.json").write_text(json.dumps(json_schema(), indent=2) + "\n", encoding="utf-8")'
+
+$(VENV)/site: $(VENV)/demo
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[site]'
+	@touch $@
+
+# Once installed, nothing is fetched: the theme and the search come with the packages.
+site: $(VENV)/site  ## build the documentation as a site with a search, into build/site (needs no network)
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs . build/site
+	@echo "Open build/site/index.html in a browser."
 
 clean:  ## remove .venv, caches and the demo
 	rm -rf $(VENV) $(VENV)-mutants $(VENV)-matrix .mutants .matrix $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* build dist

@@ -161,7 +161,7 @@ class ErrorTable:
         attributes: The number of constrained predictors of each line.
         queries: How many queries each line is about.
         absolute: The mean absolute error.
-        relative: The mean of |estimate - truth| / max(truth, sanity bound).
+        relative: The mean of `|estimate - truth| / max(truth, sanity bound)`.
         median: The median of the same.
         covered: The share of queries whose interval holds the truth.
         sanity: The sanity bound, in records.
