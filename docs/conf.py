@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from docutils import nodes
-from myst_parser.sphinx_ import MystParser
+from myst_parser.parsers.sphinx_ import MystParser
 from sphinx.application import Sphinx
 
 import hedgerow

@@ -381,6 +381,15 @@ BY_HAND = (
         method=EVERY,
     ),
     ByHand(
+        name="epsilon-rounded-up",
+        path="privacy/budget.py",
+        old="Fraction(int(exact_epsilon * scale), scale)",
+        new="Fraction(int(exact_epsilon * scale) + 1, scale)",
+        flaw="An epsilon with many decimals becomes larger than what was asked for.",
+        notice="never rounded up",
+        method=EVERY,
+    ),
+    ByHand(
         name="delta-grows-with-rows",
         path="privacy/budget.py",
         old="return self.delta / (self.rows * bound)",

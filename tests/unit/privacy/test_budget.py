@@ -72,6 +72,15 @@ def test_other_deltas_are_refused_with_a_way_out(written: Number) -> None:
     assert "delta" in caught.value.message
 
 
+@given(st.fractions(Fraction(1, 10**5), 99, max_denominator=10**12))
+@settings(derandomize=True)
+def test_an_epsilon_is_never_rounded_up(epsilon: Fraction) -> None:
+    spent = Budget.of(epsilon).epsilon
+    assert epsilon - Fraction(1, 10**6) < spent <= epsilon
+    assert spent.denominator <= 10**6
+    assert spent == epsilon or epsilon.denominator > 10**6
+
+
 def test_rows_share_a_budget() -> None:
     budget = Budget.of("0.5", "1e-6", 8)
     assert budget.row_epsilon * 8 == budget.epsilon
