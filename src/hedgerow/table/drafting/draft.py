@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import DataError
-from hedgerow.schema.lint import column_fault, label_fault
+from hedgerow.schema.lint import label_fault
 from hedgerow.schema.written import PLAIN, Layout
 from hedgerow.table.database import Database
 from hedgerow.table.drafting.draft_items import (
@@ -27,24 +23,22 @@ from hedgerow.table.drafting.draft_items import (
     items_of_text,
     looks_like_transactions,
 )
-from hedgerow.table.drafting.guess import Guess, guess_column
+from hedgerow.table.drafting.entries import entry, file_lines, key_of
+from hedgerow.table.drafting.guess import guess_column
+from hedgerow.table.drafting.sketch import Column, Sketch, sketch_of
 from hedgerow.table.encode import is_list
 from hedgerow.table.frames import split_text
 from hedgerow.table.header import check_header
 from hedgerow.table.readers import open_source
 
-__all__ = ["draft_schema"]
-
-_CLASS_NAMES = ("class", "target", "salary", "income", "label", "outcome", "diagnosis")
-_CLASS_VALUES = 20
-_WIDTH = 94  # of comments
+__all__ = ["PREFACE", "draft_schema", "sketch_table"]
 
 _UNIT = (
     "Whom does a release protect? `unit: row` if each row is one person; `unit: person` if a",
     "person can have several rows, which a column with `role: person` tells.",
 )
 
-_PREFACE = """\
+PREFACE = """\
 # A DRAFT, made by reading PRIVATE data: bounds and values below were taken from the records of
 # real people, and a release must not depend on that. Nobody but you should see this file yet,
 # and `hedgerow publish` refuses it. Before you take the mark away, go through every column:
@@ -64,13 +58,6 @@ _PREFACE = """\
 # Then delete the line `draft: true`. Leave `began_as_draft: true`: releases say so honestly, or
 # name who signed the schema off (`metadata:`, with institution, contact, reviewer and others).
 """
-
-
-@dataclass(frozen=True)
-class _Column:
-    name: str
-    guess: Guess
-    role: str | None = None
 
 
 def draft_schema(
@@ -105,12 +92,31 @@ def draft_schema(
         >>> text = draft_schema(pa.table({"age": [18, 40, 81], "smoker": ["yes", "no", "no"]}))
         >>> print(text[text.index("attributes:"):], end="")
         attributes:
-          age: {type: numeric, low: 15, high: 85, step: 1, outside: clip}
-          smoker: {type: boolean}
+          age: {type: numeric, low: 0, high: 120, step: 1, outside: clip}
+          smoker: {type: categorical, values: ["no", "yes"]}
         # No column looked like a class. Give one `role: class` if releases should tell about it.
     """
+    drafted = sketch_table(
+        source,
+        delimiter=delimiter,
+        line_breaks=line_breaks,
+        trust_header=trust_header,
+        written=written,
+    )
+    return drafted if isinstance(drafted, str) else _text(drafted)
+
+
+def sketch_table(
+    source: Any,
+    *,
+    delimiter: str | None = None,
+    line_breaks: bool = False,
+    trust_header: bool = False,
+    written: Layout = PLAIN,
+) -> Sketch | str:
+    """What a draft of a table says, or the text of a draft for transactions: see `draft_schema`."""
     is_path = isinstance(source, (str, os.PathLike))
-    title = _key(_title(source))
+    title = key_of(_title(source))
     if is_path and delimiter is None and not line_breaks and written == PLAIN:
         path = Path(os.fsdecode(source))
         if looks_like_transactions(path):
@@ -139,26 +145,24 @@ def draft_schema(
         ) from None
     for name, part in zip(opened.names, parts, strict=True):
         if part and is_list(part[0].type) and label_fault(name) is None:
-            return items_draft(title, items_of_lists(part, name), opened.what, _key(name))
+            return items_draft(title, items_of_lists(part, name), opened.what, key_of(name))
     if not trust_header:
         check_header(opened.names, parts, opened.what)
-    columns = []
-    for name, part in zip(opened.names, parts, strict=True):
-        classlike = name.casefold() in _CLASS_NAMES
-        guess = guess_column(name, part, prefer_values=classlike)
-        columns.append(_Column(name, _respect_names(name, guess)))
-    columns = _choose_person(_choose_class(columns))
     if not any(map(len, parts[0] if parts else ())):
         raise DataError(
             f"{opened.what}: there are no records in it, so nothing can be drafted",
             hint="Look whether this is the right input, or write the schema by hand.",
         )
-    if not any(column.guess.published and column.role is None for column in columns):
+    guesses = [
+        (name, guess_column(name, part)) for name, part in zip(opened.names, parts, strict=True)
+    ]
+    sketch = sketch_of(title, guesses, written)
+    if not any(column.guess.published and column.role is None for column in sketch.columns):
         raise DataError(
             f"{opened.what}: there is no column from which an attribute could be drafted",
             hint=(
                 ""
-                if len(columns) > 1
+                if len(guesses) > 1
                 else "Only one column was found: if there are more, name "
                 "what stands between them (--delimiter, delimiter=). "
             )
@@ -166,46 +170,7 @@ def draft_schema(
             "Write the schema by hand. If each row is one item of a person, describe the items: "
             "items: {person: ..., item: ..., universe: ...} (see docs/transactions.md).",
         )
-    return _text(title, columns, written)
-
-
-def _respect_names(name: str, guess: Guess) -> Guess:
-    if guess.published and column_fault(name, True) is not None:
-        return Guess(comment="This name is taken: rename the column to publish it.")
-    return guess
-
-
-def _choose_class(columns: Sequence[_Column]) -> list[_Column]:
-    """Gives the role of the class to the likeliest column, if there are others beside it."""
-    chosen = list(columns)
-    able = [place for place, column in enumerate(columns) if column.guess.published]
-    if len(able) < 2:
-        return chosen
-    for wanted in _CLASS_NAMES:
-        for place in reversed(able):
-            column = columns[place]
-            few = 0 < len(column.guess.labels) <= _CLASS_VALUES
-            if few and column.name.casefold() == wanted:
-                chosen[place] = replace(column, role="class")
-                return chosen
-    return chosen
-
-
-def _choose_person(columns: Sequence[_Column]) -> list[_Column]:
-    """Gives the role of the person to the likeliest column whose values repeat, if there is one."""
-    chosen, ranks = list(columns), {}
-    for place, column in enumerate(columns):
-        people = column.guess.people
-        if people is not None and people.repeats and column_fault(column.name, False) is None:
-            ranks[place] = people.rank
-    if not any(ranks.values()):
-        return chosen
-    place = max(ranks, key=ranks.__getitem__)  # the first of the likeliest
-    guess = chosen[place].guess
-    assert guess.people is not None
-    guess = replace(guess, comment=guess.people.comment(chosen=True))
-    chosen[place] = replace(chosen[place], guess=guess, role="person")
-    return chosen
+    return sketch
 
 
 def _title(source: Any) -> str:
@@ -216,63 +181,40 @@ def _title(source: Any) -> str:
     return "table"
 
 
-def _text(title: str, columns: Sequence[_Column], written: Layout) -> str:
-    told_apart = [_key(column.name) for column in columns if column.role == "person"]
+def _text(sketch: Sketch) -> str:
+    person = sketch.role("person")
     lines = [
-        f"name: {title}",
+        f"name: {sketch.title}",
         *(f"# {line}" for line in _UNIT),
-        *(f"# Below, {name} seems to tell people apart: see there." for name in told_apart),
+        *([] if person is None
+          else [f"# Below, {key_of(person.name)} seems to tell people apart: see there."]),
         f"unit: {NO_UNIT}",
         "draft: true",
         "began_as_draft: true",
-        *(["file:"] if written != PLAIN else []),
-        *(f"  {key}: {json.dumps(value)}" for key, value in written.describe().items()),
+        *file_lines(sketch.written),
         "attributes:",
-    ]
-    for column in columns:
-        if column_fault(column.name, False) is not None:
-            lines.append("  # A column is left out here: its name cannot be written. Rename it.")
-            continue
+    ]  # fmt: skip
+    if sketch.unwritable:
+        lines.append("  # A column is left out here: its name cannot be written. Rename it.")
+    for column in sketch.columns:
         lines.extend(_entry(column))
-    if not any(column.role == "class" for column in columns):
+    if sketch.role("class") is None:
         lines.append(
             "# No column looked like a class. "
             "Give one `role: class` if releases should tell about it."
         )
-    return _PREFACE + "\n".join(lines) + "\n"
+    return PREFACE + "\n".join(lines) + "\n"
 
 
-def _entry(column: _Column) -> list[str]:
-    guess, key = column.guess, _key(column.name)
-    lines = [f"  # {line}" for line in _wrapped(guess.comment)]
+def _entry(column: Column) -> list[str]:
+    guess = column.guess
+    useless = f"{guess.useless[:1].upper()}{guess.useless[1:]}: drop it by {{role: identifier}}, "
+    useless += "unless it is publicly known that there are others."
+    comment = f"{useless} {guess.comment}" if guess.useless else guess.comment
     if guess.settings is None:
-        role = "person, max_rows: 3" if column.role == "person" else "identifier"
-        return [*lines, f"  {key}: {{role: {role}}}"]
-    settings = dict(guess.settings)
-    if column.role is not None:
-        settings["role"] = column.role
-    if settings["type"] != "categorical":
-        inside = ", ".join(f"{name}: {value}" for name, value in settings.items())
-        return [*lines, f"  {key}: {{{inside}}}"]
-    lines.append(f"  {key}:")
-    lines.extend(f"    {name}: {value}" for name, value in settings.items())
-    lines.append("    values:")
-    lines.extend(f"      - {json.dumps(label, ensure_ascii=False)}" for label in guess.labels)
-    return lines
-
-
-def _wrapped(comment: str) -> list[str]:
-    """The lines of a comment; what is to be copied (`...` or {...}) stays in one of them."""
-    whole = re.sub(r"`.*?`|\{.*?\}", lambda found: found[0].replace(" ", "\0"), comment)
-    return [line.replace("\0", " ") for line in textwrap.wrap(whole, _WIDTH)]
-
-
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
-
-
-def _key(text: str) -> str:
-    """A YAML key, in quotes if YAML might take it for something else."""
-    if _PLAIN.fullmatch(text) and text.casefold() not in _WORDS:
-        return text
-    return json.dumps(text, ensure_ascii=False)
+        person = column.role == "person"
+        settings = {"role": "person", "max_rows": "3"} if person else {"role": "identifier"}
+        return entry(column.name, settings, comment=comment)
+    role = {} if column.role is None else {"role": column.role}
+    labels = guess.labels if guess.settings["type"] == "categorical" else ()
+    return entry(column.name, {**guess.settings, **role}, labels, guess.recode, comment)

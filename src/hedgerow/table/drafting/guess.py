@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
@@ -20,13 +20,25 @@ from hedgerow.table.drafting.guess_people import (
     find_people,
     is_code,
     is_doubtful,
+    words_of,
+)
+from hedgerow.table.drafting.recognise import (
+    code_order,
+    date_formats,
+    known_list,
+    ordered,
+    truth_values,
 )
 from hedgerow.table.encode import MISSING_WORDS, plain_array, text_of
 
 __all__ = ["Guess", "guess_column"]
 
 _VALUES = 50  # more distinct values than this do not make a list that a person can check
+_MOST_DISTINCT = 20_000  # more of them than this are not looked at one by one
+_ALMOST = 0.9  # missing, from which a column is almost empty
+_ROWS = 20  # in fewer rows, being all alike says little
 _TAIL = 0.05  # of the range, if three quarters of the values lie in it: a long tail
+_FROM_ZERO = 20  # a wider range of numbers that begins not far above zero begins there
 _GRID = 2000  # about as many grid points as a draft should have
 _TOO_MANY = "It has too many values to list: to publish it, write a taxonomy of them."
 _MOST_STRAYS = 0.1  # of the values, that are texts in a column of numbers
@@ -42,7 +54,13 @@ _WRITTEN = {  # by the shape that most values have
     "write all of them as year-month-day in the data (2024-01-31), and {type: numeric, low: ..., "
     "high: ..., step: 7}.",
 }
-_BOOLEANS = ({"true", "false"}, {"t", "f"}, {"yes", "no"}, {"y", "n"}, {"1", "0"})
+_SPELLINGS = "It is written in several ways, which the rules merge."
+_EITHER = "Days and months look alike in it: {first} was taken, {second} would fit too."
+# Bounds that everybody knows, by the last word of a name.
+_USUAL = {
+    "age": (0, 120), "month": (1, 12), "hour": (0, 23), "percent": (0, 100), "pct": (0, 100),
+    "percentage": (0, 100), "latitude": (-90, 90), "longitude": (-180, 180),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,15 +70,19 @@ class Guess:
     Args:
         settings: The keys of its entry in the schema, without values; None for a column that is
             dropped.
-        labels: The values, if it has few.
+        labels: The values, if it has few; of numbers, what they would be as labels.
+        recode: Rules that lead other values to these.
         comment: What a person should know about it.
         people: Why it seems to identify people, if it does.
+        useless: Why it could as well be dropped, as the end of a sentence.
     """
 
     settings: Mapping[str, str] | None = None
     labels: Sequence[str] = ()
+    recode: Mapping[str, str] = field(default_factory=dict)
     comment: str = ""
     people: People | None = None
+    useless: str = ""
 
     @property
     def published(self) -> bool:
@@ -68,13 +90,12 @@ class Guess:
         return self.settings is not None
 
 
-def guess_column(name: str, parts: Sequence[Any], *, prefer_values: bool = False) -> Guess:
+def guess_column(name: str, parts: Sequence[Any]) -> Guess:
     """Guesses what a column is from its name and values.
 
     Args:
         name: The name of the column.
         parts: Its values, as Arrow arrays.
-        prefer_values: Whether few numbers are taken for labels, as in a class.
 
     Example:
         >>> guess_column("born", [pa.array(["1980-05-05", "1999-01-01"])]).settings["high"]
@@ -86,19 +107,54 @@ def guess_column(name: str, parts: Sequence[Any], *, prefer_values: bool = False
     present = array.drop_null()
     if not len(present):
         return Guess(comment="It has no values.")
+    # An infinite number names no category.
     rules = {"missing": "other"} if array.null_count else {}
+    odd = {"outside": "other"} if any(_infinite(part) for part in parts) else {}
+    distinct = pc.unique(present)
+    found = _values(name, present, distinct, {**rules, **odd})
+    if found is None:
+        found = _by_shape(name, present, distinct, rules)
+        if found.settings is not None and found.settings["type"] == "categorical":
+            found = replace(found, settings={**found.settings, **odd})
+    if found.published and array.null_count > _ALMOST * len(array) and len(array) >= _ROWS:
+        return replace(found, useless="almost all of its values are missing")
+    if found.published and len(distinct) == 1 and len(present) >= _ROWS:
+        return replace(found, useless="it has one value only")
+    return found
+
+
+def _values(name: str, present: Any, distinct: Any, rules: Mapping[str, str]) -> Guess | None:
+    """A column that is recognised by how its values are written; None for all others."""
+    if len(distinct) > _MOST_DISTINCT or pa.types.is_date32(present.type):
+        return None
+    labels = sorted({text_of(value) or "" for value in distinct.to_pylist()})
+    few = len(labels) <= _VALUES
+    if few and set(labels) <= {"true", "false"}:
+        return Guess(settings={"type": "boolean", **rules}, labels=("false", "true"))
+    if any(label_fault(label) is not None for label in labels):
+        return None
+    if few and (truth := truth_values(labels)) is not None:
+        values, recode = truth
+        return _categorical(values, rules, _SPELLINGS if recode else "", recode)
+    if (known := known_list(name, labels)) is not None:
+        settings = {"type": "categorical", "taxonomy": known, "outside": "other", **rules}
+        return Guess(settings=settings, comment=f"Its values are those of the list {known}.")
+    dates = pa.types.is_string(present.type) and len(labels) > 1 and _reads_formats()
+    if dates and (formats := date_formats(labels)):
+        days = pc.strptime(present, format=formats[0], unit="s").cast(pa.date32())
+        told = "" if len(formats) == 1 else _EITHER.format(first=formats[0], second=formats[1])
+        found = _numeric(name, days, rules, told)
+        return replace(found, settings={**(found.settings or {}), "format": f'"{formats[0]}"'})
+    return None
+
+
+def _by_shape(name: str, present: Any, distinct: Any, rules: Mapping[str, str]) -> Guess:
+    """A column by its type, its name and how many values it has."""
     if (numbers := _among(present)) is not None:
         found = guess_column(name, [numbers])
         if found.settings is not None and found.settings["type"] == "numeric":
             told = f"{_STRAYS} {found.comment}".strip()
             return replace(found, settings={**found.settings, **_OTHERS}, comment=told)
-    # An infinite number names no category.
-    odd = {"outside": "other"} if any(_infinite(part) for part in parts) else {}
-    distinct = pc.unique(present)
-    labels = sorted({text_of(value) or "" for value in distinct[: _VALUES * 4].to_pylist()})
-    folded = {label.casefold() for label in labels}
-    if len(folded) <= 2 and any(folded <= pair for pair in _BOOLEANS):
-        return Guess(settings={"type": "boolean", **rules, **odd}, labels=("false", "true"))
     people = find_people(name, present, distinct)
     if people is not None:
         way = _written(present) if people.rank == 0 else ""
@@ -106,17 +162,36 @@ def guess_column(name: str, parts: Sequence[Any], *, prefer_values: bool = False
     doubtful = is_doubtful(name, present, distinct)
     few = len(distinct) <= _VALUES
     code = pa.types.is_integer(present.type) and is_code(name)
-    if not pa.types.is_string(present.type) and not code and not (prefer_values and few):
-        return _numeric(present, rules, comment=ASK_ABOUT_ATTRIBUTE if doubtful else "")
+    values = sorted(distinct.to_pylist()) if few else []  # numbers by size
+    labels = list(dict.fromkeys(text_of(value) or "" for value in values))
+    if not pa.types.is_string(present.type) and not code:
+        found = _numeric(name, present, rules, ASK_ABOUT_ATTRIBUTE if doubtful else "")
+        return replace(found, labels=labels)
     if not few:
         way = _written(present) or _TOO_MANY
         return Guess(comment=f"{way} {ASK_ABOUT_DROPPED}" if doubtful else way)
     if any(label_fault(label) is not None for label in labels):
         return Guess(comment="Some value holds a line break or another unseen character.")
-    settings = {"type": "categorical", **rules, **odd}
+    return _categorical(ordered(labels) or code_order(labels) or labels, rules)
+
+
+def _reads_formats() -> bool:
+    """Whether dates in other formats can be declared in a schema."""
+    from hedgerow.schema.model import NumericModel  # slow to import
+
+    return "format" in NumericModel.model_fields
+
+
+def _categorical(
+    labels: Sequence[str],
+    rules: Mapping[str, str],
+    comment: str = "",
+    recode: Mapping[str, str] | None = None,
+) -> Guess:
+    settings = {"type": "categorical", **rules}
     if "Any" in labels:  # the root of the taxonomy needs a name that no leaf has
         settings["root"] = '"Any value"' if "Any value" not in labels else '"Any value at all"'
-    return Guess(settings=settings, labels=labels)
+    return Guess(settings=settings, labels=labels, recode=recode or {}, comment=comment)
 
 
 def _tidy(name: str, parts: Sequence[Any]) -> Any:
@@ -189,7 +264,7 @@ def _whole_if_possible(array: Any) -> Any:
         return array
 
 
-def _numeric(present: Any, rules: Mapping[str, str], comment: str) -> Guess:
+def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) -> Guess:
     ends = pc.min_max(present).as_py()
     if pa.types.is_date32(present.type):
         low = datetime.date(ends["min"].year, 1, 1)
@@ -199,7 +274,14 @@ def _numeric(present: Any, rules: Mapping[str, str], comment: str) -> Guess:
         bounds = {"low": low.isoformat(), "high": high.isoformat(), "step": str(step)}
     else:
         whole = pa.types.is_integer(present.type)
-        bounds = _bounds(Decimal(str(ends["min"])), Decimal(str(ends["max"])), whole)
+        least, most = Decimal(str(ends["min"])), Decimal(str(ends["max"]))
+        usual = _USUAL.get((words_of(name) or [""])[-1])
+        # the numbers of bands, say, are not ages
+        if usual and usual[0] <= least and usual[1] / 10 < most <= usual[1]:
+            least, most = map(Decimal, usual)
+        elif most - least > _FROM_ZERO and 0 < 4 * least <= most:
+            least = Decimal(0)
+        bounds = _bounds(least, most, whole, 0 if whole else _places(present))
         middle = pc.quantile(present, 0.75)[0].as_py()
         if middle - ends["min"] < _TAIL * (ends["max"] - ends["min"]):
             bounds["scale"] = "log"
@@ -207,7 +289,15 @@ def _numeric(present: Any, rules: Mapping[str, str], comment: str) -> Guess:
     return Guess(settings=settings, comment=comment)
 
 
-def _bounds(low: Decimal, high: Decimal, whole: bool) -> dict[str, str]:
+def _places(present: Any) -> int | None:
+    """How many places after the point all decimals need; None for more than a few."""
+    for places in range(1, 4):
+        if pc.all(pc.equal(pc.round(present, ndigits=places), present)).as_py():
+            return places
+    return None
+
+
+def _bounds(low: Decimal, high: Decimal, whole: bool, places: int | None) -> dict[str, str]:
     """Round bounds around the data, and a step that makes a grid of moderate size."""
     span = high - low or max(Decimal(1), abs(high).scaleb(-12))  # more than rounding would lose
     span = max(span, Decimal("1e-12"))  # finer steps have more digits than a schema takes
@@ -217,6 +307,8 @@ def _bounds(low: Decimal, high: Decimal, whole: bool) -> dict[str, str]:
     if low == high:
         high += unit
     step = _round_up((high - low) / _GRID, whole)
+    if places is not None:
+        step = max(step, Decimal(1).scaleb(-places))
 
     def show(value: Decimal) -> str:
         if whole:

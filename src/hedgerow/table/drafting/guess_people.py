@@ -20,6 +20,7 @@ __all__ = [
     "find_people",
     "is_code",
     "is_doubtful",
+    "words_of",
 ]
 
 _MANY = 20  # fewer values than this are those of a code; in fewer rows, differing says little
@@ -201,7 +202,7 @@ def is_code(name: str) -> bool:
         >>> is_code("admission_type_id"), is_code("education-num")
         (True, False)
     """
-    words = _parts(name)
+    words = words_of(name)
     return len(words) > 1 and words[-1] in _CODES
 
 
@@ -271,7 +272,7 @@ def _name(name: str) -> Name:
         >>> _name("patient_age"), _name("number_inpatient"), _name("survey_ref"), _name("zip")
         ('measure', '', 'key', 'measure')
     """
-    words = _parts(name)
+    words = words_of(name)
     if not words:
         return ""
     found = set(words)
@@ -289,8 +290,13 @@ def _name(name: str) -> Name:
     return "measure" if found & _MEASURES or is_code(name) else ""
 
 
-def _parts(name: str) -> list[str]:
-    """The words of a name, in lower case and singular: `patientId` has two."""
+def words_of(name: str) -> list[str]:
+    """The words of a name, in lower case and singular if they are known.
+
+    Example:
+        >>> words_of("patientIds"), words_of("x_1")
+        (['patient', 'id'], ['x'])
+    """
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     found: list[str] = []
     for word in re.findall(r"[^\W\d_]+", parted.casefold()):

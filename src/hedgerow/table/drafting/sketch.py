@@ -1,0 +1,169 @@
+"""What a draft says about a whole table: its columns, the class, the person, and columns alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hedgerow.schema.lint import column_fault
+from hedgerow.schema.written import PLAIN, Layout
+from hedgerow.table.drafting.guess import Guess
+from hedgerow.table.drafting.guess_people import words_of
+
+__all__ = ["Column", "Sketch", "families", "sketch_of"]
+
+CLASS_VALUES = 20
+_CLASS_NAMES = (
+    "class", "target", "salary", "income", "label", "outcome", "diagnosis", "readmitted",
+    "readmission", "churn", "churned", "survived", "default", "defaulted", "approved", "died",
+    "mortality",
+)  # fmt: skip
+_FAMILY = 3  # columns that are alike, from which they are asked about once
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, what it seems to be, and its role: class, person, or none in particular."""
+
+    name: str
+    guess: Guess
+    role: str | None = None
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether it has few values, so that it can be the class."""
+        return self.guess.published and 2 <= len(self.guess.labels) <= CLASS_VALUES
+
+    @property
+    def dropped(self) -> bool:
+        """Whether it would better be dropped."""
+        return self.role is None and (not self.guess.published or bool(self.guess.useless))
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A table as a draft sees it. It was read off PRIVATE data.
+
+    Args:
+        title: The name of the table.
+        columns: Its columns in their order; those whose name cannot be written are left out.
+        unwritable: How many of those there are.
+        written: How the file is encoded, which sheet is meant and where its names stand.
+    """
+
+    title: str
+    columns: tuple[Column, ...]
+    unwritable: int = 0
+    written: Layout = PLAIN
+
+    def role(self, role: str) -> Column | None:
+        """The column with a role, if there is one."""
+        return next((column for column in self.columns if column.role == role), None)
+
+
+def sketch_of(title: str, guesses: Sequence[tuple[str, Guess]], written: Layout = PLAIN) -> Sketch:
+    """The sketch of a table, from what is guessed about each column by itself."""
+    columns = []
+    for name, guess in guesses:
+        if guess.published and column_fault(name, True) is not None:
+            guess = Guess(comment="This name is taken: rename the column to publish it.")
+        columns.append(Column(name, guess))
+    known = [column for column in columns if column_fault(column.name, False) is None]
+    chosen = tuple(_choose_person(_choose_class(known)))
+    return Sketch(title, chosen, len(columns) - len(known), written)
+
+
+def as_values(guess: Guess) -> Guess:
+    """The same column, its numbers taken for labels."""
+    rules = {key: (guess.settings or {}).get(key, "") for key in ("missing", "outside")}
+    kept = {key: rule for key, rule in rules.items() if rule not in ("", "clip")}
+    settings = guess.settings or {}
+    if settings.get("type") == "numeric":
+        settings = {"type": "categorical", **kept}
+    return replace(guess, settings=settings, useless="")
+
+
+def _choose_class(columns: Sequence[Column]) -> list[Column]:
+    """Gives the role of the class to the likeliest column, if there are others beside it."""
+    chosen = list(columns)
+    if sum(column.guess.published for column in columns) < 2:
+        return chosen
+    able = [place for place, column in enumerate(columns) if column.has_classes]
+    ranks = {place: _class_rank(columns[place].name) for place in reversed(able)}
+    if not ranks or not max(ranks.values()):
+        return chosen
+    place = max(ranks, key=ranks.__getitem__)  # of equals the last column
+    column = columns[place]
+    chosen[place] = replace(column, guess=as_values(column.guess), role="class")
+    return chosen
+
+
+def _class_rank(name: str) -> int:
+    """How likely a name is that of a class; 0 if it says nothing.
+
+    Example:
+        >>> _class_rank("class") > _class_rank("income") > _class_rank("patient_outcome") > 0
+        True
+    """
+    if name.casefold() in _CLASS_NAMES:
+        return 2 * len(_CLASS_NAMES) - _CLASS_NAMES.index(name.casefold())
+    found = [_CLASS_NAMES.index(word) for word in words_of(name) if word in _CLASS_NAMES]
+    return len(_CLASS_NAMES) - min(found) if found else 0
+
+
+def _choose_person(columns: Sequence[Column]) -> list[Column]:
+    """Gives the role of the person to the likeliest column whose values repeat, if there is one."""
+    chosen, ranks = list(columns), {}
+    for place, column in enumerate(columns):
+        people = column.guess.people
+        if people is not None and people.repeats:
+            ranks[place] = people.rank
+    if not any(ranks.values()):
+        return chosen
+    place = max(ranks, key=ranks.__getitem__)  # the first of the likeliest
+    guess = chosen[place].guess
+    assert guess.people is not None
+    guess = replace(guess, comment=guess.people.comment(chosen=True))
+    chosen[place] = replace(chosen[place], guess=guess, role="person")
+    return chosen
+
+
+def families(columns: Sequence[Column]) -> list[list[Column]]:
+    """Columns in groups that are alike, each column in one group, by the order of the first.
+
+    Two columns with the same three or more values make a family, and those between them whose
+    values are some of these belong to it: of many medicines, a few are never given in any dose.
+
+    Example:
+        >>> def column(name, *labels):
+        ...     return Column(name, Guess(settings={"type": "categorical"}, labels=labels))
+        >>> doses = ("down", "no", "up")
+        >>> table = [column("a", *doses), column("b", "no"), column("c", *doses), column("d", "no")]
+        >>> [[one.name for one in several] for several in families(table)]
+        [['a', 'b', 'c'], ['d']]
+    """
+    listed: dict[frozenset[str], list[int]] = {}
+    for place, column in enumerate(columns):
+        if column.guess.published and len(column.guess.labels) > 2 and column.role is None:
+            listed.setdefault(frozenset(column.guess.labels), []).append(place)
+    member: dict[int, list[int]] = {}
+    for labels, places in sorted(listed.items(), key=lambda found: (-len(found[0]), found[1])):
+        free = [place for place in places if place not in member]
+        if len(free) < 2:
+            continue
+        inside = [
+            place for place in range(free[0], free[-1] + 1)
+            if place not in member and columns[place].role is None
+            and columns[place].guess.published and columns[place].guess.labels
+            and labels >= set(columns[place].guess.labels)
+        ]  # fmt: skip
+        if len(inside) >= _FAMILY:
+            member |= dict.fromkeys(inside, inside)
+    groups = []
+    for place, column in enumerate(columns):
+        family = member.get(place, [place])
+        if family[0] == place:
+            widest = max((columns[one].guess for one in family), key=lambda one: len(one.labels))
+            groups.append([replace(columns[one], guess=widest) for one in family]
+                          if len(family) > 1 else [column])  # fmt: skip
+    return groups

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from hedgerow.schema import Categorical, Schema
+from hedgerow.table import draft_schema, read
+from hedgerow.table.drafting import guess
+from hedgerow.table.drafting.draft_items import NO_UNIT
+from hedgerow.table.drafting.guess import guess_column
+from hedgerow.table.drafting.recognise import date_formats, known_list, ordered, truth_values
+
+
+@pytest.mark.parametrize(
+    "bands",
+    [
+        ["[0-10)", "[10-20)", "[20-100)", "[100-200)"],
+        ["<18", "18-25", "26-64", "65+"],
+        ["(0, 10]", "(10, 100]", ">100"],
+        ["under 5", "5 to 9", "10 to 14", "15 and over"],
+        ["0", "1-5", "6-10", "more than 10"],
+        ["$0-$9,999", "$10,000-$99,999", "$100,000+"],
+        ["≤1", "2–5", "≥6"],
+        ["1-4 years", "5-9 years", "10+ years"],
+        ["<30", ">30", "NO"],
+    ],
+)
+def test_bands_are_ordered_by_their_numbers(bands: list[str]) -> None:
+    assert ordered(sorted(bands)) == ordered(bands[::-1]) == bands
+    found = guess_column("x", [pa.array(bands[::-1] * 30)])
+    assert list(found.labels) == bands
+
+
+@pytest.mark.parametrize(
+    "labels", [["Saint-Denis", "Paris"], ["2001-02-03", "2001-03-04"], ["1", "2", "3"], ["a+", "b"]]
+)
+def test_other_values_are_not_bands(labels: list[str]) -> None:
+    assert ordered(labels) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "values"),
+    [
+        (["Yes", "No"], ["No", "Yes"]),
+        (["Y", "N", None], ["N", "Y"]),
+        (["ja", "nein"], ["nein", "ja"]),
+        (["TRUE", "FALSE"], ["FALSE", "TRUE"]),
+        ([1, 0], ["0", "1"]),
+        ([1.0, 0.0, None], ["0", "1"]),
+        (["yes", "YES", "no"], ["no", "YES"]),
+        (["y", "Yes", "no"], ["no", "Yes"]),
+    ],
+)
+def test_yes_and_no_come_back_as_they_were_written(
+    tmp_path: Path, written: list[Any], values: list[str]
+) -> None:
+    table = pa.table({"smoker": pa.array(written * 20), "age": list(range(20 * len(written)))})
+    path = tmp_path / "s.yaml"
+    path.write_text(draft_schema(table).replace(NO_UNIT, "row"), encoding="utf-8")
+    schema = Schema.load(path)
+    smoker = schema.attributes[0]
+    assert isinstance(smoker, Categorical)
+    assert [leaf for leaf in smoker.taxonomy.leaves if leaf != "other"] == values
+    codes = read(table, schema).codes[: len(written), 0]
+    texts = [None if value is None else smoker.taxonomy.leaves[code]
+             for value, code in zip(written, codes, strict=True)]  # fmt: skip
+    means = [None if value is None else str(value).casefold()[0] in "1yjt" for value in written]
+    assert [None if text is None else text == values[1] for text in texts] == means
+
+
+def test_truth_values_are_still_truth_values() -> None:
+    found = guess_column("x", [pa.array([True, False] * 20)])
+    assert found.settings == {"type": "boolean"}
+    assert truth_values(["f", "m"]) is None and truth_values(["1", "2"]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("12/31/1999", "%m/%d/%Y"),
+        ("31/12/1999", "%d/%m/%Y"),
+        ("31.12.1999", "%d.%m.%Y"),
+        ("31-12-1999", "%d-%m-%Y"),
+        ("1999/12/31", "%Y/%m/%d"),
+        ("31 Dec 1999", "%d %b %Y"),
+        ("31-Dec-1999", "%d-%b-%Y"),
+        ("December 31, 1999", "%B %d, %Y"),
+        ("12/31/99", "%m/%d/%y"),
+    ],
+)
+def test_dates_in_common_formats(monkeypatch: pytest.MonkeyPatch, text: str, form: str) -> None:
+    assert date_formats([text]) == [form]
+    monkeypatch.setattr(guess, "_reads_formats", lambda: True)
+    earlier = text.replace("1999", "1989").replace("99", "89")
+    settings = guess_column("seen", [pa.array([text, None, earlier])]).settings
+    assert settings is not None and settings["format"] == f'"{form}"'
+    assert settings["high"] == "1999-12-31"
+
+
+def test_days_that_look_like_months_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guess, "_reads_formats", lambda: True)
+    found = guess_column("seen", [pa.array(["01/02/2020", "03/04/2021"])])
+    assert "%d/%m/%Y would fit too" in found.comment
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "known"),
+    [
+        ("diag_1", ["250.83", "8", "V57", "E888", "428"] * 10, "icd-9-cm"),
+        ("cause", ["I50.9", "E11", "C34.1", "Z99"] * 10, "icd-10-cm"),
+        ("x", ["I50.9", "E11.9", "C34.1", "Z99.2", "J45.0", "M54.5", "K21.9", "N39.0"],
+         "icd-10-cm"),
+        ("state", ["CA", "TX", "DE"] * 10, "us-states"),
+        ("country", ["FR", "DE", "PL"] * 10, "countries"),
+        ("origin", ["France", "Germany", "Poland", "Italy", "Chile", "Peru", "Japan", "India"],
+         "countries"),
+        ("NACE", ["C", "A", "Q"] * 10, "nace-2"),
+        ("grade", ["A", "B", "C"] * 10, None),
+        ("room", ["101", "250", "428"] * 10, None),
+        ("ward", ["CA", "DE", "AL"] * 10, None),
+        ("who", [f"P{i:05d}" for i in range(40)], None),
+    ],
+)  # fmt: skip
+def test_values_of_known_lists(name: str, values: list[str], known: str | None) -> None:
+    assert known_list(name, sorted(set(values))) == known
+    settings = guess_column(name, [pa.array(values * 3)]).settings
+    assert (settings or {}).get("taxonomy") == known
+
+
+def test_constant_and_almost_empty_columns_could_as_well_be_dropped() -> None:
+    table = pa.table({
+        "same": ["No"] * 100, "seldom": [None] * 95 + list("abcde"), "age": list(range(100)),
+    })  # fmt: skip
+    text = draft_schema(table)
+    flat = " ".join(text.replace("#", "").split())
+    assert "It has one value only: drop it" in flat and "Almost all of its values are" in flat
+    assert "same: {type: categorical" in text and "  seldom: {type: categorical" in text
+
+
+def test_bounds_that_everybody_knows_and_round_ones() -> None:
+    def bounds(name: str, *values: float) -> tuple[str, ...]:
+        settings = guess_column(name, [pa.array(values)]).settings
+        assert settings is not None
+        return settings["low"], settings["high"], settings["step"]
+
+    assert bounds("patientAge", 21, 80) == ("0", "120", "1")
+    assert bounds("age", 1, 9) == ("1", "9", "1")  # bands of ages, perhaps
+    assert bounds("hours", 3, 60) == ("0", "60", "1")
+    assert bounds("score", 1, 5) == ("1", "5", "1")
+    assert bounds("gpa", 1.5, 4.0) == ("1.4", "4.0", "0.1")

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from hedgerow.table.drafting.draft import sketch_table
+from hedgerow.table.drafting.sketch import Sketch, families
+
+DOSES = ["No", "Steady", "Up", "Down"]
+
+
+def sketch(**columns: list[object]) -> Sketch:
+    found = sketch_table(pa.table(columns))
+    assert isinstance(found, Sketch)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["readmitted", "sex"], "readmitted"),
+        (["treatment_outcome", "sex"], "treatment_outcome"),
+        (["outcome", "loan_default"], "outcome"),
+        (["ward", "sex"], None),
+    ],
+)
+def test_the_class_is_found_by_its_name(names: list[str], expected: str | None) -> None:
+    table = sketch(**{name: ["a", "b", "c"] * 10 for name in names}, age=list(range(30)))
+    found = table.role("class")
+    assert (None if found is None else found.name) == expected
+
+
+def test_a_class_of_few_numbers_has_them_as_labels() -> None:
+    found = sketch(age=list(range(40)), target=[1, 2, 3, 4] * 10).role("class")
+    assert found is not None and found.guess.labels == ["1", "2", "3", "4"]
+    assert found.guess.settings == {"type": "categorical"}
+
+
+def test_columns_alike_are_a_family_even_if_some_values_never_occur() -> None:
+    columns: dict[str, list[object]] = {f"drug{i}": DOSES * 10 for i in range(5)}
+    columns |= {"drug5": ["No", "Steady"] * 20, "drug6": ["No"] * 40, "drug7": DOSES * 10}
+    columns |= {"change": ["No", "Ch"] * 20, "rest": ["No"] * 40}
+    groups = families(sketch(**columns).columns)
+    assert [len(group) for group in groups] == [8, 1, 1]
+    assert all(set(column.guess.labels) == set(DOSES) for column in groups[0])
+    assert not any(column.dropped for column in groups[0])  # a constant among them stays
+
+
+def test_two_alike_are_asked_about_each() -> None:
+    groups = families(sketch(a=DOSES * 10, b=DOSES * 10).columns)
+    assert [len(group) for group in groups] == [1, 1]
