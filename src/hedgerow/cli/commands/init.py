@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hedgerow.cli.asking import ask_for_schema, on_terminal
 from hedgerow.cli.display.terminal import note, print_json, say, telling
 from hedgerow.cli.options import (
     AsJson,
@@ -48,26 +49,40 @@ def init(
             "--trust-header", help="The first line holds names, even if it looks like a record."
         ),
     ] = False,
+    no_questions: Annotated[
+        bool,
+        typer.Option(
+            "--no-questions", help="Ask nothing, as without a terminal, and write a draft."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Draft a schema from a table or transactions, for a person to finish.
 
-    The draft is guessed from PRIVATE data: its bounds, values and items are facts about the
-    people in it. It is marked as a draft, and `hedgerow publish` refuses it until a person
-    has put public knowledge in their place, stated whom a release protects, and removed the mark.
+    On a terminal it asks about a table, one question at a time: Enter accepts a proposal, ?
+    explains, back returns. Ctrl-C keeps the answers, and the same command goes on from there.
+
+    Drafts and proposals are guessed from PRIVATE data: bounds, values and items are facts about
+    the people in it. A draft is marked, and `hedgerow publish` refuses it until a person has put
+    public knowledge in their place and stated whom a release protects. Who answers all questions
+    can sign the schema off; otherwise remove the mark by hand.
     """
     from hedgerow.cli.files import refuse_existing, write_text
-    from hedgerow.table import draft_schema
+    from hedgerow.table.drafting.draft import draft_text, sketch_table
 
     source = source_of(data, table, query)
     refuse_existing(out, overwrite)
-    text = draft_schema(
+    drafted = sketch_table(
         source,
         delimiter=delimiter_of(delimiter),
         line_breaks=line_breaks,
         trust_header=trust_header,
         written=layout_of(encoding, header_row, sheet),
     )
+    if not (isinstance(drafted, str) or no_questions or as_json) and on_terminal():
+        ask_for_schema(drafted, out, overwrite)
+        return
+    text = drafted if isinstance(drafted, str) else draft_text(drafted)
     write_text(out, text, overwrite)
     with telling(out):
         if as_json:

@@ -31,7 +31,7 @@ from hedgerow.table.frames import split_text
 from hedgerow.table.header import check_header
 from hedgerow.table.readers import open_source
 
-__all__ = ["PREFACE", "draft_schema", "sketch_table"]
+__all__ = ["PREFACE", "draft_schema", "draft_text", "sketch_table"]
 
 _UNIT = (
     "Whom does a release protect? `unit: row` if each row is one person; `unit: person` if a",
@@ -103,7 +103,7 @@ def draft_schema(
         trust_header=trust_header,
         written=written,
     )
-    return drafted if isinstance(drafted, str) else _text(drafted)
+    return drafted if isinstance(drafted, str) else draft_text(drafted)
 
 
 def sketch_table(
@@ -181,7 +181,8 @@ def _title(source: Any) -> str:
     return "table"
 
 
-def _text(sketch: Sketch) -> str:
+def draft_text(sketch: Sketch) -> str:
+    """The text of a draft that nobody was asked about."""
     person = sketch.role("person")
     lines = [
         f"name: {sketch.title}",

@@ -26,6 +26,7 @@ from hedgerow.table.drafting.recognise import (
     code_order,
     date_formats,
     known_list,
+    notation,
     ordered,
     truth_values,
 )
@@ -55,6 +56,7 @@ _WRITTEN = {  # by the shape that most values have
     "high: ..., step: 7}.",
 }
 _SPELLINGS = "It is written in several ways, which the rules merge."
+_GROUPS = "Its commas or points were taken for separators of thousands: is that so?"
 _EITHER = "Days and months look alike in it: {first} was taken, {second} would fit too."
 # Bounds that everybody knows, by the last word of a name.
 _USUAL = {
@@ -139,8 +141,11 @@ def _values(name: str, present: Any, distinct: Any, rules: Mapping[str, str]) ->
     if (known := known_list(name, labels)) is not None:
         settings = {"type": "categorical", "taxonomy": known, "outside": "other", **rules}
         return Guess(settings=settings, comment=f"Its values are those of the list {known}.")
-    dates = pa.types.is_string(present.type) and len(labels) > 1 and _reads_formats()
-    if dates and (formats := date_formats(labels)):
+    if not pa.types.is_string(present.type) or len(labels) < 2 or not _declares():
+        return None
+    if (written := notation(labels)) is not None:
+        return _noted(name, present, rules, *written)
+    if formats := date_formats(labels):
         days = pc.strptime(present, format=formats[0], unit="s").cast(pa.date32())
         told = "" if len(formats) == 1 else _EITHER.format(first=formats[0], second=formats[1])
         found = _numeric(name, days, rules, told)
@@ -175,8 +180,24 @@ def _by_shape(name: str, present: Any, distinct: Any, rules: Mapping[str, str]) 
     return _categorical(ordered(labels) or code_order(labels) or labels, rules)
 
 
-def _reads_formats() -> bool:
-    """Whether dates in other formats can be declared in a schema."""
+def _noted(
+    name: str, present: Any, rules: Mapping[str, str], signs: Mapping[str, str], certain: bool
+) -> Guess | None:
+    """Numbers whose notation is declared with them."""
+    texts = pc.replace_substring(present, signs.get("thousands", ","), "")
+    if "decimal" in signs:
+        texts = pc.replace_substring(present, signs.get("thousands", "."), "")
+        texts = pc.replace_substring(texts, ",", ".")
+    found = guess_column(name, [texts])
+    if found.settings is None or found.settings["type"] != "numeric":
+        return None
+    told = found.comment if certain else f"{_GROUPS} {found.comment}".strip()
+    quoted = {key: f'"{sign}"' for key, sign in signs.items()}
+    return replace(found, settings={**found.settings, **quoted, **rules}, labels=(), comment=told)
+
+
+def _declares() -> bool:
+    """Whether dates and numbers in other notations can be declared in a schema."""
     from hedgerow.schema.model import NumericModel  # slow to import
 
     return "format" in NumericModel.model_fields

@@ -14,7 +14,7 @@ from functools import cache
 from hedgerow.schema.attributes import Categorical
 from hedgerow.schema.schema import Schema
 
-__all__ = ["code_order", "date_formats", "known_list", "ordered", "truth_values"]
+__all__ = ["code_order", "date_formats", "known_list", "notation", "ordered", "truth_values"]
 
 _AMOUNT = r"[$€£]?\s*([+-]?\d{1,3}(?:[, ]\d{3})+|[+-]?\d+(?:\.\d+)?)\s*[$€£%kKmM]?"
 _UNIT = r"(?:\s*[A-Za-z]+\.?)?"  # years, cigarettes
@@ -43,8 +43,7 @@ _MEANS = {word: place for pair in _TRUTH for place, word in enumerate(pair)}
 
 _FORMATS = [
     "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d",
-    "%d %b %Y", "%d-%b-%Y", "%d%b%Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%m/%d/%y",
-    "%d/%m/%y", "%d.%m.%y", "%d-%b-%y",
+    "%d %b %Y", "%d-%b-%Y", "%d%b%Y", "%b %d, %Y",
 ]  # fmt: skip
 _YEARS = range(1850, 2101)  # others are not dates, but codes
 
@@ -145,10 +144,37 @@ def date_formats(texts: Sequence[str]) -> list[str]:
 
 
 def _date(text: str, form: str) -> bool:
-    try:
-        return datetime.datetime.strptime(text, form).year in _YEARS
-    except ValueError:
-        return False
+    for month in ("%b", "%B"):  # a schema's %b means both
+        try:
+            return datetime.datetime.strptime(text, form.replace("%b", month)).year in _YEARS
+        except ValueError:
+            continue
+    return False
+
+
+def notation(texts: Sequence[str]) -> tuple[dict[str, str], bool] | None:
+    """How numbers are written if not plainly, and whether that is beyond doubt; None for others.
+
+    Example:
+        >>> notation(["1,5", "12,25"]), notation(["1.234,5", "7"]), notation(["12,345", "7"])
+        (({'decimal': ','}, True), ({'decimal': ',', 'thousands': '.'}, True), ({'thousands': ','},
+        False))
+        >>> notation(["1.5", "a"]) is None
+        True
+    """
+    for point, group in ((".", ","), (",", "."), (",", "'"), (".", "'"), (".", " "), (",", " ")):
+        whole = rf"[+-]?(?:\d{{1,3}}(?:{re.escape(group)}\d{{3}})+|\d+)"
+        shape = re.compile(rf"{whole}(?:{re.escape(point)}\d+)?")
+        if not all(shape.fullmatch(text) for text in texts):
+            continue
+        found = {"decimal": point} if point == "," and any("," in text for text in texts) else {}
+        if any(group in text for text in texts):
+            found["thousands"] = group
+        if not found:
+            return None
+        several = any(text.count(group) > 1 or point in text for text in texts)
+        return found, "thousands" not in found or several
+    return None
 
 
 def known_list(name: str, labels: Sequence[str]) -> str | None:

@@ -87,21 +87,20 @@ def test_truth_values_are_still_truth_values() -> None:
         ("1999/12/31", "%Y/%m/%d"),
         ("31 Dec 1999", "%d %b %Y"),
         ("31-Dec-1999", "%d-%b-%Y"),
-        ("December 31, 1999", "%B %d, %Y"),
-        ("12/31/99", "%m/%d/%y"),
+        ("December 31, 1999", "%b %d, %Y"),
     ],
 )
 def test_dates_in_common_formats(monkeypatch: pytest.MonkeyPatch, text: str, form: str) -> None:
     assert date_formats([text]) == [form]
-    monkeypatch.setattr(guess, "_reads_formats", lambda: True)
-    earlier = text.replace("1999", "1989").replace("99", "89")
+    monkeypatch.setattr(guess, "_declares", lambda: True)
+    earlier = text.replace("1999", "1989")
     settings = guess_column("seen", [pa.array([text, None, earlier])]).settings
     assert settings is not None and settings["format"] == f'"{form}"'
     assert settings["high"] == "1999-12-31"
 
 
 def test_days_that_look_like_months_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guess, "_reads_formats", lambda: True)
+    monkeypatch.setattr(guess, "_declares", lambda: True)
     found = guess_column("seen", [pa.array(["01/02/2020", "03/04/2021"])])
     assert "%d/%m/%Y would fit too" in found.comment
 
@@ -151,3 +150,21 @@ def test_bounds_that_everybody_knows_and_round_ones() -> None:
     assert bounds("hours", 3, 60) == ("0", "60", "1")
     assert bounds("score", 1, 5) == ("1", "5", "1")
     assert bounds("gpa", 1.5, 4.0) == ("1.4", "4.0", "0.1")
+
+
+@pytest.mark.parametrize(
+    ("values", "signs", "high"),
+    [
+        ([f"{i},5" for i in range(90)], {"decimal": '","'}, "90.0"),
+        ([f"{i},000,500" for i in range(1, 90)], {"thousands": '","'}, "90000000"),
+        ([f"{i}.000,5" for i in range(1, 90)], {"decimal": '","', "thousands": '"."'}, "90000.0"),
+        ([str(i) for i in range(90)], {}, "90"),
+    ],
+)
+def test_numbers_in_other_notations_are_declared(
+    monkeypatch: pytest.MonkeyPatch, values: list[str], signs: dict[str, str], high: str
+) -> None:
+    monkeypatch.setattr(guess, "_declares", lambda: True)
+    settings = guess_column("amount", [pa.array(values)]).settings
+    assert settings is not None and settings["high"] == high
+    assert {key: settings[key] for key in ("decimal", "thousands") if key in settings} == signs

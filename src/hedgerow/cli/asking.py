@@ -1,0 +1,147 @@
+"""Asks on a terminal what a schema should say, and keeps the answers if that is stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from hedgerow.cli.display.terminal import note, say, warn
+from hedgerow.errors import ReleaseError, SchemaError, UsageError
+
+if TYPE_CHECKING:
+    from hedgerow.table.drafting.questions import Question
+    from hedgerow.table.drafting.sketch import Sketch
+
+__all__ = ["answers_file", "ask_for_schema", "on_terminal"]
+
+_MARK = "NOT PRIVATE: answers to `hedgerow init` about private data. Delete them afterwards."
+_HOW = (
+    "Each question has a proposal in brackets, which was read off PRIVATE data: Enter accepts it.\n"
+    "? explains, back returns to the question before, Ctrl-C keeps your answers for later.\n"
+)
+
+
+def on_terminal() -> bool:
+    """Whether somebody is there to answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def answers_file(out: Path) -> Path:
+    """Where answers are kept until the schema is written."""
+    return out.with_name(f"{out.name}.answers.json")
+
+
+def ask_for_schema(sketch: Sketch, out: Path, overwrite: bool) -> None:
+    """Asks all questions about a table and writes the schema.
+
+    Args:
+        sketch: What was read off private data.
+        out: The schema file.
+        overwrite: Whether to replace it if it is there.
+    """
+    from datetime import date
+
+    from hedgerow.cli.files import write_text
+    from hedgerow.schema import Schema
+    from hedgerow.table.drafting.answered import answered_schema
+    from hedgerow.table.drafting.words import PUBLIC
+
+    kept = answers_file(out)
+    names = [column.name for column in sketch.columns]
+    answers = _load(kept, names)
+    note(f"{_HOW}\n{PUBLIC}\n")
+    if answers:
+        note(f"{len(answers)} answers are in {kept} already; going on from there.\n")
+    try:
+        _ask(sketch, answers, kept, names)
+    except (KeyboardInterrupt, EOFError) as stop:
+        note(f"\nYour answers are in {kept} (NOT PRIVATE). The same command goes on from there.")
+        raise stop if isinstance(stop, KeyboardInterrupt) else KeyboardInterrupt from None
+    write_text(out, answered_schema(sketch, answers, date.today()), overwrite)
+    kept.unlink(missing_ok=True)
+    say(f"Wrote {out}.")
+    try:
+        schema = Schema.load(out)
+    except SchemaError as error:
+        warn(f"The schema cannot be read yet: {error.message} {error.hint or ''}")
+        return
+    for line in schema.warnings:
+        warn(line)
+    if schema.draft:
+        note(
+            "It is a draft: nobody has confirmed that it is public knowledge. Go through it, "
+            "remove the line `draft: true`, then run `hedgerow check`."
+        )
+    else:
+        note(f"Next: hedgerow check {out} --data ..., then hedgerow plan.")
+
+
+def _ask(sketch: Sketch, answers: dict[str, str], kept: Path, names: list[str]) -> None:
+    from hedgerow.table.drafting.questions import accept, next_question, questions
+
+    while (question := next_question(sketch, answers)) is not None:
+        keys = [one.key for one in questions(sketch, answers)]
+        place = keys.index(question.key)
+        _show(question, place + 1, len(keys))
+        reply = input("> ").strip()
+        if reply == "?":
+            note(f"{question.why}\n")
+        elif reply.casefold() == "back":
+            # what followed from the answer before is asked again if it still follows
+            answers.pop(keys[place - 1] if place else "", None)
+        else:
+            try:
+                answers[question.key] = accept(sketch, question, reply)
+            except UsageError as error:
+                note(f"{error.message} {error.hint or ''}\n")
+        _save(kept, names, answers)
+
+
+def _show(question: Question, number: int, of: int) -> None:
+    """The question, the answers there are, and the proposal."""
+    typer.secho(f"{number}/{of}  {question.text}", bold=True, err=True)
+    few = question.choices if len(question.choices) <= 6 else ()
+    if few:
+        note(f"      {', '.join(few)}")
+    note(f"      [{question.default}]" if question.default else "      (there is no proposal)")
+
+
+def _load(kept: Path, names: list[str]) -> dict[str, str]:
+    """The answers that were kept; none if they are about other columns."""
+    try:
+        found: Any = json.loads(kept.read_text(encoding="utf-8"))
+        answers = found["answers"] if found["columns"] == names else {}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ReleaseError(
+            f"{kept} cannot be read as answers.", hint="Delete it, and begin anew."
+        ) from error
+    if not answers:
+        note(f"The answers in {kept} are about other columns, so they are not used.")
+    return {str(key): str(value) for key, value in answers.items()}
+
+
+def _save(kept: Path, names: list[str], answers: dict[str, str]) -> None:
+    """Writes the answers, readable for their owner alone."""
+    text = json.dumps(
+        {"about": _MARK, "columns": names, "answers": answers}, ensure_ascii=False, indent=1
+    )
+    fresh = kept.with_name(f".{kept.name}.{os.getpid()}")
+    try:
+        with suppress(FileNotFoundError):
+            fresh.unlink()
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+        fresh.replace(kept)
+    except OSError as error:
+        raise ReleaseError(
+            f"{kept} cannot be written: {error.strerror or 'the disk refused'}.",
+            hint="Choose another place with --out.",
+        ) from error

@@ -1,0 +1,369 @@
+"""The questions that lead from private data to a schema, and the schema that answers make.
+
+There is no terminal in it: `questions` gives all questions that follow from the answers so far, and
+whoever asks (the command, a page) puts each answer under its question's key. Proposals are read off
+PRIVATE data, so questions and answers are for the holder of the data alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from hedgerow.errors import UsageError
+from hedgerow.table.drafting import words
+from hedgerow.table.drafting.guess import Guess
+from hedgerow.table.drafting.replies import (
+    Values,
+    join,
+    read_bounds,
+    read_names,
+    read_values,
+)
+from hedgerow.table.drafting.sketch import Column, Sketch, as_values, families
+
+__all__ = [
+    "NOBODY",
+    "Answers",
+    "Question",
+    "Settled",
+    "accept",
+    "next_question",
+    "questions",
+    "settle",
+]
+
+Answers = Mapping[str, str]
+
+_GROUPED = 12  # more values than this are asked about groups
+_KINDS = ("number", "date", "values", "drop")
+NOBODY = "nobody"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """One question.
+
+    Args:
+        key: Under which its answer is kept.
+        text: The question.
+        why: What a person should know to answer it.
+        default: The answer that is proposed.
+        choices: The only answers there are; none if others are possible.
+        columns: The columns it is about; none for the whole table.
+        from_data: Whether the proposal was read off private data.
+    """
+
+    key: str
+    text: str
+    why: str
+    default: str
+    choices: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    from_data: bool = False
+
+
+_SIGN_OFF = Question(key="reviewer", text=words.SIGN, why=words.WHY_SIGN, default=NOBODY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settled:
+    """What a column becomes: its keys, or a role alone; its values."""
+
+    name: str
+    settings: Mapping[str, str]
+    values: Values = Values()
+
+
+def next_question(sketch: Sketch, answers: Answers) -> Question | None:
+    """The first question without an answer; None if all are answered."""
+    return next((one for one in questions(sketch, answers) if one.key not in answers), None)
+
+
+def accept(sketch: Sketch, question: Question, reply: str) -> str:
+    """The answer to keep for what a person replied; nothing means the proposal.
+
+    Raises:
+        UsageError: If the reply is not an answer, with what to write instead.
+    """
+    text = reply.strip() or question.default
+    if question.choices:
+        fitting = [one for one in question.choices if one.casefold() == text.casefold()]
+        begun = [one for one in question.choices if one.casefold().startswith(text.casefold())]
+        found = fitting or begun
+        if not text or (len(found) != 1 and not fitting):
+            raise UsageError(
+                f"{text!r} is not one of the answers.",
+                hint=f"Write one of: {join(question.choices)}.",
+            )
+        return found[0]
+    part = question.key.partition(" of ")[0]
+    if part == "drop":
+        names = [column.name for column in sketch.columns]
+        default = read_names(question.default, [], names)
+        return join(read_names(text, default, names)) or "none"
+    if part == "max_rows" and not (text.isdecimal() and 1 <= int(text) <= 10**6):
+        raise UsageError("This is not a number of rows.", hint="Write a whole number from 1.")
+    if part in ("numbers", "dates"):
+        read_bounds(text, dates=part == "dates")
+    if part == "values" or (part == "groups" and text != "none"):
+        read_values(text)
+    return text
+
+
+def questions(sketch: Sketch, answers: Answers) -> list[Question]:
+    """All questions, as far as they follow from the sketch and from answers so far.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from hedgerow.table.drafting.draft import sketch_table
+        >>> sketch = sketch_table(pa.table({"age": [17, 40], "ill": ["yes", "no"]}))
+        >>> [question.key for question in questions(sketch, {})][:4]
+        ['unit', 'class', 'drop', 'missing']
+        >>> question = next_question(sketch, {"unit": "no", "class": "none", "drop": "none"})
+        >>> question.default
+        'error'
+    """
+    found = list(_whole(sketch, answers))
+    for family in families(_published(sketch, answers)):
+        if len(family) > 1:
+            names = tuple(column.name for column in family)
+            found.append(Question(
+                key=_together(family), text=words.together(names), why=words.WHY_TOGETHER,
+                default="yes", choices=("yes", "no"), columns=names, from_data=True,
+            ))  # fmt: skip
+        for group in _asked_together(family, answers):
+            found += _about(group, answers)
+    return [*found, _SIGN_OFF]
+
+
+def settle(sketch: Sketch, answers: Answers) -> list[Settled]:
+    """What every column becomes by the answers; proposals stand for those that are not there."""
+    said = {one.key: answers.get(one.key, one.default) for one in questions(sketch, answers)}
+    found = {}
+    for family in families(_published(sketch, answers)):
+        for group in _asked_together(family, answers):
+            keys = _column_settings(group[0], said)
+            found |= {column.name: replace(keys, name=column.name) for column in group}
+    person = said.get("person")
+    for column in sketch.columns:
+        if column.name == person and said["unit"] == "yes":
+            settings = {"role": "person", "max_rows": said["max_rows"]}
+            found[column.name] = Settled(name=column.name, settings=settings)
+        found.setdefault(column.name, Settled(name=column.name, settings={"role": "identifier"}))
+    return [found[column.name] for column in sketch.columns]
+
+
+def _whole(sketch: Sketch, answers: Answers) -> Iterator[Question]:
+    """The questions about the whole table."""
+    names = tuple(column.name for column in sketch.columns)
+    person, target = sketch.role("person"), sketch.role("class")
+    several = "no" if person is None else "yes"
+    yield Question(
+        key="unit", text=words.UNIT, why=words.WHY_UNIT, default=several, choices=("yes", "no"),
+        from_data=person is not None,
+    )  # fmt: skip
+    several = answers.get("unit", several)
+    who = "" if person is None else person.name
+    if several == "yes":
+        yield Question(
+            key="person", text=words.PERSON, why=words.WHY_PERSON, default=who, choices=names,
+            from_data=True,
+        )  # fmt: skip
+        yield Question(key="max_rows", text=words.MAX_ROWS, why=words.WHY_MAX_ROWS, default="3")
+    able = tuple(column.name for column in sketch.columns if column.has_classes)
+    if able:
+        last = "" if able[-1] != names[-1] else f" The last column, {able[-1]}, could be one."
+        yield Question(
+            key="class", text=words.CLASS, why=words.WHY_CLASS + last,
+            default="none" if target is None else target.name, choices=(*able, "none"),
+            from_data=True,
+        )  # fmt: skip
+    dropped = _dropped(sketch, answers)
+    gone = [column for column in sketch.columns if column.name in dropped]
+    why = [f"{column.name}: {_reason(column)}" for column in gone]
+    yield Question(
+        key="drop", text=words.DROP, why="\n".join([words.WHY_DROP, *why]),
+        default=join(dropped) or "none", from_data=True,
+    )  # fmt: skip
+    gaps = [column.name for column in sketch.columns if "missing" in (column.guess.settings or {})]
+    seen = f" They were seen in {join(gaps)}." if gaps else " None were seen."
+    yield Question(
+        key="missing", text=words.MISSING + seen, why=words.WHY_MISSING,
+        default="other" if gaps else "error",
+        choices=("other", "everywhere", "drop", "error", "each"), from_data=True,
+    )  # fmt: skip
+    yield Question(
+        key="outside", text=words.OUTSIDE, why=words.WHY_OUTSIDE, default="clip",
+        choices=("clip", "other", "drop", "error", "each"),
+    )  # fmt: skip
+
+
+def _dropped(sketch: Sketch, answers: Answers) -> list[str]:
+    """The columns that are proposed to be dropped; one among columns that are alike stays."""
+    used = {answers.get("person"), answers.get("class")}
+    alike = {one.name for group in families(sketch.columns) if len(group) > 1 for one in group}
+    person = answers.get("unit", "yes") == "yes"
+    return [
+        column.name for column in sketch.columns
+        if column.name not in used and column.name not in alike
+        and (column.dropped or (column.role == "person" and not person))
+    ]  # fmt: skip
+
+
+def _reason(column: Column) -> str:
+    guess = column.guess
+    if guess.useless:
+        return f"{guess.useless}."
+    return guess.comment or "it seems to identify people."
+
+
+def _published(sketch: Sketch, answers: Answers) -> list[Column]:
+    """The columns that are published, and the class among them."""
+    names = [column.name for column in sketch.columns]
+    default = _dropped(sketch, answers)
+    gone = set(read_names(answers["drop"], [], names) if "drop" in answers else default)
+    person, target = sketch.role("person"), sketch.role("class")
+    if answers.get("unit", "no" if person is None else "yes") == "yes":
+        gone.add(answers.get("person", "" if person is None else person.name))
+    chosen = answers.get("class", "none" if target is None else target.name)
+    kept = []
+    for column in sketch.columns:
+        if column.name not in gone:
+            role = "class" if column.name == chosen else None
+            guess = as_values(column.guess) if role else column.guess
+            kept.append(replace(column, role=role, guess=guess))
+    return kept
+
+
+def _together(family: list[Column]) -> str:
+    return f"together of {family[0].name}"
+
+
+def _asked_together(family: list[Column], answers: Answers) -> list[list[Column]]:
+    if answers.get(_together(family)) == "no":
+        return [[column] for column in family]
+    return [family]
+
+
+def _kind(guess: Guess) -> str:
+    settings = guess.settings
+    if settings is None or settings["type"] != "numeric":
+        return "values"
+    return "date" if "-" in settings["low"][1:] else "number"
+
+
+def _about(group: list[Column], answers: Answers) -> Iterator[Question]:
+    """The questions about a column, or about several that are alike."""
+    column, guess = group[0], group[0].guess
+    name, names = column.name, tuple(one.name for one in group)
+    kind = _kind(guess)
+    if column.role is None:
+        yield Question(
+            key=f"kind of {name}", text=words.kind(names),
+            why=f"{words.WHY_KIND} {guess.comment}".strip(), default=kind, choices=_KINDS,
+            columns=names, from_data=True,
+        )  # fmt: skip
+        kind = answers.get(f"kind of {name}", kind)
+    settings = guess.settings or {}
+    same = kind == _kind(guess)
+    if kind in ("number", "date"):
+        dates = kind == "date"
+        default = "{low} to {high} step {step}".format(**settings) if same else ""
+        yield Question(
+            key=f"{kind}s of {name}", text=words.bounds(names, dates), why=words.WHY_BOUNDS,
+            default=default, columns=names, from_data=True,
+        )  # fmt: skip
+        if "format" in settings and dates:
+            yield Question(
+                key=f"format of {name}", text=words.FORMAT, why=words.WHY_FORMAT,
+                default=json.loads(settings["format"]), columns=names, from_data=True,
+            )  # fmt: skip
+    if kind == "values":
+        yield Question(
+            key=f"values of {name}", text=words.values(names), why=words.WHY_VALUES,
+            default=_values_default(guess), columns=names, from_data=True,
+        )  # fmt: skip
+        reply = answers.get(f"values of {name}", _values_default(guess))
+        if column.role is None and reply and len(read_values(reply).labels) > _GROUPED:
+            yield Question(
+                key=f"groups of {name}", text=words.GROUPS, why=words.WHY_GROUPS, default="none",
+                columns=names,
+            )  # fmt: skip
+    if kind in ("number", "date", "values"):
+        rules = ("error", "other", "drop")
+        if answers.get("missing") == "each":
+            yield Question(
+                key=f"missing of {name}", text=words.MISSING, why=words.WHY_MISSING,
+                default=settings.get("missing", "error"), choices=rules, columns=names,
+                from_data=True,
+            )  # fmt: skip
+        if answers.get("outside") == "each":
+            clip = () if kind == "values" else ("clip",)
+            yield Question(
+                key=f"outside of {name}", text=words.OUTSIDE, why=words.WHY_OUTSIDE,
+                default="error" if kind == "values" else "clip", choices=(*clip, *rules),
+                columns=names,
+            )  # fmt: skip
+
+
+def _values_default(guess: Guess) -> str:
+    taxonomy = (guess.settings or {}).get("taxonomy")
+    if taxonomy is not None or not guess.recode:
+        return taxonomy or join(guess.labels)
+    return join([*(f"{label} = {label}" for label in guess.labels),
+                 *(f"{rule} = {leaf}" for rule, leaf in guess.recode.items())])  # fmt: skip
+
+
+def _column_settings(column: Column, said: Answers) -> Settled:
+    """The keys of a column, by the answers."""
+    guess, name, settings = column.guess, column.name, dict(column.guess.settings or {})
+    kind = said.get(f"kind of {name}", "values")
+    if kind == "drop" or not said.get(f"{kind if kind == 'values' else kind + 's'} of {name}"):
+        return Settled(name=name, settings={"role": "identifier"})
+    values = Values()
+    if kind == "values":
+        values = read_values(said[f"values of {name}"])
+        groups = said.get(f"groups of {name}", "none")
+        if groups != "none":
+            grouped = read_values(groups)
+            values = replace(values, labels=(), taxonomy=grouped.taxonomy, groups=grouped.groups)
+        boolean = settings.get("type") == "boolean" and list(values.labels) == ["false", "true"]
+        kept = {"type": "boolean" if boolean else "categorical"}
+        if "root" in settings and "Any" in values.labels:
+            kept["root"] = settings["root"]
+        if values.taxonomy or values.groups:
+            tree = values.taxonomy or values.groups
+            kept["taxonomy"] = json.dumps(tree, ensure_ascii=False)
+        if boolean:
+            values = Values()
+    else:
+        dates = kind == "date"
+        kept = {"type": "numeric", **read_bounds(said[f"{kind}s of {name}"], dates)}
+        if kind == _kind(guess):
+            signs = ("scale", "decimal", "thousands")
+            kept |= {key: settings[key] for key in signs if key in settings}
+        if f"format of {name}" in said:
+            kept["format"] = json.dumps(said[f"format of {name}"])
+    kept |= _rules(kind, name, settings, said)
+    if column.role == "class":
+        kept["role"] = "class"
+    return Settled(name=name, settings=kept, values=values)
+
+
+def _rules(kind: str, name: str, settings: Mapping[str, str], said: Answers) -> dict[str, str]:
+    """What happens to missing values and to others outside the domain."""
+    missing, outside = said["missing"], said["outside"]
+    if missing == "each":
+        missing = said[f"missing of {name}"]
+    elif missing == "everywhere":
+        missing = "other"
+    elif missing in ("other", "drop") and "missing" not in settings:
+        missing = "error"
+    if outside == "each":
+        outside = said[f"outside of {name}"]
+    elif outside == "clip" and (kind == "values" or settings.get("outside") == "other"):
+        outside = "other" if settings.get("outside") == "other" else "error"
+    return {key: rule for key, rule in (("missing", missing), ("outside", outside))
+            if rule != "error"}  # fmt: skip

@@ -1,0 +1,147 @@
+"""Reads what a person replies to a question about a column: bounds, values, groups, names."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hedgerow.errors import UsageError
+from hedgerow.schema.grid import read_grid
+from hedgerow.schema.lint import grid_faults, label_fault
+from hedgerow.schema.taxonomies.files import built_in
+
+__all__ = ["Values", "join", "read_bounds", "read_names", "read_values", "split"]
+
+_BOUNDS = re.compile(
+    r"(?P<low>\S+)\s+(?:to|-|until|\.\.)\s+(?P<high>\S+)(?:,?\s+(?:step|by)\s+(?P<step>\S+))?"
+)
+_FILE = re.compile(r"\S.*\.(csv|txt|ya?ml|json)", re.IGNORECASE)
+_LABELLED = re.compile(r"(.*\S)\s+=\s+(\S.*)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Values:
+    """The values of a column: listed, or those of a taxonomy that is named or written out."""
+
+    labels: Sequence[str] = ()
+    recode: Mapping[str, str] = field(default_factory=dict)
+    taxonomy: str = ""
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def join(texts: Sequence[str]) -> str:
+    """Texts in one line, with quotes where they hold a comma.
+
+    Example:
+        >>> join(["a", "b, c"]), split('a, "b, c"')
+        ('a, "b, c"', ['a', 'b, c'])
+    """
+    shown = []
+    for text in texts:
+        line = io.StringIO()
+        csv.writer(line).writerow([text])
+        shown.append(line.getvalue().rstrip("\r\n"))
+    return ", ".join(shown)
+
+
+def split(line: str) -> list[str]:
+    """The texts of a line: the reverse of `join`."""
+    row = next(csv.reader([line], skipinitialspace=True), [])
+    return [text.strip() for text in row if text.strip()]
+
+
+def read_names(reply: str, default: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Some names of columns, in their order: all that are meant, or changes by + and -.
+
+    Raises:
+        UsageError: If there is no such column.
+
+    Example:
+        >>> read_names("b, c", ["a"], "abc"), read_names("+c, -a", ["a", "b"], "abc")
+        (['b', 'c'], ['b', 'c'])
+    """
+    parts = [] if reply.casefold() == "none" else split(reply)
+    changes = [part for part in parts if part not in known and part[:1] in "+-"]
+    chosen = {part for part in parts if part not in changes} | (set(default) if changes else set())
+    chosen |= {part[1:].strip() for part in changes if part[0] == "+"}
+    chosen -= {part[1:].strip() for part in changes if part[0] == "-"}
+    for name in [*chosen, *(part[1:].strip() for part in changes)]:
+        if name not in known:
+            raise UsageError(
+                f"There is no column {name!r}.",
+                hint='Separate names by commas, and put quotes around one with a comma: a, "b, c".',
+            )
+    return [name for name in known if name in chosen]
+
+
+def read_bounds(reply: str, dates: bool) -> dict[str, str]:
+    """The keys `low`, `high` and `step` of a reply such as `0 to 120 step 1`.
+
+    Raises:
+        UsageError: If it does not say that, or no grid has such bounds.
+
+    Example:
+        >>> read_bounds("0 to 120", dates=False)
+        {'low': '0', 'high': '120', 'step': '1'}
+    """
+    match = _BOUNDS.fullmatch(reply.strip())
+    example = "2000-01-01 to 2029-12-31 step 7" if dates else "0 to 120 step 1"
+    hint = f"Write, for example, {example}."
+    if match is None:
+        raise UsageError("These are not bounds.", hint=hint)
+    grid = read_grid(match.groupdict())
+    if isinstance(grid, list):
+        _, what, way = grid[0]
+        raise UsageError(f"{what[:1].upper()}{what[1:]}.", hint=way)
+    for what, way in grid_faults(grid.low, grid.high, grid.step, grid.kind):
+        raise UsageError(f"{what[:1].upper()}{what[1:]}.", hint=way)
+    if dates != (grid.kind == "date"):
+        raise UsageError(f"These are not {'dates' if dates else 'numbers'}.", hint=hint)
+    return {"low": match["low"], "high": match["high"], "step": match["step"] or "1"}
+
+
+def read_values(reply: str) -> Values:
+    """Values in a list, codes with labels, groups of values, or the name of a taxonomy.
+
+    Raises:
+        UsageError: If it is none of these.
+
+    Example:
+        >>> read_values("a, b").labels, read_values("1 = home, 2 = ward").recode
+        (['a', 'b'], {'1': 'home', '2': 'ward'})
+        >>> read_values("icd-9-cm").taxonomy, read_values("North: a, b; South: c").groups
+        ('icd-9-cm', {'North': ['a', 'b'], 'South': ['c']})
+    """
+    text = reply.strip()
+    if text in built_in() or _FILE.fullmatch(text):
+        return Values(taxonomy=text)
+    if ";" in text and all(":" in part for part in text.strip(";").split(";")):
+        pairs = [part.partition(":") for part in text.strip(";").split(";")]
+        groups = {name.strip(): split(below) for name, _, below in pairs}
+        _check([*groups, *(label for below in groups.values() for label in below)])
+        return Values(groups=groups)
+    labels = split(text)
+    matches = [_LABELLED.fullmatch(label) for label in labels]
+    if labels and all(matches):
+        recode = {match[1]: match[2] for match in matches if match}
+        _check(list(recode))
+        labels = list(dict.fromkeys(recode.values()))
+        rules = {rule: leaf for rule, leaf in recode.items() if rule != leaf}
+        return Values(labels=labels, recode=rules)
+    _check(labels)
+    return Values(labels=labels)
+
+
+def _check(labels: Sequence[str]) -> None:
+    repeated = next((label for label in labels if labels.count(label) > 1), None)
+    wrong = next((fault for label in labels if (fault := label_fault(label)) is not None), None)
+    if not labels or repeated is not None or wrong is not None:
+        what = "There are no values." if not labels else f"{repeated!r} is there twice."
+        raise UsageError(
+            what if wrong is None else f"A value is not fit: {wrong[0]}.",
+            hint="Write all values there could be, separated by commas; or codes with labels "
+            "(1 = home, 2 = ward), groups (North: a, b; South: c), or a list or file by name.",
+        )

@@ -1,0 +1,107 @@
+"""What the questions of a draft say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_SHOWN = 4  # names of columns that are alike
+
+PUBLIC = (
+    "A schema is published with every release. If its bounds and values were those of the data, "
+    "they would tell who has the lowest and highest of them. So they must be what anybody could "
+    "have written who never saw the data: from a form, a law or a code book."
+)
+
+UNIT = "Can one person have several rows in this table?"
+WHY_UNIT = (
+    "A release protects one unit: a row, or a person with all of their rows. Nothing in the data "
+    "can show which it is. If a person has k rows and you answer no, they are protected k times "
+    "less than epsilon says."
+)
+PERSON = "Which column tells people apart?"
+WHY_PERSON = "It holds the same value in all rows of a person, and is not published."
+MAX_ROWS = "How many rows of one person count at most?"
+WHY_MAX_ROWS = (
+    "Further rows of the same person are left out. A larger number keeps more rows and needs more "
+    "noise. Choose it from public knowledge, not by counting."
+)
+CLASS = "Which column should a release help to predict?"
+WHY_CLASS = "Regions then separate its values. Without a class they follow where people are."
+DROP = "Which columns are dropped?"
+WHY_DROP = (
+    "What identifies people, and what says nothing, is not published. Write all names, or "
+    "changes to the list: +name, -name."
+)
+MISSING = "What happens to missing values?"
+WHY_MISSING = (
+    "other: they become a value of their own, in columns where they can occur. everywhere: the "
+    "same, and every column may have them. drop: the row is left out. error: nothing is published "
+    "as long as there is one. each: ask for every column."
+)
+OUTSIDE = "What happens to a value outside the bounds, or not in the list?"
+WHY_OUTSIDE = (
+    "clip: a number becomes the nearer bound, and a value that is not listed is an error. other: "
+    "it becomes a value of its own. drop: the row is left out. error: nothing is published as long "
+    "as there is one. each: ask for every column."
+)
+WHY_TOGETHER = "They have the same values, or some of these. One answer then holds for all of them."
+WHY_KIND = (
+    "number: published in ranges. date: the same for days. values: a list of texts or codes, or "
+    "groups of them. drop: not published."
+)
+WHY_BOUNDS = (
+    f"{PUBLIC} Values are rounded down to steps. A proposal was read off the data: accept it only "
+    "if it is what you would have written anyway, else widen it."
+)
+FORMAT = "How are the dates written?"
+WHY_FORMAT = "%d is the day, %m the month, %Y the year, %b the month's name."
+WHY_VALUES = (
+    f"{PUBLIC} Write all values there could be, also those that nobody has: a, b, c. Codes can "
+    "have labels: 1 = home, 2 = ward. Groups: North: a, b; South: c, d. Or name a list that comes "
+    "with hedgerow (icd-9-cm, icd-10-cm, countries, us-states, nace-2, age-bands), or a file with "
+    "a taxonomy beside the schema."
+)
+GROUPS = "Do its values have groups?"
+WHY_GROUPS = (
+    "Groups of values make better releases than a long list. Write North: a, b; South: c, d, or "
+    "name a list or a file with a taxonomy."
+)
+SIGN = "Who confirms that all of this is public knowledge?"
+WHY_SIGN = (
+    f"{PUBLIC} With your name the schema is signed off and can be published by. Without it, it "
+    "stays a draft, which `hedgerow publish` refuses."
+)
+
+
+def told(names: Sequence[str]) -> str:
+    """Columns by name, as the beginning of a question.
+
+    Example:
+        >>> told(["a"]), told(list("abcdef"))
+        ('a', '6 columns alike (a, b, c, d, ...)')
+    """
+    if len(names) == 1:
+        return names[0]
+    shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    return f"{len(names)} columns alike ({shown})"
+
+
+def together(names: Sequence[str]) -> str:
+    """Asks whether columns are asked about at once."""
+    return f"{told(names)}: ask about them at once?"
+
+
+def kind(names: Sequence[str]) -> str:
+    """Asks what a column is."""
+    return f"{told(names)}: what {'is it' if len(names) == 1 else 'are they'}?"
+
+
+def bounds(names: Sequence[str], dates: bool) -> str:
+    """Asks for bounds."""
+    between = "days" if dates else "numbers"
+    return f"{told(names)}: between which {between}, by public knowledge?"
+
+
+def values(names: Sequence[str]) -> str:
+    """Asks for values."""
+    return f"{told(names)}: which values can there be, by public knowledge?"

@@ -1,0 +1,154 @@
+"""`hedgerow init` on a terminal, which a pseudo-terminal stands for."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hedgerow.schema import Categorical, Numeric, Schema
+
+CTRL_C = "\x03"
+
+
+class Terminal:
+    """A command that runs on a terminal, and what it shows there."""
+
+    def __init__(self, *words: object) -> None:
+        self._ours, theirs = pty.openpty()
+        command = [sys.executable, "-m", "hedgerow", *map(str, words)]
+        self.process = subprocess.Popen(
+            command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+            preexec_fn=_control, env={**os.environ, "TERM": "dumb", "PYTHONUTF8": "1"},
+        )  # fmt: skip
+        os.close(theirs)
+        self.shown = ""
+
+    def until(self, words: str) -> str:
+        """Reads until something is shown, and returns what came before it."""
+        while words not in self.shown:
+            piece = self._read()
+            assert piece, f"{words!r} never came:\n{self.shown}"
+            self.shown += piece
+        before, _, self.shown = self.shown.partition(words)
+        return before
+
+    def reply(self, text: str) -> str:
+        """Waits for the next question, answers it, and returns what was shown before."""
+        before = self.until("\n> ")
+        os.write(self._ours, (text if text == CTRL_C else f"{text}\n").encode())
+        return before
+
+    def end(self) -> tuple[int, str]:
+        """Waits for the end: the exit code, and what was still shown."""
+        while piece := self._read():
+            self.shown += piece
+        return self.process.wait(), self.shown
+
+    def _read(self) -> str:
+        try:
+            return os.read(self._ours, 65536).decode("utf-8", "replace").replace("\r\n", "\n")
+        except OSError:  # the other end is closed
+            return ""
+
+
+def _control() -> None:
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C is a signal
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "people.csv"
+    lines = [f"{i % 60 + 20},{'yes' if i % 3 else 'no'},{'abc'[i % 3]}" for i in range(120)]
+    path.write_text("age,smoker,ward\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    yield path
+
+
+def answer(terminal: Terminal, replies: dict[str, str]) -> str:
+    """Answers every question, those that are named otherwise than by Enter."""
+    shown = ""
+    while True:
+        part = terminal.until("\n> ")
+        shown += part
+        question = next(words for words in replies if words in part.rpartition("/")[2] or not words)
+        os.write(terminal._ours, f"{replies[question]}\n".encode())
+        if question == "Who confirms":
+            return shown
+
+
+def test_all_questions_lead_to_a_schema_that_is_signed(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "schema.yaml"
+    terminal = Terminal("init", data, "--out", out)
+    shown = answer(terminal, {"age: between": "0 to 99", "Who confirms": "Ada Brown", "": ""})
+    code, rest = terminal.end()
+    assert code == 0 and "Wrote" in rest and "hedgerow plan" in rest, rest
+    assert "PRIVATE" in shown and "never saw the data" in shown.replace("\n", " ")
+    schema = Schema.load(out)
+    assert not schema.draft and schema.metadata.reviewer == "Ada Brown" and schema.unit == "row"
+    age, smoker, ward = schema.attributes
+    assert isinstance(age, Numeric) and age.high == 99
+    assert isinstance(smoker, Categorical) and smoker.taxonomy.leaves == ("no", "yes")
+    assert isinstance(ward, Categorical) and ward.taxonomy.leaves == ("a", "b", "c")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "schema.yaml"]
+
+
+def test_explanations_mistakes_and_the_way_back(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "schema.yaml"
+    terminal = Terminal("init", data, "--out", out)
+    terminal.reply("?")
+    assert "protected k times" in " ".join(terminal.reply("maybe").split())
+    assert "'maybe' is not one of the answers" in terminal.reply("no")
+    assert "help to predict" in terminal.reply("ward")
+    terminal.reply("back")
+    assert "help to predict" in terminal.reply("smoker")
+    answer(terminal, {"Who confirms": "", "": ""})
+    code, rest = terminal.end()
+    assert code == 0 and "draft" in rest
+    schema = Schema.load(out)
+    assert schema.draft and schema.target is not None and schema.target.name == "smoker"
+
+
+def test_it_can_be_stopped_and_taken_up_again(data: Path, tmp_path: Path) -> None:
+    out, kept = tmp_path / "schema.yaml", tmp_path / "schema.yaml.answers.json"
+    terminal = Terminal("init", data, "--out", out)
+    terminal.reply("no")
+    terminal.reply("ward")
+    terminal.reply(CTRL_C)
+    code, rest = terminal.end()
+    assert code == 130 and "NOT PRIVATE" in rest and not out.exists()
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert "NOT PRIVATE" in kept.read_text(encoding="utf-8")
+    assert json.loads(kept.read_text(encoding="utf-8"))["answers"] == {
+        "unit": "no",
+        "class": "ward",
+    }
+    terminal = Terminal("init", data, "--out", out)
+    assert "2 answers are in" in terminal.until("\n> ")
+    os.write(terminal._ours, b"\n")
+    answer(terminal, {"Who confirms": "Ada", "": ""})
+    assert terminal.end()[0] == 0 and not kept.exists()
+    assert Schema.load(out).classes == ("a", "b", "c")
+
+
+def test_answers_about_other_columns_are_not_used(data: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "s.yaml.answers.json"
+    kept.write_text('{"columns": ["x"], "answers": {"unit": "yes"}}', encoding="utf-8")
+    terminal = Terminal("init", data, "--out", tmp_path / "s.yaml")
+    assert "about other columns" in terminal.until("several rows")
+    terminal.reply(CTRL_C)
+    assert terminal.end()[0] == 130
+
+
+def test_without_questions_it_drafts_on_a_terminal_too(data: Path, tmp_path: Path) -> None:
+    terminal = Terminal("init", data, "--out", tmp_path / "s.yaml", "--no-questions")
+    assert terminal.end()[0] == 0
+    assert "unit: row or person?" in (tmp_path / "s.yaml").read_text(encoding="utf-8")
