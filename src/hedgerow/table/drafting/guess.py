@@ -39,7 +39,7 @@ _MOST_DISTINCT = 20_000  # more of them than this are not looked at one by one
 _ALMOST = 0.9  # missing, from which a column is almost empty
 _ROWS = 20  # in fewer rows, being all alike says little
 _TAIL = 0.05  # of the range, if three quarters of the values lie in it: a long tail
-_FROM_ZERO = 20  # a wider range of numbers that begins not far above zero begins there
+_FROM_ZERO = 20  # steps: a wider range of numbers that begins not far above zero begins there
 _GRID = 2000  # about as many grid points as a draft should have
 _TOO_MANY = "It has too many values to list: to publish it, write a taxonomy of them."
 _MOST_STRAYS = 0.1  # of the values, that are texts in a column of numbers
@@ -304,7 +304,9 @@ def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) ->
             least = Decimal(0)
         bounds = _bounds(least, most, whole, 0 if whole else _places(present))
         middle = pc.quantile(present, 0.75)[0].as_py()
-        if middle - ends["min"] < _TAIL * (ends["max"] - ends["min"]):
+        tail = middle - ends["min"] < _TAIL * (ends["max"] - ends["min"])
+        span = Decimal(bounds["high"]) - Decimal(bounds["low"])
+        if tail and span > _FROM_ZERO * Decimal(bounds["step"]):  # others are counted one by one
             bounds["scale"] = "log"
     settings = {"type": "numeric", **bounds, "outside": "clip", **rules}
     return Guess(settings=settings, comment=comment)

@@ -141,7 +141,7 @@ def questions(sketch: Sketch, answers: Answers) -> list[Question]:
 def settle(sketch: Sketch, answers: Answers) -> list[Settled]:
     """What every column becomes by the answers; proposals stand for those that are not there."""
     said = {one.key: answers.get(one.key, one.default) for one in questions(sketch, answers)}
-    found = {}
+    found: dict[str, Settled] = {}
     for family in families(_published(sketch, answers)):
         for group in _asked_together(family, answers):
             keys = _column_settings(group[0], said)

@@ -12,11 +12,11 @@ from hedgerow.table.drafting.guess_people import words_of
 
 __all__ = ["Column", "Sketch", "families", "sketch_of"]
 
-CLASS_VALUES = 20
+_CLASS_VALUES, _CLASS_NUMBERS = 20, 10
 _CLASS_NAMES = (
     "class", "target", "salary", "income", "label", "outcome", "diagnosis", "readmitted",
-    "readmission", "churn", "churned", "survived", "default", "defaulted", "approved", "died",
-    "mortality",
+    "readmission", "churn", "churned", "survived", "default", "defaulted", "approved", "denied",
+    "died", "mortality",
 )  # fmt: skip
 _FAMILY = 3  # columns that are alike, from which they are asked about once
 
@@ -32,7 +32,9 @@ class Column:
     @property
     def has_classes(self) -> bool:
         """Whether it has few values, so that it can be the class."""
-        return self.guess.published and 2 <= len(self.guess.labels) <= CLASS_VALUES
+        numbers = (self.guess.settings or {}).get("type") == "numeric"
+        most = _CLASS_NUMBERS if numbers else _CLASS_VALUES
+        return self.guess.published and 2 <= len(self.guess.labels) <= most
 
     @property
     def dropped(self) -> bool:
