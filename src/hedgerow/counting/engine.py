@@ -27,7 +27,8 @@ class Domain:
     Args:
         sizes: The number of codes of each predictor.
         classes: The number of classes, at least 1.
-        root: The taxonomy node at the top of each categorical predictor, -1 for numeric ones.
+        root: The taxonomy node at the top of each categorical predictor, -1 for numeric ones; one
+            that is never split has a node without children.
         node_lo: The first code of each taxonomy node.
         node_hi: One past the last code of each taxonomy node.
         first_child: The first child of each taxonomy node.
@@ -51,6 +52,13 @@ class Domain:
         number: list[int] = []
         root: list[int] = []
         for attribute in schema.attributes:
+            if attribute.split == "never":  # a single node without parts, whatever it is
+                root.append(len(lo))
+                lo.append(0)
+                hi.append(attribute.size)
+                first.append(len(lo))
+                number.append(0)
+                continue
             if isinstance(attribute, Numeric):
                 root.append(-1)
                 continue

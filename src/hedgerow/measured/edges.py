@@ -179,7 +179,8 @@ def group_edges(attribute: Attribute, counts: Ints, groups: int = GROUPS) -> Int
         [0, 10, 50, 160]
     """
     edges = edges_of(attribute)
-    if isinstance(attribute, Categorical) and attribute.size <= MOST_VALUES:
+    few = isinstance(attribute, Categorical) and attribute.size <= MOST_VALUES
+    if few or attribute.size == 1:
         return edges
     mass = np.cumsum(np.maximum(counts, 0))
     level = mass * groups // max(1, int(mass[-1]))

@@ -89,11 +89,15 @@ class CellMap:
         """How many cells the attributes have together."""
         return int(self.start[-2])
 
-    def numbers(self, counted: int) -> Ints:
-        """The numbers of the cells of so many attributes and of the class."""
-        return np.concatenate(
-            [np.arange(self.start[counted]), np.arange(self.start[-2], self.start[-1])]
-        )
+    def tables(self, counted: int) -> list[int]:
+        """Which of so many attributes have a table: not those with one value, if others have."""
+        several = [place for place in range(counted) if self.edges[place][-1] > 1]
+        return several or list(range(counted))
+
+    def numbers(self, places: Sequence[int]) -> Ints:
+        """The numbers of the cells of some attributes and of the class."""
+        parts = [np.arange(self.start[place], self.start[place + 1]) for place in places]
+        return np.concatenate([*parts, np.arange(self.start[-2], self.start[-1])])
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +162,8 @@ class Marginals:
     Args:
         schema: The public schema.
         cells: How cells are numbered.
-        single: Of each attribute that was counted, the counts of its cells.
+        single: Of each attribute that was counted, the counts of its cells; none of one with a
+            single value, which everybody has.
         classes: The counts of the classes; empty if there are none.
         fine: Of some attributes and cells, the counts of their parts.
         pairs: How pairs are numbered.
@@ -226,11 +231,16 @@ def _single(cells: CellMap, whole: Measurement) -> tuple[tuple[Ints, ...], Ints]
     """The tables of attributes, of which some may be missing at the end, and of the class."""
     places = whole.where
     counted = int(np.searchsorted(cells.start, places[places < cells.cells].max(initial=-1) + 1))
-    if not counted or not np.array_equal(places, cells.numbers(counted)):
+    # the first releases counted attributes with a single value, too
+    for there in (cells.tables(counted), list(range(counted))):
+        if there and np.array_equal(places, cells.numbers(there)):
+            break
+    else:
         raise broken(_FILE, "the tables of single attributes are not those of the schema")
-    values = whole.values[:, 0]
-    ends = cells.start[1 : counted + 1]
-    *single, classes = np.split(values, ends)
+    while counted < len(cells.edges) and cells.edges[counted][-1] == 1:
+        counted += 1
+    sizes = [len(cells.edges[place]) - 1 if place in there else 0 for place in range(counted)]
+    *single, classes = np.split(whole.values[:, 0], np.cumsum(sizes))
     return tuple(single), classes
 
 
@@ -241,6 +251,8 @@ def _fine(
     found: dict[tuple[int, int], Ints] = {}
     taken = 0
     for a, table in enumerate(single):
+        if not len(table):
+            continue
         edges = cells.edges[a]
         for cell in recounted(schema.attributes[a], edges, table, rows).tolist():
             parts = fine_edges(int(edges[cell]), int(edges[cell + 1]))

@@ -25,6 +25,7 @@ __all__ = ["Attribute", "Categorical", "Missing", "Numeric", "Outside"]
 
 Missing = Literal["error", "other", "drop"]
 Outside = Literal["error", "other", "clip", "drop"]
+Splitting = Literal["allowed", "never"]
 
 OTHER = "other"
 
@@ -44,6 +45,7 @@ class Categorical:
         bands: For a class of numbers in bands: the grid that its values are read on.
         edges: And the first code of each band on that grid.
         reading: How values are read before they are looked up among the leaves.
+        split: Whether regions may be divided by it.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Categorical:
     bands: Numeric | None = None
     edges: tuple[int, ...] = ()
     reading: Reading = Reading()
+    split: Splitting = "allowed"
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type."""
@@ -88,6 +91,7 @@ class Numeric:
         decimal: The decimal sign of texts in the data; nothing if that is not declared.
         thousands: What separates groups of three digits in them, if anything.
         format: How dates are written in the data; nothing for 2024-01-31.
+        split: Whether regions may be divided by it.
 
     Example:
         >>> age = Numeric("age", Fraction(17), Fraction(90), Fraction(1), "integer")
@@ -107,6 +111,7 @@ class Numeric:
     decimal: Point = ""
     thousands: Thousands = ""
     format: str = ""
+    split: Splitting = "allowed"
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type."""

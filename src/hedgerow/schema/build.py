@@ -108,6 +108,10 @@ class _Builder:
             wrong = column_fault(name, published)
             if wrong is not None:
                 self._fault(name, *wrong)
+            if published and column.role == "class" and column.split == "never":
+                self._fault(
+                    name, "regions are never divided by the class", "Remove split.", "split"
+                )
             if isinstance(column, NumericModel):
                 numeric = self._numeric(name, column)
                 if numeric is not None and (column.role == "class" or column.bands):
@@ -250,7 +254,7 @@ class _Builder:
         attribute = Numeric(
             name, grid.low, grid.high, grid.step, grid.kind, column.missing, column.outside,
             column.scale, tuple(sorted({number[0] for _, number in common if number})),
-            **self._notation(name, column, grid.kind),
+            **self._notation(name, column, grid.kind), split=column.split,
         )  # fmt: skip
         for found in (
             notation_fault(attribute.decimal, attribute.thousands),
@@ -315,7 +319,9 @@ class _Builder:
         if isinstance(column, BooleanModel):
             other = OTHER in (column.missing, column.outside)
             taxonomy = Taxonomy.flat((*BOOLEAN_LABELS, OTHER) if other else BOOLEAN_LABELS)
-            return Categorical(name, taxonomy, column.missing, column.outside, boolean=True)
+            return Categorical(
+                name, taxonomy, column.missing, column.outside, boolean=True, split=column.split
+            )
 
         def line(key: str | None) -> int | None:
             whole = self.lines.get(("attributes", name))
@@ -325,7 +331,9 @@ class _Builder:
         source = ColumnSource(self.file, self.folder, line, self.shared)
         taxonomy, reading = build_values(column, source, found)
         self.report.take(found, f"attribute {name!r}")
-        return Categorical(name, taxonomy, column.missing, column.outside, reading=reading)
+        return Categorical(
+            name, taxonomy, column.missing, column.outside, reading=reading, split=column.split
+        )
 
     def _as_class(self, target: Categorical) -> Categorical:
         taxonomy = target.taxonomy

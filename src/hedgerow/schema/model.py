@@ -94,6 +94,9 @@ class _Column(_Model):
     missing: Literal["error", "other", "drop"] = Field(
         "error", description="What happens to a missing value."
     )
+    split: Literal["allowed", "never"] = Field(
+        "allowed", description="Whether regions may be divided by this attribute."
+    )
 
 
 class _Notation(_Model):

@@ -336,7 +336,9 @@ def refuse_no_unit(schema: Schema) -> None:
 
 
 def _describe(attribute: Attribute) -> dict[str, Any]:
-    rules = {"missing": attribute.missing, "outside": attribute.outside}
+    rules: dict[str, str] = {"missing": attribute.missing, "outside": attribute.outside}
+    if attribute.split == "never":
+        rules["split"] = attribute.split
     if isinstance(attribute, Categorical) and attribute.bands is not None:
         bands = attribute.bands
         rules["outside"] = "clip" if bands.outside == "clip" else attribute.outside

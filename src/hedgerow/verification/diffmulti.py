@@ -30,6 +30,12 @@ def _at_nodes(
     release: Release, tree: TreePartition, booked: dict[str, Book], cut: list[str]
 ) -> list[Charged]:
     """What was charged at each node that was specialised."""
+    for place in tree.divided:
+        if release.schema.attributes[place].split == "never":
+            raise Failed(
+                f"regions are divided by {release.schema.attributes[place].name!r}, which is "
+                "never split"
+            )
     node = np.flatnonzero(tree.split >= 0)
     draws = {"select": np.ones(len(node), np.int64)}
     draws |= {purpose: _cut_draws(tree, release.schema)[node] for purpose in cut}
@@ -45,7 +51,8 @@ def _cut_draws(tree: TreePartition, schema: Schema) -> Ints:
     At the root one for each numeric attribute; they are inherited, so that below one is drawn
     only for the interval that has just been cut.
     """
-    numeric = np.array([isinstance(attribute, Numeric) for attribute in schema.attributes])
+    numeric = np.array([isinstance(one, Numeric) and one.split != "never"
+                        for one in schema.attributes])  # fmt: skip
     draws = np.zeros(len(tree.parent), np.int64)
     draws[0] = np.count_nonzero(numeric & (tree.hi[0] - tree.lo[0] >= 2))
     node = np.arange(1, len(draws))

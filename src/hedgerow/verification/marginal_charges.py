@@ -32,7 +32,7 @@ def check_marginals(
     if marginals is None:
         return
     tables = {
-        "one_way": len(marginals.single) + bool(len(marginals.classes)),
+        "one_way": sum(map(bool, map(len, (*marginals.single, marginals.classes)))),
         "fine": len({place for place, _ in marginals.fine}),
         "two_way": pairs,
         "extra": extra,

@@ -65,7 +65,10 @@ class _Steps:
     def of(partition: Partition, schema: Schema) -> _Steps:
         numbers = nodes = pairs = divisible = 0
         for attribute, edges in zip(schema.attributes, _edges(partition), strict=True):
-            if isinstance(attribute, Numeric):
+            if attribute.split == "never":
+                if len(edges) > 2:
+                    raise Failed(f"regions are divided by {attribute.name!r}, which is never split")
+            elif isinstance(attribute, Numeric):
                 numbers += len(edges) - 2
                 pairs += _pairs(np.diff(edges))
                 divisible += attribute.size >= 2

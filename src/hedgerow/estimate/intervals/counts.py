@@ -44,10 +44,12 @@ def measured_tables(
         deviations: The standard deviation of each kind's noise, for its tails.
         total: The number of records by the regions, and its variance.
     """
-    edges = dict(enumerate(marginals.cells.edges[: len(marginals.single)]))
     counts: dict[Hashable, Floats] = {
-        place: table.astype(np.float64) for place, table in enumerate(marginals.single)
+        place: table.astype(np.float64)
+        for place, table in enumerate(marginals.single)
+        if len(table)
     }
+    edges = {place: cut for place, cut in enumerate(marginals.cells.edges) if place in counts}
     if len(marginals.classes):
         edges[CLASS] = np.arange(len(marginals.classes) + 1)
         counts[CLASS] = marginals.classes.astype(np.float64)

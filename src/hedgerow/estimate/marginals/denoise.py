@@ -85,7 +85,7 @@ def record_total(marginals: Marginals, others: Iterable[tuple[float, float]]) ->
     """
     variance = marginals.noise["one_way"] ** 2
     tables = [*marginals.single, *([marginals.classes] if len(marginals.classes) else [])]
-    known = [(float(table.sum()), variance * len(table)) for table in tables]
+    known = [(float(table.sum()), variance * len(table)) for table in tables if len(table)]
     known += others
     weights = sum(1 / spread for _, spread in known)
     return max(1.0, sum(value / spread for value, spread in known) / weights)
@@ -104,7 +104,7 @@ def code_masses(marginals: Marginals, total: float) -> tuple[Floats, ...]:
     """How many records have each code of each attribute; evenly where nothing was measured."""
     found = []
     for place, attribute in enumerate(marginals.schema.attributes):
-        if place >= len(marginals.single):
+        if place >= len(marginals.single) or not len(marginals.single[place]):
             found.append(np.full(attribute.size, total / attribute.size))
             continue
         edges = marginals.cells.edges[place]

@@ -23,19 +23,21 @@ def count_single(
 ) -> tuple[Measurement, list[Ints]]:
     """Counts the first attributes in cells, and the class.
 
-    Returns the measurement, and the noisy table of each attribute.
+    Returns the measurement, and the noisy table of each attribute; an empty one where there is a
+    single value.
     """
     cells = CellMap.of(schema)
+    places = cells.tables(counted)
 
     def flat(found: Histograms) -> Ints:
-        tables = [part_counts(found, a, cells.edges[a]) for a in range(counted)]
+        tables = [part_counts(found, a, cells.edges[a]) for a in places]
         classes = [tables[0].sum(axis=0)] if schema.classes else []
         return np.concatenate([*(table.sum(axis=1) for table in tables), *classes])
 
-    tables = counted + bool(schema.classes)
-    bought = [(cells.numbers(counted), seen.map(flat))]
-    drawn = buy_cells(curator, "one_way", bought, numbers=tables)
-    single = np.split(drawn.values[:, 0], cells.start[1 : counted + 1])[:counted]
+    bought = [(cells.numbers(places), seen.map(flat))]
+    drawn = buy_cells(curator, "one_way", bought, numbers=len(places) + bool(schema.classes))
+    sizes = [len(cells.edges[a]) - 1 if a in places else 0 for a in range(counted)]
+    single = np.split(drawn.values[:, 0], np.cumsum(sizes))[:counted]
     return drawn, single
 
 
@@ -49,6 +51,8 @@ def count_again(
     cells = CellMap.of(schema)
     places: list[tuple[int, Ints]] = []
     for a, table in enumerate(single):
+        if not len(table):
+            continue
         edges = cells.edges[a]
         for cell in recounted(schema.attributes[a], edges, table, rows).tolist():
             places.append((a, fine_edges(int(edges[cell]), int(edges[cell + 1]))))

@@ -48,7 +48,7 @@ def count_pairs(
     joined = np.arange(len(pairs.edges))  # which attributes hang together already
     chosen: list[Pair] = []
     for _ in range(share.pairs):
-        open_ = [pair for pair in _names(pairs) if joined[pair[0]] != joined[pair[1]]]
+        open_ = [pair for pair in _candidates(pairs) if joined[pair[0]] != joined[pair[1]]]
         if not open_:
             break
         pair = _choose(curator, scores, open_)
@@ -77,7 +77,7 @@ def count_extra(
     """
     noise = deviation(curator, "extra", share.extra, numbers=share.extra_pairs)
     scores = _scores(tables, pairs, expected, noise)
-    open_ = [pair for pair in _names(pairs) if pair not in known]
+    open_ = [pair for pair in _candidates(pairs) if pair not in known]
     chosen: list[Pair] = []
     for _ in range(min(share.extra_pairs, len(open_))):
         pair = _choose(curator, scores, open_)
@@ -90,6 +90,11 @@ def count_extra(
 def _names(pairs: Pairs) -> list[Pair]:
     """All pairs, in the order of their numbers."""
     return [(one, other) for one in range(len(pairs.edges)) for other in range(one)]
+
+
+def _candidates(pairs: Pairs) -> list[Pair]:
+    """The pairs that can tell something: not of an attribute with a single value."""
+    return [pair for pair in _names(pairs) if all(pairs.edges[place][-1] > 1 for place in pair)]
 
 
 def _scores(tables: Sealed[Ints], pairs: Pairs, expected: Ints, noise: float) -> Sealed[Ints]:

@@ -139,7 +139,8 @@ def share_tables(
         rows: The noisy number of rows.
         pairs: The number of pairs, if it was set by hand.
     """
-    attributes, pure = len(schema.attributes), budget.name == "epsilon"
+    several = [place for place, one in enumerate(schema.attributes) if one.size > 1]
+    attributes, pure = len(several) or len(schema.attributes), budget.name == "epsilon"
     amount = float(budget.unit) * left
     # as if so much epsilon were spent on as many tables: in zCDP noise grows with their root
     worth = amount if pure else 2 * math.sqrt(amount * (attributes + 1))
@@ -150,13 +151,15 @@ def share_tables(
     fine = 0
     if strength >= ENOUGH_TO_RECOUNT and any(isinstance(a, Numeric) for a in schema.attributes):
         fine = left * RECOUNTED // 100
-    related = min(counted, MOST_RELATED)
+    if several:  # others cost nothing
+        counted = several[counted - 1] + 1 if counted < attributes else len(schema.attributes)
+    related = sum(place < min(counted, MOST_RELATED) for place in several)
     if pairs is None:
         pairs = int(strength / PER_PAIR)
         pairs = pairs if pairs >= 2 else 0
         if strength < ENOUGH_FOR_RINGS:
             pairs = min(pairs, related - 1)
-    most = related - 1  # more pairs close rings, and there are as many of those at most
+    most = max(0, related - 1)  # more pairs close rings, and there are as many of those at most
     extra = max(0, min(pairs - most, most * (most - 1) // 2, most))
     pairs = max(0, min(pairs, most))
     part = TOGETHER if not extra else RINGS if pure else RINGS_RHO

@@ -6,7 +6,7 @@ import datetime
 import json
 
 from hedgerow.table.drafting.draft import PREFACE
-from hedgerow.table.drafting.entries import entry
+from hedgerow.table.drafting.entries import entry, file_lines
 from hedgerow.table.drafting.questions import (
     NOBODY,
     Answers,
@@ -58,7 +58,7 @@ def answered_schema(sketch: Sketch, answers: Answers, today: datetime.date) -> s
     if signed:
         lines += ["metadata:", f"  reviewer: {json.dumps(reviewer, ensure_ascii=False)}"]
         lines.append(f"  reviewed: {today.isoformat()}")
-    lines.append("attributes:")
+    lines += [*file_lines(sketch.written), "attributes:"]
     for column in found:
         labels = () if "taxonomy" in column.settings else column.values.labels
         lines += entry(column.name, column.settings, labels, column.values.recode)

@@ -34,6 +34,7 @@ from hedgerow.table.encode import MISSING_WORDS, plain_array, text_of
 
 __all__ = ["Guess", "guess_column"]
 
+_GAPS = 5  # of codes that nobody has
 _VALUES = 50  # more distinct values than this do not make a list that a person can check
 _MOST_DISTINCT = 20_000  # more of them than this are not looked at one by one
 _ALMOST = 0.9  # missing, from which a column is almost empty
@@ -168,6 +169,8 @@ def _by_shape(name: str, present: Any, distinct: Any, rules: Mapping[str, str]) 
     few = len(distinct) <= _VALUES
     code = pa.types.is_integer(present.type) and is_code(name)
     values = sorted(distinct.to_pylist()) if few else []  # numbers by size
+    if code and few and values[-1] - values[0] < min(2 * len(values) + _GAPS, _VALUES):
+        values = list(range(min(values[0], 1), values[-1] + 1))  # a code book has the others
     labels = list(dict.fromkeys(text_of(value) or "" for value in values))
     if not pa.types.is_string(present.type) and not code:
         found = _numeric(name, present, rules, ASK_ABOUT_ATTRIBUTE if doubtful else "")

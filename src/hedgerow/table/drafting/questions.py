@@ -37,6 +37,7 @@ __all__ = [
 Answers = Mapping[str, str]
 
 _GROUPED = 12  # more values than this are asked about groups
+_MANY = 12  # columns that are alike, from which regions had better not be divided by them
 _KINDS = ("number", "date", "values", "drop")
 NOBODY = "nobody"
 
@@ -291,6 +292,11 @@ def _about(group: list[Column], answers: Answers) -> Iterator[Question]:
                 key=f"groups of {name}", text=words.GROUPS, why=words.WHY_GROUPS, default="none",
                 columns=names,
             )  # fmt: skip
+    if kind != "drop" and len(group) > 1:
+        yield Question(
+            key=f"split of {name}", text=words.SPLIT, why=words.WHY_SPLIT,
+            default="no" if len(group) >= _MANY else "yes", choices=("yes", "no"), columns=names,
+        )  # fmt: skip
     if kind in ("number", "date", "values"):
         rules = ("error", "other", "drop")
         if answers.get("missing") == "each":
@@ -347,6 +353,8 @@ def _column_settings(column: Column, said: Answers) -> Settled:
         if f"format of {name}" in said:
             kept["format"] = json.dumps(said[f"format of {name}"])
     kept |= _rules(kind, name, settings, said)
+    if said.get(f"split of {name}") == "no":
+        kept["split"] = "never"
     if column.role == "class":
         kept["role"] = "class"
     return Settled(name=name, settings=kept, values=values)

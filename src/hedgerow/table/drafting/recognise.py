@@ -55,7 +55,7 @@ _SAYS = {
     "countries": r"countr|nation|land\b|cntry",
     "nace-2": r"nace|industr|sector|branch",
 }
-_FIT = 0.95  # of the different values
+_FIT, _FIT_SAID = 0.95, 0.8  # of the different values; where the name says what they are
 _FEW = 8  # different values that must be names, where the column's name says nothing
 
 
@@ -196,7 +196,10 @@ def known_list(name: str, labels: Sequence[str]) -> str | None:
             continue
         if known in ("us-states", "countries") and not letters:
             continue  # numbers are too often others
-        if len(labels) > 1 and sum(_fits(known, label) for label in labels) >= _FIT * len(labels):
+        if known.startswith("icd") and 2 * sum(len(label) > 2 for label in labels) < len(labels):
+            continue  # numbers of diagnoses
+        least = (_FIT_SAID if said else _FIT) * len(labels)
+        if len(labels) > 1 and sum(_fits(known, label) for label in labels) >= least:
             return known
     return None
 

@@ -133,8 +133,9 @@ def _choose_person(columns: Sequence[Column]) -> list[Column]:
 def families(columns: Sequence[Column]) -> list[list[Column]]:
     """Columns in groups that are alike, each column in one group, by the order of the first.
 
-    Two columns with the same three or more values make a family, and those between them whose
-    values are some of these belong to it: of many medicines, a few are never given in any dose.
+    Two columns with the same three or more values make a family, and those between and beside them
+    whose values are some of these belong to it: of many medicines, a few are never given in any
+    dose.
 
     Example:
         >>> def column(name, *labels):
@@ -142,7 +143,7 @@ def families(columns: Sequence[Column]) -> list[list[Column]]:
         >>> doses = ("down", "no", "up")
         >>> table = [column("a", *doses), column("b", "no"), column("c", *doses), column("d", "no")]
         >>> [[one.name for one in several] for several in families(table)]
-        [['a', 'b', 'c'], ['d']]
+        [['a', 'b', 'c', 'd']]
     """
     listed: dict[frozenset[str], list[int]] = {}
     for place, column in enumerate(columns):
@@ -153,12 +154,17 @@ def families(columns: Sequence[Column]) -> list[list[Column]]:
         free = [place for place in places if place not in member]
         if len(free) < 2:
             continue
-        inside = [
-            place for place in range(free[0], free[-1] + 1)
-            if place not in member and columns[place].role is None
-            and columns[place].guess.published and columns[place].guess.labels
-            and labels >= set(columns[place].guess.labels)
-        ]  # fmt: skip
+        fitting = {
+            place for place, column in enumerate(columns)
+            if column.guess.published and column.role is None and place not in member
+            and column.guess.labels and labels >= set(column.guess.labels)
+        }  # fmt: skip
+        first, last = free[0], free[-1]
+        while first - 1 in fitting:
+            first -= 1
+        while last + 1 in fitting:
+            last += 1
+        inside = sorted(fitting & set(range(first, last + 1)))
         if len(inside) >= _FAMILY:
             member |= dict.fromkeys(inside, inside)
     groups = []

@@ -66,6 +66,11 @@ WHY_GROUPS = (
     "Groups of values make better releases than a long list. Write North: a, b; South: c, d, or "
     "name a list or a file with a taxonomy."
 )
+SPLIT = "May regions be divided by them?"
+WHY_SPLIT = (
+    "Where many columns say little each, regions that are divided by them are hard to read. They "
+    "are counted in any case, and synthetic records have them."
+)
 SIGN = "Who confirms that all of this is public knowledge?"
 WHY_SIGN = (
     f"{PUBLIC} With your name the schema is signed off and can be published by. Without it, it "

@@ -85,6 +85,7 @@ def test_a_hospital_by_its_proposals_alone(tmp_path: Path) -> None:
               if isinstance(one, Categorical)}  # fmt: skip
     assert leaves["age"][:2] == ("[0-10)", "[10-20)") and leaves["age"][-1] == "[90-100)"
     assert leaves["examide"] == leaves["drug3"] and set(leaves["drug3"]) == set(DOSES)
+    assert found["drug3"].split == "never" and found["age"].split == "allowed"
     assert leaves["diabetesMed"] == ("No", "Yes")
     assert "Endocrine" in " ".join(found["diag_1"].taxonomy.labels)  # type: ignore[union-attr]
     assert isinstance(found["num_medications"], Numeric)
@@ -96,7 +97,7 @@ def test_columns_that_are_alike_are_asked_about_once() -> None:
     asked = questions(table, {})
     about = [question for question in asked if "examide" in question.columns]
     assert [question.key for question in about] == [
-        "together of drug0", "kind of drug0", "values of drug0",
+        "together of drug0", "kind of drug0", "values of drug0", "split of drug0",
     ]  # fmt: skip
     assert "23 columns alike" in about[0].text and not any(
         question.key.endswith("of drug7") for question in asked

@@ -117,6 +117,7 @@ def test_days_that_look_like_months_are_asked_about(monkeypatch: pytest.MonkeyPa
         ("origin", ["France", "Germany", "Poland", "Italy", "Chile", "Peru", "Japan", "India"],
          "countries"),
         ("NACE", ["C", "A", "Q"] * 10, "nace-2"),
+        ("number_diagnoses", ["1", "2", "9", "16"] * 10, None),
         ("grade", ["A", "B", "C"] * 10, None),
         ("room", ["101", "250", "428"] * 10, None),
         ("ward", ["CA", "DE", "AL"] * 10, None),
@@ -137,6 +138,12 @@ def test_constant_and_almost_empty_columns_could_as_well_be_dropped() -> None:
     flat = " ".join(text.replace("#", "").split())
     assert "It has one value only: drop it" in flat and "Almost all of its values are" in flat
     assert "same: {type: categorical" in text and "  seldom: {type: categorical" in text
+
+
+def test_codes_that_nobody_has_are_in_the_code_book() -> None:
+    found = guess_column("source_id", [pa.array([2, 3, 5, 9, 4] * 10)])
+    assert found.labels == [str(code) for code in range(1, 10)]
+    assert guess_column("job_code", [pa.array([11, 47, 92] * 10)]).labels == ["11", "47", "92"]
 
 
 def test_bounds_that_everybody_knows_and_round_ones() -> None:

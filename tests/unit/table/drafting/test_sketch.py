@@ -39,9 +39,9 @@ def test_a_class_of_few_numbers_has_them_as_labels() -> None:
 def test_columns_alike_are_a_family_even_if_some_values_never_occur() -> None:
     columns: dict[str, list[object]] = {f"drug{i}": DOSES * 10 for i in range(5)}
     columns |= {"drug5": ["No", "Steady"] * 20, "drug6": ["No"] * 40, "drug7": DOSES * 10}
-    columns |= {"change": ["No", "Ch"] * 20, "rest": ["No"] * 40}
+    columns |= {"drug8": ["No", "Up"] * 20, "change": ["No", "Ch"] * 20, "rest": ["No"] * 40}
     groups = families(sketch(**columns).columns)
-    assert [len(group) for group in groups] == [8, 1, 1]
+    assert [len(group) for group in groups] == [9, 1, 1]
     assert all(set(column.guess.labels) == set(DOSES) for column in groups[0])
     assert not any(column.dropped for column in groups[0])  # a constant among them stays
 

@@ -1,0 +1,156 @@
+"""Attributes that regions are not divided by, and constants, which cost nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import hedgerow
+from hedgerow.counting.engine import Domain
+from hedgerow.errors import SchemaError
+from hedgerow.measured.marginals import CellMap, Marginals
+from hedgerow.privacy.budget import UnitBudget
+from hedgerow.publish.marginals.shares import share_tables
+from hedgerow.schema import Schema
+from hedgerow.verification.diffmulti import _at_nodes
+from hedgerow.verification.prices import Failed
+from hedgerow.verification.steps import _Steps
+
+ROWS = 600
+
+
+def schema(never: bool = True, constants: bool = True) -> Schema:
+    split = {"split": "never"} if never else {}
+    one = {"type": "categorical", "values": ["x"]}
+    columns: dict[str, Any] = {
+        "age": {"type": "numeric", "low": 0, "high": 99},
+        "same": one,
+        "drug": {"type": "categorical", "values": ["no", "up", "down"], **split},
+        "dose": {"type": "numeric", "low": 0, "high": 9, **split},
+        "flat": {"type": "numeric", "low": 3, "high": 4, "step": 5},
+        "ill": {"type": "boolean", "role": "class"},
+    }
+    if not constants:
+        del columns["same"], columns["flat"]
+    return Schema.from_dict({"name": "x", "unit": "row", "attributes": columns})
+
+
+def table() -> pa.Table:
+    return pa.table({
+        "age": [i % 100 for i in range(ROWS)], "same": ["x"] * ROWS,
+        "drug": [("no", "up", "down")[i % 3] for i in range(ROWS)],
+        "dose": [i % 10 for i in range(ROWS)], "flat": [3] * ROWS,
+        "ill": [i % 10 < 4 for i in range(ROWS)],
+    })  # fmt: skip
+
+
+def publish(method: Any, **more: Any) -> Any:
+    known = schema(**more)
+    data = table().select([one.name for one in known.columns])
+    return hedgerow.publish(data, known, method, epsilon=20)
+
+
+METHODS = [
+    hedgerow.DiffMulti(),
+    hedgerow.DiffMulti(marginals=False, schedule="paper", specialisations=20, depth=6),
+    hedgerow.DiffGen(specialisations=8),
+    hedgerow.DiffGen(schedule="paper", specialisations=4),
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_regions_are_not_divided_by_it_and_verify_agrees(method: Any, tmp_path: Path) -> None:
+    release = publish(method)
+    partition, names = release.partition, [one.name for one in release.schema.attributes]
+    divided = {names[place] for place in partition.divided}
+    assert divided <= {"age"}
+    release.save(tmp_path / "release")
+    assert hedgerow.verify(tmp_path / "release").ok
+    assert set(release.synthesize().to_pydict()["same"]) == {"x"}
+
+
+def test_no_part_of_it_is_a_candidate() -> None:
+    domain = Domain.of(schema())
+    whole = domain.sizes[None, :]
+    found = domain.splittable(np.zeros_like(whole), whole, domain.root[None, :])
+    assert found.tolist() == [[True, False, False, False, False]]
+
+
+def test_verify_refuses_regions_that_are_divided_by_it() -> None:
+    grown = publish(hedgerow.DiffGen(specialisations=8), never=False)
+    assert {2, 3} & grown.partition.divided
+    with pytest.raises(Failed, match="never split"):
+        _Steps.of(grown.partition, schema())
+    tree = publish(hedgerow.DiffMulti(marginals=False, specialisations=30), never=False)
+    if {2, 3} & tree.partition.divided:
+        with pytest.raises(Failed, match="never split"):
+            _at_nodes(replace(tree, schema=schema()), tree.partition, {}, [])
+
+
+def test_a_constant_takes_no_share_of_the_tables() -> None:
+    release = publish(hedgerow.DiffMulti())
+    (one_way,) = (m for m in release.measurements if m.name == "one_way")
+    assert one_way.max_contribution == 4  # age, drug, dose and the class
+    cells = CellMap.of(release.schema)
+    assert not set(one_way.where) & {cells.start[1], cells.start[4]}
+    assert [len(counts) > 0 for counts in release.marginals.single] == [
+        True, False, True, True, False,
+    ]  # fmt: skip
+    plain = publish(hedgerow.DiffMulti(), constants=False)
+    (other,) = (m for m in plain.measurements if m.name == "one_way")
+    assert one_way.variance[0] == pytest.approx(other.variance[0], rel=0.1)  # 2.25 times otherwise
+    everybody, total = release.count(["same = x", "age >= 0"]).estimate
+    assert everybody == pytest.approx(total)
+
+
+def test_shares_are_those_of_a_schema_without_constants() -> None:
+    budget = UnitBudget("epsilon", Fraction(1, 1000), 1000)
+    for rows in (50, 500, 5_000, 500_000):
+        one = share_tables(schema(), budget, 900, rows)
+        other = share_tables(schema(constants=False), budget, 900, rows)
+        assert replace(one, counted=0) == replace(other, counted=0)
+        assert len(CellMap.of(schema()).tables(one.counted)) == other.counted
+
+
+def test_releases_that_counted_constants_are_still_read() -> None:
+    release = publish(hedgerow.DiffMulti())
+    cells = CellMap.of(release.schema)
+    every = cells.numbers(range(5))
+    old = []
+    for m in release.measurements:
+        if m.name == "one_way":
+            values = np.full((len(every), 1), ROWS)
+            values[np.isin(every, m.where)] = m.values
+            m = replace(m, where=every, values=values, units=np.full(len(every), m.units[0]))
+        old.append(m)
+    found = Marginals.of(release.schema, old)
+    assert found is not None and found.single[1].tolist() == [ROWS]
+    known = Marginals.of(release.schema, release.measurements)
+    assert known is not None and found.single[3].tolist() == known.single[3].tolist()
+
+
+def test_attributes_that_are_all_constant_are_counted() -> None:
+    cells = CellMap.of(Schema.from_dict({"name": "x", "unit": "row", "attributes": {
+        "same": {"type": "categorical", "values": ["x"]}}}))  # fmt: skip
+    assert cells.tables(1) == [0]
+
+
+def test_the_class_cannot_be_kept_from_splitting() -> None:
+    document = {"name": "x", "unit": "row", "attributes": {
+        "age": {"type": "numeric", "low": 0, "high": 9},
+        "ill": {"type": "boolean", "role": "class", "split": "never"}}}  # fmt: skip
+    with pytest.raises(SchemaError, match="never divided by the class"):
+        Schema.from_dict(document)
+
+
+def test_the_key_is_part_of_the_schema() -> None:
+    one = schema()
+    assert Schema.from_dict(one.to_dict()) == one and "split: never" in one.to_yaml()
+    assert "split" not in str(schema(never=False).to_dict())
+    assert one.hash != schema(never=False).hash
