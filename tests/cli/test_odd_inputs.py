@@ -10,6 +10,7 @@ import datetime
 import gzip
 import io
 import re
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -260,3 +261,24 @@ def test_a_folder(hedge: Hedge, tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     done = hedge("check", tmp_path / "s.yaml", "--data", tmp_path / "d")
     assert done.exit_code == 4 and "folder or pattern without a Parquet file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("start", "kind"),
+    [
+        (b"$FL2@(#) SPSS DATA FILE", "SPSS"),
+        (b"<stata_dta><header>", "Stata"),
+        (b"s\2\1\0", "Stata"),
+    ],
+)
+def test_files_of_statistics_programs(
+    start: bytes, kind: str, hedge: Hedge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the package that reads them they are refused, and the ways out are told."""
+    monkeypatch.setitem(sys.modules, "pyreadstat", None)
+    (tmp_path / "s.yaml").write_text(f"name: odd\nunit: row\nattributes:\n{AGE}")
+    (tmp_path / "d.sav").write_bytes(start)
+    done = hedge("check", tmp_path / "s.yaml", "--data", tmp_path / "d.sav")
+    words = " ".join(done.stderr.split())
+    assert done.exit_code == 2 and f"d.sav: this is a {kind} file" in words
+    assert "hedgerow[stats]" in words and f"export the data as CSV in {kind}" in words

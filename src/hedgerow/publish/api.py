@@ -68,8 +68,8 @@ def publish(
     set aside before data is read.
 
     Args:
-        source: The path of a CSV or Parquet file, a folder or pattern of Parquet files, the
-            address of such, a `Database`, or an Arrow, pandas or Polars frame.
+        source: The path of a CSV file, a workbook or a Parquet file, a folder or pattern of
+            Parquet files, the address of such, a `Database`, or an Arrow, pandas or Polars frame.
         schema: The public schema, the path of its file, or a dictionary of the same shape.
         method: Which method, with its settings, such as `hedgerow.DiffMulti(depth=4)`, or its name,
             such as "diffmulti"; DiffMulti by default, DiffPart for transactions.

@@ -86,9 +86,9 @@ def read(
     for the eyes of whoever holds the data.
 
     Args:
-        source: The path of a CSV (also gzipped) or Parquet file, a folder or pattern of Parquet
-            files, the address of such, a `Database`, or an Arrow, pandas or Polars frame, or any
-            other that narwhals knows.
+        source: The path of a CSV (also gzipped or zipped) file, a workbook or a Parquet file, a
+            folder or pattern of Parquet files, the address of such, a `Database`, or an Arrow,
+            pandas or Polars frame, or any other that narwhals knows.
         schema: The public schema.
         delimiter: The delimiter of a CSV file, if its first line is not to tell it.
         line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record

@@ -47,8 +47,8 @@ def publish(
     data: Annotated[
         str,
         typer.Argument(
-            help="The private data: CSV (also .gz), items, Parquet (also a folder, a pattern or an "
-            "address), postgresql://... or duckdb:///..."
+            help="The private data: CSV (also .gz, .zip), workbook, items, Parquet (also a folder, "
+            "a pattern or an address), postgresql://... or duckdb:///..."
         ),
     ],
     schema: SchemaFile,
