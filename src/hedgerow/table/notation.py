@@ -43,24 +43,25 @@ MISSING, BELOW, ABOVE, STRANGE = -1, -2, -3, -4
 COMMA, EITHER, POINT, GROUPS, SIGN, NEAR = -5, -6, -7, -8, -9, -10
 SLASHES, DOTS, SERIAL, PACKED, NAMED, SHORT = -11, -12, -13, -14, -15, -16
 
+# what to tell of columns that hold such texts
 WAYS = {
-    COMMA: 'Numbers there have a comma: if it is a decimal comma, declare `decimal: ","`.',
-    EITHER: 'Numbers there have a comma: declare `thousands: ","` if it separates thousands, or '
+    COMMA: 'Numbers in {} have a comma: if it is a decimal comma, declare `decimal: ","`.',
+    EITHER: 'Numbers in {} have a comma: declare `thousands: ","` if it separates thousands, or '
     '`decimal: ","` if it is a decimal comma.',
-    POINT: "Whole numbers are expected, and some there have a point before three digits: declare "
+    POINT: "Whole numbers are expected, and some in {} have a point before three digits: declare "
     '`thousands: "."` if it separates thousands, or `decimal: "."` if it is a decimal point.',
-    GROUPS: "Numbers there have digits in groups: declare what separates them, such as "
+    GROUPS: "Numbers in {} have digits in groups: declare what separates them, such as "
     '`thousands: ","`, and the decimal sign if it is a comma, `decimal: ","`.',
-    SIGN: "Numbers there have a sign such as % or $: leave it out in the data.",
-    NEAR: "Values there differ from values of the schema only in case or spaces: write "
+    SIGN: "Numbers in {} have a sign such as % or $: leave it out in the data.",
+    NEAR: "Values in {} differ from values of the schema only in case or spaces: write "
     "`ignore: [case, spaces]` if that does not matter.",
-    SLASHES: 'Dates there have slashes or hyphens: declare `format: "%m/%d/%Y"` if the month comes '
+    SLASHES: 'Dates in {} have slashes or hyphens: declare `format: "%m/%d/%Y"` if the month comes '
     'first, or `format: "%d/%m/%Y"` if the day does.',
-    DOTS: 'Dates there have points: declare `format: "%d.%m.%Y"`.',
-    SERIAL: "Dates there seem to be serial days of a spreadsheet: declare `format: excel`.",
-    PACKED: 'Dates there are eight digits: declare `format: "%Y%m%d"`.',
-    NAMED: 'Dates there have the name of a month: declare, for example, `format: "%d-%b-%Y"`.',
-    SHORT: "Years there have two digits, which do not tell the century: write four in the data.",
+    DOTS: 'Dates in {} have points: declare `format: "%d.%m.%Y"`.',
+    SERIAL: "Dates in {} seem to be serial days of a spreadsheet: declare `format: excel`.",
+    PACKED: 'Dates in {} are eight digits: declare `format: "%Y%m%d"`.',
+    NAMED: 'Dates in {} have the name of a month: declare, for example, `format: "%d-%b-%Y"`.',
+    SHORT: "Years in {} have two digits, which do not tell the century: write four in the data.",
 }
 _NUMBER_SHAPES = (
     (re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.A), EITHER),

@@ -124,8 +124,11 @@ class Report:
 
     def _ways(self, *columns: str) -> list[str]:
         """What to declare, for what columns hold and nothing declares."""
-        shapes = [shape for column in columns for shape in self.shapes.get(column, ())]
-        return [WAYS[shape] for shape in dict.fromkeys(shapes)]
+        found: dict[int, list[str]] = {}
+        for column in columns:
+            for shape in self.shapes.get(column, ()):
+                found.setdefault(shape, []).append(repr(column))
+        return [WAYS[shape].format(", ".join(names)) for shape, names in found.items()]
 
 
 def _nothing(attribute: Attribute, kind: str) -> str:
