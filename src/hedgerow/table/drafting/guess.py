@@ -50,11 +50,12 @@ _NUMBER = r"^[+-]?(0|[1-9]\d*)(\.\d+)?$"
 _WRITTEN = {  # by the shape that most values have
     _NUMBER: "Most of its values are numbers, and some are not: to publish "
     "it, write {type: numeric, low: ..., high: ..., missing: other, outside: other}.",
-    r"^[+-]?\d+,\d+$": "Most of its values have a decimal comma: to publish it as numbers, write "
-    "points in the data (1.5 and not 1,5), and {type: numeric, low: ..., high: ..., step: ...}.",
+    r"^[+-]?\d+,\d+$": "Most of its values have a decimal comma, and some are no numbers: to "
+    'publish it, write {type: numeric, low: ..., high: ..., step: ..., decimal: ",", missing: '
+    "other, outside: other}.",
     r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b": "Most of its values look like dates: to publish it, "
-    "write all of them as year-month-day in the data (2024-01-31), and {type: numeric, low: ..., "
-    "high: ..., step: 7}.",
+    'write {type: numeric, low: ..., high: ..., step: 7, format: "%d.%m.%Y", missing: other, '
+    "outside: other} with their format.",
 }
 _SPELLINGS = "It is written in several ways, which the rules merge."
 _GROUPS = "Its commas or points were taken for separators of thousands: is that so?"
@@ -142,7 +143,7 @@ def _values(name: str, present: Any, distinct: Any, rules: Mapping[str, str]) ->
     if (known := known_list(name, labels)) is not None:
         settings = {"type": "categorical", "taxonomy": known, "outside": "other", **rules}
         return Guess(settings=settings, comment=f"Its values are those of the list {known}.")
-    if not pa.types.is_string(present.type) or len(labels) < 2 or not _declares():
+    if not pa.types.is_string(present.type) or len(labels) < 2:
         return None
     if (written := notation(labels)) is not None:
         return _noted(name, present, rules, *written)
@@ -197,13 +198,6 @@ def _noted(
     told = found.comment if certain else f"{_GROUPS} {found.comment}".strip()
     quoted = {key: f'"{sign}"' for key, sign in signs.items()}
     return replace(found, settings={**found.settings, **quoted, **rules}, labels=(), comment=told)
-
-
-def _declares() -> bool:
-    """Whether dates and numbers in other notations can be declared in a schema."""
-    from hedgerow.schema.model import NumericModel  # slow to import
-
-    return "format" in NumericModel.model_fields
 
 
 def _categorical(

@@ -6,9 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hedgerow.schema import Categorical, Schema
+from hedgerow.schema import Categorical, Numeric, Schema
 from hedgerow.table import draft_schema, read
-from hedgerow.table.drafting import guess
 from hedgerow.table.drafting.draft_items import NO_UNIT
 from hedgerow.table.drafting.guess import guess_column
 from hedgerow.table.drafting.recognise import date_formats, known_list, ordered, truth_values
@@ -90,17 +89,15 @@ def test_truth_values_are_still_truth_values() -> None:
         ("December 31, 1999", "%b %d, %Y"),
     ],
 )
-def test_dates_in_common_formats(monkeypatch: pytest.MonkeyPatch, text: str, form: str) -> None:
+def test_dates_in_common_formats(text: str, form: str) -> None:
     assert date_formats([text]) == [form]
-    monkeypatch.setattr(guess, "_declares", lambda: True)
     earlier = text.replace("1999", "1989")
     settings = guess_column("seen", [pa.array([text, None, earlier])]).settings
     assert settings is not None and settings["format"] == f'"{form}"'
     assert settings["high"] == "1999-12-31"
 
 
-def test_days_that_look_like_months_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guess, "_declares", lambda: True)
+def test_days_that_look_like_months_are_asked_about() -> None:
     found = guess_column("seen", [pa.array(["01/02/2020", "03/04/2021"])])
     assert "%d/%m/%Y would fit too" in found.comment
 
@@ -169,9 +166,21 @@ def test_bounds_that_everybody_knows_and_round_ones() -> None:
     ],
 )
 def test_numbers_in_other_notations_are_declared(
-    monkeypatch: pytest.MonkeyPatch, values: list[str], signs: dict[str, str], high: str
+    values: list[str], signs: dict[str, str], high: str
 ) -> None:
-    monkeypatch.setattr(guess, "_declares", lambda: True)
     settings = guess_column("amount", [pa.array(values)]).settings
     assert settings is not None and settings["high"] == high
     assert {key: settings[key] for key in ("decimal", "thousands") if key in settings} == signs
+
+
+def test_what_is_declared_is_read(tmp_path: Path) -> None:
+    data, path = tmp_path / "visits.csv", tmp_path / "s.yaml"
+    lines = [f"{i % 28 + 1}.{i % 12 + 1}.{1990 + i % 9};{i % 50},{i % 10}" for i in range(200)]
+    data.write_text("seen;dose\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    path.write_text(draft_schema(data).replace(NO_UNIT, "row"), encoding="utf-8")
+    table = read(data, Schema.load(path))
+    seen, dose = table.schema.attributes
+    assert isinstance(seen, Numeric) and isinstance(dose, Numeric)
+    assert (seen.format, dose.decimal) == ("%d.%m.%Y", ",")
+    assert str(seen.edge(int(table.codes[0, 0]))) == "1990-01-01"
+    assert float(dose.edge(int(table.codes[13, 1]))) == 13.3
