@@ -231,10 +231,10 @@ def _tidy(name: str, parts: Sequence[Any]) -> Any:
         return _whole_if_possible(array)
     if not pa.types.is_string(array.type):
         return array
-    texts = pc.utf8_trim_whitespace(array)
+    written = pc.utf8_trim_whitespace(array)
     words = pa.array(sorted(MISSING_WORDS), pa.string())
-    gone = pc.is_in(pc.utf8_lower(texts), value_set=words)
-    texts = pc.if_else(gone, pa.scalar(None, pa.string()), texts)
+    gone = pc.is_in(pc.utf8_lower(written), value_set=words)
+    texts = pc.if_else(gone, pa.scalar(None, pa.string()), written)
     # Digits after a leading zero are a code (a post code, say), not a number.
     if pc.any(pc.match_substring_regex(texts, r"^[+-]?0\d")).as_py():
         return texts
@@ -246,7 +246,8 @@ def _tidy(name: str, parts: Sequence[Any]) -> Any:
         if pa.types.is_floating(kind) and not pc.all(pc.is_finite(cast)).as_py():
             continue
         return cast
-    return texts
+    # Beside other words, None may well be one: nothing was measured, nothing was taken.
+    return pc.if_else(pc.equal(written, "None"), written, texts)
 
 
 def _written(present: Any) -> str:

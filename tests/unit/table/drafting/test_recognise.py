@@ -143,6 +143,13 @@ def test_codes_that_nobody_has_are_in_the_code_book() -> None:
     assert guess_column("job_code", [pa.array([11, 47, 92] * 10)]).labels == ["11", "47", "92"]
 
 
+def test_none_is_a_word_beside_words_and_missing_beside_numbers() -> None:
+    found = guess_column("glucose", [pa.array(["None", "Norm", ">200", "None", "?"] * 9)])
+    assert set(found.labels) == {"None", "Norm", ">200"}
+    found = guess_column("dose", [pa.array(["None", "1", "20", "None"] * 9)])
+    assert found.settings is not None and found.settings["type"] == "numeric"
+
+
 def test_bounds_that_everybody_knows_and_round_ones() -> None:
     def bounds(name: str, *values: float) -> tuple[str, ...]:
         settings = guess_column(name, [pa.array(values)]).settings
