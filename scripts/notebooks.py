@@ -98,7 +98,8 @@ def as_markdown(book: dict[str, Any]) -> str:
                 picture = f'<img alt="" src="data:image/png;base64,{data["image/png"].strip()}">'
                 parts.append(f"```{{raw}} html\n{picture}\n```\n")
             elif "text/html" in data:
-                parts.append(f"```{{raw}} html\n{''.join(data['text/html'])}\n```\n")
+                table = f'<div style="overflow-x:auto">{"".join(data["text/html"])}</div>'
+                parts.append(f"```{{raw}} html\n{table}\n```\n")
             else:
                 parts.append(f"```text\n{''.join(data['text/plain'])}\n```\n")
     return "\n".join(parts)
