@@ -56,3 +56,9 @@ def test_raw_data_comes_with_a_warning(
 def test_mistakes(hedge: Hedge, published: Path, more: list[str], words: str) -> None:
     done = hedge("compare", published, *more)
     assert done.exit_code == 2 and words in done.stderr
+
+
+def test_a_table_and_transactions_have_nothing_in_common(hedge: Hedge) -> None:
+    golden = Path(__file__).parents[1] / "golden"
+    done = hedge("compare", golden / "diffmulti-tuned-3", golden / "diffpart-tuned-3")
+    assert done.exit_code == 2 and "have no numbers in common" in done.stderr

@@ -74,3 +74,11 @@ def test_mistakes(hedge: Hedge, published: Path, more: list[str], words: str) ->
 def test_nothing_is_written_into_a_release(hedge: Hedge, published: Path) -> None:
     done = hedge("dossier", published, "--out", published / "d.html")
     assert done.exit_code == 2
+
+
+def test_a_name_without_an_ending(hedge: Hedge, tmp_path: Path) -> None:
+    golden = Path(__file__).parents[1] / "golden" / "diffmulti-tuned-3"
+    done = hedge("dossier", golden, "--out", tmp_path / "dos")
+    assert done.exit_code == 2 and "has no ending" in done.stderr and "dos.html" in done.stderr
+    hedge("dossier", golden, "--out", tmp_path / "dos.md")
+    assert "`" not in (tmp_path / "dos.md").read_text(encoding="utf-8")

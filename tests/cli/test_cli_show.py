@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import hedgerow
@@ -194,7 +195,7 @@ def test_many_classes_fit_a_narrow_terminal(
     done = hedge("show", tmp_path / "r", "--plot", tmp_path / "r.svg")
     assert done.exit_code == 0, done.stderr
     first = largest(Release.load(tmp_path / "r"), 1)[0]
-    assert f"count: {first.total}\n" in done.stdout and "…" not in done.stdout
+    assert f"people: {first.total}\n" in done.stdout and "…" not in done.stdout
     monkeypatch.setenv("COLUMNS", "80")
     done = hedge("show", tmp_path / "r")
     assert f" {first.total} " in done.stdout and "…" not in done.stdout
@@ -235,3 +236,15 @@ def test_regions_have_errors_and_numbers_have_bands(hedge: Hedge, published: Pat
     assert facts["bands"]["age"][:2] == ["18", "19"] and facts["bands"]["bmi"][-1] == "other"
     errors = release.generalized("arrow")["give_or_take"].to_pylist()
     assert errors == np.ceil(np.round(release.count_errors.ravel(), 6)).tolist()
+
+
+def test_groups_that_were_counted_are_named(hedge: Hedge, tmp_path: Path) -> None:
+    codes = pa.array(["428", "401", "E888", "250"] * 300)
+    columns = {"icd": {"type": "categorical", "taxonomy": "icd-9-cm"}, "a": {"type": "boolean"}}
+    schema = hedgerow.Schema.from_dict({"name": "x", "unit": "row", "attributes": columns})
+    rows = pa.table({"icd": codes, "a": [True, False] * 600})
+    hedgerow.publish(rows, schema, epsilon=1).save(tmp_path / "out")
+    told = hedge("show", tmp_path / "out").stdout
+    assert "was counted in groups" in told and "Circulatory" in told.split("in groups")[1]
+    groups = json.loads(hedge("show", tmp_path / "out", "--json").stdout)["groups"]
+    assert list(groups) == ["icd"] and "Circulatory" in groups["icd"]

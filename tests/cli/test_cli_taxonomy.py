@@ -75,3 +75,9 @@ def test_schemas_are_compared_by_what_they_mean(hedge: Hedge, tmp_path: Path) ->
     assert told["differences"][0]["about"] == "a"
     assert hedge("schema", "patch", old, new).exit_code == 2
     assert hedge("schema", "diff", old, tmp_path / "no.yaml").exit_code == 3
+
+
+def test_schema_says_what_to_type(hedge: Hedge) -> None:
+    done = hedge("schema", "old.yaml", "new.yaml")
+    assert done.exit_code == 2 and "hedgerow schema diff old.yaml new.yaml" in done.stderr
+    assert "schema diff OLD NEW" in hedge("schema", "diff", "old.yaml").stderr

@@ -231,12 +231,12 @@ def _public(release: Release) -> tuple[Part, ...]:
 
 
 def _mechanisms(release: Release) -> tuple[Part, ...]:
-    per = "amount" if release.schema.person is None else "amount, per row"
+    per = words.spent_of(release.schema)
     spent = tuple(tuple(row) for row in words.spending(release.ledger))
     settings = ", ".join(f"{key} {_shown(value)}" for key, value in release.settings.items())
     return (
         mechanisms(release),
-        Grid("What the budget was spent on, on any one path", ("on", "of", per), spent),
+        Grid("What the budget was spent on", ("what for", "budget", per), spent),
         f"Settings: {settings}. They were to be chosen without looking at the data.",
     )
 
@@ -320,7 +320,7 @@ def _verification(verdict: Verdict) -> tuple[Part, ...]:
     held = sum(check.ok for check in verdict.checks)
     recomputed = words.strength(verdict.epsilon or Fraction(0), verdict.delta)
     first = (
-        f"`hedgerow verify` recomputed what was spent from the release alone: {recomputed}. "
+        f"“hedgerow verify” recomputed what was spent from the release alone: {recomputed}. "
         if verdict.epsilon is not None
         else "What was spent could not be recomputed. "
     )

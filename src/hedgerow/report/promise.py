@@ -273,7 +273,7 @@ def budget(release: Release, sound: bool) -> Safe | None:
         tag("li", tag("i", class_=f"c{place % _COLOURS + 1}"), f"{purpose} ({share:.1%})")
         for place, (purpose, share) in enumerate(parts)
     ]
-    per = "amount" if release.schema.person is None else "amount, per row"
+    per = words.spent_of(release.schema)
     return join(
         [
             tag(
@@ -287,7 +287,7 @@ def budget(release: Release, sound: bool) -> Safe | None:
             tag("ul", *key, class_="key"),
             table(
                 "Spent on the way from everybody to a published number",
-                ["on", "of", per],
+                ["what for", "budget", per],
                 spent,
                 {2},
             ),

@@ -12,6 +12,7 @@ from hedgerow.errors import ReleaseError
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
+    from hedgerow.schema import Schema
 
 __all__ = [
     "caution",
@@ -24,6 +25,7 @@ __all__ = [
     "purposes",
     "regions",
     "spending",
+    "spent_of",
     "strength",
     "times",
     "unmeasured",
@@ -75,6 +77,11 @@ def decimal(value: Fraction) -> str:
 def purpose_words(purpose: str) -> str:
     """What a purpose of the ledger means."""
     return _PURPOSES.get(purpose, purpose)
+
+
+def spent_of(schema: Schema) -> str:
+    """The heading above what was spent; a person with several rows may lose it for each."""
+    return f"at most, for any one {'row' if schema.items is None else 'record'}"
 
 
 def strength(epsilon: Fraction | None, delta: Fraction | None) -> str:

@@ -35,7 +35,7 @@ from hedgerow.schema.model import (
     SchemaModel,
 )
 from hedgerow.schema.nodes import Items, Node, Text, from_python
-from hedgerow.schema.schema import BOTH, Person, Schema, unit_fault
+from hedgerow.schema.schema import BOTH, NO_UNIT, Person, Schema, unit_fault
 from hedgerow.schema.taxonomies.shared import Shared, read_shared
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 from hedgerow.schema.written import Layout, format_fault, notation_fault
@@ -70,6 +70,7 @@ class _Builder:
     lines: dict[tuple[str, ...], int | None] = field(default_factory=dict)
     shared: dict[str, Shared] = field(default_factory=dict)
     written: FileModel = _AS_USUAL
+    partial: bool = False  # what pydantic complained about was left out
 
     def build(self, node: Node) -> Schema:
         document = self._plain(node, ())
@@ -77,8 +78,8 @@ class _Builder:
             model = SchemaModel.model_validate(document)
         except ValidationError as error:
             report_complaints(error, self.lines, self.file, self.report)
-            raise_faults(self.report.faults)
-            raise AssertionError from error  # every complaint is a fault
+            self.partial = True
+            model = self._without(document, error)
         self._attributes_or_items(model)
         own = Shared(model.taxonomies, self.file, self.folder)
         self.shared = read_shared(own, model.include, self.lines, self.report)
@@ -152,6 +153,22 @@ class _Builder:
             warnings=tuple(map(str, merged(self.report.warnings))),
         )
 
+    def _without(self, document: Any, error: ValidationError) -> SchemaModel:
+        """The rest of a document with faults, so that those of the rest are told with them."""
+        for complaint in error.errors(include_url=False):
+            first, *below = complaint["loc"] or ("",)
+            within = document.get("attributes") if first == "attributes" and below else document
+            if isinstance(within, dict):
+                within.pop(below[0] if first == "attributes" and below else first, None)
+        try:
+            rest = SchemaModel.model_validate(document)
+        except ValidationError:
+            raise_faults(self.report.faults)
+            raise AssertionError from error  # every complaint is a fault
+        if not rest.attributes and rest.items is None:
+            raise_faults(self.report.faults)
+        return rest
+
     def _name(self, model: SchemaModel) -> None:
         line = self.lines.get(("name",))
         if not model.name.strip():
@@ -188,11 +205,13 @@ class _Builder:
 
     def _unit(self, model: SchemaModel, person: str | None) -> None:
         wrong = unit_fault(model.unit, person, items=model.items is not None)
-        if wrong is not None:
+        if self.report.faults and ("unit",) not in self.lines:  # else it may come later
+            wrong = NO_UNIT
+        if wrong is not None and not (self.partial and person is None and model.unit):
             self.report.fault(*wrong, self.file, self.lines.get(("unit",)))
 
     def _attributes_or_items(self, model: SchemaModel) -> None:
-        given = model.model_fields_set
+        given, before = model.model_fields_set, len(self.report.faults)
         if {"attributes", "items"} <= given:
             self.report.fault(*BOTH, self.file, self.lines.get(("items",)))
         elif "items" in given and model.items is None:
@@ -201,7 +220,8 @@ class _Builder:
         elif not {"attributes", "items"} & given:
             hint = "Add the columns below a line  attributes:, or for transactions a line  items:."
             self.report.fault("the key 'attributes' is missing", hint, self.file)
-        raise_faults(self.report.faults)
+        if len(self.report.faults) > before:  # there is nothing to go on with
+            raise_faults(self.report.faults)
 
     def _plain(self, node: Node, place: tuple[str, ...]) -> Any:
         """What pydantic sees of the document; remembers the line of each key."""

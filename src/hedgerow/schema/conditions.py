@@ -149,6 +149,8 @@ class Labels:
         found = spans.get(item.text) or spans.get(unicodedata.normalize("NFC", item.text))
         if found is None and self.attribute.boolean:
             found = spans.get(_TRUTHS.get(item.text.casefold(), ""))
+        if found is None and self.attribute.reading:
+            found = self._as_in_data(item.text.strip())
         if found is None:
             raise Misread(
                 f"{name!r} has no value or group {item.text!r}",
@@ -157,6 +159,26 @@ class Labels:
                 item.end,
             )
         return float(found[0]), float(found[1])
+
+    def _as_in_data(self, text: str) -> tuple[int, int] | None:
+        """What data would become that is written like this, or a group but for what is ignored.
+
+        A rule for all others is left out: any slip of the pen would be one of those.
+        """
+        reading = self.attribute.reading
+        form = reading.form(text)
+        leaf = self._forms.get(form) or reading.pattern(form)
+        return self._spans.get(leaf or self._alike.get(reading.alike(text), ""))
+
+    @cached_property
+    def _forms(self) -> dict[str, str]:
+        leaves = self.attribute.taxonomy.leaves
+        return {form: leaves[code] for form, code in self.attribute.reading.forms(leaves).items()}
+
+    @cached_property
+    def _alike(self) -> dict[str, str]:
+        labels = self.attribute.taxonomy.labels
+        return {self.attribute.reading.alike(label): label for label in reversed(labels)}
 
     def _in_bands(self, grid: Numeric, item: Item) -> tuple[float, float]:
         """The bands of a class of numbers that an interval consists of."""

@@ -17,7 +17,16 @@ from typing import Any
 from hedgerow.errors import UsageError
 from hedgerow.schema.attributes import Numeric
 from hedgerow.schema.conditions import Intervals, Labels, Numbers, merged, overlap, suggest
-from hedgerow.schema.grammar import Item, Misread, Span, Word, no_logic, read_condition, split
+from hedgerow.schema.grammar import (
+    Item,
+    Misread,
+    Span,
+    Word,
+    no_logic,
+    quoted,
+    read_condition,
+    split,
+)
 from hedgerow.schema.schema import Schema
 
 __all__ = ["Intervals", "Query", "Vocabulary", "query_lines", "read_queries"]
@@ -126,6 +135,7 @@ class Vocabulary:
                     self._read[part] = known
                 self._add(found, *known, len(part))
             except Misread as error:
+                error.hint = self._unquoted(part) or error.hint
                 raise _pointing(error, text, start) from None
         return self._query(found)
 
@@ -183,6 +193,11 @@ class Vocabulary:
             else:
                 part += _AND  # perhaps a label that holds one
         return [] if part else parts
+
+    def _unquoted(self, part: str) -> str | None:
+        """A hint where a name needs quotes and has none."""
+        names = [name for name in self._places if name in part and quoted(name) not in part]
+        return f"The name needs quotes: {quoted(max(names, key=len))}." if names else None
 
     def _resolve(self, name: Word, items: tuple[Item, ...]) -> tuple[int, Intervals]:
         place = self._place(name)

@@ -34,7 +34,7 @@ from hedgerow.schema.taxonomies.trees import DEFAULT_ROOT
 from hedgerow.schema.written import Layout
 from hedgerow.settings import check_fields
 
-__all__ = ["BOTH", "Person", "Schema", "Unit", "refuse_no_unit", "unit_fault"]
+__all__ = ["BOTH", "NO_UNIT", "Person", "Schema", "Unit", "refuse_no_unit", "unit_fault"]
 
 Unit = Literal["row", "person"]
 
@@ -317,6 +317,12 @@ def unit_fault(unit: str | None, person: str | None, items: bool) -> tuple[str, 
             f"Write `unit: person`; or, only if each row is a different person, {way}.",
         )
     return None
+
+
+NO_UNIT = (
+    "the unit of protection is missing: whom epsilon is for",
+    "Write `unit: row` if every row or record is a different person, else `unit: person`.",
+)
 
 
 def refuse_no_unit(schema: Schema) -> None:

@@ -23,6 +23,7 @@ from hedgerow.verification.rules import Rules, Stated
 __all__ = ["entries", "order", "paths", "region_rules", "shaped", "spending"]
 
 _MOST_ROWS_PER_PERSON = 10**6
+_SHORT = 1000  # a fraction with a smaller denominator is shown as it is
 _CONVERSION = ("rho", "epsilon", "delta")
 _COVERED = {
     "table": "the regions cover the whole domain once",
@@ -146,10 +147,15 @@ def spending(stated: Stated) -> tuple[str, Fraction, Fraction]:
     if rows == 1:
         return f"recomputed from the ledger: {total}", epsilon, delta
     words = (
-        f"recomputed from the ledger: epsilon {in_words(epsilon)} for a row and {total} for a "
-        f"person with {rows} rows"
+        f"recomputed from the ledger: {total} for a person with {rows} rows, each of which is "
+        f"counted with epsilon {_exact(epsilon)}"
     )
     return words, epsilon * rows, delta
+
+
+def _exact(number: Fraction) -> str:
+    """A number as it is, if it is short: rounded up, the parts would exceed the whole."""
+    return str(number) if number.denominator < _SHORT else in_words(number)
 
 
 def order(release: MeasuredRelease) -> str:

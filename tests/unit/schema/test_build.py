@@ -144,7 +144,27 @@ def test_all_faults_come_at_once_up_to_ten(tmp_path: Path) -> None:
         load(tmp_path, bad)
     text = str(caught.value)
     assert [f"'c{i}'" in text for i in range(12)] == [True] * 10 + [False] * 2
-    assert "2 more" in text
+    assert "3 more" in text  # the unit is missing too
+
+
+def test_faults_of_all_stages_come_at_once(tmp_path: Path) -> None:
+    bad = """\
+  age: {type: numeric, low: 99, high: 18}
+  sex: {type: categorical, value: [F, M]}
+  job: {type: categorical, values: [a, a]}
+  colour: {type: categoric, values: [red]}
+"""
+    with pytest.raises(SchemaError) as caught:
+        load(tmp_path, bad)
+    text = str(caught.value)
+    for told in ("'age': low", "unknown key 'value'", "'job'", "'categoric'", "unit of protection"):
+        assert told in text
+    # what was left out for a fault is not missed
+    lost = "unit: person\nattributes:\n  who: {role: person, max_row: 2}\n  a: {type: boolean}\n"
+    (tmp_path / "s.yaml").write_text(f"name: x\n{lost}", encoding="utf-8")
+    with pytest.raises(SchemaError) as caught:
+        Schema.load(tmp_path / "s.yaml")
+    assert "max_row" in str(caught.value) and "no column tells" not in str(caught.value)
 
 
 def test_texts_stay_as_written(tmp_path: Path) -> None:

@@ -514,3 +514,46 @@ def test_a_very_long_query_is_refused() -> None:
 def test_an_open_quote_before_very_many_others_is_told() -> None:
     with pytest.raises(UsageError, match="not closed"):
         Query.parse('age = "' + '\\"' * 50_000, SCHEMA)
+
+
+CODES = Schema.from_dict(
+    {
+        "name": "clinic", "unit": "row",
+        "attributes": {
+            "icd": {"type": "categorical", "cut_at": ".", "ignore": ["zeros"], "recode": {
+                "390-459": ["heart", "Natural causes"], "460-519": ["lungs", "Natural causes"],
+                "E*": "accident", "*": "something else"}},
+            "sex": {"type": "categorical", "values": ["F", "M"], "ignore": ["case"]},
+            "charges (USD)": {"type": "numeric", "low": 0, "high": 99},
+        },
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "understood"),
+    [
+        ("icd = 428.0", "icd = heart"),
+        ("icd in {0428, E888.1}", "icd in {heart, accident}"),
+        ("icd = heart", "icd = heart"),
+        ("icd in Natural causes", 'icd in "Natural causes"'),
+        ("sex = f", "sex = F"),
+        ('"charges (USD)" > 5', '"charges (USD)" in [6, 99]'),
+    ],
+)
+def test_values_may_be_written_as_the_data_writes_them(asked: str, understood: str) -> None:
+    query = Query.parse(asked, CODES)
+    assert query == Query.parse(understood, CODES)
+
+
+@pytest.mark.parametrize("asked", ["icd = hart", "sex = x"])
+def test_a_slip_of_the_pen_is_none_of_the_others(asked: str) -> None:
+    with pytest.raises(UsageError, match="no value or group"):
+        Query.parse(asked, CODES)
+
+
+def test_a_name_that_needs_quotes_is_told_so() -> None:
+    for asked in ("charges (USD) > 5", "sex = F and charges (USD) > 5"):
+        with pytest.raises(UsageError) as caught:
+            Query.parse(asked, CODES)
+        assert caught.value.hint == 'The name needs quotes: "charges (USD)".'

@@ -145,7 +145,10 @@ def test_per_person_the_rows_add_up(tree_release):
     assert verdict.ok
     assert verdict.epsilon == 5
     said = {check.name: check.words for check in verdict.checks}
-    assert "epsilon 1 for a row and epsilon 5, delta 0 for a person" in said["spending"]
+    assert (
+        "epsilon 5, delta 0 for a person with 5 rows, each of which is counted with epsilon 1"
+        in said["spending"]
+    )
     assert said["guarantee"] == "stated are epsilon 5 and delta 0, just what was recomputed"
 
 

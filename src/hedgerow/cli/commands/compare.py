@@ -70,6 +70,13 @@ def compare(
         refuse_releases(out)
         refuse_existing(out, overwrite)
     opened = [Release.load(folder) for folder in releases]
+    kinds = {release.schema.kind: folder for release, folder in zip(opened, releases, strict=True)}
+    if len(kinds) > 1:
+        raise UsageError(
+            f"{kinds['table']} is of a table and {kinds['transactions']} of transactions, which "
+            "have no numbers in common.",
+            hint="Compare releases of the same data.",
+        )
     found_raw = []
     if raw is not None:
         for folder in releases:

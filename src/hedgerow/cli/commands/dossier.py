@@ -67,13 +67,14 @@ def dossier(
     if out is None and record is None:
         raise UsageError("There is nothing to write.", hint="Add --out dossier.html.")
     for file, ends, words in (
-        (out, (*_PAGES, *_TEXTS), "Let --out end in .html or .md."),
-        (record, (".yaml", ".yml"), "Let --record end in .yaml."),
+        (out, (*_PAGES, *_TEXTS), f"Let --out end in .html or .md: {out}.html."),
+        (record, (".yaml", ".yml"), f"Let --record end in .yaml: {record}.yaml."),
     ):
         if file is None:
             continue
         if file.suffix.lower() not in ends:
-            raise UsageError(f"{file} cannot be written as that.", hint=words)
+            what = f"cannot end in {file.suffix}" if file.suffix else "has no ending"
+            raise UsageError(f"The name {file} {what}; the ending says what to write.", hint=words)
         refuse_inside(file, release)
         refuse_releases(file)
         refuse_existing(file, overwrite, "--out" if file is out else "--record")

@@ -22,6 +22,8 @@ from hedgerow.errors import UsageError
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
+_GUESS = 10_000  # rows, where nobody said how many
+
 
 def plan(
     ctx: typer.Context,
@@ -161,6 +163,9 @@ def plan(
         facts = planned.to_dict() | {"counted": planned.counted, "warnings": warned()}
         print_json({"schema": known.name, **facts})
         return
+    guessed = rows is None and planned.grows and planned.depth is None
+    if guessed:
+        planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=_GUESS)
     amount = strength(planned.budget.epsilon, planned.budget.delta)
     say(f"{settings.name} on {known.name}, {amount}. No data was read.")
     if known.person is not None:
@@ -183,8 +188,11 @@ def plan(
         note(f"{weak} See docs/choosing.md.")
     if plot is not None:
         say(f"\nDrew risk against utility, on the side table, to {plot}.")
-    if planned.grows and planned.depth is None:
-        note("The rest follows from the noisy number of rows; add --rows N to see it for a guess.")
+    if guessed:
+        note(
+            f"This is for {_GUESS:,} rows, a guess: give yours with --rows N. A release follows a "
+            "noisy count of the rows."
+        )
 
 
 def _counted(schema: Schema, counted: int) -> str:

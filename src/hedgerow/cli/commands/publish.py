@@ -159,7 +159,7 @@ def publish(
             if line is not None:
                 say(line)
         spent = [list(row) for row in words.spending(release.ledger)]
-        print_table(["spent on", "of", words.on_path(known)], spent)
+        print_table(["what for", "budget", words.spent_of(known)], spent)
         tell_of_taxonomy(settings, known)
         if booked is not None:
             say(words.booked(booked))

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
 
 from hedgerow.cli.display.terminal import print_json, print_table, say
 from hedgerow.cli.options import AsJson
+from hedgerow.errors import UsageError
 
-
-class Task(StrEnum):
-    """What can be done with schemas."""
-
-    DIFF = "diff"
+_COMPARED = 2
 
 
 def schema(
-    task: Annotated[Task, typer.Argument(metavar="diff", help="What to do: compare.")],
-    old: Annotated[Path, typer.Argument(help="The first schema file.")],
-    new: Annotated[Path, typer.Argument(help="The second schema file.")],
+    task: Annotated[str, typer.Argument(metavar="diff", help="What to do: compare.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="OLD NEW", help="The first and the second schema file.")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Say what is different between two schemas, such as last year's and this year's.
@@ -31,7 +29,13 @@ def schema(
     from hedgerow.schema import Schema
     from hedgerow.schema.diff import schema_diff
 
-    first, second = Schema.load(old), Schema.load(new)
+    if task != "diff" or len(files) != _COMPARED:
+        named = [str(file) for file in files] if task == "diff" else [task, *map(str, files)]
+        shown = " ".join(map(quote, named)) if len(named) == _COMPARED else "OLD NEW"
+        raise UsageError(
+            "hedgerow schema compares two schema files.", hint=f"Write hedgerow schema diff {shown}"
+        )
+    first, second = (Schema.load(file) for file in files)
     found = schema_diff(first, second)
     if as_json:
         print_json(

@@ -63,7 +63,7 @@ def show_table(release: TableRelease, view: View) -> None:
         ]
         bands = {name: [str(edge) for edge in edges] for name, edges in _bands(release).items()}
         more: dict[str, Any] = {"threshold": release.threshold, "largest": shown, "bands": bands}
-        more["plot"] = view.drawn
+        more |= {"groups": _groups(release), "plot": view.drawn}
         grown = {"tree": _tree_facts(release, view.depth)} if view.tree else {}
         print_json({**words.facts(release), **more, **grown})
         return
@@ -113,6 +113,24 @@ def _show_bands(release: TableRelease) -> None:
         say()
         rows = [[name, ", ".join(map(str, edges))] for name, edges in found.items()]
         print_table(["number", "was counted in bands that begin at"], rows)
+    if groups := _groups(release):
+        say()
+        rows = [[name, "; ".join(labels)] for name, labels in groups.items()]
+        print_table(["attribute", "was counted in groups"], rows)
+
+
+def _groups(release: TableRelease) -> dict[str, list[str]]:
+    """The groups in which long lists of values were counted beside the regions."""
+    from hedgerow.schema import Categorical
+
+    counted = () if release.marginals is None else release.marginals.single
+    found = {}
+    for place, attribute in enumerate(release.schema.attributes[: len(counted)]):
+        edges = release.measured_edges(place).tolist()
+        if isinstance(attribute, Categorical) and len(edges) <= attribute.size:
+            pairs = zip(edges[:-1], edges[1:], strict=True)
+            found[attribute.name] = [attribute.label(low, high) for low, high in pairs]
+    return found
 
 
 def _bands(release: TableRelease) -> dict[str, list[Any]]:

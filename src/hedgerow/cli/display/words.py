@@ -13,6 +13,7 @@ from hedgerow.report.words import (
     purpose_words,
     regions,
     spending,
+    spent_of,
     strength,
     times,
     unmeasured,
@@ -20,7 +21,6 @@ from hedgerow.report.words import (
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
-    from hedgerow.schema import Schema
 
 __all__ = [
     "booked",
@@ -29,11 +29,11 @@ __all__ = [
     "facts",
     "guarantee",
     "many",
-    "on_path",
     "published",
     "purpose_words",
     "regions",
     "spending",
+    "spent_of",
     "strength",
     "times",
     "unmeasured",
@@ -70,13 +70,6 @@ def booked(facts: dict[str, Any]) -> str:
         f"Booked as release {facts['release']} in {facts['file']}: {facts['dataset']} has epsilon "
         f"{left} left."
     )
-
-
-def on_path(schema: Schema) -> str:
-    """The heading above what was spent; a person with several rows may lose it for each."""
-    if schema.items is not None:
-        return "on any one record"
-    return "on any one path" if schema.person is None else "on any one path, per row"
 
 
 def facts(release: Release) -> dict[str, Any]:

@@ -71,9 +71,10 @@ class Reading:
         """
         if self.cut_at:
             text = text.partition(self.cut_at)[0].strip() or text
-        return self._alike(text)
+        return self.alike(text)
 
-    def _alike(self, text: str, zeros: bool = True) -> str:
+    def alike(self, text: str, zeros: bool = True) -> str:
+        """A text without the differences that do not matter, but not cut."""
         text = unicodedata.normalize("NFC", text)
         if "case" in self.ignore:
             text = text.casefold()
@@ -89,7 +90,7 @@ class Reading:
         found: dict[str, str] = {}
         for rule, leaf in self.rules:
             if rule != REST:
-                found.setdefault(self._alike(rule), leaf)
+                found.setdefault(self.alike(rule), leaf)
         return found
 
     @cached_property
@@ -99,7 +100,7 @@ class Reading:
 
     @cached_property
     def _patterns(self) -> list[tuple[_Fits, str]]:
-        found = [(_pattern(self._alike(rule, zeros=False)), leaf) for rule, leaf in self.rules]
+        found = [(_pattern(self.alike(rule, zeros=False)), leaf) for rule, leaf in self.rules]
         return [(fits, leaf) for fits, leaf in found if fits is not None]
 
     def pattern(self, form: str) -> str | None:
@@ -114,7 +115,7 @@ class Reading:
     def forms(self, leaves: Sequence[str]) -> dict[str, int]:
         """The code of each text, in its form, that is a rule or a leaf."""
         code = {leaf: place for place, leaf in enumerate(leaves)}
-        found = {self._alike(leaf): place for leaf, place in code.items()}
+        found = {self.alike(leaf): place for leaf, place in code.items()}
         return found | {form: code[leaf] for form, leaf in self.same.items()}
 
     def describe(self) -> dict[str, object]:
@@ -243,14 +244,14 @@ def reading_faults(reading: Reading, leaves: Sequence[str]) -> list[tuple[int, s
     own: dict[str, str] = {}
     seen: dict[str, str] = {}
     for leaf in leaves:
-        form = reading._alike(leaf)
+        form = reading.alike(leaf)
         if form in own:
             what = f"the values {own[form]!r} and {leaf!r} differ only in what is ignored"
             faults.append((-1, what, "Keep one of the two, or take it out of `ignore`."))
         own.setdefault(form, leaf)
     for place, (rule, leaf) in enumerate(reading.rules):
         wrong = rule_fault(rule)
-        form = reading._alike(rule)
+        form = reading.alike(rule)
         if wrong is not None:
             faults.append((place, *wrong))
         elif leaf not in known:
