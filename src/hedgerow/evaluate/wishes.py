@@ -132,7 +132,7 @@ def cells_of_release(release: Release, data: Any, names: Sequence[str] | None = 
     target = [] if schema.target is None else [schema.target.name]
     for name in names or [*(attribute.name for attribute in schema.attributes), *target]:
         _, cells = cells_of(schema, divisions_of(schema, (name,), None, release.bands), Query(()))
-        found[name] = release.count(cells).estimate, exact_counts(data, cells)
+        found[name] = release.estimate(cells), exact_counts(data, cells)
     return found
 
 

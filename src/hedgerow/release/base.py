@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Ints
+from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import HedgerowError, LedgerWarning, UsageError
 from hedgerow.estimate.answers import Answers, read_many
 from hedgerow.measured.generalized import check_names
@@ -291,6 +291,14 @@ class Release(Framed):
     def count_all(self, level: float = 0.95) -> Answers:
         """How many records are there altogether? One answer, as `count` gives it."""
         return self.count(Query(()), level)
+
+    def estimate(self, queries: Questions) -> Floats:
+        """Estimates alone, those of `count`: quicker for very many queries, where a kind can.
+
+        Args:
+            queries: As for `count`.
+        """
+        return self.count(queries).estimate
 
     def table(
         self,

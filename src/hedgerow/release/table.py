@@ -331,15 +331,9 @@ class TableRelease(MeasuredRelease):
         return replace(answers, basis=basis_of(asked, together, self._unmeasured))
 
     def estimate(self, queries: Questions) -> Floats:
-        """Estimates alone, which are quick for very many queries on a release with marginals.
-
-        They are those of `count`.
-
-        Args:
-            queries: As for `count`.
-        """
+        """See `Release.estimate`."""
         if self.model is None:
-            return self.count(queries).estimate
+            return super().estimate(queries)
         return self.model.count(read_many(queries, self.schema))
 
     @property
