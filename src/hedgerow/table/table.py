@@ -198,12 +198,13 @@ def check_rows(
     line_breaks: bool = False,
     progress: Progress | None = None,
     allow_empty: bool = True,
+    quote: bool = False,
 ) -> Preparation:
     """Looks whether data follows the schema, as `read` does, and keeps none of it.
 
-    An attribute that nearly tells people apart gives a `DataWarning`, and so do values that differ
-    from the schema's only in case or spaces, which are QUOTED: for the eyes of whoever holds the
-    data. So is what is returned, exact counts of what became of the rows.
+    An attribute that nearly tells people apart gives a `DataWarning`, for the eyes of whoever
+    holds the data; and so is what is returned, exact counts of what became of the rows. With
+    `quote`, another warning QUOTES values that differ from the schema's only in case or spaces.
     """
     stream = RowStream(source, schema, delimiter, line_breaks=line_breaks, allow_empty=allow_empty)
     report = Report()
@@ -214,7 +215,8 @@ def check_rows(
         report.merge(encoded.report)
         own.add(encoded)
         tally.add(item[1], encoded)
-        near.add(*item, encoded.report.shapes)
+        if quote:
+            near.add(*item, encoded.report.shapes)
         if progress is not None:
             progress(stream.share())
     for sentence in near.warnings(stream.source):

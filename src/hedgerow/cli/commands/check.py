@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,7 +74,9 @@ def check(
         source = source_of(data, table, query, row_wise)
         refuse_mixing(source)
         with progress("Checking the data") as bar, data_warnings(as_json):
-            look: Any = check_rows if known.kind == "table" else check_transactions
+            look: Any = check_transactions
+            if known.kind == "table":
+                look = partial(check_rows, quote=True)
             found = look(
                 source,
                 known,
