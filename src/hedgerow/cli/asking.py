@@ -137,7 +137,9 @@ def _save(kept: Path, names: list[str], answers: dict[str, str]) -> None:
     try:
         with suppress(FileNotFoundError):
             fresh.unlink()
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        with os.fdopen(
+            os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+        ) as file:
             file.write(text)
         fresh.replace(kept)
     except OSError as error:

@@ -49,13 +49,14 @@ _YEARS = range(1850, 2101)  # others are not dates, but codes
 
 # Which list the name of a column must point to, where values alone could be anything.
 _SAYS = {
-    "icd-9-cm": r"diag|icd|\bdx|disease",
-    "icd-10-cm": r"diag|icd|\bdx|disease|cause",
+    "icd-9-cm": r"diag|icd|\bdx",
+    "icd-10-cm": r"diag|icd|\bdx|cause",
     "us-states": r"state",
     "countries": r"countr|nation|land\b|cntry",
     "nace-2": r"nace|industr|sector|branch",
 }
 _FIT, _FIT_SAID = 0.95, 0.8  # of the different values; where the name says what they are
+_LONGEST = {"icd-9-cm": 6, "icd-10-cm": 8}  # characters; other numbers have more places
 _FEW = 8  # different values that must be names, where the column's name says nothing
 
 
@@ -213,5 +214,7 @@ def _attribute(known: str) -> Categorical:
 
 
 def _fits(known: str, label: str) -> bool:
+    if len(label) > _LONGEST.get(known, len(label)):
+        return False
     attribute = _attribute(known)
     return label in attribute.taxonomy.leaves or attribute.reading.leaf(label) is not None

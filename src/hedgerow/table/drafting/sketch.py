@@ -135,7 +135,7 @@ def families(columns: Sequence[Column]) -> list[list[Column]]:
 
     Two columns with the same three or more values make a family, and those between and beside them
     whose values are some of these belong to it: of many medicines, a few are never given in any
-    dose.
+    dose. Of numbers that is not likely, since many scales begin with 1.
 
     Example:
         >>> def column(name, *labels):
@@ -158,6 +158,7 @@ def families(columns: Sequence[Column]) -> list[list[Column]]:
             place for place, column in enumerate(columns)
             if column.guess.published and column.role is None and place not in member
             and column.guess.labels and labels >= set(column.guess.labels)
+            and (place in free or (column.guess.settings or {})["type"] == "categorical")
         }  # fmt: skip
         first, last = free[0], free[-1]
         while first - 1 in fitting:

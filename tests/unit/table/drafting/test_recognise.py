@@ -114,6 +114,7 @@ def test_days_that_look_like_months_are_asked_about() -> None:
         ("origin", ["France", "Germany", "Poland", "Italy", "Chile", "Peru", "Japan", "India"],
          "countries"),
         ("NACE", ["C", "A", "Q"] * 10, "nace-2"),
+        ("icd_score", [str(13.73189 + n) for n in range(60)], None),
         ("number_diagnoses", ["1", "2", "9", "16"] * 10, None),
         ("grade", ["A", "B", "C"] * 10, None),
         ("room", ["101", "250", "428"] * 10, None),

@@ -46,6 +46,12 @@ def test_columns_alike_are_a_family_even_if_some_values_never_occur() -> None:
     assert not any(column.dropped for column in groups[0])  # a constant among them stays
 
 
+def test_scales_of_other_lengths_are_not_alike() -> None:
+    scales: dict[str, list[object]] = {f"q{i}": [1, 2, 3, 4, 5] * 12 for i in range(3)}
+    groups = families(sketch(**scales, party=[1, 2, 3, 4] * 15).columns)
+    assert [len(group) for group in groups] == [3, 1]
+
+
 def test_two_alike_are_asked_about_each() -> None:
     groups = families(sketch(a=DOSES * 10, b=DOSES * 10).columns)
     assert [len(group) for group in groups] == [1, 1]
