@@ -65,9 +65,6 @@ class Question:
     from_data: bool = False
 
 
-_SIGN_OFF = Question(key="reviewer", text=words.SIGN, why=words.WHY_SIGN, default=NOBODY)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Settled:
     """What a column becomes: its keys, or a role alone; its values."""
@@ -136,7 +133,7 @@ def questions(sketch: Sketch, answers: Answers) -> list[Question]:
             ))  # fmt: skip
         for group in _asked_together(family, answers):
             found += _about(group, answers)
-    return [*found, _SIGN_OFF]
+    return [*found, _sign_off(found, answers)]
 
 
 def settle(sketch: Sketch, answers: Answers) -> list[Settled]:
@@ -320,6 +317,18 @@ def _values_default(guess: Guess) -> str:
         return taxonomy or join(guess.labels)
     return join([*(f"{label} = {label}" for label in guess.labels),
                  *(f"{rule} = {leaf}" for rule, leaf in guess.recode.items())])  # fmt: skip
+
+
+def _sign_off(found: list[Question], answers: Answers) -> Question:
+    """The last question, which says what nobody has changed."""
+    kept = [
+        name for one in found
+        if one.key.startswith(("numbers of", "dates of", "values of"))
+        and answers.get(one.key) == one.default
+        for name in one.columns
+    ]  # fmt: skip
+    why = f"{words.WHY_SIGN} As they were proposed: {join(kept)}." if kept else words.WHY_SIGN
+    return Question(key="reviewer", text=words.sign(len(kept)), why=why, default=NOBODY)
 
 
 def _column_settings(column: Column, said: Answers) -> Settled:

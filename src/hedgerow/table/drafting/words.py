@@ -71,7 +71,6 @@ WHY_SPLIT = (
     "Where many columns say little each, regions that are divided by them are hard to read. They "
     "are counted in any case, and synthetic records have them."
 )
-SIGN = "Who confirms that all of this is public knowledge?"
 WHY_SIGN = (
     f"{PUBLIC} With your name the schema is signed off and can be published by. Without it, it "
     "stays a draft, which `hedgerow publish` refuses."
@@ -110,3 +109,10 @@ def bounds(names: Sequence[str], dates: bool) -> str:
 def values(names: Sequence[str]) -> str:
     """Asks for values."""
     return f"{told(names)}: which values can there be, by public knowledge?"
+
+
+def sign(proposed: int) -> str:
+    """Asks for a name, after so many columns were left as the data has them."""
+    columns = "1 column" if proposed == 1 else f"{proposed} columns"
+    told = f" ({columns}: bounds or values as they were read off the data.)" if proposed else ""
+    return f"Who confirms that all of this is public knowledge?{told}"

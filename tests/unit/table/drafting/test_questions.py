@@ -175,8 +175,16 @@ def test_a_reply_that_is_no_answer_says_what_to_write(key: str, reply: str, word
 
 def test_every_question_has_an_explanation_and_says_what_comes_from_private_data() -> None:
     asked = questions(sketch(hospital()), {})
-    assert all(question.why and question.text.endswith((".", "?")) for question in asked)
+    assert all(question.why and question.text.endswith((".", "?", ")")) for question in asked)
     told = {question.key: question.from_data for question in asked}
     assert told["numbers of num_medications"] and told["values of race"] and not told["outside"]
     why = next(one.why for one in asked if one.key == "numbers of num_medications")
     assert "never saw the data" in why
+
+
+def test_the_sign_off_says_what_was_left_as_the_data_has_it() -> None:
+    table = sketch(pa.table({"age": [17, 40, 50], "ill": ["yes", "no", "no"]}))
+    answers = {**answer_all(table, {"numbers of age": "0 to 99"}), "reviewer": ""}
+    last = questions(table, answers)[-1]
+    assert "1 column:" in last.text and last.why.endswith("As they were proposed: ill.")
+    assert last.key == "reviewer" and last.default == "nobody"
