@@ -59,6 +59,13 @@ def by_regions(release: TableRelease, test: pa.Table) -> float:
     Args:
         release: A release with a class.
         test: Raw rows with their class.
+
+    Example:
+        >>> from hedgerow import publish, sample
+        >>> people = sample.people(200, seed=1)
+        >>> release = publish(people, sample.schema(), "diffgen", epsilon=1)
+        >>> 0 <= by_regions(release, people) <= 100
+        True
     """
     target = _target(release.schema)
     return _share(release.predict(test)[target], test[target])
@@ -73,6 +80,13 @@ def by_counts(release: TableRelease, test: pa.Table) -> float:
     Args:
         release: A release with a class.
         test: Raw rows with their class.
+
+    Example:
+        >>> from hedgerow import publish, sample
+        >>> people = sample.people(200, seed=1)
+        >>> release = publish(people, sample.schema(), "diffgen", epsilon=1)
+        >>> 0 <= by_counts(release, people) <= 100
+        True
     """
     target = _target(release.schema)
     classes = np.asarray(release.schema.classes)
@@ -93,6 +107,13 @@ def on_output(release: TableRelease, test: pa.Table, model: Model = "c45") -> fl
         release: A release with a class.
         test: Raw rows with their class.
         model: One of `MODELS`.
+
+    Example:
+        >>> from hedgerow import publish, sample
+        >>> people = sample.people(200, seed=1)
+        >>> release = publish(people, sample.schema(), "diffgen", epsilon=1)
+        >>> 0 <= on_output(release, people) <= 100
+        True
     """
     target = _target(release.schema)
     counts = release.counts
@@ -124,6 +145,15 @@ def on_rows(train: pa.Table, test: pa.Table, schema: Schema, model: Model = "tre
         test: Raw rows with their class.
         schema: The public schema.
         model: One of `MODELS`.
+
+    Example:
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        ...     "age": {"type": "numeric", "low": 0, "high": 9},
+        ...     "ill": {"type": "categorical", "values": ["no", "yes"], "role": "class"}}})
+        >>> ages = list(range(10)) * 10
+        >>> rows = pa.table({"age": ages, "ill": ["yes" if age > 4 else "no" for age in ages]})
+        >>> on_rows(rows, rows, schema)
+        100.0
     """
     target = _target(schema)
     categorical = [isinstance(attribute, Categorical) for attribute in schema.attributes]
@@ -196,7 +226,13 @@ def chances(train: Ints, test: Ints, schema: Schema, model: Model = "tree") -> F
 
 
 def baseline(train: pa.Table, test: pa.Table, schema: Schema, model: Model = "c45") -> float:
-    """The baseline accuracy BA, in percent: a model trained on raw rows. NOT PRIVATE."""
+    """The baseline accuracy BA, in percent: a model trained on raw rows. NOT PRIVATE.
+
+    Example:
+        >>> from hedgerow import sample
+        >>> 50 < baseline(sample.people(200), sample.people(200, seed=2), sample.schema()) < 100
+        True
+    """
     return on_rows(train, test, schema, model)
 
 

@@ -46,7 +46,13 @@ def match_point(one: Ints, other: Ints) -> float:
 
 
 def cluster_records(table: Table, clusters: int = 2, seed: int = 0) -> Ints:
-    """Clusters the raw records by bisecting k-means over `features.boxes`. NOT PRIVATE."""
+    """Clusters the raw records by bisecting k-means over `features.boxes`. NOT PRIVATE.
+
+    Example:
+        >>> from hedgerow import sample, table
+        >>> sorted({*cluster_records(table.read(sample.people(50), sample.schema())).tolist()})
+        [0, 1]
+    """
     codes = table.codes[:, : len(table.schema.attributes)].astype(np.int64)
     points, which = np.unique(codes, axis=0, return_inverse=True)
     weight = np.bincount(which.ravel()).astype(np.float64)
@@ -57,6 +63,13 @@ def cluster_regions(table: Table, partition: Partition, clusters: int = 2, seed:
     """Clusters the records after each was generalised to its region. NOT PRIVATE.
 
     As in the paper, the true records are clustered, not the noisy counts.
+
+    Example:
+        >>> from hedgerow import publish, sample, table
+        >>> people, schema = sample.people(50), sample.schema()
+        >>> release = publish(people, schema, "diffgen", epsilon=1)
+        >>> len(cluster_regions(table.read(people, schema), release.partition))
+        50
     """
     found = partition.locate(table.codes[:, : len(table.schema.attributes)])
     regions, which = np.unique(found, return_inverse=True)

@@ -136,7 +136,14 @@ def _condition(schema: Schema, a: int, share: float, source: np.random.Generator
 
 
 def exact_counts(table: Table, queries: Sequence[Query]) -> Floats:
-    """The true counts. NOT PRIVATE."""
+    """The true counts. NOT PRIVATE.
+
+    Example:
+        >>> from hedgerow import sample, table
+        >>> people, schema = sample.people(50), sample.schema()
+        >>> exact_counts(table.read(people, schema), [Query.parse("everybody", schema)]).tolist()
+        [50.0]
+    """
     sizes = [attribute.size for attribute in table.schema.attributes]
     counts = np.empty(len(queries))
     for number, query in enumerate(queries):
@@ -165,6 +172,12 @@ class ErrorTable:
         median: The median of the same.
         covered: The share of queries whose interval holds the truth.
         sanity: The sanity bound, in records.
+
+    Example:
+        >>> print(ErrorTable((2,), (200,), (15.1,), (0.184,), (0.016,), (0.99,), 2.0).text())
+        NOT PRIVATE...
+        attributes  queries  mean error  relative   median  covered
+                 2      200        15.1     0.184    0.016    99.0%
     """
 
     attributes: tuple[int, ...]
@@ -199,6 +212,14 @@ def error_table(
         release: The release.
         queries: What to ask both.
         sanity: The sanity bound of relative errors, as a share of the records.
+
+    Example:
+        >>> from hedgerow import publish, sample, table
+        >>> people, schema = sample.people(200), sample.schema()
+        >>> release = publish(people, schema, "diffgen", epsilon=1)
+        >>> queries = random_queries(schema, 10, attributes=2, seed=1)
+        >>> error_table(table.read(people, schema), release, queries).queries
+        (10,)
     """
     truth = exact_counts(table, queries)
     answers = release.count(list(queries))

@@ -122,6 +122,11 @@ def find_centroids(
     Raises:
         BudgetError: If the ledger has less left for the data set than this would cost.
         SchemaError: If the schema is still a draft, or does not state its unit.
+
+    Example:
+        >>> from hedgerow import sample
+        >>> len(find_centroids(sample.people(50), sample.schema(), clusters=3, epsilon=1).points)
+        3
     """
     check_arguments(find_centroids, locals())
     for name, value, most in (("clusters", clusters, MOST_CLUSTERS), ("rounds", rounds, 1000)):
@@ -206,6 +211,13 @@ def label_rows(
 
     Raises:
         UsageError: If the centroids were found with a seed, and this is not for tests.
+
+    Example:
+        >>> from hedgerow import sample
+        >>> people = sample.people(50)
+        >>> rows, schema = label_rows(people, find_centroids(people, sample.schema(), epsilon=1))
+        >>> rows.num_rows, schema.classes
+        (50, ('1', '2'))
     """
     if not (centroids.private or for_tests):
         raise UsageError(

@@ -200,6 +200,15 @@ class Release(Framed):
         frame_kind: The kind of frame that answers come in unless another is asked for: "arrow",
             "pandas" or "polars".
         booking: Its entry in a budget ledger, if it was just published with one.
+
+    Example:
+        >>> import tempfile
+        >>> from hedgerow import publish, sample
+        >>> release = publish(sample.people(200), sample.schema(), "diffgen", epsilon=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     release.save(f"{folder}/release")
+        ...     Release.load(f"{folder}/release", kind="pandas") == release
+        True
     """
 
     kind: ClassVar[str]

@@ -119,6 +119,13 @@ def write(folder: str | Path, rows: int = 8000, seed: int = 1, *, overwrite: boo
 
     Raises:
         UsageError: If a file is there already, or there cannot be so many people.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write(folder, rows=5)
+        ...     sorted(path.name for path in Path(folder).iterdir())
+        ['baskets.dat', 'baskets.yaml', 'people.csv', 'schema.yaml', 'taxonomies']
     """
     from pyarrow import csv
 

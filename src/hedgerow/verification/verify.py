@@ -85,6 +85,11 @@ def verify(source: str | Path | Release) -> Verdict:
 
     Raises:
         ReleaseError: If there is no manifest that could be read at all.
+
+    Example:
+        >>> from hedgerow import publish, sample
+        >>> verify(publish(sample.people(200), sample.schema(), "diffgen", epsilon=1)).ok
+        True
     """
     checks: list[Check] = []
 
