@@ -130,11 +130,12 @@ mutants: $(VENV)/test $(VENV)-mutants/made  ## break the code on purpose, 560 ti
 	$(BIN)/python audits/mutate.py --jobs $(JOBS) $(ARGS)
 
 # Playwright only drives the system's Chromium; axe-core is fetched from npm. Neither is kept.
-browser: $(VENV)/test  ## open reports in Chromium and check them (needs chromium and npm)
+browser: $(VENV)/test  ## open reports and the studio in Chromium and check them (needs chromium and npm)
 	@command -v chromium >/dev/null || { \
 	  echo "There is no Chromium here. On Debian: apt-get install chromium npm poppler-utils" >&2; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'playwright>=1.40'
 	$(BIN)/python tests/browser/look.py $(ARGS)
+	$(BIN)/python tests/browser/studio.py
 
 docs: $(VENV)/test  ## write docs/cli.md, tables of settings and docs/schema.json anew
 	$(BIN)/python -m hedgerow.cli.reference docs

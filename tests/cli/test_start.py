@@ -41,7 +41,7 @@ def test_the_commands_are_those_of_the_project() -> None:
     assert NAMES == [
         "init", "check", "schema", "taxonomy", "plan", "publish", "ledger", "show", "query",
         "table", "sample", "verify", "evaluate", "compare", "report", "dossier", "audit",
-        "reproduce",
+        "studio", "reproduce",
     ]  # fmt: skip
 
 

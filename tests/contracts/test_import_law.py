@@ -35,6 +35,7 @@ PACKAGES = [
     "evaluate",
     "experiments",  # papers' figures and baselines: only the command may know them
     "report",  # pages about a release; with raw data only by way of what `evaluate` made of it
+    "studio",  # the local web app: calls the library, and runs commands as processes
     "cli",
 ]
 # not in the picture

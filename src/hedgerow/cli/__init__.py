@@ -29,6 +29,7 @@ from hedgerow.cli.commands.reproduce import reproduce
 from hedgerow.cli.commands.sample import sample
 from hedgerow.cli.commands.schema import schema
 from hedgerow.cli.commands.show import show
+from hedgerow.cli.commands.studio import studio
 from hedgerow.cli.commands.table import table
 from hedgerow.cli.commands.taxonomy import taxonomy
 from hedgerow.cli.commands.verify import verify
@@ -94,6 +95,7 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
         "hedgerow dossier release/ --record deployment.yaml --published 2026-01-31",
     ],
     audit: ["hedgerow audit --method diffmulti --schema schema.yaml --epsilon 1"],
+    studio: ["hedgerow studio", "hedgerow studio clinic/ --no-browser"],
     reproduce: ["hedgerow reproduce --list", "hedgerow reproduce diffgen-fig3a --quick"],
 }
 for _function, _lines in COMMANDS.items():

@@ -31,7 +31,8 @@ _HEAD = """\
 Results go to standard output, everything else to standard error. Every command takes `--json`, and
 then prints one JSON object; an error is then `{"error": {"kind", "message", "hint",
 "exit_code"}}` on standard error, with `warnings` in it if there were any. Progress is shown on a
-terminal only, as a share of the work. Warnings and errors about private data are for whoever holds
+terminal only, as a share of the work (with `HEDGEROW_PROGRESS=lines` in the environment, as lines
+of JSON on standard error). Warnings and errors about private data are for whoever holds
 the data, not for recipients of a release.
 
 | exit code | means |

@@ -41,7 +41,7 @@ from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 from hedgerow.schema.written import Layout, format_fault, notation_fault
 from hedgerow.schema.yaml_reader import parse_yaml, read_text
 
-__all__ = ["load_schema", "schema_from_dict"]
+__all__ = ["load_schema", "schema_from_dict", "schema_from_text"]
 
 _AS_USUAL = FileModel.model_validate({})
 _AS_WRITTEN = ("values", "taxonomy", "recode")  # read below, with their lines
@@ -51,7 +51,20 @@ def load_schema(path: Path) -> Schema:
     """Reads a schema file; see Schema.load."""
     report = Report()
     text = read_text(path, report)
-    node = None if text is None else parse_yaml(text, str(path), report)
+    raise_faults(report.faults)
+    assert text is not None  # or there was a fault
+    return schema_from_text(text, path)
+
+
+def schema_from_text(text: str, path: Path) -> Schema:
+    """Builds a schema from the text of a file, which need not be written yet.
+
+    Args:
+        text: The text.
+        path: The file, for messages; taxonomy files are looked for beside it.
+    """
+    report = Report()
+    node = parse_yaml(text, str(path), report)
     raise_faults(report.faults)
     assert node is not None  # or there was a fault
     return _Builder(str(path), path.parent, report).build(node)

@@ -11,7 +11,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["Part", "Safe", "join", "small_table", "tag"]
+__all__ = ["Part", "Safe", "join", "small_table", "tag", "visible"]
 
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -36,8 +36,18 @@ def _escape(text: str) -> str:
     """
     if len(text) > _LONGEST:
         text = text[: _LONGEST - 1] + "…"
+    return html.escape(visible(text))
+
+
+def visible(text: str) -> str:
+    """Text that cannot rearrange what stands beside it; not escaped yet.
+
+    Example:
+        >>> visible("a\u202eb")
+        'a⟨U+202E⟩b'
+    """
     text = _TURNING.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
-    return html.escape(_UNSEEN.sub("\ufffd", text))
+    return _UNSEEN.sub("\ufffd", text)
 
 
 def join(parts: Iterable[Part], between: str = "") -> Safe:

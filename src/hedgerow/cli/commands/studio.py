@@ -1,0 +1,57 @@
+"""`hedgerow studio`: the whole path in a browser, on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hedgerow.cli.display.terminal import note, print_json, say
+from hedgerow.cli.options import AsJson
+from hedgerow.errors import UsageError
+
+
+def studio(
+    folder: Annotated[
+        Path, typer.Argument(help="The folder of your data; nothing outside it is opened.")
+    ] = Path(),
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 for any free one.")
+    ] = 0,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Open no browser; print the link alone.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Go the whole path in a browser: data, schema, budget, check, publish, release.
+
+    The studio runs on this machine alone and sends nothing anywhere. The link that it prints works
+    once and for one browser. It writes the same files as the commands, and shows for every step
+    the command that would do the same. Ctrl-C ends it, and whatever it has begun.
+    """
+    import webbrowser
+
+    try:
+        from hedgerow.studio.server import serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("starlette", "uvicorn", "jinja2", "markupsafe", "anyio", "h11"):
+            raise
+        raise UsageError(
+            "The studio needs packages that are not installed.",
+            hint="pip install 'hedgerow[studio]'",
+        ) from None
+
+    def opened(address: str) -> None:
+        if as_json:
+            print_json({"studio": address})
+        else:
+            say(f"The studio of {folder.resolve()} is at\n  {address}")
+            note("The link works once. Ctrl-C ends the studio.")
+        if not no_browser:
+            webbrowser.open(address)
+
+    try:
+        serve(folder, port, opened)
+    except KeyboardInterrupt:
+        note("The studio has ended.")

@@ -1,0 +1,196 @@
+"""The folder of a project: what lies in it, and that no name leads out of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hedgerow.errors import UsageError
+
+__all__ = ["Conflict", "Listing", "Outside", "ReleaseFolder", "argument", "fresh", "inside", "look"]
+
+_TEXT = (".csv", ".tsv", ".dat", ".fimi")
+_DATA = (
+    *_TEXT, *(f"{one}.gz" for one in _TEXT), *(f"{one}.zip" for one in _TEXT), ".parquet", ".pq",
+    ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".sav", ".zsav", ".dta", ".sas7bdat", ".xpt",
+)  # fmt: skip
+_DEEP = 3  # levels of folders that are looked into
+_MOST = 2000  # files that are looked at
+_SCHEMA = re.compile(rb"^(attributes|items):", re.MULTILINE)
+_HEAD = 1_000_000  # bytes of a schema or a manifest that are looked at
+_PLAIN = re.compile(r"[^\W_][\w .-]*")
+_TAXONOMIES = "taxonomies"  # a folder of this name holds public lists, not data
+
+
+class Outside(UsageError):
+    """A name leads out of the folder, or to nothing in it."""
+
+
+class Conflict(UsageError):
+    """What was to be changed has been changed in the meantime."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseFolder:
+    """A release as the list of them shows it: what its manifest states, unchecked."""
+
+    folder: str
+    name: str
+    method: str
+    epsilon: str
+    delta: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """What lies in the folder, by relative paths."""
+
+    data: tuple[str, ...]
+    schemas: tuple[str, ...]
+    releases: tuple[ReleaseFolder, ...]
+    ledgers: tuple[str, ...]
+
+
+def inside(root: Path, name: str, *, folder: bool = False) -> Path:
+    r"""The path of a file in the folder, or of a folder in it.
+
+    Symbolic links are followed first: what counts is where a name leads.
+
+    Args:
+        root: The folder, resolved.
+        name: A relative path.
+        folder: Whether a folder is meant.
+
+    Raises:
+        Outside: If the name leads out of the folder, or nothing is there.
+
+    Example:
+        >>> inside(Path("/"), "../etc/passwd\0")
+        Traceback (most recent call last):
+        hedgerow.studio.folder.Outside: there is nothing of this name in the folder of the studio
+          Choose a file from the first page.
+    """
+    try:
+        found = (root / name).resolve(strict=True)
+        sound = not Path(name).is_absolute() and found.is_relative_to(root) and found != root
+        sound = sound and (found.is_dir() if folder else found.is_file())
+    except (OSError, ValueError, RuntimeError):
+        sound = False
+    if not sound:
+        raise Outside(
+            "there is nothing of this name in the folder of the studio",
+            hint="Choose a file from the first page.",
+        )
+    return found
+
+
+def fresh(root: Path, name: str, suffix: str = "") -> Path:
+    """The path of something that is to be written into the folder itself.
+
+    Args:
+        root: The folder, resolved.
+        name: A plain name, without any folder.
+        suffix: How it ends; added if it does not.
+
+    Raises:
+        UsageError: If the name could lead elsewhere, or is taken.
+    """
+    name = name.strip()
+    if suffix and not name.endswith(suffix):
+        name += suffix
+    if not _PLAIN.fullmatch(name) or len(name) > 120 or ".." in name:
+        raise UsageError(
+            "this is not a plain name.",
+            hint="Begin with a letter or a digit; letters, digits, blanks, points, hyphens and "
+            "underlines may follow.",
+        )
+    path = root / name
+    if path.exists() or path.is_symlink():
+        raise UsageError(f"{name} is there already.", hint="Choose another name.")
+    return path
+
+
+def argument(root: Path, path: Path) -> str:
+    """How a command that runs in the folder names a path: never like an option.
+
+    Example:
+        >>> argument(Path("/a"), Path("/a/-b.csv"))
+        './-b.csv'
+    """
+    name = str(path.relative_to(root))
+    return f"./{name}" if name.startswith("-") else name
+
+
+def look(root: Path) -> Listing:
+    """What lies in the folder and a few levels below. Nothing private is read."""
+    data, schemas, ledgers = [], [], []
+    releases = []
+    for path in _files(root):
+        name = str(path.relative_to(root))
+        if path.name == "manifest.json":
+            release = _release(path, str(path.parent.relative_to(root)))
+            releases += [] if release is None else [release]
+        elif path.name.endswith(".ledger"):
+            ledgers.append(name)
+        elif path.suffix in (".yaml", ".yml") and _SCHEMA.search(_head(path)):
+            schemas.append(name)
+        elif path.name.lower().endswith(_DATA) and path.parent.name != _TAXONOMIES:
+            data.append(name)
+    return Listing(
+        data=tuple(data), schemas=tuple(schemas), releases=tuple(releases), ledgers=tuple(ledgers)
+    )
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """Files that lie in the folder, in order; those of a release by its manifest alone."""
+    seen = 0
+    for place, folders, names in os.walk(root):
+        here = Path(place)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if len(here.relative_to(root).parts) >= _DEEP:
+            folders.clear()
+        if "manifest.json" in names:
+            folders.clear()
+            names = ["manifest.json"]
+        for name in sorted(names):
+            seen += 1
+            if seen > _MOST:
+                return
+            path = here / name
+            if not name.startswith(".") and _lies_inside(root, path):
+                yield path
+
+
+def _lies_inside(root: Path, path: Path) -> bool:
+    try:
+        return path.is_file() and path.resolve(strict=True).is_relative_to(root)
+    except (OSError, RuntimeError):
+        return False
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEAD)
+    except OSError:
+        return b""
+
+
+def _release(path: Path, folder: str) -> ReleaseFolder | None:
+    """What a manifest states; None if it is not one. `verify` checks it, this does not."""
+    try:
+        found = json.loads(path.read_bytes())
+        promise = found["guarantee"]
+        return ReleaseFolder(
+            folder=folder,
+            name=str(found["schema"]["name"]),
+            method=str(found["method"]),
+            epsilon=str(promise["epsilon"]),
+            delta=str(promise["delta"]),
+        )
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None

@@ -1,0 +1,56 @@
+"""Templates. Whatever they show is escaped, and what turns the direction of writing spelt out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.responses import HTMLResponse
+
+from hedgerow.store.markup import visible
+
+__all__ = ["HERE", "Pages"]
+
+HERE = Path(__file__).parent
+
+
+def _shown(value: Any) -> Any:
+    if value is None:
+        return ""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+class Pages:
+    """The templates, with what all pages share.
+
+    Args:
+        shared: Values that every template knows.
+    """
+
+    def __init__(self, **shared: Any) -> None:
+        self._templates = Environment(
+            loader=FileSystemLoader(HERE / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            finalize=_shown,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.globals.update(shared)
+        self._templates.filters["zipped"] = zip
+
+    def show(self, name: str, status: int = 200, /, **values: Any) -> HTMLResponse:
+        """A page, or a part of one.
+
+        Args:
+            name: The template, without its ending.
+            status: The status of the answer.
+            values: What it shows.
+        """
+        return HTMLResponse(self.part(name, **values), status_code=status)
+
+    def part(self, name: str, /, **values: Any) -> str:
+        """The text of a template."""
+        return self._templates.get_template(f"{name}.html").render(**values)

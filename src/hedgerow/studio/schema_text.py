@@ -1,0 +1,277 @@
+"""Changes to the text of a schema file that leave the rest of it as it was written.
+
+A person may have written comments, ranges and names of files into it. So only the lines of a
+changed column are written anew. The text is read as a schema before it replaces the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from hedgerow.errors import SchemaError
+from hedgerow.schema import Schema
+from hedgerow.schema.build import schema_from_text
+from hedgerow.schema.lint import Report, raise_faults
+from hedgerow.schema.nodes import Entries, Items, Node, Text
+from hedgerow.schema.yaml_reader import parse_yaml, read_text
+from hedgerow.studio.folder import Conflict
+
+__all__ = ["SchemaText", "plain"]
+
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?|\d{4}-\d{2}-\d{2}")
+_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+_SHORT = 70  # characters of a list on one line
+
+
+def plain(value: str) -> Text:
+    """A number, a date or a word of the schema's own, which needs no quotes.
+
+    Example:
+        >>> plain("17").plain, plain("no").plain
+        (True, False)
+    """
+    bare = _NUMBER.fullmatch(value) or (_BARE.fullmatch(value) and value not in _WORDS)
+    return Text(value, plain=bool(bare) or value in ("true", "false"))
+
+
+@dataclass(frozen=True)
+class SchemaText:
+    r"""The text of a schema file.
+
+    Args:
+        path: The file.
+        text: What it holds.
+
+    Example:
+        >>> schema = SchemaText(Path("s.yaml"), "name: s\nunit: row or person?\nattributes:\n"
+        ...     "  # Why.\n  age: {type: numeric, low: 0, high: 9}\n")
+        >>> schema.reason("age")
+        'Why.'
+        >>> stated = schema.with_key("unit", plain("row"))
+        >>> print(stated.with_setting("age", "high", plain("99")).text)
+        name: s
+        unit: row
+        attributes:
+          # Why.
+          age:
+            type: numeric
+            low: 0
+            high: 99
+        <BLANKLINE>
+    """
+
+    path: Path
+    text: str
+
+    @staticmethod
+    def load(path: Path) -> SchemaText:
+        """Reads a file, which may be a draft that no command reads yet."""
+        report = Report()
+        text = read_text(path, report)
+        raise_faults(report.faults)
+        return SchemaText(path, text or "")
+
+    @property
+    def mark(self) -> str:
+        """What tells this text from another one: two tabs must not overwrite each other."""
+        return hashlib.sha256(self.text.encode("utf-8")).hexdigest()[:32]
+
+    @cached_property
+    def _root(self) -> Entries:
+        report = Report()
+        node = parse_yaml(self.text, str(self.path), report)
+        raise_faults(report.faults)
+        if not isinstance(node, Entries):
+            raise SchemaError(f"{self.path}: this is not a schema", hint="Choose another file.")
+        return node
+
+    @cached_property
+    def keys(self) -> dict[str, Node]:
+        """What stands at the top of the file."""
+        return {key.value: node for key, node in self._root.pairs}
+
+    @cached_property
+    def columns(self) -> dict[str, dict[str, Node]]:
+        """The settings of every column."""
+        node = self.keys.get("attributes")
+        pairs = node.pairs if isinstance(node, Entries) else []
+        return {key.value: _settings(below) for key, below in pairs}
+
+    def value(self, key: str) -> str:
+        """What a key at the top says, if it is a text."""
+        node = self.keys.get(key)
+        return node.value if isinstance(node, Text) else ""
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether it is marked as a draft."""
+        return self.value("draft").lower() == "true"
+
+    @property
+    def has_unit(self) -> bool:
+        """Whether it states whom a release protects."""
+        return self.value("unit") in ("row", "person")
+
+    def reason(self, column: str) -> str:
+        """The comment above a column: why a draft describes it like that."""
+        first, _ = self._lines("attributes", column)
+        found: list[str] = []
+        for line in reversed(self.text.splitlines()[: first - 1]):
+            if not line.strip().startswith("#"):
+                break
+            found.insert(0, line.strip().lstrip("#").strip())
+        return " ".join(found)
+
+    def with_key(self, key: str, node: Node | None) -> SchemaText:
+        """The same with another value of a key at the top, or without it."""
+        new = [] if node is None else _written(_key(key), node, "")
+        if key in self.keys:
+            return self._spliced(*self._lines(key), new)
+        first = next(
+            (k.line for k, _ in self._root.pairs if k.value in ("attributes", "items")), None
+        )
+        at = first or 1
+        return self._spliced(at, at - 1, new)
+
+    def with_column(self, column: str, settings: Mapping[str, Node]) -> SchemaText:
+        """The same with other settings of a column."""
+        if _same(self.columns.get(column, {}), settings):
+            return self
+        first, last = self._lines("attributes", column)
+        line = self.text.splitlines()[first - 1]
+        indent = line[: len(line) - len(line.lstrip())]
+        node = Entries([(Text(key, plain=True), one) for key, one in settings.items()])
+        return self._spliced(first, last, _written(_key(column), node, indent))
+
+    def with_setting(self, column: str, key: str, node: Node | None) -> SchemaText:
+        """The same with another value of one setting of a column, or without it."""
+        settings = dict(self.columns[column])
+        if node is None:
+            settings.pop(key, None)
+        else:
+            settings[key] = node
+        return self.with_column(column, settings)
+
+    def schema(self) -> Schema:
+        """The schema that the text describes.
+
+        Raises:
+            SchemaError: If it describes none.
+        """
+        return schema_from_text(self.text, self.path)
+
+    def save(self, seen: str) -> None:
+        """Writes the file, whole or not at all, if the text is a schema.
+
+        Args:
+            seen: The mark of the text that the person saw who changed it.
+
+        Raises:
+            Conflict: If the file has changed since.
+            SchemaError: If the text is not a schema.
+        """
+        if SchemaText.load(self.path).mark != seen:
+            raise Conflict(
+                "the schema was changed in the meantime, in another tab or by hand.",
+                hint="Load the page again: it shows the schema as it is now. Nothing was written.",
+            )
+        self.schema()
+        mode = self.path.stat().st_mode & 0o777
+        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        temporary = Path(name)
+        try:
+            with open(handle, "w", encoding="utf-8") as file:
+                file.write(self.text)
+            temporary.chmod(mode)
+            os.replace(temporary, self.path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def _lines(self, *keys: str) -> tuple[int, int]:
+        """The first and the last line of what stands under some keys, one below another."""
+        lines = self.text.splitlines()
+        node: Node = self._root
+        first, end = 1, len(lines)
+        for key in keys:
+            pairs = node.pairs if isinstance(node, Entries) else []
+            places = [one.line or 0 for one, _ in pairs]
+            place = next((n for n, (one, _) in enumerate(pairs) if one.value == key), None)
+            if place is None:
+                raise SchemaError(f"{self.path}: there is no {key!r}", hint="Load the page again.")
+            first = places[place]
+            if places.count(first) > 1 or (len(keys) > 1 and not lines[first - 1].strip()):
+                raise SchemaError(
+                    f"{self.path}: line {first} holds several entries, which the studio cannot "
+                    "change one by one",
+                    hint="Write every column on a line of its own.",
+                )
+            end = places[place + 1] - 1 if place + 1 < len(pairs) else end
+            node = pairs[place][1]
+        while end > first and (not lines[end - 1].strip() or lines[end - 1].lstrip()[0] == "#"):
+            end -= 1  # comments belong to what follows
+        return first, end
+
+    def _spliced(self, first: int, last: int, new: list[str]) -> SchemaText:
+        lines = self.text.splitlines()
+        lines[first - 1 : last] = new
+        return SchemaText(self.path, "\n".join(lines) + "\n")
+
+
+def _settings(node: Node) -> dict[str, Node]:
+    pairs = node.pairs if isinstance(node, Entries) else []
+    return {key.value: below for key, below in pairs}
+
+
+def _same(one: Mapping[str, Node], other: Mapping[str, Node]) -> bool:
+    return list(one) == list(other) and all(one[key] is other[key] for key in one)
+
+
+def _scalar(node: Text) -> str:
+    """A text as YAML: as it was written, or in quotes."""
+    if node.plain:
+        return node.value
+    return json.dumps(node.value, ensure_ascii=not node.value.isprintable())
+
+
+def _fits_a_line(node: Text) -> bool:
+    return not node.plain or not set(node.value) & set(",[]{}")
+
+
+def _key(text: str) -> Text:
+    return Text(text, plain=bool(_BARE.fullmatch(text)) and text.casefold() not in _WORDS)
+
+
+def _written(key: Text, node: Node, indent: str) -> list[str]:
+    """The lines of an entry."""
+    first, *rest = _below(node, indent)
+    return [f"{indent}{_scalar(key)}:{first}", *rest]
+
+
+def _below(node: Node, indent: str) -> list[str]:
+    """What follows a colon, the rest of its line first."""
+    if isinstance(node, Text):
+        return [f" {_scalar(node)}" if node.value or not node.plain else ""]
+    if isinstance(node, Items):
+        if all(isinstance(one, Text) and _fits_a_line(one) for one in node.items):
+            short = ", ".join(_scalar(one) for one in node.items if isinstance(one, Text))
+            if len(short) <= _SHORT:
+                return [f" [{short}]"]
+        return ["", *(line for one in node.items for line in _item(one, indent + "  "))]
+    inner = indent + "  "
+    return ["", *(line for key, one in node.pairs for line in _written(key, one, inner))]
+
+
+def _item(node: Node, indent: str) -> list[str]:
+    if isinstance(node, Text):
+        return [f"{indent}- {_scalar(node)}"]
+    first, *rest = _below(node, indent + "  ")[1:] or [f"{indent}  []"]
+    return [f"{indent}- {first.lstrip()}", *rest]

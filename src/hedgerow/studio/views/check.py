@@ -1,0 +1,85 @@
+"""The sixth step: what would happen to the rows. NOT PRIVATE: for the holder of the data alone."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from markupsafe import Markup
+from starlette.responses import RedirectResponse, Response
+
+from hedgerow.errors import UsageError
+from hedgerow.schema.nodes import Entries, Text
+from hedgerow.studio.app import Asked, go
+from hedgerow.studio.jobs import command_text
+from hedgerow.studio.steps import Way
+
+__all__ = ["run", "show", "sign"]
+
+
+def show(asked: Asked) -> Response:
+    """The schema, what a check of the data found, and the sign-off of a draft."""
+    way = Way.of(asked, "check")
+    text = way.text()
+    schema = text.schema()
+    result, prepared = None, None
+    if asked.get("checked"):
+        job = asked.studio.jobs.find(asked.get("checked"))
+        if job.step == "check" and job.state == "done":
+            result = job.result
+            prepared = _prepared(result.get("preparation"))
+    return asked.show(
+        "check", way=way, text=text, schema=schema, result=result, prepared=prepared,
+        command=command_text(_command(way)) if way.get("data") else "",
+    )  # fmt: skip
+
+
+def run(asked: Asked) -> Response:
+    """Checks the data against the schema, as `hedgerow check --data` does."""
+    way = Way.of(asked, "check")
+    job = asked.studio.jobs.start(
+        _command(way), step="check", title="Checking the data", then="", back=way.to("check")
+    )
+    job.then = way.to("check", checked=job.name)
+    return go("/job", job=job.name)
+
+
+def sign(asked: Asked) -> Response:
+    """Takes the mark of a draft away, and writes down who signed the schema off."""
+    way = Way.of(asked, "check")
+    text = way.text()
+    reviewer = asked.get("reviewer").strip()
+    if not asked.get("public") or not reviewer:
+        raise UsageError(
+            "the schema is signed off by a person who has looked at all of it.",
+            hint="Tick the box and write your name.",
+        )
+    before = text.keys.get("metadata")
+    pairs = before.pairs if isinstance(before, Entries) else []
+    kept = [pair for pair in pairs if pair[0].value not in ("reviewer", "reviewed")]
+    signed = [
+        (Text("reviewer", plain=True), Text(reviewer)),
+        (Text("reviewed", plain=True), Text(datetime.date.today().isoformat(), plain=True)),
+    ]
+    changed = text.with_key("metadata", Entries([*kept, *signed])).with_key("draft", None)
+    changed.save(asked.get("seen"))
+    return RedirectResponse(way.to("check", checked=asked.get("checked")), status_code=303)
+
+
+def _command(way: Way) -> list[str]:
+    return ["check", way.argument("schema"), "--data", way.argument("data")]
+
+
+def _prepared(found: Any) -> Markup | None:
+    """What became of the rows, as the report says it."""
+    if found is None:
+        return None
+    from hedgerow.report.prepared import prepared
+    from hedgerow.table.item_preparation import ItemPreparation
+    from hedgerow.table.preparation import Fate, Preparation
+
+    if "attributes" not in found:
+        return Markup(prepared(ItemPreparation(**found)))
+    fates = tuple(Fate(**one) for one in found["attributes"])
+    lists = {key: tuple(found[key]) for key in ("classes", "read", "kept")}
+    return Markup(prepared(Preparation(**(found | lists | {"attributes": fates}))))

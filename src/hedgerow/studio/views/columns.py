@@ -1,0 +1,189 @@
+"""The third step: what is public about every column, with the reasons of the draft."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from starlette.responses import RedirectResponse, Response
+
+from hedgerow.errors import SchemaError
+from hedgerow.schema.nodes import Entries, Items, Node, Text
+from hedgerow.store.markup import visible
+from hedgerow.studio.app import Asked
+from hedgerow.studio.jobs import command_text
+from hedgerow.studio.schema_text import SchemaText, plain
+from hedgerow.studio.steps import Way
+
+__all__ = ["Shown", "save", "show"]
+
+_NUMBERS = ("low", "high", "step")
+_RULES = ("missing", "outside")
+_OF_ITEMS = ("max_items", "fan_out", "foreign", "empty", "separator")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A column as the form shows it.
+
+    Args:
+        name: Its name.
+        kind: numeric, categorical, boolean, identifier or person.
+        reason: Why the draft describes it like that.
+        fields: Texts of the form by setting.
+        values: One value a line; None if they come from a taxonomy.
+        is_class: Whether it is the class.
+    """
+
+    name: str
+    kind: str
+    reason: str
+    fields: Mapping[str, str]
+    values: str | None
+    is_class: bool
+
+
+def show(asked: Asked) -> Response:
+    """The columns, to be completed and corrected."""
+    way = Way.of(asked, "columns")
+    return _page(asked, way, way.text())
+
+
+def save(asked: Asked) -> Response:
+    """Writes what was entered into the schema; shows it again if that is not a schema."""
+    way = Way.of(asked, "columns")
+    text = way.text()
+    changed = _with_items(text, asked) if "items" in text.keys else _with_columns(text, asked)
+    try:
+        changed.save(asked.get("seen"))
+    except SchemaError as error:
+        return _page(asked, way, changed, error)
+    return RedirectResponse(way.to("taxonomies"), status_code=303)
+
+
+def _page(asked: Asked, way: Way, text: SchemaText, error: SchemaError | None = None) -> Response:
+    command = command_text(["check", way.argument("schema")])
+    items = text.keys.get("items")
+    return asked.show(
+        "columns", 200 if error is None else 400, way=way, text=text, error=error, command=command,
+        seen=asked.get("seen") or text.mark,
+        columns=[_shown(text, name) for name in text.columns],
+        items=_items(items) if isinstance(items, Entries) else None,
+    )  # fmt: skip
+
+
+def _text(node: Node | None) -> str:
+    return node.value if isinstance(node, Text) else ""
+
+
+def _listed(node: Node | None) -> str | None:
+    """A list with one value a line; None if it is not a list of texts."""
+    if not isinstance(node, Items) or not all(isinstance(one, Text) for one in node.items):
+        return None
+    return "\n".join(_text(one) for one in node.items)
+
+
+def _shown(text: SchemaText, name: str) -> Shown:
+    settings = text.columns[name]
+    role, kind = _text(settings.get("role")), _text(settings.get("type"))
+    fields = {key: _text(settings.get(key)) for key in (*_NUMBERS, *_RULES)}
+    whole = not {"values", "taxonomy", "recode"} & settings.keys()
+    return Shown(
+        name=name,
+        kind=role if role in ("identifier", "person") else kind,
+        reason=text.reason(name),
+        fields=fields,
+        values="" if whole else _listed(settings.get("values")),
+        is_class=role == "class",
+    )
+
+
+def _items(node: Entries) -> dict[str, str | None]:
+    """The settings of items as the form shows them."""
+    settings = {key.value: one for key, one in node.pairs}
+    found: dict[str, str | None] = {key: _text(settings.get(key)) for key in _OF_ITEMS}
+    universe = settings.get("universe")
+    found["universe"] = _listed(universe)
+    if isinstance(universe, Entries) and isinstance(universe.pairs[0][1], Items):
+        ends = [_text(one) for one in universe.pairs[0][1].items]
+        found["from"], found["to"] = ends if len(ends) == 2 else ("", "")
+    return found
+
+
+def _with_columns(text: SchemaText, asked: Asked) -> SchemaText:
+    for place, (name, settings) in enumerate(text.columns.items()):
+        kind = asked.get(f"kind-{place}")
+        if kind and kind != "person":
+            entered = {key: asked.get(f"{key}-{place}").strip() for key in (*_NUMBERS, *_RULES)}
+            listed = asked.get(f"values-{place}") if f"values-{place}" in asked.form else None
+            is_class = asked.get("class") == str(place)
+            text = text.with_column(name, _settings(settings, kind, entered, listed, is_class))
+    return text
+
+
+def _settings(
+    before: Mapping[str, Node],
+    kind: str,
+    entered: Mapping[str, str],
+    listed: str | None,
+    is_class: bool,
+) -> dict[str, Node]:
+    """The settings of a column as they were entered; what is not in the form stays."""
+    if kind == "identifier":
+        same = _text(before.get("role")) == "identifier"
+        return dict(before) if same else {"role": plain("identifier")}
+    same = _text(before.get("type")) == kind
+    found: dict[str, Node] = dict(before) if same else {"type": plain(kind)}
+    if kind == "numeric":
+        for key in _NUMBERS:
+            _put(found, key, entered[key])
+    if kind == "categorical" and listed is not None:
+        _list(found, "values", listed, before.get("values") if same else None)
+    for key in _RULES:
+        rule = "" if entered[key] == "error" and key not in found else entered[key]
+        clips = rule == "clip" and kind != "numeric"
+        _put(found, key, "" if clips or (kind == "boolean" and key == "outside") else rule)
+    _put(found, "role", "class" if is_class else "")
+    return found
+
+
+def _put(settings: dict[str, Node], key: str, value: str) -> None:
+    """Sets a text, takes it out if it is empty, or leaves it if it is the same."""
+    if not value:
+        settings.pop(key, None)
+    elif _text(settings.get(key)) != value:
+        settings[key] = plain(value)
+
+
+def _list(settings: dict[str, Node], key: str, listed: str, before: Node | None) -> None:
+    """Sets a list of values; one that was not changed stays as it was written, ranges and all."""
+    new = [line.strip() for line in listed.splitlines() if line.strip()]
+    old = _listed(before)
+    if old is not None and [visible(line.strip()) for line in old.split("\n")] == new:
+        return
+    if new:
+        settings[key] = Items([Text(value) for value in dict.fromkeys(new)])
+    else:
+        settings.pop(key, None)
+
+
+def _with_items(text: SchemaText, asked: Asked) -> SchemaText:
+    node = text.keys["items"]
+    assert isinstance(node, Entries)
+    settings = {key.value: one for key, one in node.pairs}
+    before = dict(settings)
+    for key in _OF_ITEMS:
+        if key in asked.form:
+            _put(settings, key, asked.get(key).strip())
+    if "universe" in asked.form:
+        _list(settings, "universe", asked.get("universe"), before.get("universe"))
+    elif "from" in asked.form:
+        ends = [asked.get("from").strip(), asked.get("to").strip()]
+        if ends != list(_items(node).get(key) for key in ("from", "to")):
+            pair = Items([plain(end) for end in ends])
+            settings["universe"] = Entries([(Text("range", plain=True), pair)])
+    if list(settings.items()) == list(before.items()):
+        return text
+    return text.with_key(
+        "items", Entries([(Text(key, plain=True), one) for key, one in settings.items()])
+    )

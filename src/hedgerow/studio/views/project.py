@@ -1,0 +1,70 @@
+"""The first page: what lies in the folder."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from hedgerow.studio.app import Asked, go
+from hedgerow.studio.folder import fresh, inside, look
+
+__all__ = ["accounts_of", "home", "open_ledger", "write_sample"]
+
+_SAMPLE = "sample"  # the folder that it goes into
+
+
+def home(asked: Asked) -> Response:
+    """Data, schemas, releases and ledgers of the folder."""
+    found = look(asked.studio.root)
+    return asked.show(
+        "project", found=found, accounts=accounts_of(asked, found.ledgers),
+        has_sample=(asked.studio.root / _SAMPLE).exists(),
+    )  # fmt: skip
+
+
+def accounts_of(asked: Asked, names: tuple[str, ...]) -> list[tuple[str, list[dict[str, str]]]]:
+    """What is left in every ledger, or why it cannot be told."""
+    if not names:
+        return []
+    from hedgerow.errors import HedgerowError
+    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger, plain
+
+    told = []
+    for name in names:
+        try:
+            accounts = BudgetLedger(inside(asked.studio.root, name)).accounts()
+        except HedgerowError as error:
+            told.append((name, [{"error": error.message}]))
+            continue
+        rows = [
+            {
+                "name": one.name,
+                "spent": plain(one.spent[0]),
+                "left": plain(one.left[0]),
+                "total": plain(one.epsilon),
+                "delta": plain(one.left[1]),
+                "entries": str(len(one.entries)),
+            }
+            for one in accounts
+        ]
+        told.append((name, rows))
+    return told
+
+
+def open_ledger(asked: Asked) -> Response:
+    """Sets the total of a data set, once, as `hedgerow ledger --open` does."""
+    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
+
+    root, name = asked.studio.root, asked.get("ledger").strip()
+    known = look(root).ledgers
+    path = inside(root, name) if name in known else fresh(root, name or "budget", ".ledger")
+    ledger = BudgetLedger(path)
+    ledger.open(asked.get("dataset").strip(), asked.get("epsilon"), asked.get("delta") or "0")
+    return go("/")
+
+
+def write_sample(asked: Asked) -> Response:
+    """Writes the simulated sample into a folder of its own, to try the studio with."""
+    from hedgerow import sample
+
+    sample.write(fresh(asked.studio.root, _SAMPLE))
+    return go("/data", data=f"{_SAMPLE}/people.csv")

@@ -1,0 +1,322 @@
+"""The last step: a release, and what can be made of it. Nothing here needs private data."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any, Literal
+
+from starlette.responses import HTMLResponse, Response
+
+from hedgerow.errors import HedgerowError, UsageError
+from hedgerow.release import Release, RowsRelease, TableRelease, TransactionsRelease
+from hedgerow.studio.app import Asked
+from hedgerow.studio.folder import argument, inside, look
+from hedgerow.studio.jobs import command_text
+from hedgerow.studio.steps import Way
+
+__all__ = [
+    "compare", "dossier", "download", "query", "report", "rows", "show", "table", "tree",
+]  # fmt: skip
+
+# reports are pages of their own: without scripts, but with styles in attributes
+_REPORT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+frame-ancestors 'none'"
+_SHOWN = 200  # lines of a table
+_ROWS = 20  # synthetic records
+_DEEP = 6  # levels of a tree
+_LISTED = 2000  # words that a query box completes
+
+
+def _opened(asked: Asked) -> tuple[Way, Release, str]:
+    """The release that is asked for, and how a command names it."""
+    way = Way.of(asked, "release")
+    return way, Release.load(way.path("release")), way.argument("release")
+
+
+def show(asked: Asked) -> Response:
+    """What the release promises, whether that holds, and what can be done with it."""
+    from hedgerow.report.promise import doubt
+    from hedgerow.report.words import guarantee
+    from hedgerow.verification import verify
+
+    way, release, name = _opened(asked)
+    verdict = verify(way.path("release"))
+    return asked.show(
+        "release", way=way, release=release, told=release.describe(), verdict=verdict,
+        doubted=doubt(release, verdict), sentences=guarantee(release),
+        others=[one for one in look(way.root).releases if one.folder != way.get("release")],
+        command=command_text(["verify", name]),
+    )  # fmt: skip
+
+
+def _document(text: str) -> Response:
+    return HTMLResponse(text, headers={"Content-Security-Policy": _REPORT})
+
+
+def report(asked: Asked) -> Response:
+    """The page for recipients, as `hedgerow report` writes it."""
+    from hedgerow.report.page import page
+
+    way = Way.of(asked, "release")
+    return _document(page(way.path("release")))
+
+
+def dossier(asked: Asked) -> Response:
+    """The document for those who must approve it, as `hedgerow dossier` writes it."""
+    return _document(_dossier(asked))
+
+
+def _dossier(asked: Asked) -> str:
+    from hedgerow.report import dossier as document
+    from hedgerow.report.outline import as_html
+    from hedgerow.verification import verify
+
+    way, release, _ = _opened(asked)
+    verdict = verify(way.path("release"))
+    title = f"{release.schema.name}: privacy dossier"
+    sections = document.dossier(release, verdict, _booked(way, release))
+    return as_html(title, document.lead(release), sections, document.warning(release, verdict))
+
+
+def _booked(way: Way, release: Release) -> Any:
+    """The entry of the release in a ledger of the folder, if one has it."""
+    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
+    from hedgerow.privacy.budget_ledger.rules import digest_of
+    from hedgerow.report.booked import found_in
+
+    for ledger in look(way.root).ledgers:
+        accounts = BudgetLedger(inside(way.root, ledger)).accounts()
+        found, _ = found_in(accounts, release, digest_of(way.path("release")))
+        if found is not None:
+            return found
+    return None
+
+
+def _names(release: Release) -> list[str]:
+    if release.kind == "transactions":
+        return ["item"]
+    return [one.name for one in release.schema.columns]
+
+
+def table(asked: Asked) -> Response:
+    """Counts of all values of an attribute, or of two together, with error bars."""
+    from hedgerow.report.tables import headings, how_to_read, lines, title_of
+
+    way, release, name = _opened(asked)
+    known = _names(release)
+    first, second = asked.get("first") or known[0], asked.get("second")
+    by: Literal["count", "share"] = "share" if asked.get("by") == "share" else "count"
+    where = asked.get("where").strip()
+    chosen = [first, *([second] if second else [])]
+    condition: Any = (_items(where) if release.kind == "transactions" else where) or None
+    found = release.table(*chosen, where=condition, by=by)
+    total = len(found)
+    found = found.largest(_SHOWN) if total > _SHOWN else found
+    written = ["table", name, *chosen, *(["--by", "share"] if by == "share" else [])]
+    written += [f"--where={where}"] if where else []
+    return asked.show(
+        "table", way=way, names=known, first=first, second=second, by=by, where=where,
+        kind=release.kind, title=title_of(release, found, where or None), heads=headings(found),
+        lines=list(zip(lines(found), [*_bars(found), None], strict=True)),
+        notes=how_to_read(found, release.schema.unit_names),
+        total=total, shown=len(found), command=command_text(written),
+    )  # fmt: skip
+
+
+def _bars(found: Any) -> list[dict[str, str] | None]:
+    """Where the estimate and the interval of each cell lie, out of 100."""
+    answers = found.answers
+    ends = [float(one) for one in answers.high if math.isfinite(one)]
+    top = max([*ends, *(float(one) for one in answers.estimate)], default=0.0) or 1.0
+
+    def place(value: float) -> str:
+        return f"{100 * min(1.0, max(0.0, value / top)):.2f}"
+
+    return [
+        {"estimate": place(estimate), "low": place(low), "high": place(high)} if known else None
+        for estimate, low, high, known in zip(
+            answers.estimate.tolist(), answers.low.tolist(), answers.high.tolist(), found.known,
+            strict=True,
+        )
+    ]  # fmt: skip
+
+
+def _items(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def query(asked: Asked) -> Response:
+    """How many records meet a condition, or hold some items?"""
+    from hedgerow.report.words import number
+
+    way, release, name = _opened(asked)
+    text, answer, error = asked.get("query").strip(), None, None
+    if text:
+        asks: Any = [_items(text)] if release.kind == "transactions" else text
+        try:
+            found = release.count(asks)
+            typical = None if found.typical_error is None else float(found.typical_error[0])
+            answer = {
+                "estimate": number(max(0.0, float(found.estimate[0]))),
+                "low": number(float(found.low[0])),
+                "high": None if math.isinf(found.high[0]) else number(float(found.high[0])),
+                "typical": None if typical is None else number(typical),
+                "basis": "" if found.basis is None else str(found.basis[0]),
+            }
+        except HedgerowError as fault:
+            error = fault
+    return asked.show(
+        "query", 200 if error is None else 400, way=way, text=text, answer=answer, error=error,
+        kind=release.kind, example=release.describe().example.strip("'\""), words=_words(release),
+        command=command_text(["query", name, text or release.describe().example.strip("'\"")]),
+    )  # fmt: skip
+
+
+def _words(release: Release) -> list[str]:
+    """What a query can name: all of it is in the public schema."""
+    if release.kind == "transactions":
+        return list(release.schema.transaction_items.labels[:_LISTED])
+    found: list[str] = []
+    for column in release.schema.columns:
+        found.append(column.name)
+        taxonomy = getattr(column, "taxonomy", None)
+        found += [] if taxonomy is None else list(taxonomy.labels)
+    return list(dict.fromkeys(found))[:_LISTED]
+
+
+def tree(asked: Asked) -> Response:
+    """What was published: how everyone was divided, level by level, and the largest parts."""
+    from hedgerow.measured import TreePartition
+    from hedgerow.report.regions import cuts, nested
+
+    way, release, name = _opened(asked)
+    root, parts = None, {}
+    if isinstance(release, TableRelease):
+        if isinstance(release.partition, TreePartition):
+            root = nested(release, release.partition, _DEEP)
+        else:
+            parts = cuts(release, release.partition)
+    told = release.describe()
+    return asked.show(
+        "tree", way=way, root=root, parts_of=parts, told=told, regions=_largest(release),
+        command=command_text(["show", name]),
+    )  # fmt: skip
+
+
+def _largest(release: Release) -> list[tuple[str, str, str]]:
+    """The largest parts: what they are, about how many, and how far off that may be."""
+    from hedgerow.report.regions import largest
+
+    if isinstance(release, TableRelease):
+        found = largest(release, _ROWS)
+        return [(one.words, f"{one.total:,}", f"± {one.error:,.0f}") for one in found]
+    if isinstance(release, TransactionsRelease):
+        sets: Any = release.frequent(_ROWS, kind="arrow")
+        return [
+            (", ".join(one["items"]) or "everybody", f"{max(0.0, one['estimate']):,.0f}",
+             f"{one['low']:,.0f} to {one['high']:,.0f}")
+            for one in sets.to_pylist()
+        ]  # fmt: skip
+    listed: Any = release.expect(RowsRelease).generalized("arrow")
+    counted = sorted(listed.to_pylist(), key=lambda row: -row["count"])[:_ROWS]
+    return [
+        (", ".join(f"{key} {one}" for key, one in row.items() if key != "count"),
+         f"{row['count']:,}", "")
+        for row in counted
+    ]  # fmt: skip
+
+
+def rows(asked: Asked) -> Response:
+    """A few synthetic records, which describe nobody."""
+    way, release, name = _opened(asked)
+    drawn: Any = release.synthesize(_ROWS, kind="arrow")
+    records = [
+        [", ".join(map(str, one)) if isinstance(one, list) else "" if one is None else str(one)
+         for one in row.values()]
+        for row in drawn.to_pylist()
+    ]  # fmt: skip
+    return asked.show(
+        "rows", way=way, heads=list(drawn.column_names), records=records,
+        unmeasured=release.unmeasured, told=release.describe(),
+        command=command_text(["sample", name, "--out", "rows.csv"]),
+    )  # fmt: skip
+
+
+def compare(asked: Asked) -> Response:
+    """Releases side by side, by what they say themselves."""
+    from hedgerow.evaluate.compare import compared, folder_names
+
+    way, release, name = _opened(asked)
+    found, folders = None, [way.path("release")]
+    folders += [inside(way.root, one, folder=True) for one in asked.every("other")]
+    if len(folders) > 1:
+        opened = [release, *(Release.load(one) for one in folders[1:])]
+        found = compared(folder_names(folders), opened)
+    others = [one for one in look(way.root).releases if one.folder != way.get("release")]
+    names = [name, *(argument(way.root, one) for one in folders[1:])]
+    return asked.show(
+        "compare", way=way, found=found, others=others, chosen=asked.every("other"),
+        command=command_text(["compare", *names]) if found is not None else "",
+    )  # fmt: skip
+
+
+def download(asked: Asked) -> Response:
+    """The release as a file: all of it, its tables, its report, its dossier, synthetic rows."""
+    way, release, _ = _opened(asked)
+    kind, name = asked.get("as"), way.path("release").name
+    if kind not in _FILES:
+        raise UsageError("there is no such file.", hint="Choose one on the page of the release.")
+    folder = Path(tempfile.mkdtemp(prefix="hedgerow-studio-"))
+    try:
+        path = folder / f"{name}{_FILES[kind]}"
+        if kind == "zip":
+            _pack(way.path("release"), name, path)
+        elif kind == "workbook":
+            from hedgerow.report.workbook import write_workbook
+
+            write_workbook(release, path)
+        elif kind == "report":
+            from hedgerow.report.page import page
+
+            path.write_text(page(way.path("release")), encoding="utf-8")
+        elif kind == "dossier":
+            path.write_text(_dossier(asked), encoding="utf-8")
+        else:
+            _write_rows(release, path)
+        content = path.read_bytes()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    plain = "".join(
+        one if one.isascii() and (one.isalnum() or one in "-_.") else "_" for one in name
+    )
+    return Response(
+        content,
+        media_type="application/octet-stream",
+        headers={"Content-Disposition": f'attachment; filename="{plain}{_FILES[kind]}"'},
+    )
+
+
+_FILES = {
+    "zip": ".zip", "workbook": ".xlsx", "report": "-report.html", "dossier": "-dossier.html",
+    "rows": "-synthetic.csv",
+}  # fmt: skip
+
+
+def _pack(folder: Path, name: str, path: Path) -> None:
+    """The files of a release in an archive: those that its manifest names, and no others."""
+    from hedgerow.release.files import read_manifest
+
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for one in ("manifest.json", *read_manifest(folder)["files"]):
+            archive.write(folder / one, f"{name}/{one}")
+
+
+def _write_rows(release: Release, path: Path) -> None:
+    from pyarrow import csv
+
+    form: dict[str, Any] = {"form": "long"} if release.kind == "transactions" else {}
+    csv.write_csv(release.synthesize(kind="arrow", **form), path)

@@ -1,0 +1,262 @@
+"""The fourth step: groups of values, as a tree that can be changed with ordinary forms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.responses import RedirectResponse, Response
+
+from hedgerow.errors import UsageError
+from hedgerow.schema import Categorical, Schema
+from hedgerow.schema.attributes import OTHER
+from hedgerow.schema.lint import Report
+from hedgerow.schema.nodes import Entries, Items, Node, Text, from_python
+from hedgerow.schema.taxonomies.files import built_in
+from hedgerow.schema.taxonomies.text import lint_tree, nested
+from hedgerow.schema.taxonomies.trees import DEFAULT_ROOT, Branch, branch_from_node, branch_of
+from hedgerow.studio.app import Asked
+from hedgerow.studio.folder import inside
+from hedgerow.studio.jobs import command_text
+from hedgerow.studio.schema_text import SchemaText
+from hedgerow.studio.steps import Way
+
+__all__ = ["change", "show"]
+
+_MOST = 3000  # nodes of a tree that a page can hold
+_FILES = (".yaml", ".yml", ".csv")
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A node as the page shows it: its number in the order of the tree."""
+
+    number: int
+    label: str
+    depth: int
+    below: list[_Node]
+
+
+def show(asked: Asked) -> Response:
+    """The tree of a column, with what could be better about it."""
+    way = Way.of(asked, "taxonomies")
+    text = way.text()
+    schema = text.schema()
+    columns = _columns(schema)
+    name = asked.get("column") or next(iter(columns), "")
+    tree, lint, size = None, [], 0
+    if name:
+        column = _column(columns, name)
+        branch = _tree(text, column)
+        size = len(_nodes(branch))
+        tree = _numbered(branch) if size <= _MOST else None
+        lint = lint_tree(branch, column.reading)
+    command = command_text(
+        ["taxonomy", way.argument("schema"), *(["--attribute", name] if name else [])]
+    )
+    return asked.show(
+        "taxonomies", way=way, text=text, columns=columns, name=name, tree=tree, lint=lint,
+        size=size, built_in=list(built_in()), files=_files(way), command=command,
+        warnings=schema.warnings, is_items=schema.kind == "transactions",
+    )  # fmt: skip
+
+
+def change(asked: Asked) -> Response:
+    """Groups, moves, renames, dissolves, or takes another taxonomy."""
+    way = Way.of(asked, "taxonomies")
+    text = way.text()
+    schema = text.schema()
+    name, action = asked.get("column"), asked.get("action")
+    column = _column(_columns(schema), name)
+    if action == "import":
+        changed = _imported(text, name, asked.get("source"), way)
+    else:
+        branch = _tree(text, column)
+        picked = [int(one) for one in asked.every("node") if one.isdigit()]
+        groups = {id(one) for one, _ in _nodes(branch) if one.below}
+        _ACTIONS.get(action, _unknown)(branch, picked, asked)
+        _prune(branch, groups)
+        changed = _written(text, schema, column, branch)
+    changed.save(asked.get("seen"))
+    return RedirectResponse(way.to("taxonomies", column=name), status_code=303)
+
+
+def _columns(schema: Schema) -> dict[str, Categorical]:
+    return {
+        one.name: one
+        for one in schema.columns
+        if isinstance(one, Categorical) and not one.boolean and one.bands is None
+    }
+
+
+def _column(columns: dict[str, Categorical], name: str) -> Categorical:
+    if name not in columns:
+        raise UsageError(
+            "this column has no taxonomy.", hint="Choose a column of categories from the list."
+        )
+    return columns[name]
+
+
+def _tree(text: SchemaText, column: Categorical) -> Branch:
+    """The tree of a column as it was written, groups of a single member included.
+
+    One from a file is the finished one, without the leaf that rules for odd values add.
+    """
+    settings = text.columns[column.name]
+    written = settings.get("taxonomy")
+    if isinstance(written, Entries | Items):
+        return branch_from_node(written, column.taxonomy.labels[0], None, Report())
+    root = branch_of(column.taxonomy)
+    last = root.below[-1] if root.below else None
+    added = OTHER in (column.missing, column.outside)
+    if added and last is not None and last.label == OTHER and not last.below:
+        root.below.pop()
+    return root
+
+
+def _nodes(root: Branch) -> list[tuple[Branch, Branch | None]]:
+    """All nodes with their parents, in the order of the tree."""
+    found: list[tuple[Branch, Branch | None]] = []
+    stack: list[tuple[Branch, Branch | None]] = [(root, None)]
+    while stack:
+        branch, parent = stack.pop()
+        found.append((branch, parent))
+        stack += [(child, branch) for child in reversed(branch.below)]
+    return found
+
+
+def _numbered(root: Branch) -> _Node:
+    numbers = {id(branch): number for number, (branch, _) in enumerate(_nodes(root))}
+
+    def shown(branch: Branch, depth: int) -> _Node:
+        below = [shown(child, depth + 1) for child in branch.below]
+        return _Node(numbers[id(branch)], branch.label, depth, below)
+
+    return shown(root, 0)
+
+
+def _taken(root: Branch, picked: list[int]) -> list[tuple[Branch, Branch]]:
+    """The nodes that were ticked, with their parents; not those below others that were."""
+    nodes = _nodes(root)
+    chosen: list[tuple[Branch, Branch]] = []
+    for number in picked:
+        if 0 < number < len(nodes):
+            branch, parent = nodes[number]
+            assert parent is not None
+            if not any(any(one is branch for one, _ in _nodes(above)) for above, _ in chosen):
+                chosen.append((branch, parent))
+    if not chosen:
+        raise UsageError("nothing was ticked.", hint="Tick values or groups in the tree first.")
+    return chosen
+
+
+def _take_out(branch: Branch, parent: Branch) -> None:
+    parent.below[:] = [one for one in parent.below if one is not branch]
+
+
+def _group(root: Branch, picked: list[int], asked: Asked) -> None:
+    chosen = _taken(root, picked)
+    label = asked.get("label").strip()
+    if not label:
+        raise UsageError("the group has no name.", hint="Write a name for it.")
+    parent = chosen[0][1]
+    at = next(n for n, one in enumerate(parent.below) if one is chosen[0][0])
+    for branch, above in chosen:
+        _take_out(branch, above)
+    parent.below.insert(min(at, len(parent.below)), Branch(label, None, [one for one, _ in chosen]))
+
+
+def _move(root: Branch, picked: list[int], asked: Asked) -> None:
+    chosen = _taken(root, picked)
+    number, nodes = asked.get("target"), _nodes(root)
+    target = nodes[int(number)][0] if number.isdigit() and int(number) < len(nodes) else None
+    if target is None or (target is not root and not target.below):
+        raise UsageError("the group to move to was not chosen.", hint="Choose one from the list.")
+    for branch, parent in chosen:
+        if any(one is target for one, _ in _nodes(branch)):
+            raise UsageError("a group cannot lie in itself.", hint="Choose another group.")
+        _take_out(branch, parent)
+        target.below.append(branch)
+
+
+def _dissolve(root: Branch, picked: list[int], asked: Asked) -> None:
+    for branch, parent in _taken(root, picked):
+        if branch.below:
+            at = next(n for n, one in enumerate(parent.below) if one is branch)
+            parent.below[at : at + 1] = branch.below
+
+
+def _rename(root: Branch, picked: list[int], asked: Asked) -> None:
+    ((branch, _), *more) = _taken(root, picked)
+    label = asked.get("label").strip()
+    if more or not branch.below or not label:
+        raise UsageError(
+            "one group is renamed at a time, and values keep the names they have in the data.",
+            hint="Tick one group and write its new name.",
+        )
+    branch.label = label
+
+
+def _unknown(root: Branch, picked: list[int], asked: Asked) -> None:
+    raise UsageError("nothing was asked for.", hint="Use one of the buttons below the tree.")
+
+
+_ACTIONS = {"group": _group, "move": _move, "dissolve": _dissolve, "rename": _rename}
+
+
+def _prune(root: Branch, groups: set[int]) -> None:
+    """Takes out groups that have become empty: a group without members would be a value."""
+    empty = [(one, up) for one, up in _nodes(root) if up and id(one) in groups and not one.below]
+    for branch, parent in empty:
+        _take_out(branch, parent)
+    if empty:
+        _prune(root, groups)
+
+
+def _written(text: SchemaText, schema: Schema, column: Categorical, root: Branch) -> SchemaText:
+    """The schema with this tree in it, and with the rules that came with a file."""
+    described = schema.to_dict()["attributes"][column.name]
+    settings: dict[str, Node] = {
+        key: node
+        for key, node in text.columns[column.name].items()
+        if key not in ("values", "taxonomy", "root", "recode", "ignore", "cut_at")
+    }
+    if root.label != DEFAULT_ROOT:
+        settings["root"] = Text(root.label)
+    grouped = any(one.below for one in root.below)
+    settings["taxonomy" if grouped else "values"] = from_python(nested(root))
+    for key in ("recode", "ignore", "cut_at"):
+        if key in described:
+            settings[key] = from_python(described[key])
+    return text.with_column(column.name, settings)
+
+
+def _imported(text: SchemaText, name: str, source: str, way: Way) -> SchemaText:
+    """The schema with a taxonomy from a file of the folder, or a list by name."""
+    if source in built_in():
+        written = source
+    else:
+        path = inside(way.root, source)
+        beside = way.path("schema").parent
+        if not path.is_relative_to(beside):
+            raise UsageError(
+                "this file does not lie beside the schema.", hint="Move it there, or below."
+            )
+        written = str(path.relative_to(beside))
+    settings = {
+        key: node
+        for key, node in text.columns[name].items()
+        if key not in ("values", "taxonomy", "root", "recode", "ignore", "cut_at")
+    }
+    return text.with_column(name, settings | {"taxonomy": Text(written)})
+
+
+def _files(way: Way) -> list[str]:
+    """Files beside the schema that could hold a taxonomy."""
+    beside = way.path("schema").parent
+    found = []
+    for folder in (beside, beside / "taxonomies"):
+        if folder.is_dir():
+            found += [one for one in sorted(folder.iterdir()) if one.suffix.lower() in _FILES]
+    names = [str(one.relative_to(way.root)) for one in found if one.is_file()]
+    chosen = {way.get("schema"), way.get("data")}
+    return [name for name in names if name not in chosen]

@@ -1,0 +1,81 @@
+"""The second step: whom a release protects."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from hedgerow.errors import UsageError
+from hedgerow.schema.nodes import Entries, Node, Text
+from hedgerow.studio.app import Asked
+from hedgerow.studio.schema_text import SchemaText, plain
+from hedgerow.studio.steps import Way
+
+__all__ = ["save", "show"]
+
+
+def show(asked: Asked) -> Response:
+    """Is each row a person, or can a person have several?"""
+    way = Way.of(asked, "unit")
+    text = way.text()
+    return asked.show("unit", way=way, text=text, person=_person(text), is_items=_is_items(text))
+
+
+def save(asked: Asked) -> Response:
+    """Writes the unit into the schema."""
+    from starlette.responses import RedirectResponse
+
+    way = Way.of(asked, "unit")
+    text = way.text()
+    unit = asked.get("unit")
+    if unit not in ("row", "person"):
+        raise UsageError("the unit was not chosen.", hint="Choose whether each row is a person.")
+    column = asked.get("column") if unit == "person" else ""
+    if _is_items(text):
+        changed = _of_items(text, column, asked.get("item"))
+    else:
+        changed = _of_columns(text, column, asked.get("max_rows").strip() or "1")
+    changed = changed.with_key("unit", plain(unit))
+    changed.save(asked.get("seen"))
+    return RedirectResponse(way.to("columns"), status_code=303)
+
+
+def _is_items(text: SchemaText) -> bool:
+    return "items" in text.keys
+
+
+def _person(text: SchemaText) -> tuple[str, str]:
+    """The column that tells people apart, and how many rows of each count."""
+    for name, settings in text.columns.items():
+        role, most = settings.get("role"), settings.get("max_rows")
+        if isinstance(role, Text) and role.value == "person":
+            return name, most.value if isinstance(most, Text) else "1"
+    return "", "1"
+
+
+def _of_columns(text: SchemaText, column: str, most: str) -> SchemaText:
+    """The schema of a table with this column for the person, or with none."""
+    before, _ = _person(text)
+    if before and before != column:
+        text = text.with_column(before, {"role": plain("identifier")})
+    if not column:
+        return text
+    if column not in text.columns:
+        raise UsageError(
+            "the column was not chosen.", hint="Choose the one that tells people apart."
+        )
+    return text.with_column(column, {"role": plain("person"), "max_rows": plain(most)})
+
+
+def _of_items(text: SchemaText, column: str, item: str) -> SchemaText:
+    """The same for transactions: below `items:`."""
+    node = text.keys["items"]
+    assert isinstance(node, Entries)
+    settings: list[tuple[Text, Node]] = [
+        (key, one) for key, one in node.pairs if key.value not in ("person", "item")
+    ]
+    if column:
+        for key, value in (("person", column), ("item", item)):
+            settings.append((Text(key, plain=True), Text(value)))
+    elif len(settings) == len(node.pairs):
+        return text
+    return text.with_key("items", Entries(settings))

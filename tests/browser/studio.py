@@ -1,0 +1,340 @@
+"""Goes the whole path of `hedgerow studio` in a real browser: `make browser`.
+
+Tables, transactions and personalised rows are published with clicks and keys alone. On every page
+axe-core looks for what keeps people out, and it is seen that nothing is written to the console and
+no other host is asked. Screenshots at a desktop's and a phone's width are left in a folder to be
+looked at; with --pictures some of them go into the documentation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from look import BROWSERS, WIDTHS, axe
+from playwright.sync_api import Page, expect, sync_playwright
+
+SOON = 30_000  # milliseconds for a page
+LATER = 600_000  # for work of its own
+# what goes into the documentation, by its name there
+PICTURES = {
+    "first": "home",
+    "columns": "table-columns",
+    "taxonomies": "table-taxonomies-grouped",
+    "budget": "table-budget-curve",
+    "release": "table-release",
+    "tables": "table-tables",
+}
+
+
+@dataclass
+class Walk:
+    """A walk through the studio, which notes what is wrong on the way.
+
+    Args:
+        page: The browser's page.
+        home: The studio's address.
+        out: Where screenshots go.
+        checks: The text of axe-core.
+    """
+
+    page: Page
+    home: str
+    out: Path
+    checks: str
+    wrong: list[str] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+
+    def listen(self) -> None:
+        """Notes whatever the browser complains about, and whom it asks."""
+        page = self.page
+        page.on("console", lambda m: self.wrong.append(f"{page.url}: console: {m.text}"))
+        page.on("pageerror", lambda e: self.wrong.append(f"{page.url}: error: {e}"))
+        page.on("request", lambda r: self._asked(r.url))
+
+    def _asked(self, address: str) -> None:
+        if not address.startswith((self.home + "/", "data:")):
+            self.wrong.append(f"asks for {address}")
+
+    def look(self, name: str) -> None:
+        """Takes pictures of the page as it is now, and has it checked."""
+        self.seen.append(name)
+        for width, (across, down) in WIDTHS.items():
+            self.page.set_viewport_size({"width": across, "height": down})
+            self.page.screenshot(path=self.out / f"{name}-{width}.png", full_page=True)
+            wide = self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+            if wide > 0:
+                self.wrong.append(f"{name}-{width}: {wide} pixels wider than the window")
+            for violation in self._violations():
+                places = "; ".join(node["html"][:160] for node in violation["nodes"][:3])
+                self.wrong.append(f"{name}-{width}: {violation['id']}: {places}")
+        self.page.set_viewport_size(dict(zip(("width", "height"), WIDTHS["desktop"], strict=True)))  # type: ignore[arg-type]
+
+    def _violations(self) -> list[dict[str, Any]]:
+        # by the browser's own protocol, which the page's policy does not bind
+        session = self.page.context.new_cdp_session(self.page)
+        session.send("Runtime.evaluate", {"expression": self.checks})
+        asked = {"expression": "axe.run(document).then(r => JSON.stringify(r.violations))",
+                 "awaitPromise": True, "returnByValue": True}  # fmt: skip
+        found = session.send("Runtime.evaluate", asked)
+        session.detach()
+        return list(json.loads(found["result"]["value"]))
+
+    def at(self, path: str, timeout: float = SOON) -> None:
+        """Waits for a page."""
+        self.page.wait_for_url(re.compile(re.escape(self.home + path) + r"(\?|$)"), timeout=timeout)
+
+    def press(self, name: str) -> None:
+        """Presses a button by keyboard alone."""
+        button = self.page.get_by_role("button", name=name, exact=True)
+        button.focus()
+        self.page.keyboard.press("Enter")
+
+    def follow(self, name: str) -> None:
+        """Follows a link by keyboard alone."""
+        link = self.page.get_by_role("link", name=name)
+        link.first.focus()
+        self.page.keyboard.press("Enter")
+
+
+def release_pages(walk: Walk, kind: str, query: str) -> None:
+    """Every page about a release."""
+    page = walk.page
+    expect(page.get_by_role("heading", name="Verified", exact=True)).to_be_visible(timeout=SOON)
+    walk.look(f"{kind}-release")
+    walk.follow("Tables")
+    walk.at("/release/table")
+    walk.look(f"{kind}-tables")
+    walk.follow("Ask")
+    walk.at("/release/query")
+    page.get_by_role("combobox").fill(query)
+    walk.press("Ask")
+    expect(page.get_by_role("status")).to_contain_text("About", timeout=SOON)
+    walk.look(f"{kind}-query")
+    for name, path in (("Regions", "tree"), ("Synthetic rows", "rows"), ("Compare", "compare")):
+        walk.follow(name)
+        walk.at(f"/release/{path}")
+        walk.look(f"{kind}-{path}")
+    for name, path in (("Report", "report"), ("Dossier", "dossier")):
+        walk.follow(name)
+        walk.at(f"/release/{path}")
+        page.go_back()
+        walk.at("/release/compare")
+    walk.follow("Overview")
+    walk.at("/release")
+    with page.expect_download(timeout=SOON) as waiting:
+        page.get_by_role("link", name="Everything, as zip").click()
+    if not waiting.value.suggested_filename.endswith(".zip"):
+        walk.wrong.append("the download is not a zip")
+
+
+def publish(walk: Walk, kind: str, out: str) -> None:
+    """From the check of a schema that is signed off to a release."""
+    page = walk.page
+    walk.at("/check")
+    walk.press("Check the data")
+    expect(page.get_by_text("The data follows the schema.")).to_be_visible(timeout=LATER)
+    walk.look(f"{kind}-checked")
+    walk.follow("Go on to publish")
+    walk.at("/publish")
+    page.get_by_label("Folder for the release").fill(out)
+    page.get_by_label(re.compile("^Spend epsilon")).check()
+    walk.look(f"{kind}-publish")
+    walk.press("Publish")
+    walk.at("/release", LATER)
+
+
+def walk_table(walk: Walk) -> None:
+    """A table, from a draft of its schema on."""
+    page = walk.page
+    page.goto(walk.home + "/")
+    walk.look("home-empty")
+    walk.press("Write a simulated sample to try")
+    walk.at("/data")
+    walk.look("table-data")
+    walk.press("Show a few raw records (PRIVATE)")
+    walk.at("/data/peek")
+    walk.look("table-peek")
+    page.get_by_label("Name of the schema file").fill("clinic")
+    walk.press("Draft a schema")
+    walk.at("/unit", LATER)
+    walk.look("table-unit")
+    walk.press("Save and go on")
+    walk.at("/columns")
+    walk.look("table-columns")
+    page.get_by_label(re.compile("^The column that the release")).select_option(label="readmitted")
+    walk.press("Save and go on")
+    walk.at("/taxonomies")
+    page.get_by_label("Column of categories").select_option("home")
+    walk.press("Show")
+    page.wait_for_url(re.compile("column=home"), timeout=SOON)
+    for name in ("Ashmoor Town", "Fellgate", "High Tarn"):
+        page.get_by_role("checkbox", name=name).check()
+    page.get_by_label("Name", exact=True).fill("Moors")
+    walk.press("Group under this name")
+    expect(page.get_by_role("checkbox", name="Moors")).to_be_visible(timeout=SOON)
+    walk.look("table-taxonomies-grouped")
+    walk.follow("Go on to the budget")
+    walk.at("/budget")
+    page.get_by_label(re.compile("^About how many rows")).fill("2000")
+    slider = page.get_by_label("Move epsilon")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("link", name="Go on with epsilon 2")).to_be_visible(timeout=SOON)
+    walk.look("table-budget")
+    walk.press("Show what this means")
+    page.wait_for_url(re.compile("rows=2000"), timeout=SOON)
+    walk.press("Try budgets on simulated rows")
+    walk.at("/job")
+    walk.look("table-job")
+    walk.at("/budget", LATER)
+    expect(page.locator("#at")).to_contain_text("diffmulti, epsilon 2: typically")
+    page.get_by_label("Move epsilon").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#at")).to_contain_text("diffmulti, epsilon 1: typically")
+    expect(page.get_by_role("link", name="Go on with epsilon 1")).to_be_visible(timeout=SOON)
+    walk.look("table-budget-curve")
+    walk.follow("Go on with epsilon 1")
+    walk.at("/check")
+    walk.look("table-check-draft")
+    page.get_by_label(re.compile("^I have looked")).check()
+    page.get_by_label(re.compile("^Your name")).fill("A. Steward")
+    walk.press("Sign off")
+    publish(walk, "table", "table-release")
+    release_pages(walk, "table", "age < 50 and smoker = yes")
+
+
+def walk_transactions(walk: Walk) -> None:
+    """Transactions, with a schema that is there."""
+    page = walk.page
+    page.goto(walk.home + "/")
+    page.get_by_text("Set the total of a data set").click()
+    page.get_by_label("Data set", exact=True).fill("shop")
+    walk.press("Set the total")
+    walk.at("/")
+    walk.look("home")
+    walk.follow("sample/baskets.dat")
+    walk.at("/data")
+    walk.look("items-data")
+    walk.follow("sample/baskets.yaml")
+    walk.at("/unit")
+    walk.look("items-unit")
+    walk.press("Save and go on")
+    walk.at("/columns")
+    walk.look("items-columns")
+    walk.press("Save and go on")
+    walk.at("/taxonomies")
+    walk.look("items-taxonomies")
+    walk.follow("Go on")
+    walk.at("/budget")
+    walk.look("items-budget")
+    walk.follow("Go on with epsilon 1")
+    publish(walk, "items", "shop-release")
+    release_pages(walk, "items", "bread, butter")
+
+
+def walk_rows(walk: Walk) -> None:
+    """Personalised rows: the same table by another method."""
+    page = walk.page
+    page.goto(walk.home + "/")
+    walk.follow("sample/people.csv")
+    walk.at("/data")
+    walk.follow("sample/schema.yaml")
+    walk.at("/unit")
+    walk.follow("Budget")
+    walk.at("/budget")
+    page.get_by_label("Epsilon (smaller is safer)").fill("2")
+    page.get_by_label("Delta (0, or tiny)").fill("1e-6")
+    page.get_by_role("radio", name=re.compile("^supermodular")).check()
+    expect(page.get_by_role("link", name="Go on with epsilon 2")).to_be_visible(timeout=SOON)
+    expect(page.get_by_text("With supermodular")).to_be_attached(timeout=SOON)
+    walk.look("rows-budget")
+    walk.follow("Go on with epsilon 2")
+    publish(walk, "rows", "rows-release")
+    release_pages(walk, "rows", "age < 50")
+    walk.follow("Compare")
+    walk.at("/release/compare")
+    page.get_by_role("checkbox", name=re.compile("^table-release")).check()
+    walk.press("Compare")
+    expect(page.get_by_role("table")).to_be_visible(timeout=SOON)
+    walk.look("rows-compared")
+
+
+def walk_cancel(walk: Walk) -> None:
+    """A run that is stopped."""
+    page = walk.page
+    page.goto(f"{walk.home}/publish?data=sample/people.csv&schema=sample/schema.yaml&epsilon=1")
+    page.get_by_label("Folder for the release").fill("stopped")
+    page.get_by_label(re.compile("^Spend epsilon")).check()
+    walk.press("Publish")
+    walk.at("/job")
+    walk.press("Cancel")
+    expect(page.get_by_text("Cancelled.")).to_be_visible(timeout=SOON)
+    walk.look("cancelled")
+
+
+def start(folder: Path) -> tuple[subprocess.Popen[str], str]:
+    """Starts the studio; the process and its link."""
+    command = [sys.executable, "-m", "hedgerow", "studio", str(folder), "--no-browser", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    text = ""
+    while not text.rstrip().endswith("}"):
+        text += process.stdout.readline()
+    return process, json.loads(text)["studio"]
+
+
+def main() -> int:
+    """Goes all ways; 1 if anything is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path(tempfile.gettempdir()) / "hedgerow-studio")
+    parser.add_argument("--pictures", type=Path, help="also copy pictures for the docs here")
+    options = parser.parse_args()
+    program = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if program is None:
+        print("There is no Chromium here: apt-get install chromium", file=sys.stderr)
+        return 2
+    options.out.mkdir(parents=True, exist_ok=True)
+    checks = axe(options.out / "axe")
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as play:
+        folder = Path(place) / "clinic"
+        folder.mkdir()
+        process, link = start(folder)
+        try:
+            browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
+            print(f"Chromium {browser.version}")
+            page = browser.new_page()
+            page.set_default_timeout(SOON)
+            walk = Walk(page, link.partition("/open")[0], options.out, checks)
+            walk.listen()
+            page.goto(link)
+            for way in (walk_table, walk_transactions, walk_rows, walk_cancel):
+                way(walk)
+                print(f"{way.__name__}: done")
+            browser.close()
+        finally:
+            print(json.dumps(walk.wrong, indent=2))
+            process.send_signal(signal.SIGINT)
+            process.wait()
+        left = sorted(name for name in os.listdir(folder) if name.startswith((".", "stopped")))
+        walk.wrong += [f"left behind: {name}" for name in left]
+    for short, name in PICTURES.items():
+        if options.pictures is not None:
+            options.pictures.mkdir(parents=True, exist_ok=True)
+            shutil.copy(options.out / f"{name}-desktop.png", options.pictures / f"{short}.png")
+    print(f"{len(walk.seen)} pages; screenshots are in {options.out}.")
+    return 1 if walk.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""Commands as processes: what becomes of their progress, results, errors and leftovers."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hedgerow.errors import UsageError
+from hedgerow.studio.jobs import Jobs
+
+WORDS = {"step": "check", "title": "Checking", "then": "/", "back": "/"}
+
+
+def test_a_result_is_read_and_progress_heard(folder: Path) -> None:
+    jobs = Jobs(folder)
+    job = jobs.start(["check", "clinic.yaml", "--data", "people.csv"], **WORDS)
+    assert job.ended.wait(600)
+    assert job.state == "done", job.error
+    assert job.result["preparation"]["rows"] == 400
+    assert job.share == 1.0
+
+
+def test_an_error_is_told_in_the_commands_own_words(folder: Path) -> None:
+    (folder / "people.csv").write_text("patient,age,town,ill\np,1,Elsewhere,yes\n", "utf-8")
+    job = Jobs(folder).start(["check", "clinic.yaml", "--data", "people.csv"], **WORDS)
+    assert job.ended.wait(600)
+    assert job.state == "failed"
+    assert "town" in job.error["message"] and "Elsewhere" not in job.error["message"]
+
+
+def test_modules_in_the_folder_are_not_run(folder: Path) -> None:
+    for name in ("hedgerow.py", "json.py", "numpy.py", "typer.py"):
+        (folder / name).write_text("raise SystemExit('caught')\n", encoding="utf-8")
+    job = Jobs(folder).start(["check", "clinic.yaml"], **WORDS)
+    assert job.ended.wait(600)
+    assert job.state == "done", job.error
+
+
+def test_a_job_that_is_killed_fails_and_leaves_nothing(folder: Path) -> None:
+    before = sorted(folder.rglob("*"))
+    arguments = ["publish", "people.csv", "--schema", "clinic.yaml", "--epsilon", "1"]
+    job = Jobs(folder).start([*arguments, "--out", "release"], **WORDS)
+    os.killpg(job.process.pid, signal.SIGKILL)
+    assert job.ended.wait(600)
+    assert job.state == "failed"
+    assert job.error["message"]
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_not_everything_runs_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hedgerow.studio.jobs._MOST", 1)
+    jobs = Jobs(folder)
+    job = jobs.start(["check", "clinic.yaml"], **WORDS)
+    with pytest.raises(UsageError, match="too much"):
+        jobs.start(["check", "clinic.yaml"], **WORDS)
+    jobs.close()
+    assert job.ended.is_set()
+
+
+def test_progress_is_told_as_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from hedgerow.cli.display.terminal import progress
+
+    monkeypatch.setenv("HEDGEROW_PROGRESS", "lines")
+    with progress("Publishing") as bar:
+        tell: Any = bar
+        for share in (0.1, 0.101, 0.2):
+            tell(share)
+        tell.stage("level 2")
+    assert capsys.readouterr().err.splitlines() == [
+        '{"progress": 0.1, "stage": ""}',
+        '{"progress": 0.2, "stage": ""}',
+        '{"progress": 0.2, "stage": "level 2"}',
+    ]
+
+
+def test_a_command_ends_when_nobody_hears_it_any_more(folder: Path) -> None:
+    """As when the studio is killed: nothing is published that nobody waits for."""
+    before = sorted(folder.rglob("*"))
+    jobs = Jobs(folder)
+    arguments = ["publish", "people.csv", "--schema", "clinic.yaml", "--epsilon", "1"]
+    process = jobs._process([*arguments, "--out", "release"])
+    assert process.stderr is not None and process.stdout is not None
+    process.stderr.close()
+    process.stdout.close()
+    assert process.wait(600) != 0
+    assert sorted(folder.rglob("*")) == before

@@ -1,0 +1,244 @@
+"""The whole path, page by page, without a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import hedgerow as hr
+
+TABLE = {"data": "people.csv", "schema": "clinic.yaml"}
+
+
+def seen(page: Any) -> str:
+    """The mark of the schema that a page shows."""
+    found = page.text.partition('name="seen" value="')[2].partition('"')[0]
+    assert found
+    return str(found)
+
+
+def test_the_first_page_lists_the_folder(browser: Any, told: Any) -> None:
+    (browser.root / "notes.txt").write_text("x", encoding="utf-8")
+    words = told(browser.get("/"))
+    assert "people.csv" in words and "clinic.yaml" in words
+    assert "notes.txt" not in words
+
+
+def test_columns_are_shown_and_values_only_if_asked(browser: Any, told: Any) -> None:
+    page = browser.get("/data", params={"data": "people.csv"})
+    words = told(page)
+    assert "town categories" in words and "age numbers or dates" in words
+    assert "hedgerow init people.csv" in words
+    assert "Bramble" not in page.text and "p17" not in page.text
+    raw = browser.post("/data/peek", {"data": "people.csv"})
+    assert "Bramble" in raw.text and "RAW" in raw.text
+    assert "?" not in str(raw.url)  # no value, and no name of a file, in the address
+
+
+def test_names_that_look_like_a_record_are_not_shown(browser: Any) -> None:
+    (browser.root / "bare.csv").write_text("41,Bramble\n42,Cask\n43,Bramble\n", encoding="utf-8")
+    page = browser.get("/data", params={"data": "bare.csv"})
+    assert page.status_code == 400
+    assert "Bramble" not in page.text
+
+
+def test_from_data_to_a_verified_release(browser: Any, told: Any) -> None:
+    root: Path = browser.root
+    (root / "clinic.yaml").unlink()
+    drafted = browser.finish(browser.post("/data/draft", {"data": "people.csv", "name": "clinic"}))
+    assert drafted.url.path == "/unit", drafted.text
+    assert "draft: true" in (root / "clinic.yaml").read_text(encoding="utf-8")
+
+    page = browser.post("/unit", {**TABLE, "unit": "row", "seen": seen(drafted)})
+    assert page.url.path == "/columns", page.text
+    assert "DRAFT" not in page.text and "this is a draft" in told(page).lower()
+    # fmt: off
+    fields = {"kind-0": "identifier", "kind-1": "numeric", "low-1": "0", "high-1": "120",
+              "step-1": "1", "missing-1": "other", "outside-1": "clip", "kind-2": "categorical",
+              "values-2": "Ashmoor\nBramble\nCask\nDale\nElm", "missing-2": "error",
+              "outside-2": "other", "kind-3": "boolean", "missing-3": "error", "class": "3"}
+    # fmt: on
+    page = browser.post("/columns", {**TABLE, "seen": seen(page), **fields})
+    assert page.url.path == "/taxonomies", told(page)
+    schema = hr.Schema.load(root / "clinic.yaml")
+    assert schema.target is not None and schema.target.name == "ill"
+    assert schema.attributes[0].edge(schema.attributes[0].grid) == 120
+
+    group = {"column": "town", "node": ["1", "2"], "label": "North", "action": "group"}
+    page = browser.post("/taxonomies", {**TABLE, **group, "seen": seen(page)})
+    assert page.status_code == 200, told(page)
+    assert "North" in page.text
+    assert "hedgerow taxonomy clinic.yaml --attribute town" in told(page)
+
+    chosen = TABLE | {"epsilon": "1", "delta": "0", "method": "diffmulti"}
+    words = told(browser.get("/budget", params=chosen))
+    assert "2.72" in words and "hedgerow plan --schema clinic.yaml --method diffmulti" in words
+
+    page = browser.finish(browser.post("/check", chosen))
+    assert page.url.path == "/check", told(page)
+    words = told(page)
+    assert "Of 400 rows 400 are counted" in words
+    refused = browser.finish(browser.post("/publish", chosen | {"out": "no", "confirmed": "yes"}))
+    assert "draft" in told(refused) and not (root / "no").exists()
+    page = browser.post(
+        "/check/sign", chosen | {"seen": seen(page), "public": "yes", "reviewer": "A. Steward"}
+    )
+    assert "Go on to publish" in told(page)
+    schema = hr.Schema.load(root / "clinic.yaml")
+    assert not schema.draft and schema.began_as_draft
+    assert schema.metadata.reviewer == "A. Steward"
+
+    browser.post("/ledger", {"ledger": "clinic", "dataset": "clinic", "epsilon": "2"})
+    page = browser.get("/publish", params=chosen)
+    assert "epsilon 2 left of 2" in told(page)
+    run = chosen | {"out": "release", "account": "clinic.ledger|clinic", "recipient": "--all"}
+    assert browser.post("/publish", run).status_code == 400  # not confirmed
+    page = browser.finish(browser.post("/publish", run | {"confirmed": "yes"}))
+    assert page.url.path == "/release", told(page)
+    assert "Verified" in told(page)
+    assert hr.verify(root / "release").ok
+    assert "spent" in told(browser.get("/")) and "release" in told(browser.get("/"))
+    assert hr.BudgetLedger(root / "clinic.ledger").accounts()[0].entries[0].recipient == "--all"
+    look_at_release(browser, told)
+
+
+def look_at_release(browser: Any, told: Any) -> None:
+    """Every page about a release."""
+    at = {"release": "release"}
+    words = told(browser.get("/release/table", params=at))
+    assert "usually within" in words
+    page = browser.post("/release/table", at | {"first": "town", "second": "ill", "by": "share"})
+    assert "<svg" in page.text and "hedgerow table release town ill --by share" in told(page)
+    page = browser.post("/release/query", at | {"query": "age < 50 and ill = yes"})
+    assert "95% interval" in told(page)
+    assert "?" not in str(page.url)
+    page = browser.post("/release/query", at | {"query": "ages < 50"})
+    assert page.status_code == 400 and "age" in told(page)
+    assert "everyone" in told(browser.get("/release/tree", params=at))
+    assert "describe nobody" in told(browser.get("/release/rows", params=at))
+    assert "no other release" in told(browser.get("/release/compare", params=at))
+    for page in ("/release/report", "/release/dossier"):
+        shown = browser.get(page, params=at)
+        assert shown.status_code == 200
+        assert "script" not in shown.headers["content-security-policy"]
+        assert "default-src 'none'" in shown.headers["content-security-policy"]
+    assert "clinic.ledger" not in browser.get("/release/report", params=at).text
+    begins = {"zip": b"PK", "report": b"<!DOCTYPE", "dossier": b"<!DOCTYPE", "rows": b'"age"'}
+    for kind, start in begins.items():
+        found = browser.get("/release/download", params=at | {"as": kind})
+        assert found.content.startswith(start), kind
+        assert "attachment" in found.headers["content-disposition"]
+    assert browser.get("/release/download", params=at | {"as": "data"}).status_code == 400
+
+
+def test_tables_of_interest_find_their_epsilon(browser: Any, told: Any) -> None:
+    wish = TABLE | {"table": ["town", "ill"], "within": "20", "rows": "500"}
+    page = browser.finish(browser.post("/budget/simulate", wish))
+    assert page.url.path == "/budget", told(page)
+    assert "as accurate as you wish" in told(page)
+    assert page.text.count("<polyline") == 2
+    assert browser.get(str(page.url).replace("simulated=", "simulated=x")).status_code == 404
+
+
+def test_html_in_names_and_values_stays_text(browser: Any) -> None:
+    evil = "<script>alert(1)</script>"
+    (browser.root / "evil.csv").write_text(
+        f'"<b>x</b>","a\'b""c"\n{evil},"&lt;"\n{evil},y\n', encoding="utf-8"
+    )
+    (browser.root / "<i>.yaml").write_text(
+        'name: "<u>n</u>"\nunit: row\nattributes:\n  "<b>x</b>":\n    type: categorical\n'
+        f'    values: ["{evil}", "\\" onfocus=\\"x"]\n',
+        encoding="utf-8",
+    )
+    pages = [
+        browser.get("/"),
+        browser.get("/data", params={"data": "evil.csv"}),
+        browser.post("/data/peek", {"data": "evil.csv"}),
+        browser.get("/columns", params={"schema": "<i>.yaml"}),
+        browser.get("/taxonomies", params={"schema": "<i>.yaml"}),
+        browser.get("/budget", params={"schema": "<i>.yaml", "epsilon": '1"><b>'}),
+        browser.get("/columns", params={"schema": "<svg onload=x>"}),
+    ]
+    for page in pages:
+        for tag in ("<script>alert", "<b>", "<i>", "<u>", "<svg onload", '" onfocus='):
+            assert tag not in page.text, (page.url, tag)
+    assert "&lt;script&gt;alert(1)" in pages[2].text
+
+
+def test_two_tabs_do_not_overwrite_each_other(browser: Any) -> None:
+    mark = seen(browser.get("/columns", params=TABLE))
+    fields = {"kind-1": "numeric", "low-1": "0", "high-1": "90", "step-1": "1", "seen": mark}
+    assert browser.post("/columns", TABLE | fields).status_code == 200
+    text = (browser.root / "clinic.yaml").read_text(encoding="utf-8")
+    again = browser.post("/columns", TABLE | fields | {"high-1": "80"})
+    assert again.status_code == 409
+    assert (browser.root / "clinic.yaml").read_text(encoding="utf-8") == text
+
+
+def test_what_is_wrong_is_shown_again_with_what_was_entered(browser: Any, told: Any) -> None:
+    page = browser.get("/columns", params=TABLE)
+    fields = {"kind-1": "numeric", "low-1": "70", "high-1": "60", "step-1": "1"}
+    text = (browser.root / "clinic.yaml").read_text(encoding="utf-8")
+    again = browser.post("/columns", TABLE | fields | {"seen": seen(page)})
+    assert again.status_code == 400
+    assert 'value="70"' in again.text and 'role="alert"' in again.text
+    assert (browser.root / "clinic.yaml").read_text(encoding="utf-8") == text
+
+
+def test_a_person_with_several_rows(browser: Any) -> None:
+    page = browser.get("/unit", params=TABLE)
+    person = {"unit": "person", "column": "patient", "max_rows": "3", "seen": seen(page)}
+    page = browser.post("/unit", TABLE | person)
+    assert page.url.path == "/columns"
+    schema = hr.Schema.load(browser.root / "clinic.yaml")
+    assert schema.person is not None and schema.person.max_rows == 3
+    page = browser.post("/unit", TABLE | {"unit": "row", "seen": seen(page)})
+    assert hr.Schema.load(browser.root / "clinic.yaml").identifiers == ("patient",)
+
+
+def test_a_run_that_is_cancelled_leaves_nothing_behind(browser: Any, told: Any) -> None:
+    before = sorted(browser.root.rglob("*"))
+    run = TABLE | {"out": "release", "confirmed": "yes", "epsilon": "1"}
+    page = browser.post("/publish", run)
+    name = page.url.params["job"]
+    page = browser.post("/job/cancel", {"job": name})
+    assert "Cancelled" in told(page)
+    assert sorted(browser.root.rglob("*")) == before
+    job = browser.client.app.state.studio.jobs.find(name)
+    assert job.process.poll() is not None
+    events = browser.get("/job/events", params={"job": name}).text
+    assert "event: ended" in events
+
+
+@pytest.mark.parametrize("action", ["move", "rename", "dissolve", "nothing"])
+def test_a_tree_that_nothing_was_ticked_in_stays(browser: Any, action: str) -> None:
+    page = browser.get("/taxonomies", params=TABLE)
+    sent = {"column": "town", "action": action, "label": "x", "target": "0", "seen": seen(page)}
+    assert browser.post("/taxonomies", TABLE | sent).status_code == 400
+
+
+def test_trees_are_changed_step_by_step(browser: Any) -> None:
+    def tree() -> Any:
+        text = (browser.root / "clinic.yaml").read_text(encoding="utf-8")
+        return yaml.safe_load(text)["attributes"]["town"]
+
+    def change(**fields: Any) -> None:
+        page = browser.get("/taxonomies", params=TABLE | {"column": "town"})
+        done = browser.post("/taxonomies", TABLE | {"column": "town", "seen": seen(page)} | fields)
+        assert done.status_code == 200, done.text
+
+    change(node=["1", "2"], label="North", action="group")
+    change(node=["4", "5"], label="South", action="group")
+    assert tree()["taxonomy"] == {"North": ["Ashmoor", "Bramble"], "South": ["Cask", "Dale"]}
+    change(node=["2"], target="4", action="move")
+    assert tree()["taxonomy"]["South"] == ["Cask", "Dale", "Ashmoor"]
+    change(node=["1"], label="Far north", action="rename")
+    change(node=["3"], action="dissolve")
+    assert list(tree()["taxonomy"]) == ["Far north", "Cask", "Dale", "Ashmoor"]
+    change(node=["2"], target="0", action="move")  # its group has no other member
+    assert tree()["values"] == ["Cask", "Dale", "Ashmoor", "Bramble"]
+    change(source="us-states", action="import")
+    assert tree()["taxonomy"] == "us-states"
