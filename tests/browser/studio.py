@@ -19,13 +19,16 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from look import BROWSERS, WIDTHS, axe
 from playwright.sync_api import Page, expect, sync_playwright
 
 SOON = 30_000  # milliseconds for a page
 LATER = 600_000  # for work of its own
+LOOKS: tuple[tuple[str, Literal["light", "dark"]], ...] = (
+    ("desktop", "light"), ("desktop", "dark"), ("phone", "light"),
+)  # fmt: skip
 # what goes into the documentation, by its name there
 PICTURES = {
     "first": "home",
@@ -69,16 +72,21 @@ class Walk:
     def look(self, name: str) -> None:
         """Takes pictures of the page as it is now, and has it checked."""
         self.seen.append(name)
-        for width, (across, down) in WIDTHS.items():
+        for width, scheme in LOOKS:
+            across, down = WIDTHS[width]
+            self.page.emulate_media(color_scheme=scheme)
             self.page.set_viewport_size({"width": across, "height": down})
-            self.page.screenshot(path=self.out / f"{name}-{width}.png", full_page=True)
+            end = "" if scheme == "light" else f"-{scheme}"
+            self.page.screenshot(path=self.out / f"{name}-{width}{end}.png", full_page=True)
             wide = self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
             if wide > 0:
-                self.wrong.append(f"{name}-{width}: {wide} pixels wider than the window")
+                self.wrong.append(f"{name}-{width}-{scheme}: {wide} pixels wider than the window")
             for violation in self._violations():
                 places = "; ".join(node["html"][:160] for node in violation["nodes"][:3])
-                self.wrong.append(f"{name}-{width}: {violation['id']}: {places}")
-        self.page.set_viewport_size(dict(zip(("width", "height"), WIDTHS["desktop"], strict=True)))  # type: ignore[arg-type]
+                self.wrong.append(f"{name}-{width}-{scheme}: {violation['id']}: {places}")
+        across, down = WIDTHS["desktop"]
+        self.page.emulate_media(color_scheme="light")
+        self.page.set_viewport_size({"width": across, "height": down})
 
     def _violations(self) -> list[dict[str, Any]]:
         # by the browser's own protocol, which the page's policy does not bind

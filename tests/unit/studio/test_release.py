@@ -1,0 +1,74 @@
+"""Pages about releases of every kind, from the golden folders."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+PAGES = ("", "/table", "/query", "/tree", "/rows", "/compare", "/report", "/dossier")
+
+
+def folders() -> list[str]:
+    return sorted(path.parent.name for path in GOLDEN.glob("*/manifest.json"))
+
+
+@pytest.fixture
+def release(browser: Any) -> Any:
+    """Puts a golden release into the folder of the studio."""
+
+    def put(name: str) -> dict[str, str]:
+        shutil.copytree(GOLDEN / name, browser.root / name)
+        return {"release": name}
+
+    return put
+
+
+@pytest.mark.parametrize("name", folders())
+def test_every_kind_of_release_has_its_pages(
+    browser: Any, release: Any, told: Any, name: str
+) -> None:
+    at = release(name)
+    for page in PAGES:
+        shown = browser.get(f"/release{page}", params=at)
+        assert shown.status_code == 200, (page, told(shown))
+        if page not in ("/report", "/dossier"):
+            assert " style=" not in shown.text
+            assert "Public." in told(shown) or "NOT PRIVATE" in told(shown)
+
+
+def test_releases_are_put_side_by_side(browser: Any, release: Any, told: Any) -> None:
+    one, other = (release(name) for name in folders()[:2])
+    page = browser.post("/release/compare", one | {"other": other["release"]})
+    assert page.status_code == 200, told(page)
+    assert "(best)" in told(page) or "epsilon" in told(page)
+    assert f"hedgerow compare {one['release']} {other['release']}" in told(page)
+    page = browser.post("/release/compare", one | {"other": "../elsewhere"})
+    assert page.status_code == 404
+
+
+def test_a_release_that_was_changed_is_not_opened(browser: Any, release: Any, told: Any) -> None:
+    at = release(folders()[0])
+    with (browser.root / at["release"] / "regions.parquet").open("ab") as file:
+        file.write(b"x")
+    page = browser.get("/release", params=at)
+    assert page.status_code == 400
+    assert "regions.parquet" in told(page) and "Public." not in told(page)
+    (browser.root / at["release"] / "manifest.json").write_text("{}", encoding="utf-8")
+    assert browser.get("/release", params=at).status_code == 400
+    assert browser.get("/").status_code == 200
+
+
+def test_a_zip_holds_the_files_of_the_release_alone(browser: Any, release: Any) -> None:
+    import io
+    import zipfile
+
+    at = release(folders()[0])
+    (browser.root / at["release"] / "secret.txt").write_text("x", encoding="utf-8")
+    found = browser.get("/release/download", params=at | {"as": "zip"})
+    names = zipfile.ZipFile(io.BytesIO(found.content)).namelist()
+    assert f"{at['release']}/manifest.json" in names
+    assert not any("secret" in name for name in names)
