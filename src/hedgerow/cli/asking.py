@@ -89,7 +89,8 @@ def _ask(sketch: Sketch, answers: dict[str, str], kept: Path, names: list[str]) 
         keys = [one.key for one in questions(sketch, answers)]
         place = keys.index(question.key)
         _show(question, place + 1, len(keys))
-        reply = input("> ").strip()
+        typer.echo("> ", nl=False, err=True)  # stdout may lead elsewhere
+        reply = input().strip()
         if reply == "?":
             note(f"{question.why}\n")
         elif reply.casefold() == "back":
