@@ -33,7 +33,7 @@ from hedgerow.table import check_rows, frames, read_transactions, readers, workb
 from hedgerow.table.source import Source  # noqa: E402
 from hedgerow.table.text import faults, fimi, unpacked  # noqa: E402
 
-INSERTIONS = 1000
+INSERTIONS = 1100
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.DataWarning")
 LINES = (
     "line in a table", "line, streamed", "line for prediction", "line with weights",
