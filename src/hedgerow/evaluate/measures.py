@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +18,6 @@ from hedgerow.evaluate.itemsets import (
     top_utility,
 )
 from hedgerow.evaluate.skill import Skill, skill
-from hedgerow.evaluate.tables import k_marginal
 from hedgerow.evaluate.workload import exact_counts, random_conjunctions
 from hedgerow.release import Release, TransactionsRelease
 from hedgerow.schema import Numeric, Schema
@@ -36,13 +36,15 @@ __all__ = [
     "item_marginal",
     "itemset_errors",
     "marginals",
-    "pair_score",
+    "synthetic_codes",
     "top_errors",
 ]
 
 
 MOST_CONDITIONS = 4
-MOST_ROWS = 50_000  # so many are learnt from and tested on; more take long and change little
+MOST_ROWS = 50_000  # synthetic rows that are drawn; more take long and change little
+TESTED = 20_000  # raw rows that models are tested on, and as many that they learn from
+SPLIT = 10_000  # from so many raw rows on a model is trained once, on others than it is tested on
 FOLDS = 5
 _NAMES: dict[classify.Model, str] = {
     "tree": "decision tree",
@@ -147,6 +149,8 @@ class Classification:
             scikit-learn is not installed.
         rows: On how many raw rows all this was tested.
         classes: Its values.
+        margin: By how many percentage points a percentage may be off, at 95%, because a sample of
+            the raw rows was tested; 0 if all were.
     """
 
     target: str
@@ -155,6 +159,7 @@ class Classification:
     models: tuple[Accuracy, ...]
     rows: int
     classes: tuple[str, ...]
+    margin: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -286,70 +291,79 @@ def top_errors(
 
 
 def classification(
-    table: Table, release: Release, seed: int, models: tuple[classify.Model, ...]
+    table: Table,
+    release: Release,
+    made: Ints,
+    seed: int,
+    models: tuple[classify.Model, ...],
+    most: int = TESTED,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> Classification:
     """How well the class of raw rows can be told from the release. NOT PRIVATE.
 
     Models are trained on synthetic rows of the release and tested on raw rows. The raw rows are
     the ones that were published, so a release gets the benefit of having seen them: by little,
     since that is what its guarantee bounds. The same models trained on raw rows are never tested
-    on the rows they learnt from: each fifth is told by what was learnt from the others.
+    on the rows they learnt from: they learn from as many others or, where the table is small, each
+    fifth is told by what was learnt from the rest.
 
     Args:
         table: The raw table; its schema has a class.
         release: A release of it.
+        made: Synthetic rows of the release, as codes.
         seed: Which rows are drawn, and how they are divided.
         models: Which models; none without scikit-learn.
+        most: On how many raw rows models are tested at most, and from how many they learn.
+        progress: Called now and then with the share that is done.
     """
     schema = table.schema
     assert schema.target is not None
     random = np.random.default_rng(seed)
     records = table.codes.shape[0]
-    picked = random.permutation(records)[:MOST_ROWS]
-    rows = table.codes[picked].astype(np.int64)
+    once = records >= SPLIT
+    tested = min(most, records // 2 if once else records)
+    order = random.permutation(records)
+    rows, others = (
+        table.codes[part].astype(np.int64) for part in (order[:tested], order[tested : 2 * tested])
+    )
     truth = rows[:, -1]
     majority = np.bincount(table.codes[:, -1]).argmax()
     guess = release.majority(rows[:, :-1])
     regions = None if guess is None else 100 * float(np.mean(guess == truth))
+    learnt = made[random.permutation(len(made))[:tested]]
+    # whom each model from raw rows learns from, and whom it is tested on
+    splits = [(others, np.ones(tested, bool))]
+    if not once:
+        folds = np.arange(tested) % FOLDS  # the rows are in random order already
+        splits = [(rows[folds != fold], folds == fold) for fold in range(FOLDS)]
     accuracies = []
-    if models:
-        made = _synthetic(release, min(records, MOST_ROWS), seed)
-        folds = np.arange(len(rows)) % FOLDS  # the rows are in random order already
-    for model in models:
-        told = skill(classify.chances(made, rows, schema, model), truth)
+    for number, model in enumerate(models):
+        told = skill(classify.chances(learnt, rows, schema, model), truth)
+        progress((number + 0.5) / len(models))
         other = None
-        if len(rows) >= 2 * FOLDS:
-            chances = np.zeros((len(rows), len(schema.classes)))
-            for fold in range(FOLDS):
-                inside = folds == fold
-                chances[inside] = classify.chances(rows[~inside], rows[inside], schema, model)
+        if tested >= 2 * FOLDS:
+            chances = np.zeros((tested, len(schema.classes)))
+            for train, inside in splits:
+                chances[inside] = classify.chances(train, rows[inside], schema, model)
             other = skill(chances, truth)
         right = 0.0 if other is None else other.accuracy
         accuracies.append(Accuracy(model, _NAMES[model], told.accuracy, right, told, other))
+        progress((number + 1) / len(models))
     share = 100 * float(np.mean(truth == majority))
+    # of a share drawn without replacement; one half has the largest variance
+    left = (records - tested) / max(1, records - 1)
+    margin = 98 * float(np.sqrt(left / tested))
     return Classification(
-        schema.target.name, share, regions, tuple(accuracies), len(rows), schema.classes
+        schema.target.name, share, regions, tuple(accuracies), tested, schema.classes, margin
     )
-
-
-def pair_score(table: Table, release: Release, seed: int) -> float | None:
-    """The k-marginal score of synthetic rows, of 1,000; None if it cannot be told. NOT PRIVATE.
-
-    Args:
-        table: The raw table.
-        release: A release of it that counts somebody.
-        seed: Which rows are drawn.
-    """
-    made = _synthetic(release, min(table.codes.shape[0], MOST_ROWS), seed)
-    return k_marginal(table.codes.astype(np.int64), made, table.schema, seed)
 
 
 def _finite(number: float) -> float | None:
     return number if np.isfinite(number) else None
 
 
-def _synthetic(release: Release, number: int, seed: int) -> Ints:
-    """The codes of released rows, the class last."""
+def synthetic_codes(release: Release, number: int, seed: int) -> Ints:
+    """The codes of synthetic rows of a release, the class last."""
     rows = release.synthesize(number, seed=seed, kind="arrow")
     return read(rows, _forgiving(release.schema)).codes.astype(np.int64)
 

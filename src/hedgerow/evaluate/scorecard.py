@@ -22,7 +22,7 @@ from hedgerow.evaluate.measures import (
     TopItemsets,
 )
 from hedgerow.evaluate.personal import personal_table
-from hedgerow.evaluate.tables import TableErrors, table_errors
+from hedgerow.evaluate.tables import TableErrors, k_marginal, table_errors
 from hedgerow.evaluate.workload import NOT_PRIVATE
 from hedgerow.optimise.exact import LARGEST
 from hedgerow.publish.supermodular import Supermodular
@@ -31,9 +31,8 @@ from hedgerow.settings import check_arguments
 from hedgerow.table import (
     Table,
     Transactions,
-    check_rows,
     check_transactions,
-    read,
+    read_prepared,
     read_public,
     read_transactions,
 )
@@ -43,6 +42,7 @@ from hedgerow.table.preparation import Preparation
 __all__ = ["Distortion", "Judgement", "Personal", "judge"]
 
 QUERIES = 1000
+QUICK_QUERIES, QUICK_ROWS = 200, 4_000
 TOP = (10, 50, 100)
 _CERTAIN = 1 - 1e-9  # an interval at this level misses the truth of the right table never
 _SOLVED, _FEW = 200, 20  # records whose generalisations are searched; few where that takes long
@@ -138,6 +138,7 @@ def judge(
     delimiter: str | None = None,
     line_breaks: bool = False,
     side: Any = None,
+    quick: bool = False,
     progress: Any = None,
 ) -> Judgement:
     """Compares a release with the raw data that it came from. NOT PRIVATE.
@@ -153,7 +154,8 @@ def judge(
         line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
             is a line.
         side: For Supermodular: the public side table, if it was published with one.
-        progress: Called now and then with the share of the data that was read.
+        quick: Whether a rough answer will do: at most 200 counts, one model, smaller samples.
+        progress: Called now and then with the share of the work that is done.
 
     Raises:
         DataError: If the raw data does not follow the release's schema.
@@ -178,10 +180,13 @@ def judge(
         raise UsageError(
             "only a release by supermodular has a side table", hint="Leave the side table out."
         )
+    course = _Course(progress)
+    work = _Work(min(queries, QUICK_QUERIES) if quick else queries, seed, side, quick, course)
+    course.part("reading", 0.2)
     look, judged = _KINDS[opened.kind]
     try:
         found: Any = look(
-            raw, opened.schema, delimiter=delimiter, line_breaks=line_breaks, progress=progress
+            raw, opened.schema, delimiter=delimiter, line_breaks=line_breaks, progress=course
         )
     except (DataError, UsageError) as error:
         if isinstance(raw, str | Path) and not Path(raw).exists():
@@ -192,47 +197,89 @@ def judge(
             hint=f"{hint}It is read by the schema of the release, {opened.schema.name!r}: is "
             "this the data that it was made from?",
         ) from None
-    judgement = judged(found, opened, queries, seed, side)
-    again: Any = check_rows if opened.schema.kind == "table" else check_transactions
-    with warnings.catch_warnings():  # what is odd about the data was told when it was read
-        warnings.simplefilter("ignore", DataWarning)
-        looked = again(raw, opened.schema, delimiter=delimiter, line_breaks=line_breaks)
-    return replace(judgement, preparation=looked)
+    judgement: Judgement = judged(found, opened, work)
+    course.part("", 1.0)
+    if opened.schema.kind == "transactions":
+        with warnings.catch_warnings():  # what is odd about the data was told when it was read
+            warnings.simplefilter("ignore", DataWarning)
+            looked = check_transactions(
+                raw, opened.schema, delimiter=delimiter, line_breaks=line_breaks
+            )
+        judgement = replace(judgement, preparation=looked)
+    return judgement
+
+
+class _Course:
+    """Tells how much of the work is done; parts get about the share of the time they take."""
+
+    def __init__(self, progress: Any) -> None:
+        self._progress = progress
+        self._begin = self._end = 0.0
+
+    def part(self, words: str, end: float) -> None:
+        """A part of the work begins, that takes until this share of all."""
+        self._begin, self._end = self._end, end
+        if hasattr(self._progress, "stage"):
+            self._progress.stage(words)
+        self(0.0)
+
+    def __call__(self, share: float) -> None:
+        """So much of the part is done."""
+        if self._progress is not None:
+            self._progress(self._begin + share * (self._end - self._begin))
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What is asked for: see `judge`."""
+
+    queries: int
+    seed: int
+    side: Any
+    quick: bool
+    course: _Course
 
 
 def _judge_transactions(
-    transactions: Transactions, release: TransactionsRelease, queries: int, seed: int, side: None
+    transactions: Transactions, release: TransactionsRelease, work: _Work
 ) -> Judgement:
     records = len(transactions.start) - 1
     _refuse_empty(records)
+    work.course.part("counts", 0.6)
+    counts = comparisons.itemset_errors(transactions, release, work.queries, work.seed)
+    work.course.part("itemsets", 0.95)
     return Judgement(
         release.schema.name,
         release.method,
         records,
         _may_be(release.count_all(_CERTAIN), records),
         (comparisons.item_marginal(transactions, release),),
-        comparisons.itemset_errors(transactions, release, queries, seed),
+        counts,
         itemsets=comparisons.top_errors(transactions, release, TOP),
     )
 
 
 def _judge_regions(
-    table: Table, release: TableRelease, queries: int, seed: int, side: None
+    prepared: tuple[Table, Preparation], release: TableRelease, work: _Work
 ) -> Judgement:
+    table, looked = prepared
     records = int(table.codes.shape[0])
     _refuse_empty(records)
     penalty = discernibility(table, release.partition)
     distortion = Distortion(ncp(table, release.partition), penalty, penalty / records)
-    return _judge_table(table, release, queries, seed, distortion)
+    return _judge_table(table, looked, release, work, distortion)
 
 
 def _judge_rows(
-    table: Table, release: RowsRelease, queries: int, seed: int, side: Any
+    prepared: tuple[Table, Preparation], release: RowsRelease, work: _Work
 ) -> Judgement:
+    table, looked = prepared
     _refuse_empty(int(table.codes.shape[0]))
-    found = _judge_table(table, release, queries, seed, Distortion(_rows_ncp(release), None, None))
+    distortion = Distortion(_rows_ncp(release), None, None)
+    found = _judge_table(table, looked, release, work, distortion)
+    work.course.part("risks", 0.98)
     try:
-        return replace(found, personal=_personal(table, release, side, seed))
+        return replace(found, personal=_personal(table, release, work.side, work.seed))
     except (HedgerowError, TypeError, ValueError) as error:
         why = f": {error.message}" if isinstance(error, HedgerowError) else ""
         return replace(
@@ -242,33 +289,48 @@ def _judge_rows(
 
 def _judge_table(
     table: Table,
+    looked: Preparation,
     release: TableRelease | RowsRelease,
-    queries: int,
-    seed: int,
+    work: _Work,
     distortion: Distortion,
 ) -> Judgement:
     records = int(table.codes.shape[0])
     notes: list[str] = []
-    told = None
-    if table.schema.target is not None and int(release.counts.sum()):
-        known = importlib.util.find_spec("sklearn") is not None
-        told = comparisons.classification(table, release, seed, _MODELS if known else ())
-        if not known:
-            notes.append(NO_MODELS)
+    course, told, score = work.course, None, None
+    course.part("values", 0.25)
+    shares = comparisons.marginals(table, release)
+    course.part("tables", 0.35)
+    tables = table_errors(table, release)
+    course.part("counts", 0.5)
+    counts = comparisons.count_errors(table, release, work.queries, work.seed)
+    if int(release.counts.sum()):
+        course.part("synthetic rows", 0.6)
+        most = QUICK_ROWS if work.quick else comparisons.MOST_ROWS
+        made = comparisons.synthetic_codes(release, min(records, most), work.seed)
+        course.part("pairs", 0.65)
+        score = k_marginal(table.codes, made, table.schema, work.seed)
+        if table.schema.target is not None:
+            known = importlib.util.find_spec("sklearn") is not None
+            models = _MODELS[: 1 if work.quick else None] if known else ()
+            course.part("models", 0.95)
+            tested = QUICK_ROWS if work.quick else comparisons.TESTED
+            told = comparisons.classification(
+                table, release, made, work.seed, models, tested, course
+            )
+            notes += [] if known else [NO_MODELS]
     return Judgement(
         release.schema.name,
         release.method,
         records,
         _may_be(release.count_all(_CERTAIN), records),
-        comparisons.marginals(table, release),
-        comparisons.count_errors(table, release, queries, seed),
+        shares,
+        counts,
         told,
         distortion,
         notes=tuple(notes),
-        tables=table_errors(table, release),
-        k_marginal=(
-            comparisons.pair_score(table, release, seed) if int(release.counts.sum()) else None
-        ),
+        preparation=looked,
+        tables=tables,
+        k_marginal=score,
     )
 
 
@@ -320,8 +382,8 @@ def _personal(table: Table, release: RowsRelease, side: Any, seed: int) -> Perso
 
 
 _KINDS: dict[str, tuple[Callable[..., Any], Callable[..., Judgement]]] = {
-    "table": (read, _judge_regions),
+    "table": (read_prepared, _judge_regions),
     "transactions": (read_transactions, _judge_transactions),
-    "rows": (read, _judge_rows),
+    "rows": (read_prepared, _judge_rows),
 }
 """How raw data is read, and compared with a release of each kind."""

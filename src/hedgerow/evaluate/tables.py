@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints
 from hedgerow.evaluate.workload import exact_counts
@@ -70,7 +71,7 @@ def table_errors(table: Table, release: Release) -> tuple[TableErrors, ...]:
     return tuple(found)
 
 
-def k_marginal(raw: Ints, made: Ints, schema: Schema, seed: int = 0) -> float | None:
+def k_marginal(raw: NDArray[np.integer], made: Ints, schema: Schema, seed: int = 0) -> float | None:
     """The k-marginal score with k = 2, of 1,000. NOT PRIVATE.
 
     For each pair of attributes, the class being one, the shares of all cells are compared: half

@@ -4,26 +4,37 @@ From the most general values, which are allowed, one attribute after another is 
 by a step, as long as the risk stays allowed. The next step is the one that gains most utility for
 what it loses of the count, by one of three measures; the best of three walks is kept. Then each
 attribute in turn is taken up again, by a step or to the top, and the others may go on down before
-it does; whatever ends higher is kept, until nothing does. Rows that a step makes inconsistent
-leave for good, so a walk costs about two looks at each distinct side row.
+it does; whatever ends higher is kept, until nothing does.
+
+Records walk together as long as they take the same steps (`together`), then each by itself
+(`walks`). What becomes of a record is the same whoever is beside it. Blocks of records are shared
+out among the cores.
 """
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from hedgerow.arrays import Bytes, Floats, Ints, Small
+from hedgerow.arrays import Bytes, Floats, Ints, Small, Words
 from hedgerow.optimise.exact import Solutions
 from hedgerow.optimise.hierarchy import Forest
 from hedgerow.optimise.model import Aim, Worth
 from hedgerow.optimise.record import Record
 from hedgerow.optimise.side import Side
+from hedgerow.optimise.together import meet, terms_of, walk_together
+from hedgerow.optimise.walks import WALKS, go_down, levels_of, repair, total_of
 
 __all__ = ["descend", "descend_from"]
 
 
-_WALKS = 3
+_BLOCK = 1 << 15  # records that walk together at most
+_BITS = 1 << 28  # of the nodes whose rows are kept as bits, all together
 
 
 def descend(
@@ -35,199 +46,195 @@ def descend(
     nodes = np.full((records, width), -1, np.int32)
     found = np.zeros((records, 3))
     of_row = np.repeat(np.arange(len(side.first), dtype=np.int32), np.diff(side.start))
-    ranks = np.concatenate([side.first[of_row], side.second[side.then]], axis=1)
-    _descend(
-        forest.parent, side.node_lo, side.node_hi, worth.utility, worth.weight, worth.floor,
-        side.rank_start, np.ascontiguousarray(ranks), side.count, np.ascontiguousarray(leaves),
-        np.ascontiguousarray(factor), aim.risk, nodes, found,
-    )  # fmt: skip
+    ranks = _narrow(np.concatenate([side.first[of_row], side.second[side.then]], axis=1))
+    count = side.count.astype(np.int64)
+    bit, bits = _bits(forest, side, ranks)
+    height = int(forest.heights().max()) + 1
+    risk = aim.risk
+    threads = _cores()
+    block = min(_BLOCK, max(1, -(-records // threads)))
+
+    def some(begin: int) -> None:
+        part = slice(begin, begin + block)
+        _block(
+            forest.parent, side.node_lo, side.node_hi, worth.utility, worth.weight, worth.floor,
+            side.rank_start, ranks, count, bit, bits, np.ascontiguousarray(leaves[part]),
+            np.ascontiguousarray(factor[part]), risk, height, nodes[part], found[part],
+        )  # fmt: skip
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(some, range(0, records, block)))
     solved = nodes[:, 0] >= 0
     return Solutions(nodes, found[:, 0], found[:, 1], found[:, 2].astype(np.int64), solved)
 
 
 def descend_from(record: Record, risk: float, point: Ints) -> Ints:
     """The best end of the walks that begin at a generalisation that is allowed."""
+    attributes = len(record.heights)
     width = int(record.heights.max(initial=0)) + 1
-    utility, weight = (np.zeros((len(record.heights), width)) for _ in range(2))
-    for place in range(len(record.heights)):
+    utility, weight = (np.zeros((attributes, width)) for _ in range(2))
+    for place in range(attributes):
         utility[place, : record.heights[place] + 1] = record.utility[place]
         weight[place, : record.heights[place] + 1] = record.weight[place]
+    # levels take the part of ranks: a row is inside a node up to the level of the node
+    high = np.repeat(np.arange(1, width + 1, dtype=np.int32)[None, :], attributes, axis=0)
+    table = np.tile(np.arange(width, dtype=np.uint8), attributes)
+    start = np.arange(attributes, dtype=np.int64) * width
     end = point.copy()
-    _best_walk(record.levels, record.counts, utility, weight, record.heights, risk, end)
+    _walk_alone(
+        _narrow(record.levels), record.counts, start, table, np.zeros_like(high), high,
+        np.full(high.shape, -1, np.int64), np.zeros((0, 0), np.uint64), utility, weight,
+        record.heights, risk, end,
+    )  # fmt: skip
     return end
 
 
-@njit(cache=True)
-def _walk(
-    levels: Bytes, counts: Ints, utility: Floats, weight: Floats,
-    risk: float, walk: int, banned: int, point: Ints,
-) -> tuple[float, float, int]:  # fmt: skip
-    """Walks down from a point, in place; its utility, sensitivity and count at the end.
-
-    The banned attribute stays where it is.
-    """
-    rows, attributes = levels.shape
-    alive = np.empty(rows, np.int32)
-    number = 0
-    at = np.zeros((attributes, 256), np.int64)
-    total = 0
-    for row in range(rows):
-        inside = True
-        for place in range(attributes):
-            if levels[row, place] > point[place]:
-                inside = False
-                break
-        if inside:
-            alive[number] = row
-            number += 1
-            total += counts[row]
-            for place in range(attributes):
-                at[place, levels[row, place]] += counts[row]
-    worth, sense = 0.0, 0.0
-    for place in range(attributes):
-        worth += utility[place, point[place]]
-        sense += weight[place, point[place]]
-    while True:
-        best, choice = -1.0, -1
-        for place in range(attributes):
-            level = point[place]
-            if level == 0 or place == banned:
-                continue
-            after = total - at[place, level]
-            gain = utility[place, level - 1] - utility[place, level]
-            cost = weight[place, level - 1] - weight[place, level]
-            if after <= 0 or after * risk < sense + cost:
-                continue
-            if walk == 0:
-                loss = np.log(total / after)
-            elif walk == 1:
-                loss = float(total - after)
-            else:  # also what the step adds to the sensitivity
-                loss = np.log(total / after * (sense + cost) / sense)
-            ratio = (gain + 1e-9) / (loss + 1e-9)
-            if ratio > best:
-                best, choice = ratio, place
-        if choice < 0:
-            return worth, sense, total
-        level = point[choice]
-        worth += utility[choice, level - 1] - utility[choice, level]
-        sense += weight[choice, level - 1] - weight[choice, level]
-        kept = 0
-        for place in range(number):
-            row = alive[place]
-            if levels[row, choice] == level:
-                total -= counts[row]
-                for other in range(attributes):
-                    at[other, levels[row, other]] -= counts[row]
-            else:
-                alive[kept] = row
-                kept += 1
-        number = kept
-        point[choice] = level - 1
+def _narrow(ranks: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Ranks in as few bytes as kernels are compiled for: rows are read again and again."""
+    kind = np.uint16 if int(ranks.max(initial=0)) < 1 << 16 else np.int32
+    return np.ascontiguousarray(ranks, kind)
 
 
-@njit(cache=True)
-def _best_walk(
-    levels: Bytes, counts: Ints, utility: Floats, weight: Floats,
-    heights: Ints, risk: float, point: Ints,
-) -> tuple[float, float, int]:  # fmt: skip
-    """The best of some walks down from a point that is allowed; the point becomes its end."""
-    start = point.copy()
-    trial = point.copy()
-    best, sense, total = -1.0, 0.0, 0
-    for walk in range(_WALKS):
-        trial[:] = start
-        value, weighed, number = _walk(levels, counts, utility, weight, risk, walk, -1, trial)
-        if value > best:
-            best, sense, total = value, weighed, number
-            point[:] = trial
-    better = True
-    while better:
-        better = False
-        near, few = _near(levels, counts, point)
-        for place in range(heights.size):
-            low = point[place]
-            for lift in range(2):
-                up = low + 1 if lift == 0 else heights[place]
-                if up > heights[place] or (lift == 1 and up <= low + 1):
-                    continue
-                for walk in range(_WALKS):
-                    trial[:] = point
-                    trial[place] = up
-                    _walk(near, few, utility, weight, risk, walk, place, trial)
-                    value, weighed, number = _walk(
-                        near, few, utility, weight, risk, walk, -1, trial
-                    )
-                    if value > best + 1e-9:
-                        best, sense, total = value, weighed, number
-                        point[:] = trial
-                        low = point[place]
-                        near, few = _near(levels, counts, point)
-                        better = True
-    return best, sense, total
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return max(1, os.cpu_count() or 1)
 
 
-@njit(cache=True)
-def _near(levels: Bytes, counts: Ints, point: Ints) -> tuple[Bytes, Ints]:
-    """The rows that taking up one attribute could make consistent: at most one is in the way."""
-    rows, attributes = levels.shape
-    kept = np.empty(rows, np.int32)
-    number = 0
-    for row in range(rows):
-        missed = 0
-        for place in range(attributes):
-            if levels[row, place] > point[place]:
-                missed += 1
-                if missed > 1:
-                    break
-        if missed <= 1:
-            kept[number] = row
-            number += 1
-    return levels[kept[:number]], counts[kept[:number]]
+def _bits(forest: Forest, side: Side, ranks: NDArray[np.integer]) -> tuple[Ints, Words]:
+    """For each node its place among the bits, or -1; and the bits of nodes, the largest first."""
+    words = (len(ranks) + 63) // 64
+    size = side.node_hi.astype(np.int64) - side.node_lo
+    roots = np.zeros(len(size), bool)
+    roots[forest.root] = True
+    rows = np.zeros(len(size), np.int64)
+    ends = np.append(forest.root[1:], len(size))
+    orders, starts = [], []
+    for place in range(forest.attributes):
+        column = ranks[:, place]
+        orders.append(np.argsort(column, kind="stable"))
+        starts.append(np.searchsorted(column[orders[-1]], np.arange(side.ranks[place] + 1)))
+        part = slice(int(forest.root[place]), int(ends[place]))
+        rows[part] = starts[-1][side.node_hi[part]] - starts[-1][side.node_lo[part]]
+    rows[roots] = 0  # everybody is in a root
+    chosen = np.argsort(-rows, kind="stable")[: max(1, _BITS // (64 * words))]
+    chosen = chosen[rows[chosen] > 0]
+    bit = np.full(len(size), -1, np.int64)
+    bit[chosen] = np.arange(len(chosen))
+    bits = np.zeros((len(chosen), words), np.uint64)
+    place_of = np.searchsorted(forest.root, chosen, "right") - 1
+    for number, (node, place) in enumerate(zip(chosen.tolist(), place_of.tolist(), strict=True)):
+        begin, end = starts[place][side.node_lo[node]], starts[place][side.node_hi[node]]
+        inside = np.zeros(64 * words, np.uint8)
+        inside[orders[place][begin:end]] = 1
+        bits[number] = np.packbits(inside, bitorder="little").view(np.uint64)
+    return bit, bits
 
 
-@njit(cache=True)
-def _descend(
-    parent: Small, node_lo: Small, node_hi: Small, worth: Floats, weight: Floats, floor: float,
-    rank_start: Ints, ranks: Small, count: Small, leaves: Small, factor: Floats, risk: float,
-    nodes: Small, found: Floats,
+@njit(cache=True, nogil=True)
+def _scratch(rows: int, attributes: int, height: int) -> Any:
+    words = (rows + 63) // 64
+    return (
+        np.zeros((attributes, words), np.uint64), np.zeros(words, np.uint64),
+        np.zeros(words, np.uint64), np.zeros(rows, np.int32),
+        np.zeros((rows, attributes), np.uint8), np.zeros(rows, np.int64), np.zeros(rows, np.int32),
+        np.zeros(attributes + 2, np.int64), np.zeros((attributes, height), np.int64),
+        np.zeros((attributes, height), np.int64), np.zeros(attributes, np.int64),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _walk_alone(
+    ranks: Any, count: Ints, start: Ints, table: Bytes, low: Small, high: Small, bit: Ints,
+    bits: Words, utility: Floats, weight: Floats, heights: Ints, risk: float, point: Ints,
 ) -> None:  # fmt: skip
+    rows, attributes = ranks.shape
+    room = _scratch(rows, attributes, utility.shape[1])
+    levels, alive, at, live = room[4], room[6], room[9], room[10]
+    every = np.arange(rows).astype(np.int32)
+    levels_of(ranks, every, rows, start, table, levels)
+    first, trial = point.copy(), point.copy()
+    best, sense, total = -1.0, 0.0, 0
+    for walk in range(WALKS):
+        trial[:] = first
+        number, size = 0, 0
+        at[:] = 0
+        for row in range(rows):
+            inside = True
+            for place in range(attributes):
+                if levels[row, place] > first[place]:
+                    inside = False
+                    break
+            if inside:
+                alive[number] = row
+                number += 1
+                size += count[row]
+                for place in range(attributes):
+                    at[place, levels[row, place]] += count[row]
+        for place in range(attributes):
+            live[place] = place
+        value, weighed, size, _ = go_down(
+            levels, count, alive, number, at, size, live, attributes, total_of(utility, trial),
+            total_of(weight, trial), utility, weight, risk, walk, -1, -1, 0, trial, best - 1e-9,
+        )  # fmt: skip
+        if value > best:
+            best, sense, total = value, weighed, size
+            point[:] = trial
+    repair(
+        ranks, count, start, table, low, high, bit, bits, utility, weight, heights, risk, point,
+        best, sense, total, room,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _block(
+    parent: Small, node_lo: Small, node_hi: Small, worth: Floats, weight: Floats, floor: float,
+    start: Ints, ranks: Any, count: Ints, bit: Ints, bits: Words, leaves: Small,
+    factor: Floats, risk: float, height: int, nodes: Small, found: Floats,
+) -> None:  # fmt: skip
+    """Solves the records of a block: together, then each by itself."""
     records, attributes = leaves.shape
     rows = ranks.shape[0]
-    chains = np.zeros((attributes, 64), np.int32)
-    length = np.zeros(attributes, np.int64)
-    table = np.zeros(rank_start[attributes], np.uint8)
-    levels = np.zeros((rows, attributes), np.uint8)
-    counts = count.astype(np.int64)
-    utility, sense = np.zeros((attributes, 64)), np.zeros((attributes, 64))
-    point = np.zeros(attributes, np.int64)
+    chains = np.zeros((records, attributes, height), np.int32)
+    heights = np.zeros((records, attributes), np.int64)
     for record in range(records):
         for place in range(attributes):
             node, level = leaves[record, place], 0
             while node >= 0:
-                chains[place, level] = node
-                utility[place, level] = worth[node]
-                sense[place, level] = max(weight[node] * factor[record, place], floor)
+                chains[record, place, level] = node
                 node = parent[node]
                 level += 1
-            length[place] = level
-            for level in range(length[place] - 1, -1, -1):
-                node = chains[place, level]
-                for rank in range(node_lo[node], node_hi[node]):
-                    table[rank_start[place] + rank] = level
-        for row in range(rows):
-            for place in range(attributes):
-                levels[row, place] = table[rank_start[place] + ranks[row, place]]
-        total, top = 0, 0.0
-        for row in range(rows):
-            total += counts[row]
-        for place in range(attributes):
-            top += sense[place, length[place] - 1]
-        if total * risk < top:
+            heights[record, place] = level - 1
+    room = _scratch(rows, attributes, height)
+    points = np.zeros((records, attributes), np.int64)
+    table = np.zeros(start[attributes], np.uint8)
+    utility, sense = np.zeros((attributes, height)), np.zeros((attributes, height))
+    low, high = np.zeros((attributes, height), np.int32), np.zeros((attributes, height), np.int32)
+    places = np.zeros((attributes, height), np.int64)
+    found[:, 0] = -1.0
+    for walk in range(WALKS):
+        walk_together(
+            node_lo, node_hi, worth, weight, floor, start, ranks, count, chains, heights, factor,
+            risk, walk, points, found, room, table, utility, sense,
+        )  # fmt: skip
+    for record in range(records):
+        if found[record, 0] < 0:  # not even the most general values are allowed
+            found[record] = 0.0
             continue
-        heights = length - 1
-        point[:] = heights
-        value, weighed, number = _best_walk(levels, counts, utility, sense, heights, risk, point)
+        terms_of(
+            chains[record], heights[record], worth, weight, floor, factor[record], utility, sense
+        )
+        meet(chains[record], heights[record], node_lo, node_hi, start, table)
+        for place in range(attributes):
+            for level in range(heights[record, place] + 1):
+                node = chains[record, place, level]
+                low[place, level], high[place, level] = node_lo[node], node_hi[node]
+                places[place, level] = bit[node]
+        point = points[record]
+        value, weighed, number = repair(
+            ranks, count, start, table, low, high, places, bits, utility, sense, heights[record],
+            risk, point, found[record, 0], found[record, 1], int(found[record, 2]), room,
+        )  # fmt: skip
         found[record, 0], found[record, 1], found[record, 2] = value, weighed, number
         for place in range(attributes):
-            nodes[record, place] = chains[place, point[place]]
+            nodes[record, place] = chains[record, place, point[place]]

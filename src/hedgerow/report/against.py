@@ -139,6 +139,13 @@ def classes_against(found: Judgement) -> Safe | None:
         _by_class(told),
         tag(
             "p",
+            f"The rows are a sample: percentages may be off by {told.margin:.1f} points (95%).",
+            class_="note",
+        )
+        if told.margin
+        else None,
+        tag(
+            "p",
             "The raw rows tested on are the ones that were published, so the release has seen "
             "them; its guarantee bounds how much that helps. Models from raw rows are tested on "
             "rows they did not learn from.",

@@ -12,6 +12,7 @@ from hedgerow.table.table import (
     collect,
     encode_rows,
     read,
+    read_prepared,
     read_public,
 )
 from hedgerow.table.transactions import (
@@ -37,6 +38,7 @@ __all__ = [
     "encode_rows",
     "frame_kind",
     "read",
+    "read_prepared",
     "read_transactions",
     "read_records",
     "read_public",

@@ -40,6 +40,7 @@ __all__ = [
     "collect",
     "encode_rows",
     "read",
+    "read_prepared",
     "read_public",
 ]
 
@@ -109,6 +110,31 @@ def read(
     return Table(schema, table.codes, frame_kind(source))
 
 
+def read_prepared(
+    source: Any,
+    schema: Schema,
+    *,
+    delimiter: str | None = None,
+    line_breaks: bool = False,
+    progress: Progress | None = None,
+) -> tuple[Table, Preparation]:
+    """Reads as `read` does, and counts what became of the rows: for the eyes of their holder.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from hedgerow.schema import Schema
+        >>> schema = Schema.from_dict({"name": "survey", "unit": "row", "attributes": {
+        ...     "age": {"type": "numeric", "low": 0, "high": 99, "outside": "drop"}}})
+        >>> table, looked = read_prepared(pa.table({"age": [18, 400]}), schema)
+        >>> len(table.codes), looked.rows
+        (1, 2)
+    """
+    stream = RowStream(source, schema, delimiter, line_breaks=line_breaks)
+    tally = Tally(schema, stream.attributes)
+    table = collect(stream, progress, tally=tally)
+    return Table(schema, table.codes, frame_kind(source)), tally.finish()
+
+
 def read_public(
     source: Any, schema: Schema, *, delimiter: str | None = None, line_breaks: bool = False
 ) -> CodeMatrix:
@@ -143,7 +169,10 @@ def read_public(
 
 
 def collect(
-    stream: RowStream, progress: Progress | None = None, unlike: CodeMatrix | None = None
+    stream: RowStream,
+    progress: Progress | None = None,
+    unlike: CodeMatrix | None = None,
+    tally: Tally | None = None,
 ) -> Table:
     """Reads all rows of a stream that has been opened, as `read` does.
 
@@ -151,6 +180,7 @@ def collect(
         stream: The private rows.
         progress: Called now and then with the share that has been read, from 0 to 1.
         unlike: Public rows, as codes, that must not be the private ones.
+        tally: Counts what becomes of the rows, for the eyes of their holder.
     """
     schema = stream.schema
     report = Report()
@@ -162,6 +192,8 @@ def collect(
         encoded = stream.encode(item)
         report.merge(encoded.report)
         rows.add(encoded.columns, encoded.rows)
+        if tally is not None:
+            tally.add(item[1], encoded)
         people.append(encoded.people)
         if encoded.weights is not None:
             own.append(encoded.weights)

@@ -184,6 +184,88 @@ def test_walks_end_near_the_best():
     assert walked >= 0.97 * best
 
 
+def plain_walk(record, risk, walk, banned, point):
+    """A walk as it is described, counting anew at every step; its utility, and the end."""
+    point = point.copy()
+
+    def terms(tables):  # a sum that begins at the start and follows the steps
+        return sum(float(table[level]) for table, level in zip(tables, point, strict=True))
+
+    worth, sense = terms(record.utility), terms(record.weight)
+    while True:
+        total, best, choice = record.count(point), -1.0, None
+        for place in range(len(point)):
+            if point[place] == 0 or place == banned:
+                continue
+            lower = point.copy()
+            lower[place] -= 1
+            after = record.count(lower)
+            gain, cost = (
+                float(table[place][lower[place]] - table[place][point[place]])
+                for table in (record.utility, record.weight)
+            )
+            if after <= 0 or after * risk < sense + cost:
+                continue
+            loss = [
+                np.log(total / after),
+                float(total - after),
+                np.log(total / after * (sense + cost) / sense),
+            ][walk]
+            ratio = (gain + 1e-9) / (loss + 1e-9)
+            if ratio > best:
+                best, choice, step = ratio, lower, (gain, cost)
+        if choice is None:
+            return worth, point
+        point, worth, sense = choice, worth + step[0], sense + step[1]
+
+
+def plain_descent(record, risk):
+    """The best of three walks, repaired: an attribute up, the others down, then all."""
+    ends = [plain_walk(record, risk, walk, -1, record.heights) for walk in range(3)]
+    best, point = max(ends, key=lambda end: end[0])
+    better = True
+    while better:
+        better = False
+        for place, top in enumerate(record.heights):
+            for lift in range(2):
+                up = point[place] + 1 if lift == 0 else top
+                if up > top or (lift == 1 and up <= point[place] + 1):
+                    continue
+                for walk in range(3):
+                    lifted = point.copy()
+                    lifted[place] = up
+                    _, lifted = plain_walk(record, risk, walk, place, lifted)
+                    value, lifted = plain_walk(record, risk, walk, -1, lifted)
+                    if value > best + 1e-9:
+                        best, point, better = value, lifted, True
+    return point
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_walks_with_bounds_and_in_company_end_where_plain_ones_do(seed, monkeypatch):
+    """Bounds, bits and shared counts save work and change nothing, nor do the blocks."""
+    here = world(seed, attributes=5)
+    random = np.random.default_rng(seed)
+    codes = np.concatenate([here.codes, random.permuted(here.codes, axis=0)])
+    leaves, factor = here.forest.leaves(codes), random.choice([0.5, 1, 2], size=codes.shape)
+    aim = Aim(risk=float(10 ** random.uniform(-1.5, 0.8)))
+    where = (here.forest, here.side, here.worth, aim)
+    every = descend(*where, leaves, factor)
+    monkeypatch.setattr("hedgerow.optimise.descend._BLOCK", 5)
+    monkeypatch.setattr("hedgerow.optimise.descend._BITS", 256)  # for some nodes only
+    apart = descend(*where, leaves[::-1], factor[::-1])
+    assert apart.nodes[::-1].tolist() == every.nodes.tolist()
+    for place in np.flatnonzero(every.solved):
+        record = Record.of(here.forest, here.side, here.worth, leaves[place], factor[place])
+        point = plain_descent(record, aim.risk)
+        chains = [here.forest.chain(i, int(code)) for i, code in enumerate(codes[place])]
+        nodes = [chain[level] for chain, level in zip(chains, point, strict=True)]
+        assert every.nodes[place].tolist() == nodes
+        assert every.count[place] == record.count(point)
+        assert every.utility[place] == pytest.approx(record.utilities(point[None, :])[0])
+        assert every.sensitivity[place] == pytest.approx(record.sensitivities(point[None, :])[0])
+
+
 @pytest.mark.parametrize("aim", [Aim(risk=0.5), Aim(trade=0.1), Aim(trade=0.1, kappa=2)])
 def test_large_lattices_go_another_way(aim):
     here = world(3, attributes=3)

@@ -34,7 +34,14 @@ from hedgerow.errors import UsageError
 if TYPE_CHECKING:
     from hedgerow.evaluate.scorecard import Judgement
 
-__all__ = ["evaluate", "judged"]
+__all__ = ["Quick", "evaluate", "judged"]
+
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick", help="A rough comparison: 200 counts, one model, and smaller samples of rows."
+    ),
+]
 
 _BANNER = "NOT PRIVATE: computed from the raw data. For its holder alone; keep it out of releases."
 _STRANGE = (
@@ -56,6 +63,7 @@ def evaluate(
         Path | None,
         typer.Option(metavar="FILE", help="supermodular: the side table of the release."),
     ] = None,
+    quick: Quick = False,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write all numbers to this JSON file.")
     ] = None,
@@ -77,7 +85,9 @@ def evaluate(
     if out is not None:
         refuse_releases(out)
         refuse_existing(out, overwrite)
-    found = judged(raw, release, table, query, delimiter, seed, as_json, queries, side, line_breaks)
+    found = judged(
+        raw, release, table, query, delimiter, seed, as_json, queries, side, line_breaks, quick
+    )
     facts = found.to_dict()
     if out is not None:
         import json
@@ -103,6 +113,7 @@ def judged(
     queries: int = 1000,
     side: Path | None = None,
     line_breaks: bool = False,
+    quick: bool = False,
 ) -> Judgement:
     """The comparison, with what is odd about it told to the steward."""
     from hedgerow.evaluate.scorecard import judge
@@ -127,6 +138,7 @@ def judged(
             delimiter=delimiter_of(delimiter),
             line_breaks=line_breaks,
             side=side,
+            quick=quick,
             progress=bar,
         )
     if not found.matches:
@@ -242,6 +254,8 @@ def _tell_classes(found: Judgement) -> None:
         say("\nThe same models by class; each from the release / from raw rows")
         print_table(heads, lines, set(range(1, len(heads))))
         say(SKILL)
+    if told.margin:
+        say(f"The rows are a sample: percentages may be off by {told.margin:.1f} points (95%).")
     say(
         "The raw rows tested on are the ones that were published, so the release has seen them; "
         "its guarantee\nbounds how much that helps. Models from raw rows are tested on rows they "

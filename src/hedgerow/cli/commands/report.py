@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hedgerow.cli.commands.evaluate import judged
+from hedgerow.cli.commands.evaluate import Quick, judged
 from hedgerow.cli.display.terminal import print_json, say, telling, warn, warned
 from hedgerow.cli.options import AsJson, Delimiter, LineBreaks, Overwrite, QueryText, TableName
 from hedgerow.errors import UsageError
@@ -32,6 +32,7 @@ def report(
             metavar="FILE", help="With --raw and supermodular, the side table of the release."
         ),
     ] = None,
+    quick: Quick = False,
     overwrite: Overwrite = False,
     delimiter: Delimiter = None,
     line_breaks: LineBreaks = False,
@@ -53,10 +54,10 @@ def report(
 
     if out.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"{out} is no page.", hint="Let --out end in .html.")
-    if raw is None and (table or query or delimiter or line_breaks or side):
+    if raw is None and (table or query or delimiter or line_breaks or side or quick):
         raise UsageError(
-            "--table, --query, --delimiter, --line-breaks and --side are about raw data, and there "
-            "is none.",
+            "--table, --query, --delimiter, --line-breaks, --side and --quick are about raw data, "
+            "and there is none.",
             hint="Leave them out, or name the raw data with --raw.",
         )
     refuse_inside(out, release)
@@ -74,6 +75,7 @@ def report(
             as_json,
             side=side,
             line_breaks=line_breaks,
+            quick=quick,
         )
     opened, verdict = Release.load(release), verify(release)
     doubted, seeded = doubt(opened, verdict), not opened.guarantee["private"]
