@@ -19,10 +19,21 @@ SCRIPTS = (
     "queries.py",
     "transactions.py",
     "personal.py",
+    "many_attributes.py",
+    "holder.py",
+    "reading.py",
     "coverage.py",
     "scale.py",
 )
-RECORDED = ("speed.py", "use.py", "queries.py", "transactions.py")
+RECORDED = (
+    "speed.py",
+    "use.py",
+    "queries.py",
+    "transactions.py",
+    "many_attributes.py",
+    "holder.py",
+    "reading.py",
+)
 
 
 def main() -> None:

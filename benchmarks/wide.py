@@ -36,6 +36,8 @@ def wide_schema(attributes: int, *, people: bool = False) -> Schema:
         people: Whether there are several rows for each person.
     """
     described: dict[str, object] = {}
+    if people:
+        described["person"] = {"role": "person", "max_rows": 3}
     for place, (size, numeric) in enumerate(_kinds(attributes)):
         if numeric:
             described[f"n{place}"] = {"type": "numeric", "low": 0, "high": size - 1, "step": 1}
@@ -47,10 +49,8 @@ def wide_schema(attributes: int, *, people: bool = False) -> Schema:
             values = [f"v{value}" for value in range(size)]
             described[f"c{place}"] = {"type": "categorical", "values": values}
     described["outcome"] = {"type": "categorical", "values": ["no", "yes"], "role": "class"}
-    unit: dict[str, object] = {"unit": "row"}
-    if people:
-        unit = {"unit": "person", "person": {"column": "person", "max_rows": 3}}
-    return Schema.from_dict({"name": "wide", **unit, "attributes": described})
+    unit = "person" if people else "row"
+    return Schema.from_dict({"name": "wide", "unit": unit, "attributes": described})
 
 
 def wide_table(rows: int, attributes: int, *, seed: int = 0, rows_each: float = 1.0) -> pa.Table:
