@@ -206,6 +206,7 @@ def judge(
                 raw, opened.schema, delimiter=delimiter, line_breaks=line_breaks
             )
         judgement = replace(judgement, preparation=looked)
+    course(1.0)
     return judgement
 
 

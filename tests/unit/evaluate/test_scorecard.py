@@ -193,3 +193,53 @@ def test_a_release_about_people_with_several_rows_is_judged_by_rows() -> None:
     rows = people().append_column("who", pa.array([row // 2 for row in range(400)]))
     found = judge(rows, hr.publish(rows, schema, epsilon=50, seed=1), queries=20)
     assert found.matches and found.classification is not None
+
+
+def test_large_tables_are_tested_on_a_sample_that_models_did_not_learn_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learnt: list[tuple[int, int]] = []
+
+    def chances(train: Any, test: Any, *_: Any) -> Any:
+        learnt.append((len(train), len(test)))
+        return np.eye(2)[test[:, -1]]
+
+    monkeypatch.setattr("hedgerow.evaluate.classify.chances", chances)
+    whole = judge(people(), faithful(), queries=4).classification
+    assert whole is not None and whole.rows == 400 and whole.margin == 0
+    assert len(learnt) == 2 * 6  # the synthetic rows, and five folds
+    learnt.clear()
+    monkeypatch.setattr("hedgerow.evaluate.measures.SPLIT", 400)
+    half = judge(people(), faithful(), queries=4).classification
+    assert half is not None and half.rows == 200
+    assert half.margin == pytest.approx(98 * np.sqrt(200 / 399 / 200))
+    assert learnt == [(200, 200)] * 4
+
+
+def test_a_quick_look_asks_less() -> None:
+    found = judge(people(), faithful(), quick=True)
+    assert found.counts.overall.queries == 200
+    assert found.classification is not None and len(found.classification.models) <= 1
+    assert judge(people(), faithful(), queries=8, quick=True).counts.overall.queries == 8
+
+
+class Watched:
+    """Keeps what a progress bar is told."""
+
+    def __init__(self) -> None:
+        self.shares: list[float] = []
+        self.stages: list[str] = []
+
+    def __call__(self, share: float) -> None:
+        self.shares.append(share)
+
+    def stage(self, words: str) -> None:
+        self.stages.append(words)
+
+
+def test_progress_goes_on_after_reading_and_ends_with_the_work() -> None:
+    bar = Watched()
+    judge(people(), faithful(), queries=4, progress=bar)
+    assert bar.shares == sorted(bar.shares)
+    assert bar.stages[0] == "reading" and "models" in bar.stages
+    assert bar.shares.index(1.0) == len(bar.shares) - 1  # not before all is done

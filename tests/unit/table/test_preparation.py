@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow.errors import DataError
 from hedgerow.schema import Schema
-from hedgerow.table import check_rows, read
+from hedgerow.table import check_rows, read, read_prepared
 from hedgerow.table.preparation import Fate
 
 
@@ -65,6 +65,13 @@ def visits(rows: int = 400) -> pa.Table:
     who = [None if n % 20 == 0 else f"p{n}" for n in rng.integers(0, 90, rows)]
     ill = [w is not None and w.endswith("3") for w in who]
     return pa.table({"who": who, "age": rng.integers(0, 110, rows), "ill": ill})
+
+
+def test_one_reading_gives_the_rows_and_what_became_of_them() -> None:
+    data = visits()
+    table, looked = read_prepared(data, PERSON)
+    assert looked == check_rows(data, PERSON)
+    assert table.codes.tolist() == read(data, PERSON).codes.tolist()
 
 
 def test_the_cap_counts_as_reading_does() -> None:
