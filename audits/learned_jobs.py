@@ -113,6 +113,7 @@ SPARED = {
     "roots-rounded-up": _ROUNDING,
     "rates-rounded-up": _ROUNDING,
     "rho-rounded-up": _ROUNDING,
+    "epsilon-rounded-up": _ROUNDING,
     "conversion-rounded-down": _ROUNDING,
     "threshold-one-lower": _DELTA,
     "group-one-smaller": _DELTA,

@@ -683,8 +683,8 @@ BY_HAND = (
     ByHand(
         name="one-attribute-for-free",
         path="publish/marginals/one_way.py",
-        old='buy_cells(curator, "one_way", bought, numbers=tables)',
-        new='buy_cells(curator, "one_way", bought, numbers=max(1, tables - 1))',
+        old="numbers=len(places) + bool(schema.classes))",
+        new="numbers=max(1, len(places) + bool(schema.classes) - 1))",
         flaw="A record is counted in the table of every attribute, and one of them is free.",
         notice="replay with marginals",
         method=("diffmulti",),

@@ -1,12 +1,14 @@
 """`python -m hedgerow` and the command `hedgerow` begin here."""
 
 import contextlib
+import gc
 import os
 import sys
 
 
 def main() -> None:
     """Runs the command line."""
+    gc.set_threshold(100_000)  # modules are no garbage, and looking through them takes a while
     # Loading takes a moment, in which somebody may think better of it.
     try:
         from hedgerow.cli import main as run

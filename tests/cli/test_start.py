@@ -30,6 +30,42 @@ def test_importing_the_command_loads_nothing_slow() -> None:
     assert done.returncode == 0, done.stderr
 
 
+READERS = {
+    "show": ["{release}"],
+    "query": ["{release}", "{query}"],
+    "table": ["{release}", "{column}"],
+    "verify": ["{release}"],
+    "report": ["{release}", "--out", "{folder}/page.html"],
+    "dossier": ["{release}", "--out", "{folder}/dossier.html"],
+}
+
+
+@pytest.mark.parametrize("words", ["publish --help", "plan --help", *READERS])
+@pytest.mark.parametrize("kind", ["diffmulti-tuned-3-marginals", "diffpart-tuned-3"])
+def test_reading_loads_no_compiler_and_no_frames(words: str, kind: str, tmp_path: Path) -> None:
+    """In a process of its own, as a person runs it."""
+    release = Path(__file__).parents[1] / "golden" / kind
+    code = (
+        "import sys\n"
+        "from hedgerow.cli import main\n"
+        "try:\n"
+        "    main()\n"
+        "except SystemExit as end:\n"
+        "    assert end.code in (None, 0, 6), end.code\n"  # seeded releases are not private
+        "loaded = {'numba', 'pandas', 'scipy'} & set(sys.modules)\n"
+        "sys.exit(', '.join(sorted(loaded)) or None)"
+    )
+    query, column = ("3", "item") if kind.startswith("diffpart") else ("age > 20", "age")
+    more = [
+        word.format(release=release, folder=tmp_path, query=query, column=column)
+        for word in READERS.get(words, ())
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words.split(), *more], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_module_runs_as_the_command() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "hedgerow", "--version"], capture_output=True, text=True

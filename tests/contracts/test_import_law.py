@@ -15,6 +15,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 PACKAGES = [
     "errors",
     "arrays",  # types of arrays
+    "compiled",  # loops that are compiled where data is large
     "methods",  # names and import paths of methods and scores
     "settings",  # one check of types, for whatever has settings
     "disk",  # locks and reserved space on a disk, for scratch files, ledgers and releases
@@ -39,7 +40,7 @@ PACKAGES = [
     "cli",
 ]
 # not in the picture
-SMALL = {"errors", "arrays", "methods", "settings", "disk", "sample", "sklearn"}
+SMALL = {"errors", "arrays", "compiled", "methods", "settings", "disk", "sample", "sklearn"}
 FACADE = {"__init__", "__main__"}  # may know every package
 
 

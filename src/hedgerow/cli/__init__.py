@@ -9,7 +9,7 @@ interrupted (143 and 129: by a signal).
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 import typer
@@ -38,16 +38,6 @@ from hedgerow.cli.settings import MethodCommand
 from hedgerow.cli.stop import INTERRUPTED, heed_signals
 
 __all__ = ["COMMANDS", "app", "main"]
-
-app = typer.Typer(
-    name="hedgerow",
-    cls=CommandGroup,
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,  # plain help: quick, the same everywhere, and it can be read aloud
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
 # The commands in the order of their use, each with an example.
 COMMANDS: dict[Callable[..., None], list[str]] = {
@@ -98,9 +88,6 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     studio: ["hedgerow studio", "hedgerow studio clinic/ --no-browser"],
     reproduce: ["hedgerow reproduce --list", "hedgerow reproduce diffgen-fig3a --quick"],
 }
-for _function, _lines in COMMANDS.items():
-    _kind = MethodCommand if _function in (plan, publish) else Command
-    app.command(cls=_kind, epilog=example(*_lines))(_function)
 
 
 def _print_version(wanted: bool) -> None:
@@ -111,7 +98,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog=example("hedgerow publish --help"))
 def hedgerow(
     version: Annotated[
         bool,
@@ -125,10 +111,33 @@ def hedgerow(
     """
 
 
+def _app(functions: Iterable[Callable[..., None]]) -> typer.Typer:
+    """The command with some of its commands; working out the options of each takes a while."""
+    made = typer.Typer(
+        name="hedgerow",
+        cls=CommandGroup,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,  # plain help: quick, the same everywhere, and it can be read aloud
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback(epilog=example("hedgerow publish --help"))(hedgerow)
+    for function in functions:
+        kind = MethodCommand if function in (plan, publish) else Command
+        made.command(cls=kind, epilog=example(*COMMANDS[function]))(function)
+    return made
+
+
+app = _app(COMMANDS)
+
+
 def main() -> None:
     """Runs the command line."""
     heed_signals()
+    Command.alone = True
+    named = [function for function in COMMANDS if sys.argv[1:2] == [function.__name__]]
     try:
-        app()
+        (_app(named) if named else app)()
     except KeyboardInterrupt as stop:
         sys.exit(getattr(stop, "exit_code", INTERRUPTED))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints
+from hedgerow.compiled import kernel
 from hedgerow.counting.item_engine import Expansion, Masks
 from hedgerow.counting.sealed import Sealed
 from hedgerow.schema.items import WEIGHT
@@ -167,7 +167,7 @@ def child_bounds(begin: Ints, found: Masks, place: Ints, mask: Ints) -> tuple[In
     return child_begin, child_size
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def count_supports(start: Ints, codes: NDArray[Any], cap: int, group: Ints, counts: Ints) -> None:
     """Adds the weight of each record to the groups of its items (see `ItemEngine.supports`)."""
     for record in range(start.size - 1):
@@ -179,7 +179,7 @@ def count_supports(start: Ints, codes: NDArray[Any], cap: int, group: Ints, coun
             counts[group[codes[i]]] += weight
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def count_cells(start: Ints, codes: NDArray[Any], bit: Ints, rest: Ints, counts: Ints) -> None:
     """Counts records by the core items they hold and the number of their others."""
     bins = rest.size
@@ -198,7 +198,7 @@ def count_cells(start: Ints, codes: NDArray[Any], bit: Ints, rest: Ints, counts:
         counts[mask * bins + j] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def mask_records(
     start: Ints,
     codes: NDArray[Any],

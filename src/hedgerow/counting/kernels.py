@@ -5,26 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Ints, Small, Words
+from hedgerow.compiled import kernel
 
-__all__ = ["count_classes", "histograms", "route"]
+__all__ = ["histograms", "route"]
 
 Codes = NDArray[Any]
 
 DENSE = 24  # a part is counted densely if it has fewer cells than this times the node's rows
 
 
-@njit(cache=True)
-def count_classes(rows: Codes, last: int, out: Ints) -> None:
-    """Counts the classes (column `last`) of all rows."""
-    for row in range(rows.shape[0]):
-        out[rows[row, last]] += 1
-
-
-@njit(cache=True)
 def _sort(keys: Ints, size: int) -> None:
     """Sorts the first keys; by insertion while they are few."""
     if size > 48:
@@ -39,7 +31,48 @@ def _sort(keys: Ints, size: int) -> None:
         keys[j + 1] = key
 
 
-@njit(cache=True)
+def _histograms(
+    rows: Codes,
+    begin: Ints,
+    end: Ints,
+    lo: Small,
+    hi: Small,
+    wanted: Bools,
+    classes: int,
+    scratch: Small,
+    keys: Ints,
+    start: Ints,
+    code: Small,
+    counts: Small,
+) -> None:
+    """`histograms` by NumPy: all parts of all nodes in one row of cells."""
+    width = np.where(wanted, hi - lo, 0).astype(np.int64)
+    ends = np.cumsum(width).reshape(width.shape)
+    offset = ends - width - lo
+    node = np.repeat(np.arange(len(begin)), end - begin)
+    at = np.arange(len(node)) + np.repeat(end - np.cumsum(end - begin), end - begin)
+    cells = rows[at, : lo.shape[1]] + offset[node]
+    places = (cells * classes + rows[at, lo.shape[1], None])[wanted[node]]
+    total = int(width.sum()) * classes
+    if total <= DENSE * len(places):
+        dense = np.bincount(places, minlength=total)
+        found = np.flatnonzero(dense)
+        times = dense[found]
+    else:
+        found, times = np.unique(places, return_counts=True)
+    occurs, entry = np.unique(found // classes, return_inverse=True)
+    last = np.searchsorted(occurs, ends.ravel())
+    start[0], start[1:] = 0, last
+    code[: len(occurs)] = occurs - np.repeat(offset.ravel(), np.diff(start))
+    counts[: len(occurs)] = 0
+    counts[entry, found % classes] = times
+
+
+def _histogram_steps(rows: Codes, begin: Ints, end: Ints, lo: Small, *rest: Any) -> int:
+    return 100 + int((end - begin).sum() + len(begin)) * len(lo.T) // 16
+
+
+@kernel(steps=_histogram_steps, small=_histograms)
 def histograms(
     rows: Codes,
     begin: Ints,
@@ -118,7 +151,6 @@ def histograms(
     start[segment] = entry
 
 
-@njit(cache=True)
 def _child(value: Any, edges: Small, first: Any, number: Any) -> Any:
     """How many of the edges are not above a code: the child it belongs to."""
     if number <= 8:
@@ -136,7 +168,46 @@ def _child(value: Any, edges: Small, first: Any, number: Any) -> Any:
     return left
 
 
-@njit(cache=True)
+def _route(
+    rows: Codes,
+    words: Words,
+    moved: Words,
+    child_of: Small,
+    begin: Ints,
+    end: Ints,
+    attribute: Ints,
+    edge_start: Ints,
+    edges: Small,
+    class_column: int,
+    move: bool,
+    child_begin: Ints,
+    child_end: Ints,
+    child_counts: Ints,
+) -> None:
+    """`route` by NumPy, node by node."""
+    child = 0
+    for node, first in enumerate(begin.tolist()):
+        here = slice(first, int(end[node]))
+        inner = edges[edge_start[node] : edge_start[node + 1]]
+        which = np.searchsorted(inner, rows[here, attribute[node]], side="right")
+        children, classes = slice(child, child + len(inner) + 1), child_counts.shape[1]
+        cells = np.bincount(
+            which * classes + rows[here, class_column], minlength=(len(inner) + 1) * classes
+        )
+        child_counts[children] = cells.reshape(-1, classes)
+        child_end[children] = first + np.cumsum(child_counts[children].sum(axis=1))
+        child_begin[children] = np.append(first, child_end[children][:-1])
+        if move:
+            moved[here] = words[here][np.argsort(which, kind="stable")]
+        child = children.stop
+
+
+def _route_steps(rows: Codes, words: Words, moved: Words, *rest: Any) -> int:
+    begin, end = rest[1:3]
+    return 100 * len(begin) + int((end - begin).sum()) // 8
+
+
+@kernel(steps=_route_steps, small=_route)
 def route(
     rows: Codes,
     words: Words,

@@ -86,8 +86,8 @@ class MemoryEngine:
         self._rows, self._words = _room(table.codes)
         self._rows[:, : table.codes.shape[1]] = table.codes
         self._spare = _room(table.codes)
-        self._counts = np.zeros((1, self.domain.classes), dtype=np.int64)
-        kernels.count_classes(self._table, self.domain.attributes, self._counts[0])
+        classes = table.codes[:, self.domain.attributes]
+        self._counts = np.bincount(classes, minlength=self.domain.classes)[None, :]
         self._begin = np.zeros(1, dtype=np.int64)
         self._end = np.full(1, self._rows.shape[0], dtype=np.int64)
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import LOGIT, Ints
+from hedgerow.counting.sum_kernels import add_pairs, add_residuals, fill_probabilities
 
 __all__ = ["ClassModel", "PairTables", "Residuals", "RowSums", "pair_start"]
 
@@ -72,8 +73,6 @@ class PairTables:
 
     def add(self, rows: Codes, out: Ints) -> None:
         """See `RowSums.add`."""
-        from hedgerow.counting.sum_kernels import add_pairs  # loads numba
-
         groups = np.array([len(cut) - 1 for cut in self.edges], np.int64)
         lookup, start = _lookup(self.edges, [0] * len(self.edges))
         add_pairs(rows, lookup, start, groups, out)
@@ -115,8 +114,6 @@ class ClassModel:
 
     def probabilities(self, rows: Codes) -> Ints:
         """The probabilities of each row's classes, in units of 1/256: [rows, classes]."""
-        from hedgerow.counting.sum_kernels import fill_probabilities
-
         out = np.empty((len(rows), self.base.shape[1]), np.int64)
         fill_probabilities(rows, self.tables(), exponentials(), out)
         return out
@@ -142,8 +139,6 @@ class Residuals:
 
     def add(self, rows: Codes, out: Ints) -> None:
         """See `RowSums.add`."""
-        from hedgerow.counting.sum_kernels import add_residuals
-
         add_residuals(rows, self.model.tables(), exponentials(), out)
 
 

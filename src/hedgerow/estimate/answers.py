@@ -30,6 +30,7 @@ from hedgerow.estimate.basis import ASSUMED_EVEN, MEASURED
 from hedgerow.estimate.fit import Fit
 from hedgerow.estimate.index import Index, grid_index, tree_index
 from hedgerow.estimate.noise import half_width
+from hedgerow.estimate.query_kernels import descend
 from hedgerow.measured.partition import GridPartition, Partition
 from hedgerow.schema import Schema
 from hedgerow.store.frames import FramedRows
@@ -371,8 +372,6 @@ def _sums(
     classes: tuple[int, ...] | None,
 ) -> tuple[Floats, Floats]:
     """The three sums of queries on the same classes."""
-    from hedgerow.estimate.query_kernels import descend
-
     evidence = fit.evidence
     chosen = list(range(evidence.classes)) if classes is None else list(classes)
     many, of = len(chosen), evidence.classes

@@ -24,6 +24,7 @@ import numpy as np
 from hedgerow.errors import ReleaseError
 from hedgerow.estimate.answers import Answers, grouped, pack
 from hedgerow.estimate.noise import half_width
+from hedgerow.estimate.query_kernels import scan
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import GridPartition, Partition
 
@@ -61,8 +62,6 @@ def answer_listed(
         queries: The queries.
         level: The level of the intervals.
     """
-    from hedgerow.estimate.query_kernels import scan
-
     listed = [m for m in measurements if m.threshold is not None]
     if len(listed) != 1 or not isinstance(partition, GridPartition):
         raise ReleaseError(

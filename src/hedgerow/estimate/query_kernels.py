@@ -1,4 +1,4 @@
-"""The loops that answer count queries: one descent of the tree per query. Loads numba.
+"""The loops that answer count queries: one descent of the tree per query.
 
 A query weighs each leaf by the share of it that it overlaps. Three sums come out of one descent:
 
@@ -27,10 +27,12 @@ and are not visited: sums over them follow from the sum of all V.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit
 
 from hedgerow.arrays import Floats, Ints, Small
+from hedgerow.compiled import kernel
 from hedgerow.estimate.index import BITS
 
 __all__ = ["bit_of", "descend", "scan"]
@@ -42,13 +44,11 @@ COUNT, SHARE, VARIANCE, ALONE, OWN, BELOW = range(6)
 _DUST = 1e-9  # code units that are rounding errors of the query's bounds
 
 
-@njit(cache=True, inline="always")
-def bit_of(attribute: int) -> np.int64:
+def bit_of(attribute: int) -> int:
     """The bit that stands for an attribute."""
-    return np.int64(1) << np.int64(attribute % BITS)
+    return 1 << attribute % BITS
 
 
-@njit(cache=True)
 def _overlap(low: float, high: float, lows: Floats, highs: Floats, begin: int, end: int) -> float:
     """The share of an interval that some intervals cover; exactly 0 or 1 where it is."""
     if high <= lows[begin] or low >= highs[end - 1]:
@@ -65,7 +65,6 @@ def _overlap(low: float, high: float, lows: Floats, highs: Floats, begin: int, e
     return covered / (high - low)
 
 
-@njit(cache=True, inline="always")
 def _give(sums: Floats, at: int, share: float, v: float, a: float, c: float, r: float) -> None:
     """Adds a child to the sums of its parent."""
     sums[at] += a * share
@@ -76,7 +75,11 @@ def _give(sums: Floats, at: int, share: float, v: float, a: float, c: float, r: 
     sums[at + 5] += r
 
 
-@njit(cache=True, nogil=True)
+def _descend_steps(shape: Ints, *rest: Any) -> int:
+    return 40 * len(shape) * (len(rest[4]) - 1)
+
+
+@kernel(steps=_descend_steps)
 def descend(
     shape: Ints,
     weights: Floats,
@@ -110,7 +113,7 @@ def descend(
         highs: The upper ends.
         out: For each query and sum: the estimate, a, c and r at the root.
     """
-    attributes = sizes.size
+    attributes = len(sizes)
     condition = np.full(attributes, -1, dtype=np.int64)
     fraction = np.ones(attributes)
     node = np.zeros(deepest + 1, dtype=np.int64)
@@ -122,7 +125,7 @@ def descend(
     before = np.ones(deepest + 1)
     # per depth and sum, over the children seen so far: a b, a V, a^2 V, c, a c, r
     sums = np.zeros((deepest + 1) * 18)
-    for query in range(start.size - 1):
+    for query in range(len(start) - 1):
         inner, even, touched = 0.0, 0.0, 0.0
         empty = False
         cut[0], bits[0] = 0, 0
@@ -224,7 +227,11 @@ def descend(
             condition[attribute[i]], fraction[attribute[i]] = -1, 1.0
 
 
-@njit(cache=True, nogil=True)
+def _scan_steps(part: Small, values: Floats, edges: Ints, *rest: Any) -> int:
+    return (len(values) + len(edges)) * (len(rest[2]) - 1)
+
+
+@kernel(steps=_scan_steps)
 def scan(
     part: Small,
     values: Floats,
@@ -256,9 +263,9 @@ def scan(
             many listed cells there are, by share and touched; and how many cells of the grid.
     """
     longest = 0
-    for a in range(edge_start.size - 1):
+    for a in range(len(edge_start) - 1):
         longest = max(longest, edge_start[a + 1] - edge_start[a])
-    for query in range(start.size - 1):
+    for query in range(len(start) - 1):
         first, last = start[query], start[query + 1]
         shares = np.zeros((last - first, longest))
         even_cells, touched_cells = 1.0, 1.0

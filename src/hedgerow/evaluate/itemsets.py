@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints, Words
+from hedgerow.compiled import kernel
 from hedgerow.table import Transactions
 
 __all__ = [
@@ -152,7 +152,7 @@ def _ones(bits: Bits) -> int:
     return int(np.bitwise_count(bits).sum())
 
 
-@njit(cache=True)
+@kernel()
 def _set(records: Ints, bits: Bits) -> None:
     for record in records:
         bits[record >> 6] |= np.uint64(1) << np.uint64(record & 63)

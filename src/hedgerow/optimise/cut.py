@@ -10,9 +10,9 @@ attributes is a sum of such pairs.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hedgerow.arrays import Bools, Floats, Ints
+from hedgerow.compiled import kernel
 from hedgerow.optimise.record import Record
 
 __all__ = ["best_selection"]
@@ -62,7 +62,7 @@ def best_selection(
     return point
 
 
-@njit(cache=True)
+@kernel()
 def _source_side(source: int, sink: int, tail: Ints, head: Ints, room: Floats) -> Bools:
     """Dinic's algorithm; edge 2 e leads forth and 2 e + 1 back."""
     nodes, edges = sink + 1, tail.size

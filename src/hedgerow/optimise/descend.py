@@ -18,10 +18,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bytes, Floats, Ints, Small, Words
+from hedgerow.compiled import kernel
 from hedgerow.optimise.exact import Solutions
 from hedgerow.optimise.hierarchy import Forest
 from hedgerow.optimise.model import Aim, Worth
@@ -131,7 +131,7 @@ def _bits(forest: Forest, side: Side, ranks: NDArray[np.integer]) -> tuple[Ints,
     return bit, bits
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _scratch(rows: int, attributes: int, height: int) -> Any:
     words = (rows + 63) // 64
     return (
@@ -143,7 +143,7 @@ def _scratch(rows: int, attributes: int, height: int) -> Any:
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _walk_alone(
     ranks: Any, count: Ints, start: Ints, table: Bytes, low: Small, high: Small, bit: Ints,
     bits: Words, utility: Floats, weight: Floats, heights: Ints, risk: float, point: Ints,
@@ -186,7 +186,7 @@ def _walk_alone(
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _block(
     parent: Small, node_lo: Small, node_hi: Small, worth: Floats, weight: Floats, floor: float,
     start: Ints, ranks: Any, count: Ints, bit: Ints, bits: Words, leaves: Small,

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from hedgerow.arrays import Bools, Floats, Ints, Small
+from hedgerow.compiled import kernel
 from hedgerow.optimise.hierarchy import Forest
 from hedgerow.optimise.model import Aim, Worth
 from hedgerow.optimise.side import Side
@@ -108,7 +108,7 @@ def lattice(
     return lengths, utility, sensitivity, counts.astype(np.int64)
 
 
-@njit(cache=True)
+@kernel()
 def _chain(parent: Small, leaf: int, nodes: Small) -> int:
     """Writes the nodes above a leaf and returns how many there are."""
     length = 0
@@ -119,7 +119,7 @@ def _chain(parent: Small, leaf: int, nodes: Small) -> int:
     return length
 
 
-@njit(cache=True)
+@kernel()
 def _sum_out(
     chains: Small, length: Ints, first: int, last: int, value: Floats, factor: Floats,
     floor: float, weighted: bool, out: Floats,
@@ -140,7 +140,7 @@ def _sum_out(
     return size
 
 
-@njit(cache=True)
+@kernel()
 def _meet(
     chains: Small, length: Ints, first: int, last: int, node_lo: Small, node_hi: Small,
     rank_start: Ints, table: Small, combinations: Small, place_of: Small,
@@ -161,7 +161,7 @@ def _meet(
         place_of[row] = total
 
 
-@njit(cache=True)
+@kernel()
 def _place_rows(
     start: Small, then: Small, count: Small, first_place: Small, second_place: Small,
     size: int, width: int, length: Ints, half: int, counts: Small,
@@ -183,7 +183,7 @@ def _place_rows(
         stride = block
 
 
-@njit(cache=True)
+@kernel()
 def _sum_slice(counts: Small, base: int, length: Ints, half: int, last: int) -> None:
     """Sums along the axes of the second half, in one slice."""
     width = 1
@@ -198,7 +198,7 @@ def _sum_slice(counts: Small, base: int, length: Ints, half: int, last: int) -> 
         stride = block
 
 
-@njit(cache=True)
+@kernel()
 def _value(
     count: Any, utility: float, sensitivity: float, threshold: bool, risk: float, trade: float,
     kappa: int,
@@ -214,7 +214,7 @@ def _value(
     return value
 
 
-@njit(cache=True)
+@kernel()
 def _search(
     parent: Small, node_lo: Small, node_hi: Small, worth: Floats, weight: Floats, floor: float,
     half: int, rank_start: Ints, first: Small, second: Small, start: Small, then: Small,
@@ -295,7 +295,7 @@ def _search(
             rest //= length[place]
 
 
-@njit(cache=True)
+@kernel()
 def _whole(
     parent: Small, node_lo: Small, node_hi: Small, worth: Floats, weight: Floats, floor: float,
     half: int, rank_start: Ints, first: Small, second: Small, start: Small, then: Small,

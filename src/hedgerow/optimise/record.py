@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 
 from hedgerow.arrays import Bytes, Floats, Ints, Small
+from hedgerow.compiled import kernel
 from hedgerow.optimise.hierarchy import Forest
 from hedgerow.optimise.model import Worth
 from hedgerow.optimise.side import Side
@@ -120,14 +120,14 @@ class Record:
         return np.cumsum(entered)[:-1]
 
 
-@njit(cache=True)
+@kernel()
 def _closures(attribute: Ints, level: Ints, points: Ints) -> None:
     for step in range(attribute.size):
         points[step + 1] = points[step]
         points[step + 1, attribute[step]] = max(points[step, attribute[step]], level[step])
 
 
-@njit(cache=True)
+@kernel()
 def _enter(levels: Bytes, counts: Ints, points: Ints, entered: Ints) -> None:
     """Counts at which step of a chain each side row becomes consistent."""
     steps, attributes = points.shape

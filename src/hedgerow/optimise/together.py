@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from hedgerow.arrays import Bytes, Floats, Ints, Small
+from hedgerow.compiled import kernel
 from hedgerow.optimise.walks import go_down, loss_of
 
 __all__ = ["meet", "terms_of", "walk_together"]
@@ -20,7 +20,7 @@ __all__ = ["meet", "terms_of", "walk_together"]
 _ALONE = 2  # so many go on alone
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def terms_of(
     chain: Small, heights: Ints, worth: Floats, weight: Floats, floor: float, factor: Floats,
     utility: Floats, sense: Floats,
@@ -33,7 +33,7 @@ def terms_of(
             sense[place, level] = max(weight[node] * factor[place], floor)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def meet(
     chain: Small, heights: Ints, node_lo: Small, node_hi: Small, start: Ints, table: Bytes
 ) -> None:
@@ -44,7 +44,7 @@ def meet(
             table[start[place] + node_lo[node] : start[place] + node_hi[node]] = level
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def walk_together(
     node_lo: Small, node_hi: Small, worth: Floats, weight: Floats, floor: float, start: Ints,
     ranks: Any, count: Ints, chains: Small, heights: Ints, factor: Floats, risk: float,

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from hedgerow.arrays import Bytes, Floats, Ints, Small, Words
+from hedgerow.compiled import kernel
 
 __all__ = ["WALKS", "go_down", "levels_of", "loss_of", "repair", "total_of"]
 
@@ -23,7 +23,7 @@ _MORE = 1e-9  # what an end must be better by
 _SLACK = 1 - 1e-12  # rounding may not make a bound too small
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def loss_of(walk: int, total: int, after: int, before: float, sense: float) -> float:
     """What a step costs, by one of three measures."""
     if walk == 0:
@@ -35,7 +35,7 @@ def loss_of(walk: int, total: int, after: int, before: float, sense: float) -> f
     return loss
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def go_down(
     levels: Bytes, counts: Ints, alive: Small, number: int, at: Ints, total: int,
     live: Ints, many: int, worth: float, sense: float, utility: Floats, weight: Floats,
@@ -129,7 +129,7 @@ def go_down(
         moved = True
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def total_of(terms: Floats, point: Ints) -> float:
     """The utility or the sensitivity of a point: a sum over its attributes."""
     total = 0.0
@@ -138,7 +138,7 @@ def total_of(terms: Floats, point: Ints) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def levels_of(ranks: Any, rows: Small, number: int, start: Ints, table: Bytes, out: Bytes) -> None:
     """The level at which each of some listed rows meets the record, attribute by attribute."""
     for place in range(number):
@@ -147,7 +147,7 @@ def levels_of(ranks: Any, rows: Small, number: int, start: Ints, table: Bytes, o
             out[place, attribute] = table[start[attribute] + ranks[row, attribute]]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _list_bits(word: int, left: Any, rows: Small, number: int) -> int:
     """Appends the numbers of the bits of a word to a list; how long that is then."""
     row = word << 6
@@ -164,7 +164,7 @@ def _list_bits(word: int, left: Any, rows: Small, number: int) -> int:
     return number
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _near(
     ranks: Any, low: Small, high: Small, bit: Ints, bits: Words, heights: Ints, point: Ints,
     own: Words, one: Words, two: Words, rows: Small, begin: Ints,
@@ -216,7 +216,7 @@ def _near(
     begin[attributes + 1] = number
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _hopes(
     utility: Floats, weight: Floats, risk: float, point: Ints, at: Ints, place: int, up: int,
     base: int, more: int, goal: float, hope: Ints,
@@ -254,7 +254,7 @@ def _hopes(
     return 0 if bound < goal else many
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def repair(
     ranks: Any, count: Ints, start: Ints, table: Bytes, low: Small, high: Small, bit: Ints,
     bits: Words, utility: Floats, weight: Floats, heights: Ints, risk: float, point: Ints,

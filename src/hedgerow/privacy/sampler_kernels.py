@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from hedgerow.arrays import Ints, Words
+from hedgerow.compiled import kernel
 
 __all__ = [
     "ENVELOPE",
@@ -30,31 +30,29 @@ _CHUNK = 1 << 62
 _NEAR = 32  # strides of Gaussian noise up to which its trial fits 64 bits in one piece
 
 
-@njit(cache=True, inline="always")
-def _word(words: Words, at: Ints) -> Any:
+def _word(words: Words, at: Ints, mask: Any) -> Any:
+    """The bits of the next word that a mask keeps; 0, and a note, if there is none."""
     place = at[0]
-    if place >= words.size:
+    if place >= len(words):
         at[1] = 1
-        return np.uint64(0)
+        return 0
     at[0] = place + 1
-    return words[place]
+    return words[place] & mask
 
 
-@njit(cache=True)
 def below(words: Words, at: Ints, bound: Any) -> Any:
     """A uniform integer in [0, bound), by rejection under the next power of two."""
     if bound <= 1:
-        return np.int64(0)
-    mask = np.uint64(bound - 1)
+        return 0
+    mask = bound - 1
     for shift in (1, 2, 4, 8, 16, 32):
-        mask |= mask >> np.uint64(shift)
+        mask |= mask >> shift
     while True:
-        value = np.int64(_word(words, at) & mask)
+        value = _word(words, at, mask)
         if value < bound or at[1]:
             return value
 
 
-@njit(cache=True)
 def bernoulli_exp_fraction(words: Words, at: Ints, a: Any, b: Any, first: Any) -> bool:
     """Bernoulli(exp(-a/b)) for 0 <= a <= b, with first = 1.
 
@@ -73,7 +71,6 @@ def bernoulli_exp_fraction(words: Words, at: Ints, a: Any, b: Any, first: Any) -
     return even
 
 
-@njit(cache=True)
 def bernoulli_exp(words: Words, at: Ints, a: Any, b: Any) -> bool:
     """Bernoulli(exp(-a/b)) for any a >= 0."""
     while a > b:
@@ -84,7 +81,6 @@ def bernoulli_exp(words: Words, at: Ints, a: Any, b: Any) -> bool:
     return last
 
 
-@njit(cache=True)
 def bernoulli_exp_times(words: Words, at: Ints, gap: Any, a: Any, b: Any) -> bool:
     """Bernoulli(exp(-gap * a / b)), in factors small enough for 64 bits."""
     most = _CHUNK // max(a, 1)
@@ -95,29 +91,28 @@ def bernoulli_exp_times(words: Words, at: Ints, gap: Any, a: Any, b: Any) -> boo
     return bernoulli_exp(words, at, gap * a, b)
 
 
-@njit(cache=True)
 def _geometric(words: Words, at: Ints, a: Any, b: Any) -> Any:
     """P[j] = (1 - q) q^j with q = exp(-a/b)."""
     while True:
         rest = below(words, at, b)
         if at[1]:
-            return np.int64(0)
+            return 0
         if bernoulli_exp_fraction(words, at, rest, b, 1):
             break
-    whole = np.int64(0)
+    whole = 0
     while bernoulli_exp_fraction(words, at, 1, 1, 1) and not at[1]:
         whole += 1
     return (rest + whole * b) // a
 
 
-@njit(cache=True)
+@kernel(steps=lambda words, at, item, a, b, out: 20 * (len(out) - item))
 def fill_laplace(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints) -> int:
     """Discrete Laplace noise: P[z] proportional to exp(-|z| a/b), for each item."""
-    while item < out.size:
+    while item < len(out):
         start = at[0]
         while True:
             size = _geometric(words, at, a[item], b[item])
-            negative = _word(words, at) & np.uint64(1)
+            negative = _word(words, at, 1)
             if at[1] or not (negative and size == 0):  # or else zero would come twice
                 break
         if at[1]:
@@ -128,18 +123,17 @@ def fill_laplace(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints)
     return item
 
 
-@njit(cache=True)
 def _stride(a: Any, b: Any) -> Any:
     """The least t with t^2 a >= 2 b, bit by bit."""
-    root = np.int64(0)
+    root = 0
     for bit in range(25, -1, -1):  # 2 b / a < 2^51, so that the root has at most 26 bits
-        more = root + (np.int64(1) << bit)
+        more = root + (1 << bit)
         if (more - 1) * (more - 1) < (2 * b + a - 1) // a:
             root = more
     return root
 
 
-@njit(cache=True)
+@kernel(steps=lambda words, at, item, a, b, out: 40 * (len(out) - item))
 def fill_gaussian(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints) -> int:
     """Discrete Gaussian noise: P[z] proportional to exp(-z^2 a / (2 b)), for each item.
 
@@ -149,20 +143,20 @@ def fill_gaussian(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints
     exp(-(z^2 a - 2 k b) / (2 b)), which is at most 1 since z^2 a >= k^2 t^2 a >= 2 k b. The product
     is exp(-z^2 a / (2 b)). A sign follows; of the two zeros one is not kept.
     """
-    t = np.int64(0)
-    while item < out.size:
+    t = 0
+    while item < len(out):
         start = at[0]
         if t == 0 or a[item] != a[item - 1] or b[item] != b[item - 1]:
             t = _stride(a[item], b[item])
         while not at[1]:
-            k = np.int64(0)
+            k = 0
             while bernoulli_exp_fraction(words, at, 1, 1, 1) and not at[1]:
                 k += 1
             j = below(words, at, t)
             if not _gaussian_kept(words, at, k, t, j, a[item], b[item]):
                 continue
             size = k * t + j
-            negative = _word(words, at) & np.uint64(1)
+            negative = _word(words, at, 1)
             if not (negative and size == 0):  # or else zero would come twice
                 out[item] = -size if negative else size
                 break
@@ -173,7 +167,6 @@ def fill_gaussian(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints
     return item
 
 
-@njit(cache=True)
 def _gaussian_kept(words: Words, at: Ints, k: Any, t: Any, j: Any, a: Any, b: Any) -> bool:
     """Bernoulli(exp(-((k t + j)^2 a - 2 k b) / (2 b))), where t^2 a >= 2 b and t^2 a < 6 * 2^50."""
     if k <= _NEAR:
@@ -190,10 +183,10 @@ def _gaussian_kept(words: Words, at: Ints, k: Any, t: Any, j: Any, a: Any, b: An
     return far and bernoulli_exp(words, at, j * j * a, 2 * b)
 
 
-@njit(cache=True)
+@kernel(steps=lambda words, at, item, a, b, out: 20 * (len(out) - item))
 def fill_geometric(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints) -> int:
     """Geometric values from 0, for each item."""
-    while item < out.size:
+    while item < len(out):
         start = at[0]
         out[item] = _geometric(words, at, a[item], b[item])
         if at[1]:
@@ -203,12 +196,12 @@ def fill_geometric(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Int
     return item
 
 
-@njit(cache=True)
+@kernel(steps=lambda words, at, item, trials, *rest: 2 * int(trials[item:].sum()))
 def fill_kept(words: Words, at: Ints, item: int, trials: Ints, a: Ints, b: Ints, out: Ints) -> int:
     """How many of so many independent trials of probability a/b succeed, for each item."""
-    while item < out.size:
+    while item < len(out):
         start = at[0]
-        kept = np.int64(0)
+        kept = 0
         for _ in range(trials[item]):
             if below(words, at, b[item]) < a[item]:
                 kept += 1
@@ -220,7 +213,9 @@ def fill_kept(words: Words, at: Ints, item: int, trials: Ints, a: Ints, b: Ints,
     return item
 
 
-@njit(cache=True)
+@kernel(
+    steps=lambda words, at, item, start, *rest: 2 * int(start[-1] - start[item]) + 40 * len(start)
+)
 def select_exponential(
     words: Words,
     at: Ints,
@@ -242,7 +237,7 @@ def select_exponential(
     (2/e)^k * exp(-(x - k)): rejection, exact whatever k is. Any k up to x will do; k is taken
     from a multiplication by a lower bound of a/b, capped at ENVELOPE.
     """
-    while item < start.size - 1:
+    while item < len(start) - 1:
         begin = at[0]
         lo = start[item]
         hi = start[item + 1]
@@ -254,8 +249,8 @@ def select_exponential(
         while a[item] >> (62 - shift):
             shift -= 1
         slope = (a[item] << shift) // b[item]
-        far = (np.int64(1) << 62) // max(slope, 1)
-        total = np.int64(0)
+        far = (1 << 62) // max(slope, 1)
+        total = 0
         for run in range(lo, hi):
             k = (min(best - score[run], far) * slope) >> shift
             mass = weight[run] * count[run]
@@ -263,7 +258,7 @@ def select_exponential(
             cumulative[run - lo] = total
         while not at[1]:
             target = below(words, at, total)
-            left = np.int64(0)
+            left = 0
             right = hi - lo - 1
             while left < right:
                 middle = (left + right) // 2
@@ -289,7 +284,6 @@ def select_exponential(
     return item
 
 
-@njit(cache=True)
 def _bernoulli_exp_less(words: Words, at: Ints, gap: Any, a: Any, b: Any, k: Any) -> bool:
     """Bernoulli(exp(-(gap * a/b - k))), where gap * a/b >= k."""
     most = _CHUNK // max(a, 1)
@@ -299,7 +293,11 @@ def _bernoulli_exp_less(words: Words, at: Ints, gap: Any, a: Any, b: Any, k: Any
     return gap == first or bernoulli_exp_times(words, at, gap - first, a, b)
 
 
-@njit(cache=True)
+@kernel(
+    steps=lambda words, at, item, start, score, count, *rest: (
+        10 * int(count[start[item] : start[-1]].sum())
+    )
+)
 def permute_and_flip(
     words: Words,
     at: Ints,
@@ -316,12 +314,12 @@ def permute_and_flip(
 
     Candidates are visited in random order, each taken with probability exp(-(best - score) a/b).
     """
-    while item < start.size - 1:
+    while item < len(start) - 1:
         begin = at[0]
         lo = start[item]
         hi = start[item + 1]
         best = score[lo]
-        size = np.int64(0)
+        size = 0
         for run in range(lo, hi):
             best = max(best, score[run])
             size += count[run]

@@ -87,7 +87,8 @@ Universe = Annotated[
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # one validator is built for the whole file, when one is read, and none for each part of it
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class _Column(_Model):

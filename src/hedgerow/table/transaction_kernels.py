@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from hedgerow.arrays import Bools, Bytes, Ints, Small
+from hedgerow.compiled import kernel
 
 __all__ = [
     "FOREIGN",
@@ -30,7 +30,7 @@ FOREIGN, NOTHING = -1, -2  # an item outside the universe; no item at all, such 
 _DIGITS = 18  # numbers of more digits are in no range
 
 
-@njit(cache=True)
+@kernel()
 def find_lines(data: Bytes) -> tuple[Ints, Ints]:
     """Where each line begins and ends, whatever its line break: LF, CRLF or CR.
 
@@ -67,12 +67,12 @@ def find_lines(data: Bytes) -> tuple[Ints, Ints]:
     return begin[:used], end[:used]
 
 
-@njit(cache=True)
+@kernel()
 def _blank(byte: int) -> bool:
     return byte == 32 or 9 <= byte <= 13
 
 
-@njit(cache=True)
+@kernel()
 def _hash(data: Bytes, first: int, last: int) -> Any:
     mixed = np.uint64(0xCBF29CE484222325)  # FNV-1a
     for place in range(first, last):
@@ -81,7 +81,7 @@ def _hash(data: Bytes, first: int, last: int) -> Any:
     return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(0x7FFFFFFF))
 
 
-@njit(cache=True)
+@kernel()
 def index_keys(keys: Bytes, ends: Ints, slots: Codes) -> None:
     """Fills a hash table of the keys' numbers; its size is a power of two, -1 is a free slot."""
     mask = slots.size - 1
@@ -92,7 +92,7 @@ def index_keys(keys: Bytes, ends: Ints, slots: Codes) -> None:
         slots[slot] = key
 
 
-@njit(cache=True)
+@kernel()
 def _find_text(
     data: Bytes, first: int, last: int, keys: Bytes, ends: Ints, codes: Codes, slots: Codes
 ) -> int:
@@ -113,7 +113,7 @@ def _find_text(
     return FOREIGN
 
 
-@njit(cache=True)
+@kernel()
 def _find_number(data: Bytes, first: int, last: int, low: int, high: int) -> int:
     """A number counts if it is written as we would write it: `007` is another text than `7`."""
     place = first
@@ -137,7 +137,7 @@ def _find_number(data: Bytes, first: int, last: int, low: int, high: int) -> int
     return value - low
 
 
-@njit(cache=True)
+@kernel()
 def split_items(
     data: Bytes,
     begin: Ints,
@@ -203,7 +203,7 @@ def split_items(
     return used
 
 
-@njit(cache=True)
+@kernel()
 def find_items(
     data: Bytes,
     begin: Ints,
@@ -233,7 +233,7 @@ def find_items(
             codes[text] = _find_text(data, first, last, keys, ends, key_codes, slots)
 
 
-@njit(cache=True)
+@kernel()
 def _mix(mixed: Any) -> Any:
     """The finaliser of splitmix64."""
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -241,7 +241,7 @@ def _mix(mixed: Any) -> Any:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-@njit(cache=True)
+@kernel()
 def _sort(values: Any) -> None:
     """Sorts in place, by Shell's method: numpy's sorting takes numba seconds to compile."""
     gap = 1
@@ -258,7 +258,7 @@ def _sort(values: Any) -> None:
         gap //= 3
 
 
-@njit(cache=True)
+@kernel()
 def truncate(record: Codes, max_items: int) -> None:
     """Puts the items that stay to the front, in order.
 
@@ -286,7 +286,7 @@ def truncate(record: Codes, max_items: int) -> None:
             used += 1
 
 
-@njit(cache=True)
+@kernel()
 def settle(
     codes: Codes,
     sizes: Ints,

@@ -97,7 +97,7 @@ def exact_law(draw: Callable[[SecureSampler], Hashable], least: float = 0.0) -> 
             patch.setattr(
                 sampler_kernels, "below", lambda w, at, bound, s=source: s.below(int(bound))
             )
-            patch.setattr(sampler_kernels, "_word", lambda w, at, s=source: np.uint64(s.below(2)))
+            patch.setattr(sampler_kernels, "_word", lambda w, at, mask, s=source: s.below(2))
             patch.setattr(sampler_kernels, "bernoulli_exp_fraction", source.trial)
             patch.setattr(binomial, "sample_tail", _no_empty_cells)
             try:

@@ -15,11 +15,12 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, ClassVar, TextIO
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from hedgerow.cli.arrow import load_arrow
 from hedgerow.cli.stop import INTERRUPTED
 from hedgerow.errors import DataWarning, HedgerowError, LedgerWarning, UsageError
 
@@ -43,6 +44,9 @@ __all__ = [
 
 # Warnings of this run that are kept for its JSON: printed as text, they would spoil it.
 _kept: list[str] = []
+
+# What reads files alone, and begins with Arrow in any case.
+_READERS = {"publish", "show", "query", "table", "sample", "verify", "report", "dossier"}
 
 _WORD = 12  # the narrowest column in which words can still be read
 
@@ -82,6 +86,9 @@ class CommandGroup(TyperGroup):
 class Command(TyperCommand):
     """A command whose errors leave as a message and a stable exit code, never as a traceback."""
 
+    alone: ClassVar[bool] = False
+    """Whether the process is there for this command alone."""
+
     def make_context(self, info_name: Any, args: list[str], *rest: Any, **more: Any) -> Any:
         """Parses the command's arguments."""
         with _parsing("--json" in args):
@@ -92,6 +99,8 @@ class Command(TyperCommand):
         as_json = bool(ctx.params.get("as_json"))
         _kept.clear()
         try:
+            if self.alone and ctx.info_name in _READERS:
+                load_arrow()
             return super().invoke(ctx)
         except HedgerowError as error:
             _debug()

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Bytes, Ints, Small
+from hedgerow.compiled import kernel
 
 __all__ = ["cells", "collect", "compress", "place_keys", "route", "tally"]
 
@@ -23,7 +23,7 @@ R32 = NDArray[np.uint32]
 Counts = NDArray[Any]  # 32 bits while all rows together are fewer than 2^31, else 64
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _code(r8: R8, r16: R16, r32: R32, row: Any, width: Any, place: Any) -> Any:
     if width == 1:
         return np.int64(r8[row, place])
@@ -32,7 +32,7 @@ def _code(r8: R8, r16: R16, r32: R32, row: Any, width: Any, place: Any) -> Any:
     return np.int64(r32[row, place])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def tally(
     r8: R8,
     r16: R16,
@@ -78,7 +78,7 @@ def tally(
                 counts[offsets[2, i] + np.int64(r32[row, places[2, i]]) * classes + klass] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def collect(
     r8: R8,
     r16: R16,
@@ -108,7 +108,7 @@ def collect(
                 used += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def place_keys(keys: Ints, size: Ints, sparse: Bools, filled: Ints, target: Ints) -> None:
     """Puts one chunk's keys into their segments; `filled` is where each segment goes on."""
     used = 0
@@ -123,7 +123,7 @@ def place_keys(keys: Ints, size: Ints, sparse: Bools, filled: Ints, target: Ints
                 used += size[node]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def compress(
     counts: Counts,
     cell: Ints,
@@ -172,7 +172,7 @@ def compress(
     start[nodes * attributes] = entry
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _children(
     rows: Any, place: Any, first: Any, last: Any, edges: Any, start: Any, stop: Any, child_of: Any
 ) -> None:
@@ -194,7 +194,7 @@ def _children(
         child_of[row - first] = left - start
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def route(
     r8: R8,
     r16: R16,
@@ -258,7 +258,7 @@ def route(
         child += number
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def cells(
     r8: R8,
     r16: R16,

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Singles
-from hedgerow.estimate.itemsets.fit_kernels import em_round, posterior
+from hedgerow.estimate.itemsets.fit_kernels import posterior
 
 __all__ = ["Mixture", "fit_cells", "fit_mixture", "posterior_means", "table_of"]
 
@@ -36,6 +36,7 @@ SURPRISE = 1e-3
 TAU = 0.1
 MOST_KINDS = 96
 ROUNDS = 240
+_TINY = np.float32(1e-30)
 _EDGE = 2e-4  # no probability comes closer to 0 or 1
 _LEAST_BIN = 1e-4
 _LEAST_MEAN = 1e-9
@@ -130,13 +131,16 @@ def fit_mixture(
     known = max(total, 1.0)
     beyond = 0.0
     weight, hold, share = _start(items, bins, kinds)
-    by_left = np.empty((kinds, shape[0]), np.float32)
-    by_right = np.empty((kinds, shape[1]), np.float32)
     spread = np.float32(TAU * variance)
     for _ in range(rounds):
         left, right = _halves(hold, share, low)
         records = (weight * (known + beyond)).astype(np.float32)
-        beyond = em_round(noisy, real, left, right, records, spread, by_left, by_right)
+        # fitted counts, how far each moves, and the sums of that by kind
+        left *= records[:, None]
+        means = np.maximum(left.T @ right, _TINY)
+        beyond = float((means * (1 - real)).sum())
+        ratio = 1 + real * (noisy - means) / (means + spread)
+        by_left, by_right = left * (right @ ratio.T), right * (left @ ratio)
         held = np.maximum(by_left.sum(axis=1, dtype=np.float64), floor)
         by_bin = by_right.reshape(kinds, -1, bins)
         ones = np.concatenate([_held(by_bin.sum(axis=2)), _held(by_left)], axis=1)

@@ -1,82 +1,26 @@
-"""The loops of `itemsets.fit`. Loads numba.
-
-They run on one thread: the matrices are small, and the threads of a linear algebra library would
-wait for each other longer than they work.
-"""
+"""The loop of `itemsets.fit`."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from numba import njit
 
-from hedgerow.arrays import Floats, Singles
+from hedgerow.arrays import Floats
+from hedgerow.compiled import kernel
 
-__all__ = ["em_round", "posterior"]
+__all__ = ["posterior"]
 
 
 SHAPE = 2
-_TINY = np.float32(1e-30)
 _SHORT = 64  # a sum of so few terms is added up as it is
 
 
-@njit(cache=True, fastmath=True)
-def em_round(
-    noisy: Singles,
-    real: Singles,
-    left: Singles,
-    right: Singles,
-    records: Singles,
-    spread: np.float32,
-    by_left: Singles,
-    by_right: Singles,
-) -> float:
-    """One round: fitted counts, how far each moves, and the sums of that by kind.
-
-    Args:
-        noisy: The noisy counts, shape [L, R].
-        real: 1 where a record can lie, else 0.
-        left: The probabilities of one half of the items by kind, shape [kinds, L].
-        right: Those of the other half and the bins, shape [kinds, R].
-        records: The number of records of each kind.
-        spread: By which fitted counts are outweighed.
-        by_left: Filled with the moved counts by kind, summed over R, shape [kinds, L].
-        by_right: The same summed over L, shape [kinds, R].
-
-    Returns:
-        What the fit puts where no record can lie.
-    """
-    kinds, width = right.shape
-    means, ratio = np.empty(width, np.float32), np.empty(width, np.float32)
-    by_right[:] = 0
-    beyond = np.float64(0)
-    for i in range(noisy.shape[0]):
-        means[:] = 0
-        for k in range(kinds):
-            weight = left[k, i] * records[k]
-            for j in range(width):
-                means[j] += weight * right[k, j]
-        outside = np.float32(0)
-        for j in range(width):
-            mean = means[j] if means[j] > _TINY else _TINY
-            outside += mean * (1 - real[i, j])
-            ratio[j] = 1 + real[i, j] * (noisy[i, j] - mean) / (mean + spread)
-        beyond += outside
-        for k in range(kinds):
-            weight = left[k, i] * records[k]
-            total = np.float32(0)
-            for j in range(width):
-                total += right[k, j] * ratio[j]
-                by_right[k, j] += weight * ratio[j]
-            by_left[k, i] = weight * total
-    for k in range(kinds):
-        for j in range(width):
-            by_right[k, j] *= right[k, j]
-    return beyond
+def _steps(counts: Floats, *_: object) -> int:
+    return 10 * len(counts) + int(np.clip(counts, 0, _SHORT).sum()) // 4
 
 
-@njit(cache=True)
+@kernel(steps=_steps)
 def posterior(counts: Floats, means: Floats, epsilon: float, surprise: float, out: Floats) -> None:
     """Posterior means: sums of (n + 1) q^n a^|y - n| and n times that, below y and from y on.
 
@@ -88,7 +32,7 @@ def posterior(counts: Floats, means: Floats, epsilon: float, surprise: float, ou
         out: Filled with the posterior means.
     """
     a = math.exp(-epsilon)
-    for i in range(counts.size):
+    for i in range(len(counts)):
         y, q = counts[i], means[i] / (means[i] + SHAPE)
         r = q * a
         if y <= 0:

@@ -1,62 +1,67 @@
-"""The loop that deals classes out to rows. Loads numba."""
+"""The loop that deals classes out to rows."""
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from typing import Any
 
 from hedgerow.arrays import Floats, Ints
+from hedgerow.compiled import kernel
 
 __all__ = ["deal"]
 
 
-@njit(cache=True)
+def _steps(cells: Ints, shares: Floats, order: Ints, chance: Floats, wish: Floats, *_: Any) -> int:
+    return len(cells) * len(wish) // 3
+
+
+@kernel(steps=_steps)
 def deal(
     cells: Ints,
-    region: Ints,
     shares: Floats,
     order: Ints,
     chance: Floats,
-    room: tuple[int, int, int],
+    wish: Floats,
+    excess: Floats,
     firmness: float,
-) -> Ints:
+    out: Ints,
+) -> None:
     """Gives each row a class by its shares, less what its cells have had too much of already.
 
     Args:
-        cells: What each row is counted in, besides its region: [rows, cells of a row].
-        region: The region of each row.
-        shares: The shares of the classes: [rows, classes].
+        cells: Where the classes of each row's cells begin in `excess`: [rows, cells of a row],
+            flat.
+        shares: The shares of the classes: [rows, classes], flat.
         order: In which order rows get their class.
         chance: A uniform number for each.
-        room: The numbers of regions, cells and classes.
+        wish: Room for a number for each class.
+        excess: What cells have had too much of: [cells, classes], flat; 0 at first.
         firmness: How much of the excess is taken off at once.
+        out: Takes the classes.
     """
-    excess = np.zeros(room)
-    classes = room[2]
-    dealt = np.zeros(len(order), np.int64)
-    wish = np.zeros(classes)
+    classes = len(wish)
+    many = len(cells) // len(order)
     for turn in range(len(order)):
         row = order[turn]
-        where = region[row]
+        own, first = row * classes, row * many
         total = 0.0
         for k in range(classes):
             over = 0.0
             largest = 0.0
-            for c in range(cells.shape[1]):
-                over += excess[where, cells[row, c], k]
-                largest = max(largest, abs(excess[where, cells[row, c], k]))
+            for c in range(first, first + many):
+                here = excess[cells[c] + k]
+                over += here
+                largest = max(largest, abs(here))
             # no more is taken off than one of the cells has: small regions would be overfilled
-            off = min(largest, max(-largest, firmness * over / cells.shape[1]))
-            wish[k] = max(0.0, shares[row, k] - off)
+            off = min(largest, max(-largest, firmness * over / many))
+            wish[k] = max(0.0, shares[own + k] - off)
             total += wish[k]
         mark = chance[turn] * total
         found = 0
         while found < classes - 1 and mark >= wish[found]:
             mark -= wish[found]
             found += 1
-        dealt[row] = found
-        for c in range(cells.shape[1]):
+        out[row] = found
+        for c in range(first, first + many):
             for k in range(classes):
-                excess[where, cells[row, c], k] -= shares[row, k]
-            excess[where, cells[row, c], found] += 1.0
-    return dealt
+                excess[cells[c] + k] -= shares[own + k]
+            excess[cells[c] + found] += 1.0

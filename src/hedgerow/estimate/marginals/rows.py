@@ -14,6 +14,7 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.marginals.forest import Forest, Random, short, shrunk
+from hedgerow.estimate.marginals.kernels import deal
 from hedgerow.measured.partition import Partition
 
 __all__ = ["Held", "Weighed", "deal_classes", "most_rows", "take_rows", "weigh"]
@@ -134,11 +135,12 @@ def deal_classes(
         return above
     start = np.concatenate([[0], np.cumsum(sizes)])
     cells = np.concatenate([features + start[:-1, None], np.full((1, number), start[-1])]).T
-    from hedgerow.estimate.marginals.kernels import deal  # loads numba
-
+    cells = (cells + region[:, None] * (start[-1] + 1)) * shares.shape[1]
     order = random.permutation(number)
-    room = (regions, int(start[-1]) + 1, shares.shape[1])
-    dealt: Ints = deal(np.ascontiguousarray(cells), region, shares, order, chance, room, _FIRMNESS)
+    excess = np.zeros(regions * int(start[-1] + 1) * shares.shape[1])
+    dealt = np.zeros(number, np.int64)
+    wish = np.zeros(shares.shape[1])
+    deal(cells.ravel(), shares.ravel(), order, chance, wish, excess, _FIRMNESS, dealt)
     return dealt
 
 

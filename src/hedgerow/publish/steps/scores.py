@@ -7,14 +7,15 @@ rate r costs r * score_range. The proofs are in docs/algorithms/scores.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from hedgerow.arrays import Ints, Small
+from hedgerow.compiled import NEVER, kernel
 from hedgerow.counting.engine import Domain, Histograms
 from hedgerow.errors import UsageError
 from hedgerow.methods import SCORES
@@ -125,7 +126,6 @@ SKIP = -2
 ALL_CUTS = -1
 
 
-@njit(cache=True)
 def log2_fixed(n: Any) -> Any:
     """log2(n) with 24 binary digits, from below: off by less than 2^-24 (1 + 2^-5).
 
@@ -140,7 +140,7 @@ def log2_fixed(n: Any) -> Any:
         mantissa >>= np.uint64(exponent - 31)
     else:
         mantissa <<= np.uint64(31 - exponent)
-    result = np.int64(exponent)
+    result = exponent
     for _ in range(24):
         mantissa = (mantissa * mantissa) >> np.uint64(31)
         result <<= 1
@@ -150,21 +150,18 @@ def log2_fixed(n: Any) -> Any:
     return result
 
 
-@njit(cache=True)
 def _n_log_n(n: Any) -> Any:
-    return n * log2_fixed(n) if n > 1 else np.int64(0)
+    return n * log2_fixed(n) if n > 1 else 0
 
 
-@njit(cache=True)
 def _ratio(top: Any, bottom: Any) -> Any:
     """floor(2^8 top / bottom), without overflow while bottom < 2^31 and top <= bottom^2."""
     return ((top // bottom) << _RATIO_BITS) + ((top % bottom) << _RATIO_BITS) // bottom
 
 
-@njit(cache=True)
 def _root(square: Any) -> Any:
     """floor(sqrt(square)), exactly, for a square below 2^62: a float's guess, put right."""
-    root = np.int64(np.sqrt(np.float64(square)))
+    root = int(math.sqrt(square))
     while root * root > square:
         root -= 1
     while (root + 1) * (root + 1) <= square:
@@ -172,7 +169,6 @@ def _root(square: Any) -> Any:
     return root
 
 
-@njit(cache=True)
 def root_fixed(square: Any) -> Any:
     """floor(2^8 sqrt(square)), exactly, for a square below 2^62."""
     if square < 1 << 46:
@@ -188,12 +184,11 @@ def root_fixed(square: Any) -> Any:
     return root
 
 
-@njit(cache=True)
 def _child(kind: int, counts: Ints, width: Any, size: Any) -> Any:
     """What one child adds to a score."""
-    total = np.int64(0)
-    largest = np.int64(0)
-    squares = np.int64(0)
+    total = 0
+    largest = 0
+    squares = 0
     for count in counts:
         total += count
         largest = max(largest, count)
@@ -201,9 +196,9 @@ def _child(kind: int, counts: Ints, width: Any, size: Any) -> Any:
     if kind == _MAX:
         return largest
     if total == 0:
-        return np.int64(0)
+        return 0
     if kind == _NCP:
-        return total * ((width << _NCP_BITS) // size) if width > 1 else np.int64(0)
+        return total * ((width << _NCP_BITS) // size) if width > 1 else 0
     if kind == _DISCERNIBILITY:
         return total * total
     if kind == _GINI:
@@ -218,7 +213,6 @@ def _child(kind: int, counts: Ints, width: Any, size: Any) -> Any:
     return entropy
 
 
-@njit(cache=True)
 def _finish(kind: int, children: Any, parent: Any, total: Any, apart: bool) -> Any:
     """The score from the sum over children and the same term of the whole region."""
     if kind == _MAX:
@@ -228,7 +222,7 @@ def _finish(kind: int, children: Any, parent: Any, total: Any, apart: bool) -> A
     if kind == _PURITY:
         return children - parent if apart else children
     if total == 0:
-        return np.int64(0)
+        return 0
     if kind == _DISCERNIBILITY:
         return -_ratio(children, total)
     if kind == _GINI:
@@ -238,7 +232,13 @@ def _finish(kind: int, children: Any, parent: Any, total: Any, apart: bool) -> A
     return ((parent - children) >> (_LOG_BITS - _GAIN_BITS)) // total
 
 
-@njit(cache=True)
+def _steps(start: Ints, code: Small, counts: Small, *rest: Any) -> int:
+    if counts.dtype == np.int64:  # sums may overflow, which numba allows; they are made anew
+        return NEVER
+    return (4 + len(counts.T)) * (len(code) + len(start))
+
+
+@kernel(steps=_steps)
 def _score_nodes(
     start: Ints,
     code: Small,
@@ -254,14 +254,13 @@ def _score_nodes(
     kind: int,
     apart: bool,
     out_start: Ints,
+    room: tuple[Ints, ...],
     out: Ints,
 ) -> None:
     """Fills `out` with (score, weight, count, part, first) for every candidate asked for."""
     nodes, attributes = ask.shape
     classes = counts.shape[1]
-    total = np.empty(classes, dtype=np.int64)
-    left = np.empty(classes, dtype=np.int64)
-    right = np.empty(classes, dtype=np.int64)
+    total, left, right = room
     run = 0
     for i in range(nodes):
         out_start[i] = run
@@ -269,28 +268,30 @@ def _score_nodes(
             if ask[i, a] == SKIP:
                 continue
             begin, end = start[i * attributes + a], start[i * attributes + a + 1]
-            low, high, size = np.int64(lo[i, a]), np.int64(hi[i, a]), np.int64(sizes[a])
-            total[:] = 0
-            for e in range(begin, end):
-                for k in range(classes):
+            low, high, size = lo[i, a], hi[i, a], sizes[a]
+            records = 0
+            for k in range(classes):
+                total[k] = 0
+                for e in range(begin, end):
                     total[k] += counts[e, k]
-            records = total.sum()
+                records += total[k]
             whole = _child(kind, total, high - low, size)
             if taxon[i, a] >= 0:
                 # one candidate: the children of the taxonomy node
-                score = np.int64(0)
+                score = 0
                 e = begin
                 low_c = low
                 for child in range(
                     first_child[taxon[i, a]], first_child[taxon[i, a]] + children[taxon[i, a]]
                 ):
-                    left[:] = 0
+                    for k in range(classes):
+                        left[k] = 0
                     while e < end and code[e] < node_hi[child]:
                         for k in range(classes):
                             left[k] += counts[e, k]
                         e += 1
                     score += _child(kind, left, node_hi[child] - low_c, size)
-                    low_c = np.int64(node_hi[child])
+                    low_c = node_hi[child]
                 out[0, run] = _finish(kind, score, whole, records, apart)
                 out[1, run] = _WEIGHT
                 out[2, run] = 1
@@ -299,10 +300,10 @@ def _score_nodes(
                 run += 1
                 continue
             fixed = ask[i, a] != ALL_CUTS
-            weight: Any = _WEIGHT if fixed else max(np.int64(1), _WEIGHT // (high - low - 1))
-            left[:] = 0
-            right[:] = total
-            cut = np.int64(ask[i, a]) if fixed else low + 1
+            weight: Any = _WEIGHT if fixed else max(1, _WEIGHT // (high - low - 1))
+            for k in range(classes):
+                left[k], right[k] = 0, total[k]
+            cut = ask[i, a] if fixed else low + 1
             stop = cut + 1 if fixed else high
             e = begin
             while cut < stop:
@@ -312,7 +313,7 @@ def _score_nodes(
                         right[k] -= counts[e, k]
                     e += 1
                 # cuts up to the next code that occurs score alike, except by NCP
-                after = min(stop, np.int64(code[e]) + 1) if e < end else stop
+                after = min(stop, code[e] + 1) if e < end else stop
                 if kind == _NCP:
                     after = cut + 1
                 score = _child(kind, left, cut - low, size) + _child(kind, right, high - cut, size)
@@ -361,7 +362,7 @@ def candidates(
         _score_nodes(
             histograms.start, histograms.code, histograms.counts, lo, hi, taxon, ask,
             domain.sizes, domain.node_hi, domain.first_child, domain.children,
-            score.layout, apart, start, out,
+            score.layout, apart, start, tuple(np.empty((3, domain.classes), np.int64)), out,
         )  # fmt: skip
         if score.numbers is not None:
             rescore(histograms, (lo, hi, taxon), domain, score.numbers, apart, start, out)

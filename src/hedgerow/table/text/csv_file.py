@@ -20,6 +20,7 @@ from hedgerow.errors import DataError, UsageError
 from hedgerow.schema.written import PLAIN, Layout
 from hedgerow.table.source import BATCH_ROWS, Source, check_names
 from hedgerow.table.text.csv_header import find_header
+from hedgerow.table.text.csv_kernels import gather, split_records
 from hedgerow.table.text.faults import (
     LONGEST,
     SOUND,
@@ -156,8 +157,6 @@ def open_csv(
 
 def _read(file: Any, text: TextFile, layout: _Layout, columns: Sequence[int]) -> Iterator[_Records]:
     """The records of a file block by block, with the places of the values of some columns."""
-    from hedgerow.table.text.csv_kernels import split_records  # waits for numba
-
     slots = np.full(layout.width, -1, np.int64)
     slots[list(columns)] = np.arange(len(columns))
     path = text.path
@@ -196,8 +195,6 @@ def _read(file: Any, text: TextFile, layout: _Layout, columns: Sequence[int]) ->
 
 def _texts(records: _Records, rows: slice) -> list[Any]:
     """The values of some rows as Arrow arrays, one for each wanted column."""
-    from hedgerow.table.text.csv_kernels import gather
-
     found = []
     for begin, end in zip(records.begin[:, rows], records.end[:, rows], strict=True):
         offsets = np.empty(len(begin) + 1, np.int32)

@@ -22,9 +22,12 @@ quoted value, which is a fault, unless another fault came first. A fault stops t
 
 from __future__ import annotations
 
-from numba import njit
+from typing import Any
+
+import numpy as np
 
 from hedgerow.arrays import Bytes, Ints, Small
+from hedgerow.compiled import kernel
 from hedgerow.table.text.faults import LONG, OPEN, QUOTE, RAGGED, SOUND
 
 __all__ = ["gather", "split_records"]
@@ -32,9 +35,65 @@ __all__ = ["gather", "split_records"]
 Places = Small
 
 _MARK, _LF, _CR = 34, 10, 13
+_FEW = 1 << 19  # bytes that Python goes through one by one
 
 
-@njit(cache=True, nogil=True)
+def _split(
+    data: Bytes,
+    final: bool,
+    delimiter: int,
+    line_breaks: bool,
+    blanks: bool,
+    longest: int,
+    slots: Ints,
+    begin: Places,
+    end: Places,
+    lines: Ints,
+) -> tuple[int, int, int, int, int]:
+    """`split_records` by NumPy, for lines in which nothing is odd; all others by Python."""
+    special = np.flatnonzero((data == _MARK) | (data == _LF) | (data == _CR) | (data == delimiter))
+    kind = data[special]
+    mark = kind == _MARK
+    inside = np.logical_xor.accumulate(mark)  # of a quoted value, after each of these bytes
+    around = np.pad(data, 1, constant_values=_LF)  # what is beside a mark
+    beside = np.concatenate([around[special[mark & inside]], around[special[mark & ~inside] + 2]])
+    odd = not np.isin(beside, [_MARK, _LF, _CR, delimiter]).all()
+    odd |= bool((inside & ~mark & (kind != delimiter)).any() or (final and inside[-1:].any()))
+    outside = ~mark & ~inside
+    stops, kind = special[outside], kind[outside]
+    if not final and len(stops) and stops[-1] == len(data) - 1 and kind[-1] == _CR:
+        stops, kind = stops[:-1], kind[:-1]  # it may be half of a CRLF
+    half = np.flatnonzero((kind == _LF) & (around[stops] == _CR))
+    first = np.delete(np.concatenate([[0], stops + 1]), half)
+    stops, kind = np.delete(stops, half), np.delete(kind, half)
+    if final and (first[-1] < len(data) or (kind[-1:] == delimiter).any()):
+        stops, kind = np.append(stops, len(data)), np.append(kind, _LF)
+    ends = np.flatnonzero(kind != delimiter)
+    fields = np.diff(ends, prepend=-1)
+    blank = (fields == 1) & (first[ends] == stops[ends]) & (not blanks)
+    starts = first[np.concatenate([[0], ends[:-1] + 1])] if len(ends) else ends
+    used = len(data) if final else int(first[ends[-1] + 1]) if len(ends) else 0
+    odd |= bool((fields[~blank] != len(slots)).any() or len(data) - used > longest)
+    if line_breaks or odd or (stops[ends] - starts > longest).any():
+        settings = (final, delimiter, line_breaks, blanks, longest)
+        loop = split_records.python if len(data) <= _FEW else split_records.compiled
+        return loop(data, *settings, slots, begin, end, lines)
+    kept = np.repeat(~blank, fields)
+    many = len(kept)
+    wanted = np.flatnonzero(slots >= 0)
+    records = int(len(ends) - blank.sum())
+    shape = (records, len(slots))
+    begin[slots[wanted], :records] = first[:many][kept].reshape(shape)[:, wanted].T
+    end[slots[wanted], :records] = stops[:many][kept].reshape(shape)[:, wanted].T
+    lines[:records] = np.flatnonzero(~blank)
+    return records, used, len(ends), SOUND, 0
+
+
+def _split_steps(data: Bytes, final: bool, delimiter: int, line_breaks: bool, *rest: Any) -> int:
+    return 200 + len(data) // (2 if line_breaks else 50)
+
+
+@kernel(steps=_split_steps, small=_split)
 def split_records(
     data: Bytes,
     final: bool,
@@ -65,7 +124,7 @@ def split_records(
         The number of records, the bytes and lines they take up, a fault or SOUND, and the line of
         the fault. What is left over is a record whose end is not in the block.
     """
-    size = data.size
+    size = len(data)
     records = 0
     used = 0
     seen = 0  # lines before `used`
@@ -117,7 +176,7 @@ def split_records(
                 if line_breaks and data[place] == _MARK:
                     return records, used, seen, QUOTE, line
                 place += 1
-            if fields < slots.size and slots[fields] >= 0:
+            if fields < len(slots) and slots[fields] >= 0:
                 begin[slots[fields], records] = first
                 end[slots[fields], records] = place
             fields += 1
@@ -138,7 +197,7 @@ def split_records(
                     place += 1
             place += 1
         if not blank or blanks:
-            if fields != slots.size:
+            if fields != len(slots):
                 return records, used, seen, RAGGED, seen
             lines[records] = seen
             records += 1
@@ -147,7 +206,21 @@ def split_records(
     return records, used, seen, SOUND, 0
 
 
-@njit(cache=True, nogil=True)
+def _gather(data: Bytes, begin: Places, end: Places, offsets: Places, content: Bytes) -> int:
+    """`gather` by NumPy, where no mark stands inside of a quoted value; otherwise by Python."""
+    marks = (begin < end) & (data[np.minimum(begin, len(data) - 1)] == _MARK)
+    first, last = begin + marks, np.maximum(begin + marks, end - marks)
+    offsets[0] = 0
+    np.cumsum(last - first, out=offsets[1:])
+    used = int(offsets[-1])
+    content[:used] = data[np.arange(used) + np.repeat(first - offsets[:-1], last - first)]
+    if marks.any() and ((content[:used] == _MARK).any() or (data[end - 1][marks] != _MARK).any()):
+        loop = gather.python if used <= _FEW else gather.compiled
+        return loop(data, begin, end, offsets, content)
+    return used
+
+
+@kernel(steps=lambda data, begin, end, offsets, content: 50 + len(content) // 30, small=_gather)
 def gather(data: Bytes, begin: Places, end: Places, offsets: Places, content: Bytes) -> int:
     """Copies the values of a column side by side, quoted ones without their marks.
 
@@ -162,7 +235,7 @@ def gather(data: Bytes, begin: Places, end: Places, offsets: Places, content: By
         The bytes of the copy.
     """
     used = 0
-    for value in range(begin.size):
+    for value in range(len(begin)):
         offsets[value] = used
         place = begin[value]
         stop = end[value]
@@ -180,5 +253,5 @@ def gather(data: Bytes, begin: Places, end: Places, offsets: Places, content: By
             content[used] = data[place]
             used += 1
             place += 1
-    offsets[begin.size] = used
+    offsets[len(begin)] = used
     return used

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.estimate.intervals.best_end import _GRID, _one_sided, best_upper_ends
+from hedgerow.estimate.intervals.best_end import _GRID, _TAILS, _one_sided, best_upper_ends
 from hedgerow.estimate.noise import factor, tail
 
 RUNS = 20_000
@@ -55,6 +55,10 @@ def test_no_candidate_and_tiny_errors() -> None:
     two = best_upper_ends(np.zeros((1, 2)), ones, 0 * ones, np.array([1e-8]))[0]
     # less the tenth that the first step takes, in equal parts
     assert two == pytest.approx(factor(1 - 0.9e-8), rel=1e-6)
+
+
+def test_the_tails_are_those_of_the_noise() -> None:
+    assert (2 * _TAILS).tolist() == pytest.approx([tail(float(t)) for t in _GRID], rel=1e-12)
 
 
 def test_chords_are_never_below_the_tails() -> None:

@@ -1,0 +1,135 @@
+"""Loops in two forms: compiled by numba where there is much to do, plain where there is little.
+
+Loading numba takes most of a second and compiling a loop for the first time seconds, while a person
+waits; a small table needs neither. So a kernel is asked how many steps a call takes. What steps are
+left decides, in one place, for all kernels; both forms give the same results to the last bit.
+
+Python runs a kernel's own source, or a form of it in NumPy that it names. Its arrays come as memory
+views, which hand out Python's own numbers: these never overflow and are quicker than NumPy's. So a
+kernel asks for `len` and `shape`, never for `size`, takes no slices of views, and keeps its numbers
+within 64 bits, where both forms agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from types import FunctionType
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
+
+import numpy as np
+
+__all__ = ["NEVER", "Kernel", "kernel"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+NEVER = 1 << 62
+"""So many steps are not taken in Python."""
+
+
+class Kernel(Generic[P, R]):
+    """A loop that can be called in two forms; `kernel` makes one of a function.
+
+    Args:
+        function: The loop. Functions that it calls are compiled with it.
+        steps: How many microseconds a call takes Python, roughly, by its arguments; None if it is
+            always compiled.
+        small: The same in NumPy, for small arguments; None if the function itself serves.
+    """
+
+    left: ClassVar[int] = 1_000_000
+    """Steps that this process may still take in Python: about as long as loading takes."""
+
+    def __init__(
+        self,
+        function: Callable[P, R],
+        steps: Callable[..., int] | None,
+        small: Callable[P, R] | None,
+    ) -> None:
+        self.py_func = function
+        self.small = small
+        self._steps = steps
+        self._compiled: Any = None
+        update_wrapper(self, function)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Runs the form that suits the arguments."""
+        if self._steps is not None and self._compiled is None:
+            steps = int(self._steps(*args, **kwargs))
+            if steps <= Kernel.left:
+                Kernel.left -= steps
+                return self.plain(*args, **kwargs)
+        return self.compiled(*args, **kwargs)
+
+    def plain(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Runs the form for small arguments."""
+        if self.small is not None:
+            return self.small(*args, **kwargs)
+        return self.python(*args, **kwargs)
+
+    def python(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Runs its source."""
+        views = (_view(value) for value in args)
+        return self.py_func(*views, **kwargs)
+
+    @property
+    def compiled(self) -> Callable[P, R]:
+        """What numba makes of it, compiled at its first call and kept on disk."""
+        if self._compiled is None:
+            self._compiled = _compile(self.py_func, cache=True)
+        found: Callable[P, R] = self._compiled
+        return found
+
+
+def kernel(
+    steps: Callable[..., int] | None = None,
+    small: Callable[..., Any] | None = None,
+) -> Callable[[Callable[P, R]], Kernel[P, R]]:
+    """Makes a kernel of a function; see `Kernel`.
+
+    Example:
+        >>> @kernel(steps=lambda numbers: len(numbers))
+        ... def largest(numbers):
+        ...     found = numbers[0]
+        ...     for place in range(1, len(numbers)):
+        ...         found = max(found, numbers[place])
+        ...     return found
+        >>> largest(np.array([3, 1, 4]))
+        4
+    """
+    return lambda function: Kernel(function, steps, small)
+
+
+_helpers: dict[Callable[..., Any], Any] = {}
+
+
+def _compile(function: Callable[..., Any], *, cache: bool) -> Any:
+    """The function for numba, with the compiled form of every function of ours that it calls."""
+    from numba import njit
+
+    assert isinstance(function, FunctionType)
+    names: dict[str, Any] = {}
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if isinstance(value, Kernel):
+            names[name] = value.compiled
+        elif isinstance(value, FunctionType) and value.__module__.startswith("hedgerow."):
+            if value not in _helpers:
+                _helpers[value] = _compile(value, cache=False)
+            names[name] = _helpers[value]
+    linked = FunctionType(
+        function.__code__, function.__globals__ | names, function.__name__,
+        function.__defaults__, function.__closure__,
+    )  # fmt: skip
+    update_wrapper(linked, function)
+    return njit(nogil=True, cache=cache)(linked)
+
+
+def _view(value: Any) -> Any:
+    """A memory view of an array; of a tuple of arrays, one of each."""
+    if isinstance(value, np.ndarray):
+        return value.data
+    if isinstance(value, tuple):
+        return tuple(map(_view, value))
+    return value
