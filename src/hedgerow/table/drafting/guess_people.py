@@ -61,6 +61,7 @@ _NUMBERS = _words(
 )
 _ENDINGS = ("nr", "nbr", "number", "nummer", "numero", "uuid", "guid")  # also glued: `kundennr`
 _CODES = _words("id code key")
+_LABELLED = _words("sex gender race ethnicity marital religion")  # numbers there are labels
 _BESIDE = _words(
     "e unique national study survey first last middle full given family home work contact medical "
     "record chart file social security health insurance tax card policy licence license hashed "
@@ -199,11 +200,11 @@ def is_code(name: str) -> bool:
     """Whether a name says that numbers are labels, as in `admission_type_id`.
 
     Example:
-        >>> is_code("admission_type_id"), is_code("education-num")
-        (True, False)
+        >>> is_code("admission_type_id"), is_code("sex"), is_code("education-num")
+        (True, True, False)
     """
     words = words_of(name)
-    return len(words) > 1 and words[-1] in _CODES
+    return bool(_LABELLED & set(words[-1:])) or (len(words) > 1 and words[-1] in _CODES)
 
 
 def _texts(said: Name, rows: int, distinct: Any) -> People | None:

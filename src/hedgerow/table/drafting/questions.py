@@ -123,8 +123,8 @@ def questions(sketch: Sketch, answers: Answers) -> list[Question]:
         >>> question.default
         'error'
     """
-    found = list(_whole(sketch, answers))
-    for family in families(_published(sketch, answers)):
+    found, published = list(_whole(sketch, answers)), _published(sketch, answers)
+    for family in families(published):
         if len(family) > 1:
             names = tuple(column.name for column in family)
             found.append(Question(
@@ -132,7 +132,7 @@ def questions(sketch: Sketch, answers: Answers) -> list[Question]:
                 default="yes", choices=("yes", "no"), columns=names, from_data=True,
             ))  # fmt: skip
         for group in _asked_together(family, answers):
-            found += _about(group, answers)
+            found += _about(group, answers, len(published))
     return [*found, _sign_off(found, answers)]
 
 
@@ -252,7 +252,7 @@ def _kind(guess: Guess) -> str:
     return "date" if "-" in settings["low"][1:] else "number"
 
 
-def _about(group: list[Column], answers: Answers) -> Iterator[Question]:
+def _about(group: list[Column], answers: Answers, published: int) -> Iterator[Question]:
     """The questions about a column, or about several that are alike."""
     column, guess = group[0], group[0].guess
     name, names = column.name, tuple(one.name for one in group)
@@ -292,7 +292,8 @@ def _about(group: list[Column], answers: Answers) -> Iterator[Question]:
     if kind != "drop" and len(group) > 1:
         yield Question(
             key=f"split of {name}", text=words.SPLIT, why=words.WHY_SPLIT,
-            default="no" if len(group) >= _MANY else "yes", choices=("yes", "no"), columns=names,
+            default="no" if _MANY <= len(group) <= 0.75 * published else "yes",
+            choices=("yes", "no"), columns=names,
         )  # fmt: skip
     if kind in ("number", "date", "values"):
         rules = ("error", "other", "drop")

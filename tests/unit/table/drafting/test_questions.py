@@ -182,6 +182,14 @@ def test_every_question_has_an_explanation_and_says_what_comes_from_private_data
     assert "never saw the data" in why
 
 
+def test_regions_may_be_divided_by_columns_alike_if_there_are_few_others() -> None:
+    items = {f"q{i}": [1, 2, 3, 4, 5] * 10 for i in range(14)}
+    others = {f"x{i}": [f"{i}{n}" for n in range(10)] * 5 for i in range(14)}
+    for table, default in ((items, "yes"), (items | others, "no")):
+        asked = {one.key: one.default for one in questions(sketch(pa.table(table)), {})}
+        assert asked["split of q0"] == default
+
+
 def test_the_sign_off_says_what_was_left_as_the_data_has_it() -> None:
     table = sketch(pa.table({"age": [17, 40, 50], "ill": ["yes", "no", "no"]}))
     answers = {**answer_all(table, {"numbers of age": "0 to 99"}), "reviewer": ""}

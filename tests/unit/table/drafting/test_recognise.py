@@ -141,6 +141,7 @@ def test_constant_and_almost_empty_columns_could_as_well_be_dropped() -> None:
 def test_codes_that_nobody_has_are_in_the_code_book() -> None:
     found = guess_column("source_id", [pa.array([2, 3, 5, 9, 4] * 10)])
     assert found.labels == [str(code) for code in range(1, 10)]
+    assert guess_column("gender", [pa.array([2, 1, None] * 10)]).labels == ["1", "2"]
     assert guess_column("job_code", [pa.array([11, 47, 92] * 10)]).labels == ["11", "47", "92"]
 
 
