@@ -98,9 +98,19 @@ class Walk:
         session.detach()
         return list(json.loads(found["result"]["value"]))
 
-    def at(self, path: str, timeout: float = SOON) -> None:
+    def at(self, path: str) -> None:
         """Waits for a page."""
-        self.page.wait_for_url(re.compile(re.escape(self.home + path) + r"(\?|$)"), timeout=timeout)
+        self.page.wait_for_url(re.compile(re.escape(self.home + path) + r"(\?|$)"), timeout=SOON)
+
+    def done(self, path: str) -> None:
+        """Waits for the page that follows some work; fails with it, if it fails."""
+        for _ in range(LATER // 250):
+            if self.page.url.startswith(self.home + path):
+                return
+            if self.page.get_by_role("alert").count():
+                raise AssertionError(self.page.get_by_role("alert").inner_text())
+            self.page.wait_for_timeout(250)
+        raise AssertionError(f"{path} was not reached")
 
     def press(self, name: str) -> None:
         """Presses a button by keyboard alone."""
@@ -146,20 +156,22 @@ def release_pages(walk: Walk, kind: str, query: str) -> None:
         walk.wrong.append("the download is not a zip")
 
 
-def publish(walk: Walk, kind: str, out: str) -> None:
+def publish(walk: Walk, kind: str, out: str, account: str = "^Book it nowhere") -> None:
     """From the check of a schema that is signed off to a release."""
     page = walk.page
     walk.at("/check")
     walk.press("Check the data")
+    page.wait_for_url(re.compile("checked="), timeout=LATER)
     expect(page.get_by_text("The data follows the schema.")).to_be_visible(timeout=LATER)
     walk.look(f"{kind}-checked")
     walk.follow("Go on to publish")
     walk.at("/publish")
     page.get_by_label("Folder for the release").fill(out)
+    page.get_by_label(re.compile(account)).check()
     page.get_by_label(re.compile("^Spend epsilon")).check()
     walk.look(f"{kind}-publish")
     walk.press("Publish")
-    walk.at("/release", LATER)
+    walk.done("/release")
 
 
 def walk_table(walk: Walk) -> None:
@@ -175,7 +187,7 @@ def walk_table(walk: Walk) -> None:
     walk.look("table-peek")
     page.get_by_label("Name of the schema file").fill("clinic")
     walk.press("Draft a schema")
-    walk.at("/unit", LATER)
+    walk.done("/unit")
     walk.look("table-unit")
     walk.press("Save and go on")
     walk.at("/columns")
@@ -205,7 +217,7 @@ def walk_table(walk: Walk) -> None:
     walk.press("Try budgets on simulated rows")
     walk.at("/job")
     walk.look("table-job")
-    walk.at("/budget", LATER)
+    walk.done("/budget")
     expect(page.locator("#at")).to_contain_text("diffmulti, epsilon 2: typically")
     page.get_by_label("Move epsilon").focus()
     page.keyboard.press("ArrowLeft")
@@ -247,7 +259,7 @@ def walk_transactions(walk: Walk) -> None:
     walk.at("/budget")
     walk.look("items-budget")
     walk.follow("Go on with epsilon 1")
-    publish(walk, "items", "shop-release")
+    publish(walk, "items", "shop-release", "^Book it under shop")
     release_pages(walk, "items", "bread, butter")
 
 
@@ -283,6 +295,7 @@ def walk_cancel(walk: Walk) -> None:
     page = walk.page
     page.goto(f"{walk.home}/publish?data=sample/people.csv&schema=sample/schema.yaml&epsilon=1")
     page.get_by_label("Folder for the release").fill("stopped")
+    page.get_by_label(re.compile("^Book it nowhere")).check()
     page.get_by_label(re.compile("^Spend epsilon")).check()
     walk.press("Publish")
     walk.at("/job")

@@ -131,6 +131,15 @@ class SchemaText:
             found.insert(0, line.strip().lstrip("#").strip())
         return " ".join(found)
 
+    def alike(self) -> dict[str, tuple[str, ...]]:
+        """Columns that are described alike, but for the role: all of them by the first."""
+        found: dict[tuple[str, ...], list[str]] = {}
+        for name, settings in self.columns.items():
+            pairs = [(Text(key), one) for key, one in settings.items() if key != "role"]
+            if pairs:
+                found.setdefault(tuple(_below(Entries(pairs), "")), []).append(name)
+        return {names[0]: tuple(names) for names in found.values()}
+
     def with_key(self, key: str, node: Node | None) -> SchemaText:
         """The same with another value of a key at the top, or without it."""
         new = [] if node is None else _written(_key(key), node, "")

@@ -188,6 +188,29 @@ def test_what_is_wrong_is_shown_again_with_what_was_entered(browser: Any, told: 
     assert (browser.root / "clinic.yaml").read_text(encoding="utf-8") == text
 
 
+def test_columns_that_are_alike_are_asked_about_once(browser: Any, told: Any) -> None:
+    kind = "{type: categorical, values: [down, up], outside: other}"
+    lines = "".join(f"  drug{n}: {kind}\n" for n in range(6))
+    path = browser.root / "drugs.yaml"
+    path.write_text(f"name: drugs\nunit: row\nattributes:\n{lines}", encoding="utf-8")
+    at = {"schema": "drugs.yaml"}
+    page = browser.get("/columns", params=at)
+    assert "The same for 5 columns" in told(page)
+    fields = {"missing-0": "other", "outside-0": "other", "values-0": "down\nsteady\nup",
+              "alike-0": "yes", "values-4": "down\nup", "missing-4": "drop",
+              "outside-4": "other"}  # fmt: skip
+    fields |= {f"kind-{n}": "categorical" for n in range(6)}
+    fields |= {f"outside-{n}": "other" for n in range(6)}
+    page = browser.post("/columns", at | fields | {"seen": seen(page), "class": "5"})
+    assert page.status_code == 200, told(page)
+    schema = hr.Schema.load(path)
+    sizes = {one.name: (one.missing, one.size) for one in schema.columns}
+    assert sizes["drug0"] == ("other", 4)
+    assert sizes["drug0"] == sizes["drug1"] == sizes["drug3"] == sizes["drug5"]
+    assert sizes["drug4"][0] == "drop"
+    assert schema.target is not None and schema.target.name == "drug5"
+
+
 def test_a_person_with_several_rows(browser: Any) -> None:
     page = browser.get("/unit", params=TABLE)
     person = {"unit": "person", "column": "patient", "max_rows": "3", "seen": seen(page)}

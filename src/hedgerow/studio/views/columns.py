@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.responses import RedirectResponse, Response
 
@@ -18,6 +18,7 @@ from hedgerow.studio.steps import Way
 __all__ = ["Shown", "save", "show"]
 
 _NUMBERS = ("low", "high", "step")
+_ALIKE = 4  # so many columns that are alike are asked about once
 _RULES = ("missing", "outside")
 _OF_ITEMS = ("max_items", "fan_out", "foreign", "empty", "separator")
 
@@ -33,6 +34,8 @@ class Shown:
         fields: Texts of the form by setting.
         values: One value a line; None if they come from a taxonomy.
         is_class: Whether it is the class.
+        others: Columns that are described alike, if there are many and this is the first.
+        first: The first of them, if this is another.
     """
 
     name: str
@@ -41,6 +44,8 @@ class Shown:
     fields: Mapping[str, str]
     values: str | None
     is_class: bool
+    others: tuple[str, ...] = ()
+    first: str = ""
 
 
 def show(asked: Asked) -> Response:
@@ -67,7 +72,7 @@ def _page(asked: Asked, way: Way, text: SchemaText, error: SchemaError | None = 
     return asked.show(
         "columns", 200 if error is None else 400, way=way, text=text, error=error, command=command,
         seen=asked.get("seen") or text.mark,
-        columns=[_shown(text, name) for name in text.columns],
+        columns=_all_shown(text),
         items=_items(items) if isinstance(items, Entries) else None,
     )  # fmt: skip
 
@@ -81,6 +86,20 @@ def _listed(node: Node | None) -> str | None:
     if not isinstance(node, Items) or not all(isinstance(one, Text) for one in node.items):
         return None
     return "\n".join(_text(one) for one in node.items)
+
+
+def _families(text: SchemaText) -> dict[str, tuple[str, ...]]:
+    """Columns that are alike, such as twenty medications with the same four values."""
+    return {first: names[1:] for first, names in text.alike().items() if len(names) >= _ALIKE}
+
+
+def _all_shown(text: SchemaText) -> list[Shown]:
+    families = _families(text)
+    firsts = {name: first for first, others in families.items() for name in others}
+    return [
+        replace(_shown(text, name), others=families.get(name, ()), first=firsts.get(name, ""))
+        for name in text.columns
+    ]
 
 
 def _shown(text: SchemaText, name: str) -> Shown:
@@ -111,14 +130,35 @@ def _items(node: Entries) -> dict[str, str | None]:
 
 
 def _with_columns(text: SchemaText, asked: Asked) -> SchemaText:
-    for place, (name, settings) in enumerate(text.columns.items()):
-        kind = asked.get(f"kind-{place}")
-        if kind and kind != "person":
-            entered = {key: asked.get(f"{key}-{place}").strip() for key in (*_NUMBERS, *_RULES)}
-            listed = asked.get(f"values-{place}") if f"values-{place}" in asked.form else None
-            is_class = asked.get("class") == str(place)
-            text = text.with_column(name, _settings(settings, kind, entered, listed, is_class))
+    entered = {name: _entered(place, before, asked)
+               for place, (name, before) in enumerate(text.columns.items())}  # fmt: skip
+    places = {name: place for place, name in enumerate(text.columns)}
+    for first, others in _families(text).items():
+        if not asked.get(f"alike-{places[first]}"):
+            continue
+        shared = _but_role(entered[first])
+        for name in others:
+            new = entered[name]
+            if _but_role(new) == _but_role(text.columns[name]):  # what was changed itself stays
+                role = {"role": new["role"]} if shared and "role" in new else {}
+                entered[name] = (shared or entered[first]) | role
+    for name, settings in entered.items():
+        text = text.with_column(name, settings)
     return text
+
+
+def _but_role(settings: Mapping[str, Node]) -> dict[str, Node]:
+    return {key: node for key, node in settings.items() if key != "role"}
+
+
+def _entered(place: int, before: Mapping[str, Node], asked: Asked) -> dict[str, Node]:
+    """The settings of a column by the form; as they were, if it is not in the form."""
+    kind = asked.get(f"kind-{place}")
+    if not kind or kind == "person":
+        return dict(before)
+    given = {key: asked.get(f"{key}-{place}").strip() for key in (*_NUMBERS, *_RULES)}
+    listed = asked.get(f"values-{place}") if f"values-{place}" in asked.form else None
+    return _settings(before, kind, given, listed, asked.get("class") == str(place))
 
 
 def _settings(
