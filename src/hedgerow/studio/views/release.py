@@ -200,15 +200,16 @@ def tree(asked: Asked) -> Response:
             root = nested(release, release.partition, _DEEP)
         else:
             parts = cuts(release, release.partition)
-    told = release.describe()
+    told, regions = release.describe(), _largest(release)
+    heads = [told.part, "about", "give or take"][: len(regions[0]) if regions else 0]
     return asked.show(
-        "tree", way=way, root=root, parts_of=parts, told=told, regions=_largest(release),
+        "tree", way=way, root=root, parts_of=parts, told=told, regions=regions, heads=heads,
         command=command_text(["show", name]),
     )  # fmt: skip
 
 
-def _largest(release: Release) -> list[tuple[str, str, str]]:
-    """The largest parts: what they are, about how many, and how far off that may be."""
+def _largest(release: Release) -> list[tuple[str, ...]]:
+    """The largest parts: what they are, about how many, and how far off that may be if known."""
     from hedgerow.report.regions import largest
 
     if isinstance(release, TableRelease):
@@ -221,11 +222,13 @@ def _largest(release: Release) -> list[tuple[str, str, str]]:
              f"{one['low']:,.0f} to {one['high']:,.0f}")
             for one in sets.to_pylist()
         ]  # fmt: skip
-    listed: Any = release.expect(RowsRelease).generalized("arrow")
-    counted = sorted(listed.to_pylist(), key=lambda row: -row["count"])[:_ROWS]
+    listed = release.expect(RowsRelease)
+    whole = {one.name: one.label(0, one.size) for one in listed.attributes}
+    found_rows: Any = listed.generalized("arrow")
+    counted = sorted(found_rows.to_pylist(), key=lambda row: -row["count"])[:_ROWS]
     return [
-        (", ".join(f"{key} {one}" for key, one in row.items() if key != "count"),
-         f"{row['count']:,}", "")
+        (", ".join(f"{name} {row[name]}" for name in whole if row[name] != whole[name])
+         or "everyone", f"{row['count']:,}")
         for row in counted
     ]  # fmt: skip
 
