@@ -158,7 +158,7 @@ def families(columns: Sequence[Column]) -> list[list[Column]]:
             place for place, column in enumerate(columns)
             if column.guess.published and column.role is None and place not in member
             and column.guess.labels and labels >= set(column.guess.labels)
-            and (place in free or (column.guess.settings or {})["type"] == "categorical")
+            and (place in free or not any(label.isdecimal() for label in labels))
         }  # fmt: skip
         first, last = free[0], free[-1]
         while first - 1 in fitting:

@@ -48,8 +48,9 @@ def test_columns_alike_are_a_family_even_if_some_values_never_occur() -> None:
 
 def test_scales_of_other_lengths_are_not_alike() -> None:
     scales: dict[str, list[object]] = {f"q{i}": [1, 2, 3, 4, 5] * 12 for i in range(3)}
-    groups = families(sketch(**scales, party=[1, 2, 3, 4] * 15).columns)
-    assert [len(group) for group in groups] == [3, 1]
+    for name in ("party", "gender"):  # a number, and a code
+        groups = families(sketch(**scales, **{name: [1, 2, 3, 4] * 15}).columns)
+        assert [len(group) for group in groups] == [3, 1]
 
 
 def test_two_alike_are_asked_about_each() -> None:
