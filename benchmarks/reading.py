@@ -38,7 +38,7 @@ def _duckdb(path: str) -> None:
     import duckdb
 
     with duckdb.connect() as connection:
-        connection.sql(f"SELECT * FROM '{path}'").arrow()
+        connection.sql(f"SELECT * FROM '{path}'").to_arrow_table()
 
 
 def _polars(path: str) -> None:
