@@ -12,10 +12,10 @@ OLDEST := 3.11
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-fast lint format coverage matrix dist changelog bench audit fuzz mutants browser docs site clean
+.PHONY: help demo test test-fast lint format coverage matrix dist changelog bench bench-compare audit fuzz mutants browser docs site clean
 
 help:  ## show this list
-	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 $(VENV)/made:
 	@command -v $(PYTHON) >/dev/null || { \
@@ -111,6 +111,9 @@ changelog:  ## move the fragments in changelog.d into CHANGELOG.md (VERSION=0.2.
 
 bench: $(VENV)/bench  ## measure speed and use (needs data: see benchmarks/README.md)
 	$(BIN)/python benchmarks/run.py $(ARGS)
+
+bench-compare: $(VENV)/bench  ## compare the figures of two runs (A=before.json B=after.json)
+	$(BIN)/python benchmarks/compare_runs.py $(A) $(B) $(ARGS)
 
 audit: $(VENV)/test  ## try to break the guarantee, for up to five hours; writes docs/privacy/audit.md
 	$(BIN)/python audits/run.py --jobs $(JOBS) $(ARGS)

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from results import add_json_option
 
 SCRIPTS = (
+    "first_second.py",
     "speed.py",
     "use.py",
     "queries.py",
@@ -26,6 +27,7 @@ SCRIPTS = (
     "scale.py",
 )
 RECORDED = (
+    "first_second.py",
     "speed.py",
     "use.py",
     "queries.py",

@@ -9,6 +9,8 @@ import sys
 def main() -> None:
     """Runs the command line."""
     gc.set_threshold(100_000)  # modules are no garbage, and looking through them takes a while
+    # pydantic would read the files of every installed package, to look for plugins
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # Loading takes a moment, in which somebody may think better of it.
     try:
         from hedgerow.cli import main as run

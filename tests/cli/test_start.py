@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from hedgerow import __version__
-from hedgerow.cli import COMMANDS
+from hedgerow.cli import COMMANDS, name_of
 from hedgerow.cli.reference import reference, with_settings
 from hedgerow.cli.settings import method_options, settings_of
 from hedgerow.methods import OURS, load
 
-NAMES = [function.__name__ for function in COMMANDS]
+NAMES = [name_of(function) for function in COMMANDS]
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -77,7 +77,7 @@ def test_the_commands_are_those_of_the_project() -> None:
     assert NAMES == [
         "init", "check", "schema", "taxonomy", "plan", "publish", "ledger", "show", "query",
         "table", "sample", "verify", "evaluate", "compare", "report", "dossier", "audit",
-        "studio", "reproduce",
+        "studio", "reproduce", "warm-up",
     ]  # fmt: skip
 
 

@@ -33,11 +33,12 @@ from hedgerow.cli.commands.studio import studio
 from hedgerow.cli.commands.table import table
 from hedgerow.cli.commands.taxonomy import taxonomy
 from hedgerow.cli.commands.verify import verify
+from hedgerow.cli.commands.warm_up import warm_up
 from hedgerow.cli.display.terminal import Command, CommandGroup, example
 from hedgerow.cli.settings import MethodCommand
 from hedgerow.cli.stop import INTERRUPTED, heed_signals
 
-__all__ = ["COMMANDS", "app", "main"]
+__all__ = ["COMMANDS", "app", "main", "name_of"]
 
 # The commands in the order of their use, each with an example.
 COMMANDS: dict[Callable[..., None], list[str]] = {
@@ -87,6 +88,7 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     audit: ["hedgerow audit --method diffmulti --schema schema.yaml --epsilon 1"],
     studio: ["hedgerow studio", "hedgerow studio clinic/ --no-browser"],
     reproduce: ["hedgerow reproduce --list", "hedgerow reproduce diffgen-fig3a --quick"],
+    warm_up: ["hedgerow warm-up"],
 }
 
 
@@ -109,6 +111,11 @@ def hedgerow(
     A table goes in; generalised regions with noisy counts come out, under a stated guarantee.
     Start with `init` to draft a schema, `check` it, look at the `plan`, then `publish`.
     """
+
+
+def name_of(function: Callable[..., None]) -> str:
+    """What a command is called on the command line."""
+    return function.__name__.replace("_", "-")
 
 
 def _app(functions: Iterable[Callable[..., None]]) -> typer.Typer:
@@ -136,7 +143,7 @@ def main() -> None:
     """Runs the command line."""
     heed_signals()
     Command.alone = True
-    named = [function for function in COMMANDS if sys.argv[1:2] == [function.__name__]]
+    named = [function for function in COMMANDS if sys.argv[1:2] == [name_of(function)]]
     try:
         (_app(named) if named else app)()
     except KeyboardInterrupt as stop:

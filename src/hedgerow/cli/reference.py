@@ -147,11 +147,11 @@ def reference() -> str:
         >>> "## hedgerow publish" in reference()
         True
     """
-    from hedgerow.cli import COMMANDS, hedgerow
+    from hedgerow.cli import COMMANDS, hedgerow, name_of
 
     parts = [_HEAD, inspect.getdoc(hedgerow), ""]
     for function, examples in COMMANDS.items():
-        name, parameters = function.__name__, _parameters(function)
+        name, parameters = name_of(function), _parameters(function)
         needed = [p.shown for p in parameters if p.required]
         needed += [f"[{p.shown}]..." for p in parameters if p.is_argument and not p.required]
         parts += [f"## hedgerow {name}", "", inspect.getdoc(function), ""]

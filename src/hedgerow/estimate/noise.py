@@ -73,6 +73,7 @@ LATTICE = 0.5
 _POINTS = 24  # places for v that are tried
 _STEPS, _LONGEST = 200, 40.0  # of an integral over an exponential variable
 _ROUNDS, _NEAR = 60, 1e-10  # for a factor: most steps, and how near it is found
+_USUAL = 2.156756755  # the factor that almost every command asks for
 _GOLDEN, _GOLDEN_ROUNDS = (math.sqrt(5) - 1) / 2, 40  # of golden section; far below what matters
 
 
@@ -101,6 +102,8 @@ def factor(level: float, laplace: float = 1.0) -> float:
         >>> round(factor(0.95), 3), round(factor(0.5), 3), round(factor(0.95, laplace=0.0), 3)
         (2.157, 0.674, 1.96)
     """
+    if (level, laplace) == (0.95, 1.0):
+        return _USUAL
     return _factor(level, math.ceil(8 * laplace) / 8)
 
 

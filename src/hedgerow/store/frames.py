@@ -39,6 +39,8 @@ def as_kind(table: pa.Table, kind: str) -> Frame:
         >>> as_kind(pa.table({"region": [0, 1]}), "arrow").num_rows
         2
     """
+    if kind == "arrow":
+        return table
     from hedgerow.table import to_frame
 
     if kind not in ("arrow", "pandas", "polars"):

@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from hedgerow.estimate.noise import factor, half_width, tail
+from hedgerow.estimate.noise import _factor, factor, half_width, tail
 from hedgerow.measured.measurements import Measurement
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
@@ -117,6 +117,10 @@ def test_the_factor_lies_just_above_both_limits():
         normal = NormalDist().inv_cdf((1 + level) / 2)
         laplace = math.log(1 / (1 - level)) / math.sqrt(2)
         assert max(normal, laplace) - 1e-9 <= factor(level) <= 1.04 * max(normal, laplace)
+
+
+def test_the_usual_factor_is_the_one_that_would_be_worked_out():
+    assert factor(0.95) == _factor(0.95, 1.0)
 
 
 def test_the_bound_holds_for_continuous_mixtures():
