@@ -23,7 +23,7 @@ SCRIPTS = (
     "many_attributes.py",
     "holder.py",
     "reading.py",
-    "coverage.py",
+    "interval_coverage.py",
     "scale.py",
 )
 RECORDED = (

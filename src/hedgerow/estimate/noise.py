@@ -53,7 +53,7 @@ their sums.
 
 The law is that of a fixed tree. The size of a tuned tree depends on the noise of the number of
 rows, and DiffMulti's shape on that of the sizes it shares by; these numbers are then used again. No
-effect on coverage was seen (`benchmarks/coverage.py` checks DiffMulti apart).
+effect on coverage was seen (`benchmarks/interval_coverage.py` checks DiffMulti apart).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Do intervals hold the truth as often as they say? NOT PRIVATE.
 
-    python benchmarks/coverage.py [--data DIR] [--quick] [--level 0.95] [--epsilon 1]
+    python benchmarks/interval_coverage.py [--data DIR] [--quick] [--level 0.95] [--epsilon 1]
 
 For CDiffGen and for DiffMulti (whose regions depend on noise): many releases of UCI Adult, and on
 each many queries whose edges follow the regions. Printed are the share of intervals that hold the
