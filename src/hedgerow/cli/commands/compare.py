@@ -81,7 +81,9 @@ def compare(
     if raw is not None:
         for folder in releases:
             found_raw.append(
-                judged(raw, folder, table, query, delimiter, seed, as_json, line_breaks=line_breaks)
+                judged(
+                    raw, folder, table, query, delimiter, seed, as_json, line_breaks=line_breaks
+                )[0]
             )
         warn(CHOOSING, as_json)
     found = compared(folder_names(releases), opened, found_raw, simulated=simulate)

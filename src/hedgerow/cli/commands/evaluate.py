@@ -33,6 +33,7 @@ from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     from hedgerow.evaluate.scorecard import Judgement
+    from hedgerow.release import Release
 
 __all__ = ["Quick", "evaluate", "judged"]
 
@@ -85,7 +86,7 @@ def evaluate(
     if out is not None:
         refuse_releases(out)
         refuse_existing(out, overwrite)
-    found = judged(
+    found, _ = judged(
         raw, release, table, query, delimiter, seed, as_json, queries, side, line_breaks, quick
     )
     facts = found.to_dict()
@@ -114,8 +115,8 @@ def judged(
     side: Path | None = None,
     line_breaks: bool = False,
     quick: bool = False,
-) -> Judgement:
-    """The comparison, with what is odd about it told to the steward."""
+) -> tuple[Judgement, Release]:
+    """The comparison, with what is odd about it told to the steward; and the release, as opened."""
     from hedgerow.evaluate.scorecard import judge
     from hedgerow.release import Release
     from hedgerow.release.manifest import MANIFEST
@@ -145,7 +146,7 @@ def judged(
         warn(_STRANGE, as_json)
     for sentence in found.notes:
         warn(sentence[0].upper() + sentence[1:] + ".", as_json)
-    return found
+    return found, opened
 
 
 def _tell(found: Judgement) -> None:

@@ -63,9 +63,9 @@ def report(
     refuse_inside(out, release)
     refuse_releases(out)
     refuse_existing(out, overwrite)
-    against = None
+    against = opened = None
     if raw is not None:
-        against = judged(
+        against, opened = judged(
             raw,
             release,
             table,
@@ -77,7 +77,8 @@ def report(
             line_breaks=line_breaks,
             quick=quick,
         )
-    opened, verdict = Release.load(release), verify(release)
+    # what is worked out about a release for the comparison serves the page as well
+    opened, verdict = opened or Release.load(release), verify(release)
     doubted, seeded = doubt(opened, verdict), not opened.guarantee["private"]
     write_text(out, page(opened, against, verdict), overwrite)
     if doubted is not None:
