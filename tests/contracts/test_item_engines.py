@@ -137,6 +137,7 @@ def test_a_record_adds_no_more_than_the_cap(cap: int) -> None:
 def test_a_record_counts_for_the_same_items_whatever_else_is_there(
     name: str, data: list[list[int]], source: Any
 ) -> None:
+    data = data[:3] if name == "dask" else data  # an engine for each record
     alone = sum(
         (look(made(name, transactions([r])).supports(2, EACH, ITEMS)) for r in data),
         np.zeros(ITEMS, np.int64),

@@ -256,7 +256,9 @@ target.Target.take = staticmethod(together)
     ("twin", "words"),
     [
         (BOOKS_WITHOUT_A_LOCK.replace("RUNS", "6"), "room for"),
-        (SHARES_FOLDERS.replace("RUNS", "6"), "could not be saved"),
+        pytest.param(
+            SHARES_FOLDERS.replace("RUNS", "6"), "could not be saved", marks=pytest.mark.long
+        ),
     ],
     ids=["books without a lock", "shares folders"],
 )

@@ -180,7 +180,9 @@ def by_model(
     low, high = np.minimum(low, np.floor(estimate)), np.maximum(high, np.ceil(estimate))
     unknown = np.full(len(estimate), np.nan)
     if level >= USUAL:  # a guess that is wider than what is guaranteed says nothing
-        typical_error = np.minimum(typical_error, np.maximum(estimate - low, high - estimate))
+        room = np.maximum(estimate - low, high - estimate)
+        # from 0 to 0: an interval that noise left nothing of is no reason to be sure
+        typical_error = np.where(room > 0, np.minimum(typical_error, room), typical_error)
     return Answers(estimate, low, high, unknown, unknown, unknown, level, typical_error)
 
 

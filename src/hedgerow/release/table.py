@@ -170,7 +170,7 @@ class TableRelease(MeasuredRelease):
         if marginals is None or fitted is None or not self.counts.any():
             return None
         shares = class_shares(self.partition, fitted)
-        return fit_model(marginals, self.partition, self.estimates, shares)
+        return fit_model(marginals, self.partition, self.estimates, shares, with_regions=True)
 
     def synthesize(
         self, n: int | None = None, seed: int | None = None, kind: str | None = None

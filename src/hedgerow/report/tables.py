@@ -17,8 +17,8 @@ __all__ = ["NOTHING", "headings", "how_to_read", "lines", "table_page", "title_o
 
 TOTAL = "total"
 NOTHING = (
-    "0 to 0: noise took the count so far below zero that the interval has no room above it. Read "
-    "it as few or none."
+    "0 to 0: noise took the count so far below zero that nothing is left of the interval, which "
+    "may well miss the truth. Go by the typical error."
 )
 REMARKS = {
     "good": "good: the standard error is at most 16.5% of the estimate.",

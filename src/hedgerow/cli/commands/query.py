@@ -372,7 +372,7 @@ def _between(low: float, high: float) -> str:
     if math.isinf(high):
         return f"at least {number(low)}"
     if high == 0:
-        return "0 to 0, as noise took the count far below zero: few or none"
+        return "0 to 0, as noise took the count far below zero: it may well miss the truth"
     return f"between {number(low)} and {number(high)}"
 
 

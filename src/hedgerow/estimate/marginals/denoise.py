@@ -9,11 +9,12 @@ a common one, "other") is always believed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints
+from hedgerow.estimate.marginals.by_regions import Sides, combined
 from hedgerow.estimate.rounding import project
 from hedgerow.measured.edges import fine_edges, own_codes
 from hedgerow.measured.marginals import Marginals
@@ -30,14 +31,19 @@ _FALL = 4.0  # from one cell to the next, beside those that stand out
 
 
 def denoise(
-    counts: Floats, total: float, noise: float, *, ordered: bool, own: Bools | None = None
+    counts: Floats,
+    total: float,
+    noise: float | Floats,
+    *,
+    ordered: bool,
+    own: Bools | None = None,
 ) -> Floats:
     """Counts of cells that are not negative and add up to a total.
 
     Args:
         counts: The noisy counts.
         total: What they add up to, above 0.
-        noise: The standard deviation of their noise.
+        noise: The standard deviation of their noise, one for all or one for each.
         ordered: Whether neighbouring cells are alike, as those of numbers are.
         own: Cells of a value that neighbours say nothing about, such as 0 or "other": they keep
             their own noisy count, however small it is.
@@ -51,13 +57,17 @@ def denoise(
         >>> denoise(noisy, 100.0, 4.0, ordered=False, own=noisy == 5).round(1).tolist()
         [95.3, 4.7, 0.0, 0.0]
     """
-    counts = counts + (total - counts.sum()) / len(counts)
+    square = np.square(noise)
+    each = np.broadcast_to(square, counts.shape)
+    # one noise for all is left as it is: published logits follow from these very numbers
+    shares = each.sum() / square if square.ndim else len(counts)
+    counts = counts + (total - counts.sum()) / shares
     small = counts < _STANDS_OUT * noise
     rest = np.ones(len(counts), np.bool_) if own is None else ~own
     if small.sum() <= _MOST_SMALL * len(counts):
         kept = np.where(rest, 0.0, np.maximum(counts, 0.0))
         left = max(total - float(kept.sum()), LEAST)
-        kept[rest] = project(counts[rest], np.ones(rest.sum()), left)
+        kept[rest] = project(counts[rest], each[rest] / each.max(), left)
         return np.asarray(kept * (total / kept.sum()))
     beside = np.flatnonzero(~small)
     small &= rest
@@ -67,7 +77,8 @@ def denoise(
         return np.full(len(counts), total / len(counts))
     if missing > 0 and small.any():
         # what the kept cells' own noise may have made
-        missing *= max(0.0, 1 - noise**2 * (len(counts) - small.sum()) / missing**2)
+        made = each[~small].sum() if square.ndim else noise**2 * (len(counts) - small.sum())
+        missing *= max(0.0, 1 - made / missing**2)
         likely = small.astype(np.float64)
         if ordered and len(beside):
             apart = np.abs(np.arange(len(counts))[:, None] - beside).min(axis=1)
@@ -100,8 +111,16 @@ def totals_of(measurements: Iterable[Measurement]) -> list[tuple[float, float]]:
     ]
 
 
-def code_masses(marginals: Marginals, total: float) -> tuple[Floats, ...]:
-    """How many records have each code of each attribute; evenly where nothing was measured."""
+def code_masses(
+    marginals: Marginals, total: float, regions: Sequence[Sides] = ()
+) -> tuple[Floats, ...]:
+    """How many records have each code of each attribute; evenly where nothing was measured.
+
+    Args:
+        marginals: The tables.
+        total: How many records there are.
+        regions: What regions say about each attribute, if they are known.
+    """
     found = []
     for place, attribute in enumerate(marginals.schema.attributes):
         if place >= len(marginals.single) or not len(marginals.single[place]):
@@ -109,7 +128,7 @@ def code_masses(marginals: Marginals, total: float) -> tuple[Floats, ...]:
             continue
         edges = marginals.cells.edges[place]
         ordered = not isinstance(attribute, Categorical)
-        table, noise = _merged(marginals, place)
+        table, noise = _merged(marginals, place, regions)
         alone = np.isin(edges[:-1], list(own_codes(attribute))) & (np.diff(edges) == 1)
         mass = denoise(table, total, noise, ordered=ordered, own=alone) + LEAST
         codes = np.repeat(mass / np.diff(edges), np.diff(edges))
@@ -132,15 +151,24 @@ def beside_of(marginals: Marginals, place: int) -> list[tuple[Ints, float]]:
     ]
 
 
-def _merged(marginals: Marginals, place: int) -> tuple[Floats, float]:
-    """The table of an attribute and its noise; with what pairs say, if their groups are cells."""
+def _merged(
+    marginals: Marginals, place: int, regions: Sequence[Sides]
+) -> tuple[Floats, float | Floats]:
+    """The table of an attribute and its noise, with what pairs and regions say.
+
+    Pairs only if their groups are cells.
+    """
     table, noise = marginals.single[place].astype(np.float64), marginals.noise["one_way"]
     beside = beside_of(marginals, place)
-    if not beside or len(beside[0][0]) != len(table):
+    if beside and len(beside[0][0]) == len(table):
+        weight = 1 / noise**2 + sum(1 / variance for _, variance in beside)
+        summed = table / noise**2 + sum(counts / variance for counts, variance in beside)
+        table, noise = summed / weight, float(weight**-0.5)
+    if not regions:
         return table, noise
-    weight = 1 / noise**2 + sum(1 / variance for _, variance in beside)
-    summed = table / noise**2 + sum(counts / variance for counts, variance in beside)
-    return summed / weight, float(weight**-0.5)
+    edges = marginals.cells.edges[place]
+    found, variance = combined(table, np.full(len(table), noise**2), edges, regions[place])
+    return found, np.sqrt(variance)
 
 
 def _refine(codes: Floats, low: int, high: int, parts: Ints, noise: Mapping[str, float]) -> None:

@@ -8,13 +8,14 @@ no ring, so records can be drawn attribute by attribute, each from the one befor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
+from hedgerow.estimate.marginals.by_regions import Sides
 from hedgerow.estimate.marginals.denoise import (
     LEAST,
     beside_of,
@@ -104,14 +105,15 @@ class Forest:
         return beside
 
 
-def fit_forest(marginals: Marginals, total: float) -> Forest:
+def fit_forest(marginals: Marginals, total: float, regions: Sequence[Sides] = ()) -> Forest:
     """Fits a forest to noisy tables.
 
     Args:
         marginals: The tables.
         total: How many records there are.
+        regions: What regions say about each attribute, if they are known.
     """
-    codes = list(code_masses(marginals, total))
+    codes = list(code_masses(marginals, total, regions))
     group, groups = [], []
     for place, mass in enumerate(codes):
         related = place < len(marginals.pairs.edges)

@@ -16,6 +16,7 @@ import numpy as np
 from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.cells import Cells
 from hedgerow.estimate.marginals.bitmaps import Bitmaps, in_words
+from hedgerow.estimate.marginals.by_regions import Sides
 from hedgerow.estimate.marginals.classes import Logits
 from hedgerow.estimate.marginals.denoise import record_total
 from hedgerow.estimate.marginals.forest import Forest, Random, fit_forest
@@ -128,7 +129,14 @@ class Model:
         return np.concatenate(codes)[order], np.concatenate(classes)[order]
 
 
-def fit_model(marginals: Marginals, partition: Partition, cells: Cells, shares: Floats) -> Model:
+def fit_model(
+    marginals: Marginals,
+    partition: Partition,
+    cells: Cells,
+    shares: Floats,
+    *,
+    with_regions: bool = False,
+) -> Model:
     """Fits the model to everything that was measured.
 
     Args:
@@ -136,13 +144,21 @@ def fit_model(marginals: Marginals, partition: Partition, cells: Cells, shares: 
         partition: The regions.
         cells: What was counted in the regions, all of which are listed.
         shares: The class shares of each region, [regions, classes].
+        with_regions: Whether regions also say how many records have a value. For estimates alone:
+            rounds are published, and verified, against the model without it.
     """
     counts, variance = cells.values.sum(axis=1), cells.variance.sum(axis=1)
     total = record_total(marginals, [(float(counts.sum()), float(variance.sum()))])
     shares = np.maximum(shares, 1e-9)
+    lo, hi = partition.bounds(np.arange(len(counts) if with_regions else 0))
+    sides = [
+        Sides(low=low, high=high, counts=counts, variance=variance)
+        for low, high in zip(lo.T, hi.T, strict=True)
+        if with_regions
+    ]
     return Model(
         marginals,
-        fit_forest(marginals, total),
+        fit_forest(marginals, total, sides),
         Held(partition, counts, np.sqrt(variance)),
         shares / shares.sum(axis=1, keepdims=True),
         _class_totals(marginals, cells, total),
