@@ -29,6 +29,7 @@ TABLES = {
     "show": SHOW,
     "query": import_module("hedgerow.cli.commands.query")._TELL,
     "evaluate": scorecard._KINDS,
+    "studio": import_module("hedgerow.studio.views.release").LARGEST,
 }
 
 

@@ -6,6 +6,7 @@ import math
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +26,7 @@ __all__ = [
 # reports are pages of their own: without scripts, but with styles in attributes
 _REPORT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
 frame-ancestors 'none'"
+Lines = list[tuple[str, ...]]
 _SHOWN = 200  # lines of a table
 _ROWS = 20  # synthetic records
 _DEEP = 6  # levels of a tree
@@ -195,12 +197,13 @@ def tree(asked: Asked) -> Response:
 
     way, release, name = _opened(asked)
     root, parts = None, {}
-    if isinstance(release, TableRelease):
-        if isinstance(release.partition, TreePartition):
-            root = nested(release, release.partition, _DEEP)
+    if release.kind == "table":
+        table = release.expect(TableRelease)
+        if isinstance(table.partition, TreePartition):
+            root = nested(table, table.partition, _DEEP)
         else:
-            parts = cuts(release, release.partition)
-    told, regions = release.describe(), _largest(release)
+            parts = cuts(table, table.partition)
+    told, regions = release.describe(), LARGEST[release.kind](release)
     heads = [told.part, "about", "give or take"][: len(regions[0]) if regions else 0]
     return asked.show(
         "tree", way=way, root=root, parts_of=parts, told=told, regions=regions, heads=heads,
@@ -208,29 +211,40 @@ def tree(asked: Asked) -> Response:
     )  # fmt: skip
 
 
-def _largest(release: Release) -> list[tuple[str, ...]]:
-    """The largest parts: what they are, about how many, and how far off that may be if known."""
+def _regions(release: Release) -> Lines:
     from hedgerow.report.regions import largest
 
-    if isinstance(release, TableRelease):
-        found = largest(release, _ROWS)
-        return [(one.words, f"{one.total:,}", f"± {one.error:,.0f}") for one in found]
-    if isinstance(release, TransactionsRelease):
-        sets: Any = release.frequent(_ROWS, kind="arrow")
-        return [
-            (", ".join(one["items"]) or "everybody", f"{max(0.0, one['estimate']):,.0f}",
-             f"{one['low']:,.0f} to {one['high']:,.0f}")
-            for one in sets.to_pylist()
-        ]  # fmt: skip
+    found = largest(release.expect(TableRelease), _ROWS)
+    return [(one.words, f"{one.total:,}", f"± {one.error:,.0f}") for one in found]
+
+
+def _itemsets(release: Release) -> Lines:
+    sets: Any = release.expect(TransactionsRelease).frequent(_ROWS, kind="arrow")
+    return [
+        (", ".join(one["items"]) or "everybody", f"{max(0.0, one['estimate']):,.0f}",
+         f"{one['low']:,.0f} to {one['high']:,.0f}")
+        for one in sets.to_pylist()
+    ]  # fmt: skip
+
+
+def _generalised(release: Release) -> Lines:
     listed = release.expect(RowsRelease)
     whole = {one.name: one.label(0, one.size) for one in listed.attributes}
-    found_rows: Any = listed.generalized("arrow")
-    counted = sorted(found_rows.to_pylist(), key=lambda row: -row["count"])[:_ROWS]
+    found: Any = listed.generalized("arrow")
+    counted = sorted(found.to_pylist(), key=lambda row: -row["count"])[:_ROWS]
     return [
         (", ".join(f"{name} {row[name]}" for name in whole if row[name] != whole[name])
          or "everyone", f"{row['count']:,}")
         for row in counted
     ]  # fmt: skip
+
+
+LARGEST: dict[str, Callable[[Release], Lines]] = {
+    "table": _regions,
+    "transactions": _itemsets,
+    "rows": _generalised,
+}
+"""The largest parts: what they are, about how many, and how far off that may be if known."""
 
 
 def rows(asked: Asked) -> Response:
