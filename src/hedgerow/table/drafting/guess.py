@@ -40,7 +40,8 @@ _MOST_DISTINCT = 20_000  # more of them than this are not looked at one by one
 _ALMOST = 0.9  # missing, from which a column is almost empty
 _ROWS = 20  # in fewer rows, being all alike says little
 _TAIL = 0.05  # of the range, if three quarters of the values lie in it: a long tail
-_FROM_ZERO = 20  # steps: a wider range of numbers that begins not far above zero begins there
+_COUNTED = 20  # steps: fewer of them are counted one by one
+_CLOSED = (1, 7)  # a scale that is public by its shape, if all values occur; others are round
 _GRID = 2000  # about as many grid points as a draft should have
 _TOO_MANY = "It has too many values to list: to publish it, write a taxonomy of them."
 _MOST_STRAYS = 0.1  # of the values, that are texts in a column of numbers
@@ -294,17 +295,20 @@ def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) ->
     else:
         whole = pa.types.is_integer(present.type)
         least, most = Decimal(str(ends["min"])), Decimal(str(ends["max"]))
+        places = 0 if whole else _places(present)
         usual = _USUAL.get((words_of(name) or [""])[-1])
         # the numbers of bands, say, are not ages
         if usual and usual[0] <= least and usual[1] / 10 < most <= usual[1]:
             least, most = map(Decimal, usual)
-        elif most - least > _FROM_ZERO and 0 < 4 * least <= most:
-            least = Decimal(0)
-        bounds = _bounds(least, most, whole, 0 if whole else _places(present))
+        else:
+            every = whole and len(pc.unique(present)) == most - least + 1
+            if not (every and (int(least), int(most)) == _CLOSED):
+                least, most = _wider(least, most, places)
+        bounds = _bounds(least, most, whole, places)
         middle = pc.quantile(present, 0.75)[0].as_py()
         tail = middle - ends["min"] < _TAIL * (ends["max"] - ends["min"])
         span = Decimal(bounds["high"]) - Decimal(bounds["low"])
-        if tail and span > _FROM_ZERO * Decimal(bounds["step"]):  # others are counted one by one
+        if tail and span > _COUNTED * Decimal(bounds["step"]):
             bounds["scale"] = "log"
     settings = {"type": "numeric", **bounds, "outside": "clip", **rules}
     return Guess(settings=settings, comment=comment)
@@ -318,13 +322,37 @@ def _places(present: Any) -> int | None:
     return None
 
 
+def _wider(low: Decimal, high: Decimal, places: int | None) -> tuple[Decimal, Decimal]:
+    """Round bounds in place of the extremes, each of which may be one person's value.
+
+    Bounds not far from zero are 1, 2 or 5 times a power of ten, others multiples of such a number;
+    a low of 0 or 1 is round enough.
+
+    Example:
+        >>> [tuple(map(int, _wider(Decimal(a), Decimal(b), 0))) for a, b in ((0, 13), (1987, 2013))]
+        [(0, 20), (1980, 2020)]
+    """
+    if low <= 0 <= high or 0 < 4 * low <= high:
+        below = -_round_up(-low) if low < 0 else Decimal(int(low == 1))
+        return below, _round_up(high) if high else high
+    unit = _round_up((high - low) / 2)
+    if places is not None:  # multiples of less would be the values themselves
+        unit = max(unit, Decimal(5).scaleb(-places))
+    # of a number with many digits, the last ones are told by nobody
+    unit = max(unit, _round_up(max(abs(low), abs(high)).scaleb(-12)))
+    return _multiple(low, unit, ROUND_FLOOR), _multiple(high, unit, ROUND_CEILING)
+
+
+def _multiple(value: Decimal, unit: Decimal, rounding: str) -> Decimal:
+    return (value / unit).to_integral_value(rounding) * unit
+
+
 def _bounds(low: Decimal, high: Decimal, whole: bool, places: int | None) -> dict[str, str]:
-    """Round bounds around the data, and a step that makes a grid of moderate size."""
+    """Bounds as multiples of a round number, and a step that makes a grid of moderate size."""
     span = high - low or max(Decimal(1), abs(high).scaleb(-12))  # more than rounding would lose
     span = max(span, Decimal("1e-12"))  # finer steps have more digits than a schema takes
     unit = _round_up(span / 20, whole)
-    low = (low / unit).to_integral_value(ROUND_FLOOR) * unit
-    high = (high / unit).to_integral_value(ROUND_CEILING) * unit
+    low, high = _multiple(low, unit, ROUND_FLOOR), _multiple(high, unit, ROUND_CEILING)
     if low == high:
         high += unit
     step = _round_up((high - low) / _GRID, whole)
@@ -341,8 +369,9 @@ def _bounds(low: Decimal, high: Decimal, whole: bool, places: int | None) -> dic
     return {"low": show(low), "high": show(high), "step": show(step)}
 
 
-def _round_up(value: Decimal, whole: bool) -> Decimal:
+def _round_up(value: Decimal, whole: bool = False) -> Decimal:
     """The next of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ..."""
+    value = max(value, Decimal("1e-13"))
     power = Decimal(1).scaleb(math.floor(value.log10()))
     found = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= value)
     return max(found, Decimal(1)) if whole else found

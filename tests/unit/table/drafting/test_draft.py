@@ -60,7 +60,7 @@ def test_every_kind_is_guessed(draft):
     assert schema.person is not None and schema.person.column == "patient_id"
     assert schema.classes == ("<=50K", ">50K")
     assert (found["age"].low, found["age"].high, found["age"].step) == (0, 120, 1)
-    assert (found["gain"].low, found["gain"].high, found["gain"].step) == (0, 110000, 100)
+    assert (found["gain"].low, found["gain"].high, found["gain"].step) == (0, 200000, 100)
     assert found["dose"].kind == "decimal" and found["dose"].missing == "other"
     assert found["born"].kind == "date" and found["born"].edge(0) == datetime.date(1940, 1, 1)
     assert found["seen"].kind == "date" and found["seen"].step == 1

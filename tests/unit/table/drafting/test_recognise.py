@@ -159,19 +159,62 @@ def test_bounds_that_everybody_knows_and_round_ones() -> None:
         return settings["low"], settings["high"], settings["step"]
 
     assert bounds("patientAge", 21, 80) == ("0", "120", "1")
-    assert bounds("age", 1, 9) == ("1", "9", "1")  # bands of ages, perhaps
-    assert bounds("hours", 3, 60) == ("0", "60", "1")
+    assert bounds("age", 1, 9) == ("1", "10", "1")  # bands of ages, perhaps
+    assert bounds("hours", 3, 60) == ("0", "100", "1")
     assert bounds("score", 1, 5) == ("1", "5", "1")
-    assert bounds("gpa", 1.5, 4.0) == ("1.4", "4.0", "0.1")
+    assert bounds("gpa", 1.5, 4.0) == ("0.0", "4.0", "0.1")
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [
+        ([0, 0, 13], "0", "20"),
+        ([1, 14, 2], "1", "20"),
+        ([1, 2, 3, 4], "1", "5"),
+        ([2, 9, 3], "0", "10"),
+        ([0, 61, 5], "0", "100"),
+        ([0, 99_999], "0", "100000"),
+        ([1987, 2013, 2000], "1980", "2020"),
+        ([37, 38], "35", "40"),
+        ([8, 11], "5", "15"),
+        ([-13, 4], "-20", "6"),
+        ([-1234, 4], "-2000", "200"),
+        ([0.13, 0.93], "0.0", "1.0"),
+        ([35.2, 41.3], "35.0", "45.0"),
+        ([37.2, 37.4], "37.0", "37.5"),
+        ([1, 2, 3, 4, 5], "1", "5"),
+        ([1, 2, 3, 4, 5, 6, 7], "1", "7"),
+        ([1, 2, 3, 5, 6, 7], "1", "10"),
+        (list(range(11)), "0", "10"),
+    ],
+)
+def test_proposed_bounds_are_not_the_extremes_of_the_data(
+    values: list[float], low: str, high: str
+) -> None:
+    settings = guess_column("finding", [pa.array(values)]).settings
+    assert settings is not None and (settings["low"], settings["high"]) == (low, high)
+
+
+@pytest.mark.parametrize("least", [0, 1, 3, 47, 312, 1903])
+def test_people_with_other_extremes_get_the_same_bounds(least: int) -> None:
+    def bounds(most: int) -> tuple[str, str]:
+        settings = guess_column("finding", [pa.array([least, most])]).settings
+        assert settings is not None and int(settings["low"]) <= least < most <= int(
+            settings["high"]
+        )
+        return settings["low"], settings["high"]
+
+    # of 300 extremes, most share their bounds with many others
+    assert len({bounds(most) for most in range(least + 2, least + 302)}) <= 30
 
 
 @pytest.mark.parametrize(
     ("values", "signs", "high"),
     [
-        ([f"{i},5" for i in range(90)], {"decimal": '","'}, "90.0"),
-        ([f"{i},000,500" for i in range(1, 90)], {"thousands": '","'}, "90000000"),
-        ([f"{i}.000,5" for i in range(1, 90)], {"decimal": '","', "thousands": '"."'}, "90000.0"),
-        ([str(i) for i in range(90)], {}, "90"),
+        ([f"{i},5" for i in range(90)], {"decimal": '","'}, "100.0"),
+        ([f"{i},000,500" for i in range(1, 90)], {"thousands": '","'}, "100000000"),
+        ([f"{i}.000,5" for i in range(1, 90)], {"decimal": '","', "thousands": '"."'}, "100000.0"),
+        ([str(i) for i in range(90)], {}, "100"),
     ],
 )
 def test_numbers_in_other_notations_are_declared(
