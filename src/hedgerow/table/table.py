@@ -13,6 +13,7 @@ from hedgerow.arrays import Bools, Bytes
 from hedgerow.errors import DataWarning
 from hedgerow.schema.attributes import Attribute
 from hedgerow.table.drafting.distinct import OwnValues
+from hedgerow.table.drafting.repeats import SeveralRows
 from hedgerow.table.encode import Codes
 from hedgerow.table.frames import FrameKind, frame_kind
 from hedgerow.table.identity import refuse_same_rows
@@ -234,19 +235,22 @@ def check_rows(
 ) -> Preparation:
     """Looks whether data follows the schema, as `read` does, and keeps none of it.
 
-    An attribute that nearly tells people apart gives a `DataWarning`, for the eyes of whoever
+    An attribute that nearly tells people apart gives a `DataWarning`, and so does a dropped column
+    by which people have several rows while the unit is a row. That is for the eyes of whoever
     holds the data; and so is what is returned, exact counts of what became of the rows. With
     `quote`, another warning QUOTES values that differ from the schema's only in case or spaces.
     """
     stream = RowStream(source, schema, delimiter, line_breaks=line_breaks, allow_empty=allow_empty)
     report = Report()
     own, tally = OwnValues(schema, stream.attributes), Tally(schema, stream.attributes)
+    again = SeveralRows(stream)
     near = NearValues(stream.attributes)
     for item in stream.batches():
         encoded = stream.encode(item)
         report.merge(encoded.report)
         own.add(encoded)
         tally.add(item[1], encoded)
+        again.add(item[1])
         if quote:
             near.add(*item, encoded.report.shapes)
         if progress is not None:
@@ -254,7 +258,7 @@ def check_rows(
     for sentence in near.warnings(stream.source):
         warnings.warn(sentence, DataWarning, stacklevel=2)
     stream.finish(report)
-    for sentence in own.warnings(stream.source.what):
+    for sentence in (*own.warnings(stream.source.what), *again.warnings()):
         warnings.warn(sentence, DataWarning, stacklevel=2)
     return tally.finish()
 
