@@ -25,6 +25,7 @@ def test_drafts_a_schema_and_says_that_it_read_private_data(
     done = hedge("init", survey / "people.csv", "--out", tmp_path / "draft.yaml")
     assert done.exit_code == 0
     assert "PRIVATE" in done.stderr and "draft: true" in done.stderr
+    assert (tmp_path / "draft.yaml").stat().st_mode & 0o777 == 0o600  # for its owner alone
     assert state_unit(tmp_path / "draft.yaml").draft
 
 

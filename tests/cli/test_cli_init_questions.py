@@ -112,7 +112,7 @@ def test_explanations_mistakes_and_the_way_back(data: Path, tmp_path: Path) -> N
     assert "help to predict" in terminal.reply("smoker")
     answer(terminal, {"Who confirms": "", "": ""})
     code, rest = terminal.end()
-    assert code == 0 and "draft" in rest
+    assert code == 0 and "draft" in rest and out.stat().st_mode & 0o777 == 0o600
     schema = Schema.load(out)
     assert schema.draft and schema.target is not None and schema.target.name == "smoker"
 

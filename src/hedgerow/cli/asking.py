@@ -63,7 +63,8 @@ def ask_for_schema(sketch: Sketch, out: Path, overwrite: bool) -> None:
     except (KeyboardInterrupt, EOFError) as stop:
         note(f"\nYour answers are in {kept} (NOT PRIVATE). The same command goes on from there.")
         raise stop if isinstance(stop, KeyboardInterrupt) else KeyboardInterrupt from None
-    write_text(out, answered_schema(sketch, answers, date.today()), overwrite)
+    text = answered_schema(sketch, answers, date.today())
+    write_text(out, text, overwrite, private="\ndraft: true\n" in text)
     kept.unlink(missing_ok=True)
     say(f"Wrote {out}.")
     try:

@@ -84,13 +84,16 @@ def is_same(one: Path, other: Path) -> bool:
 
 
 @contextmanager
-def whole_file(path: Path, overwrite: bool, option: str = "--out") -> Iterator[Path]:
+def whole_file(
+    path: Path, overwrite: bool, option: str = "--out", *, private: bool = False
+) -> Iterator[Path]:
     """Gives a temporary path beside the target and moves it there once the block has ended well.
 
     Args:
         path: The file to write.
         overwrite: Whether to replace it if it is there.
         option: The option that names it.
+        private: Whether nobody but its owner may read it.
     """
     refuse_existing(path, overwrite, option)
     try:
@@ -103,7 +106,7 @@ def whole_file(path: Path, overwrite: bool, option: str = "--out") -> Iterator[P
     temporary = Path(name)
     try:
         yield temporary
-        temporary.chmod(0o666 & ~_umask())
+        temporary.chmod(0o600 if private else 0o666 & ~_umask())
         temporary.replace(path)
     except OSError as error:
         raise _unwritable(path, error, option) from error
@@ -112,9 +115,9 @@ def whole_file(path: Path, overwrite: bool, option: str = "--out") -> Iterator[P
             temporary.unlink(missing_ok=True)
 
 
-def write_text(path: Path, text: str, overwrite: bool) -> None:
-    """Writes a whole text file or none."""
-    with whole_file(path, overwrite) as temporary:
+def write_text(path: Path, text: str, overwrite: bool, *, private: bool = False) -> None:
+    """Writes a whole text file or none; a private one is readable for its owner alone."""
+    with whole_file(path, overwrite, private=private) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 

@@ -83,7 +83,7 @@ def init(
         ask_for_schema(drafted, out, overwrite)
         return
     text = drafted if isinstance(drafted, str) else draft_text(drafted)
-    write_text(out, text, overwrite)
+    write_text(out, text, overwrite, private=True)
     with telling(out):
         if as_json:
             print_json({"schema": str(out), "draft": True, "read_private_data": True})
