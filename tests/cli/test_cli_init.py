@@ -176,3 +176,17 @@ def test_a_dat_file_holds_items_whatever_stands_in_it(hedge, tmp_path) -> None:
     (tmp_path / "b.dat").write_text("tea,milk\ntea\n")
     assert hedge("init", tmp_path / "b.dat", "--out", tmp_path / "s.yaml").exit_code == 0
     assert "\nitems:\n" in (tmp_path / "s.yaml").read_text()
+
+
+def test_a_title_above_the_names(hedge: Hedge, tmp_path: Path) -> None:
+    data, out = tmp_path / "ward.csv", tmp_path / "draft.yaml"
+    for title in ("Patients of the ward", "Patients,,"):
+        rows = [f"{20 + i},{'fm'[i % 2]},north" for i in range(40)]
+        data.write_text("\n".join([title, "age,sex,ward", *rows]) + "\n", encoding="utf-8")
+        done = hedge("init", data, "--out", out)
+        assert done.exit_code == 4 and "--header-row 2" in done.stderr and not out.exists()
+        assert hedge("init", data, "--out", out, "--header-row", 2, "--overwrite").exit_code == 0
+        out.unlink()
+    data.write_text("\n".join(["notes", *("a, b", "c, d") * 9]) + "\n", encoding="utf-8")
+    assert "--delimiter" in hedge("init", data, "--out", out).stderr
+    assert hedge("init", data, "--out", out, "--trust-header").exit_code == 0

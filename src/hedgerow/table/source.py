@@ -130,8 +130,8 @@ def check_names(names: Sequence[str], what: str) -> tuple[str, ...]:
             raise DataError(
                 f"{what}: column {place} has no name",
                 hint="Name the column in the first line, or take it out of the data. If something "
-                "else stands before the names (such as `sep=;` or a title), declare their "
-                "line, such as `header_row: 2` below `file:` in the schema.",
+                "else stands before the names (such as `sep=;` or a title), tell their line: "
+                "`hedgerow init --header-row 2`, or `header_row: 2` below `file:` in a schema.",
             )
     if len(set(stripped)) < len(stripped):
         first: dict[str, int] = {}

@@ -110,7 +110,8 @@ def _sheet(book: Any, path: Path, written: Layout) -> str:
     wrong = "several sheets" if written.sheet is None else f"no sheet {written.sheet!r}"
     raise DataError(
         f"{path}: the workbook has {wrong}",
-        hint=f"Declare which one to read, `sheet: ...` below `file:` in the schema: {names}.",
+        hint="Name the one to read, with --sheet of `hedgerow init` or `sheet: ...` below `file:` "
+        f"in a schema: {names}.",
     )
 
 
@@ -124,7 +125,8 @@ def _header(records: Iterator[_Row], path: Path, written: Layout) -> _Row:
     where = "the sheet" if written.header_row is None else f"row {written.header_row}"
     raise DataError(
         f"{path}: {where} is empty, and must hold the names of the columns",
-        hint="Declare the right one, `sheet:` or `header_row:` below `file:` in the schema.",
+        hint="Name the right one: --sheet or --header-row of `hedgerow init`, `sheet:` or "
+        "`header_row:` below `file:` in a schema.",
     )
 
 

@@ -11,6 +11,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from hedgerow.errors import DataError
 from hedgerow.schema.lint import label_fault
 from hedgerow.schema.written import PLAIN, Layout
@@ -36,6 +39,12 @@ __all__ = ["PREFACE", "draft_schema", "draft_text", "sketch_table"]
 _UNIT = (
     "Whom does a release protect? `unit: row` if each row is one person; `unit: person` if a",
     "person can have several rows, which a column with `role: person` tells.",
+)
+
+_IF_MORE = (
+    "If a title stands above the names of the columns, tell their line: --header-row 2 (in Python "
+    "written=Layout(header_row=2)). If there are more columns, name what stands between them: "
+    "--delimiter (delimiter=)."
 )
 
 PREFACE = """\
@@ -156,21 +165,36 @@ def sketch_table(
     guesses = [
         (name, guess_column(name, part)) for name, part in zip(opened.names, parts, strict=True)
     ]
+    if (
+        len(guesses) == 1
+        and not trust_header
+        and (guesses[0][1].settings or {}).get("type", "categorical") == "categorical"
+    ):
+        _refuse_records(parts[0], opened.what)
     sketch = sketch_of(title, guesses, written)
     if not any(column.guess.published and column.role is None for column in sketch.columns):
         raise DataError(
             f"{opened.what}: there is no column from which an attribute could be drafted",
-            hint=(
-                ""
-                if len(guesses) > 1
-                else "Only one column was found: if there are more, name "
-                "what stands between them (--delimiter, delimiter=). "
-            )
+            hint=("" if len(guesses) > 1 else f"Only one column was found. {_IF_MORE} ")
             + "Columns without values, and ones that identify people, cannot be published. "
             "Write the schema by hand. If each row is one item of a person, describe the items: "
             "items: {person: ..., item: ..., universe: ...} (see docs/transactions.md).",
         )
     return sketch
+
+
+def _refuse_records(parts: list[Any], what: str) -> None:
+    """Refuses a single column whose values are whole records: its name is a title above them."""
+    texts = pa.chunked_array(parts)
+    if not pa.types.is_string(texts.type):
+        return
+    for sign, word in ((",", "comma"), (";", "semicolon"), ("\t", "tab"), ("|", "bar")):
+        if pc.min(pc.count_substring(texts, sign)).as_py():
+            raise DataError(
+                f"{what}: only one column was found, and there is a {word} in all of its values",
+                hint=f"{_IF_MORE} If there really is one column, say so with --trust-header "
+                "(trust_header=True in Python).",
+            )
 
 
 def _title(source: Any) -> str:

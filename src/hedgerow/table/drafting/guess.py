@@ -28,6 +28,7 @@ from hedgerow.table.drafting.recognise import (
     known_list,
     notation,
     ordered,
+    spellings,
     truth_values,
 )
 from hedgerow.table.encode import MISSING_WORDS, plain_array, text_of
@@ -182,7 +183,9 @@ def _by_shape(name: str, present: Any, distinct: Any, rules: Mapping[str, str]) 
         return Guess(comment=f"{way} {ASK_ABOUT_DROPPED}" if doubtful else way)
     if any(label_fault(label) is not None for label in labels):
         return Guess(comment="Some value holds a line break or another unseen character.")
-    return _categorical(ordered(labels) or code_order(labels) or labels, rules)
+    labels, recode = spellings(labels)
+    found_order = ordered(labels) or code_order(labels) or labels
+    return _categorical(found_order, rules, _SPELLINGS if recode else "", recode)
 
 
 def _noted(

@@ -16,6 +16,7 @@ from hedgerow.table.drafting import words
 from hedgerow.table.drafting.guess import Guess
 from hedgerow.table.drafting.replies import (
     Values,
+    is_labelled,
     join,
     read_bounds,
     read_names,
@@ -314,7 +315,7 @@ def _about(group: list[Column], answers: Answers, published: int) -> Iterator[Qu
 
 def _values_default(guess: Guess) -> str:
     taxonomy = (guess.settings or {}).get("taxonomy")
-    if taxonomy is not None or not guess.recode:
+    if taxonomy is not None or not (guess.recode or any(map(is_labelled, guess.labels))):
         return taxonomy or join(guess.labels)
     return join([*(f"{label} = {label}" for label in guess.labels),
                  *(f"{rule} = {leaf}" for rule, leaf in guess.recode.items())])  # fmt: skip

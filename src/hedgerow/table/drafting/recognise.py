@@ -14,7 +14,15 @@ from functools import cache
 from hedgerow.schema.attributes import Categorical
 from hedgerow.schema.schema import Schema
 
-__all__ = ["code_order", "date_formats", "known_list", "notation", "ordered", "truth_values"]
+__all__ = [
+    "code_order",
+    "date_formats",
+    "known_list",
+    "notation",
+    "ordered",
+    "spellings",
+    "truth_values",
+]
 
 _AMOUNT = r"[$€£]?\s*([+-]?\d{1,3}(?:[, ]\d{3})+|[+-]?\d+(?:\.\d+)?)\s*[$€£%kKmM]?"
 _UNIT = r"(?:\s*[A-Za-z]+\.?)?"  # years, cigarettes
@@ -40,6 +48,8 @@ _TRUTH = [
     ("neg", "pos"),
 ]  # fmt: skip
 _MEANS = {word: place for pair in _TRUTH for place, word in enumerate(pair)}
+
+_SEXES = {"f": "female", "m": "male"}
 
 _FORMATS = [
     "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d",
@@ -132,6 +142,27 @@ def truth_values(labels: Sequence[str]) -> tuple[list[str], dict[str, str]] | No
         chosen.append(written[0])
     rules = {label: chosen[_MEANS[label.casefold()]] for label in labels if label not in chosen}
     return chosen, rules
+
+
+def spellings(labels: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Values of which none differ only in case, and rules for the others.
+
+    Words for the sexes beside their first letters are merged with these.
+
+    Example:
+        >>> spellings(["F", "Female", "M", "f", "female", "male"])
+        (['Female', 'male'], {'F': 'Female', 'M': 'male', 'f': 'Female', 'female': 'Female'})
+        >>> spellings(["North", "north", "South"]), spellings(["a", "b"])
+        ((['North', 'South'], {'north': 'North'}), (['a', 'b'], {}))
+    """
+    folded = {label: label.casefold() for label in labels}
+    if set(folded.values()) <= {*_SEXES, *_SEXES.values()}:
+        folded = {label: _SEXES.get(word, word) for label, word in folded.items()}
+    chosen: dict[str, str] = {}
+    for label in sorted(labels, key=lambda one: -len(one)):  # a word rather than its letter
+        chosen.setdefault(folded[label], label)
+    rules = {label: chosen[word] for label, word in folded.items() if label != chosen[word]}
+    return [label for label in labels if label not in rules], rules
 
 
 def date_formats(texts: Sequence[str]) -> list[str]:

@@ -13,13 +13,14 @@ from hedgerow.schema.grid import read_grid
 from hedgerow.schema.lint import grid_faults, label_fault
 from hedgerow.schema.taxonomies.files import built_in
 
-__all__ = ["Values", "join", "read_bounds", "read_names", "read_values", "split"]
+__all__ = ["Values", "is_labelled", "join", "read_bounds", "read_names", "read_values", "split"]
 
 _BOUNDS = re.compile(
     r"(?P<low>\S+)\s+(?:to|-|until|\.\.)\s+(?P<high>\S+)(?:,?\s+(?:step|by)\s+(?P<step>\S+))?"
 )
 _FILE = re.compile(r"\S.*\.(csv|txt|ya?ml|json)", re.IGNORECASE)
 _LABELLED = re.compile(r"(.*\S)\s+=\s+(\S.*)")
+_TIGHT = re.compile(r"([^\s=<>!][^=<>!]*?)\s*=\s*([^\s=][^=]*)")  # F=Female, but not <=50K
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +113,8 @@ def read_values(reply: str) -> Values:
     Example:
         >>> read_values("a, b").labels, read_values("1 = home, 2 = ward").recode
         (['a', 'b'], {'1': 'home', '2': 'ward'})
+        >>> read_values("F=Female, f=Female").recode
+        {'F': 'Female', 'f': 'Female'}
         >>> read_values("icd-9-cm").taxonomy, read_values("North: a, b; South: c").groups
         ('icd-9-cm', {'North': ['a', 'b'], 'South': ['c']})
     """
@@ -124,15 +127,26 @@ def read_values(reply: str) -> Values:
         _check([*groups, *(label for below in groups.values() for label in below)])
         return Values(groups=groups)
     labels = split(text)
-    matches = [_LABELLED.fullmatch(label) for label in labels]
+    matches = [_LABELLED.fullmatch(label) or _TIGHT.fullmatch(label) for label in labels]
+    if any(matches) and not all(matches):
+        alone = labels[matches.index(None)]
+        raise UsageError(
+            f"Some values have labels, and {alone!r} has none.",
+            hint=f"Write {alone} = {alone}, or a label for it after the sign.",
+        )
     if labels and all(matches):
         recode = {match[1]: match[2] for match in matches if match}
-        _check(list(recode))
+        _check([match[1] for match in matches if match])
         labels = list(dict.fromkeys(recode.values()))
         rules = {rule: leaf for rule, leaf in recode.items() if rule != leaf}
         return Values(labels=labels, recode=rules)
     _check(labels)
     return Values(labels=labels)
+
+
+def is_labelled(text: str) -> bool:
+    """Whether a reply of this text would be a code and its label, such as `F=Female`."""
+    return bool(_LABELLED.fullmatch(text) or _TIGHT.fullmatch(text))
 
 
 def _check(labels: Sequence[str]) -> None:

@@ -148,9 +148,10 @@ def find_header(
         raise encoding_error(path, number + breaks(content[: error.start])) from None
     if header_row is not None and (number != header_row or not line):
         raise DataError(
-            f"{path}: line {header_row} is blank or not there, and the schema says that it holds "
-            "the names of the columns",
-            hint="Correct `header_row:` below `file:` in the schema; lines are counted from 1.",
+            f"{path}: line {header_row} is blank or not there, and should hold the names of the "
+            "columns",
+            hint="Correct --header-row of `hedgerow init`, or `header_row:` below `file:` in the "
+            "schema; lines are counted from 1.",
         )
     if not line:
         raise DataError(

@@ -112,6 +112,7 @@ def encoding_error(path: Path, line: int, encoding: str = "utf-8") -> DataError:
     """The complaint about a file that is not encoded as it should be."""
     return DataError(
         f"{path}, line {line}: the text is not encoded in {encoding.upper()}",
-        hint="Save the file as UTF-8; spreadsheets call it 'CSV UTF-8'. Or declare in the schema "
-        "how it is encoded, such as `encoding: cp1252` below `file:`.",
+        hint="Save the file as UTF-8; spreadsheets call it 'CSV UTF-8'. Or tell how it is "
+        "encoded: `hedgerow init --encoding cp1252`, or `encoding: cp1252` below `file:` in a "
+        "schema.",
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+import yaml
 
 from hedgerow.errors import UsageError
 from hedgerow.schema import Categorical, Numeric, Schema
@@ -196,3 +197,36 @@ def test_the_sign_off_says_what_was_left_as_the_data_has_it() -> None:
     last = questions(table, answers)[-1]
     assert "1 column:" in last.text and last.why.endswith("As they were proposed: ill.")
     assert last.key == "reviewer" and last.default == "nobody"
+
+
+def test_labels_need_no_spaces_and_are_never_taken_for_values() -> None:
+    table = sketch(pa.table({"sex": ["F", "f", "M"] * 9, "age": [20, 30, 40] * 9}))
+    given = {"values of sex": "F=Female, f=Female, M =Male"}
+    text = answered_schema(table, answer_all(table, given), TODAY)
+    sex = Schema.from_dict(yaml.safe_load(text)).attributes[0]
+    assert isinstance(sex, Categorical) and sex.taxonomy.leaves == ("Female", "Male")
+    question = next(one for one in questions(table, {}) if one.key == "values of sex")
+    with pytest.raises(UsageError, match="'M' has none") as error:
+        accept(table, question, "F=Female, M")
+    assert "M = M" in str(error.value.hint)
+    with pytest.raises(UsageError, match="twice"):
+        accept(table, question, "F=Female, F=Male")
+
+
+def test_spellings_are_merged_in_the_proposal() -> None:
+    wrote = ["F", "f", "Female", "female", "M", "Male"]
+    table = sketch(pa.table({"sex": wrote * 9, "ward": ["North", "north", "South"] * 18}))
+    data = pa.table({"sex": wrote * 9, "ward": ["North", "north", "South"] * 18})
+    schema = Schema.from_dict(yaml.safe_load(answered_schema(table, answer_all(table, {}), TODAY)))
+    sex, ward = schema.attributes
+    assert isinstance(sex, Categorical) and sex.taxonomy.leaves == ("Female", "Male")
+    assert isinstance(ward, Categorical) and ward.taxonomy.leaves == ("North", "South")
+    assert read(data, schema).codes[:6, 0].tolist() == [0, 0, 0, 0, 1, 1]
+
+
+def test_values_with_the_sign_are_proposed_as_they_are() -> None:
+    data = pa.table({"rule": ["x=1", "y=2", "<=3"] * 9, "age": [20, 30, 40] * 9})
+    table = sketch(data)
+    schema = Schema.from_dict(yaml.safe_load(answered_schema(table, answer_all(table, {}), TODAY)))
+    rule = schema.attributes[0]
+    assert isinstance(rule, Categorical) and set(rule.taxonomy.leaves) == {"x=1", "y=2", "<=3"}
