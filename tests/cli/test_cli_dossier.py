@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,6 @@ def test_a_ledger_without_the_release(hedge: Hedge, published: Path, tmp_path: P
 @pytest.mark.parametrize(
     "more, words",
     [
-        ([], "nothing to write"),
         (["--out", "x.pdf"], ".html or .md"),
         (["--record", "x.json"], ".yaml"),
         (["--record", "x.yaml"], "--published"),
@@ -69,6 +69,30 @@ def test_a_ledger_without_the_release(hedge: Hedge, published: Path, tmp_path: P
 def test_mistakes(hedge: Hedge, published: Path, more: list[str], words: str) -> None:
     done = hedge("dossier", published, *more)
     assert done.exit_code == 2 and words in done.stderr
+
+
+def test_without_a_name_it_is_written_beside_the_release(
+    hedge: Hedge, published: Path, tmp_path: Path
+) -> None:
+    release, out = tmp_path / "release", tmp_path / "dossier.html"
+    shutil.copytree(published, release)
+    done = hedge("dossier", release)
+    assert done.exit_code == 0 and out.exists() and "dossier.html" in done.stdout, done.stderr
+    assert hedge("dossier", release).exit_code == 6  # it is there already
+    assert hedge("verify", release).exit_code == 0
+
+
+def test_releases_that_fail_their_checks(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    release, out = tmp_path / "release", tmp_path / "d.md"
+    shutil.copytree(published, release)
+    (release / "more.txt").touch()
+    done = hedge("dossier", release, "--out", out)
+    assert done.exit_code == 1 and "DO NOT RELY" in out.read_text(encoding="utf-8")
+    (release / "more.txt").unlink()
+    out.unlink()
+    with (release / "table.csv").open("a", encoding="utf-8") as file:
+        file.write("\n")
+    assert hedge("dossier", release, "--out", out).exit_code == 6 and not out.exists()
 
 
 def test_nothing_is_written_into_a_release(hedge: Hedge, published: Path) -> None:

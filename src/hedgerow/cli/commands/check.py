@@ -65,6 +65,8 @@ def check(
 
     known = Schema.load(schema)
     refuse_no_unit(known)
+    if known.draft and not as_json:
+        note("This is a draft: remove the line `draft: true` when all of it is public knowledge.")
     for warning in known.warnings:
         warn(warning, as_json)
     found: Any = None
@@ -96,7 +98,7 @@ def check(
             told = {"private": False, "preparation": asdict(found)}
         print_json(_facts(known, data) | told)
         return
-    say(f"{known.name}: the schema is right.")
+    say(f"{known.name}: the schema is right{', but a draft' if known.draft else ''}.")
     if known.kind == "table":
         columns = [_row(attribute) for attribute in known.attributes]
         print_table(["attribute", "kind", "domain", "missing", "outside"], columns)
@@ -109,8 +111,6 @@ def check(
     say(_unit(known))
     for name, value in facts(known):
         say(f"{name}: {value}")
-    if known.draft:
-        note("This is a draft: remove the line `draft: true` when all of it is public knowledge.")
     if data is not None:
         say(f"{words_for(data)} follows the schema.")
     if found is not None:

@@ -22,7 +22,12 @@ _TEXTS = (".md", ".markdown")
 def dossier(
     release: Annotated[Path, typer.Argument(help="The folder of a release.")],
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The document: .html, or .md.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The document: .html, or .md. Without it and --record, dossier.html beside the "
+            "release.",
+        ),
     ] = None,
     record: Annotated[
         Path | None,
@@ -54,7 +59,8 @@ def dossier(
     The document follows the topics of NIST SP 800-226 and ends with a line for a signature.
     Everything in it follows from the release, and from the budget ledger if one is given: no
     private data is read. What hedgerow cannot know is left open for a person. Ends with exit code
-    1 if the release fails its own checks; the document then warns of it.
+    1 if the release fails its own checks; the document then warns of it. A release whose files
+    were changed cannot be opened, and gets no document.
     """
     from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
     from hedgerow.release import Release
@@ -65,7 +71,7 @@ def dossier(
     from hedgerow.verification import verify
 
     if out is None and record is None:
-        raise UsageError("There is nothing to write.", hint="Add --out dossier.html.")
+        out = release.absolute().parent / "dossier.html"
     for file, ends, words in (
         (out, (*_PAGES, *_TEXTS), f"Let --out end in .html or .md: {out}.html."),
         (record, (".yaml", ".yml"), f"Let --record end in .yaml: {record}.yaml."),

@@ -81,6 +81,7 @@ class Guess:
         comment: What a person should know about it.
         people: Why it seems to identify people, if it does.
         useless: Why it could as well be dropped, as the end of a sentence.
+        dates: Its different values as they are written, if they are dates with a format.
     """
 
     settings: Mapping[str, str] | None = None
@@ -89,6 +90,7 @@ class Guess:
     comment: str = ""
     people: People | None = None
     useless: str = ""
+    dates: Sequence[str] = ()
 
     @property
     def published(self) -> bool:
@@ -153,7 +155,8 @@ def _values(name: str, present: Any, distinct: Any, rules: Mapping[str, str]) ->
         days = pc.strptime(present, format=formats[0], unit="s").cast(pa.date32())
         told = "" if len(formats) == 1 else _EITHER.format(first=formats[0], second=formats[1])
         found = _numeric(name, days, rules, told)
-        return replace(found, settings={**(found.settings or {}), "format": f'"{formats[0]}"'})
+        settings = {**(found.settings or {}), "format": f'"{formats[0]}"'}
+        return replace(found, settings=settings, dates=labels)
     return None
 
 

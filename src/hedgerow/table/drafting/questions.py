@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from hedgerow.errors import UsageError
 from hedgerow.table.drafting import words
 from hedgerow.table.drafting.guess import Guess
+from hedgerow.table.drafting.recognise import is_date
 from hedgerow.table.drafting.replies import (
     Values,
     is_labelled,
@@ -91,6 +92,11 @@ def accept(sketch: Sketch, question: Question, reply: str) -> str:
         fitting = [one for one in question.choices if one.casefold() == text.casefold()]
         begun = [one for one in question.choices if one.casefold().startswith(text.casefold())]
         found = fitting or begun
+        if question.key.startswith("outside of ") and text.casefold() == "clip" and not found:
+            raise UsageError(
+                "clip is for numbers and dates only: a value that is not listed has no nearer one.",
+                hint=f"Write one of: {join(question.choices)}.",
+            )
         if not text or (len(found) != 1 and not fitting):
             raise UsageError(
                 f"{text!r} is not one of the answers.",
@@ -106,9 +112,21 @@ def accept(sketch: Sketch, question: Question, reply: str) -> str:
         raise UsageError("This is not a number of rows.", hint="Write a whole number from 1.")
     if part in ("numbers", "dates"):
         read_bounds(text, dates=part == "dates")
+    if part == "format":
+        _try_format(sketch, question, text)
     if part == "values" or (part == "groups" and text != "none"):
         read_values(text)
     return text
+
+
+def _try_format(sketch: Sketch, question: Question, form: str) -> None:
+    """Refuses a format of dates in which no value of the columns is written."""
+    columns = [column for column in sketch.columns if column.name in question.columns]
+    if not any(is_date(text, form) for column in columns for text in column.guess.dates):
+        raise UsageError(
+            "No value of the data is a date in this format.",
+            hint=f"{words.WHY_FORMAT} For example, {question.default}.",
+        )
 
 
 def questions(sketch: Sketch, answers: Answers) -> list[Question]:

@@ -172,10 +172,11 @@ def date_formats(texts: Sequence[str]) -> list[str]:
         >>> date_formats(["01/31/2024", "12/01/2023"]), date_formats(["01/02/2024"])
         (['%m/%d/%Y'], ['%m/%d/%Y', '%d/%m/%Y'])
     """
-    return [form for form in _FORMATS if texts and all(_date(text, form) for text in texts)]
+    return [form for form in _FORMATS if texts and all(is_date(text, form) for text in texts)]
 
 
-def _date(text: str, form: str) -> bool:
+def is_date(text: str, form: str) -> bool:
+    """Whether a text is a date in a format."""
     for month in ("%b", "%B"):  # a schema's %b means both
         try:
             return datetime.datetime.strptime(text, form.replace("%b", month)).year in _YEARS

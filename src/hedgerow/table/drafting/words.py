@@ -38,9 +38,10 @@ WHY_MISSING = (
     "same, and every column may have them. drop: the row is left out. error: nothing is published "
     "as long as there is one. each: ask for every column."
 )
-OUTSIDE = "What happens to a value outside the bounds, or not in the list?"
+OUTSIDE = "What happens to a value outside the bounds (clip: numbers only), or not in the list?"
 WHY_OUTSIDE = (
-    "clip: a number becomes the nearer bound, and a value that is not listed is an error. other: "
+    "clip: a number or date becomes the nearer bound; it is for these only, so a value that is not "
+    "in a list is an error. other: "
     "it becomes a value of its own. drop: the row is left out. error: nothing is published as long "
     "as there is one. each: ask for every column."
 )

@@ -230,3 +230,23 @@ def test_values_with_the_sign_are_proposed_as_they_are() -> None:
     schema = Schema.from_dict(yaml.safe_load(answered_schema(table, answer_all(table, {}), TODAY)))
     rule = schema.attributes[0]
     assert isinstance(rule, Categorical) and set(rule.taxonomy.leaves) == {"x=1", "y=2", "<=3"}
+
+
+def test_a_format_of_dates_is_tried_on_the_data() -> None:
+    days = [f"{i % 28 + 1:02}.{i % 12 + 1:02}.2024" for i in range(90)]
+    table = sketch(pa.table({"seen": days, "age": [20, 30, 40] * 30}))
+    question = next(one for one in questions(table, {}) if one.key == "format of seen")
+    assert accept(table, question, "") == accept(table, question, "%d.%m.%Y") == "%d.%m.%Y"
+    for wrong in ("%Y/%m/%d", "dd.mm.yyyy", "%"):
+        with pytest.raises(UsageError, match="No value") as error:
+            accept(table, question, wrong)
+        assert "%d.%m.%Y" in str(error.value.hint)
+
+
+def test_clip_is_for_numbers() -> None:
+    table = sketch(pa.table({"ward": ["a", "b", "c"] * 9, "age": [20, 30, 40] * 9}))
+    question = next(
+        one for one in questions(table, {"outside": "each"}) if one.key == "outside of ward"
+    )
+    with pytest.raises(UsageError, match="clip is for numbers"):
+        accept(table, question, "clip")
