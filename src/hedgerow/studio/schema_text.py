@@ -178,32 +178,68 @@ class SchemaText:
         """
         return schema_from_text(self.text, self.path)
 
-    def save(self, seen: str) -> None:
+    @property
+    def is_signed(self) -> bool:
+        """Whether a person has signed it off: by name, or by taking the mark of a draft away."""
+        began = self.value("began_as_draft").lower() == "true"
+        return not self.is_draft and (began or bool(_signers(self.keys.get("metadata"))))
+
+    def signed_by(self, reviewer: str, day: str) -> SchemaText:
+        """The same, signed off."""
+        pairs = [("reviewer", Text(reviewer)), ("reviewed", Text(day, plain=True))]
+        return self._reviewed(pairs).with_key("draft", None)
+
+    def _reviewed(self, signers: list[tuple[str, Text]]) -> SchemaText:
+        """The same with these signers in the place of the earlier ones."""
+        node = self.keys.get("metadata")
+        gone = _signers(node)
+        kept = [pair for pair in (node.pairs if isinstance(node, Entries) else [])
+                if pair[0].value not in gone]  # fmt: skip
+        new: list[tuple[Text, Node]] = [(Text(key, plain=True), one) for key, one in signers]
+        if node is None and not new:
+            return self
+        return self.with_key("metadata", Entries([*kept, *new]) if kept or new else None)
+
+    def _says(self) -> list[str]:
+        """What somebody signs, however it is laid out: all but the signature."""
+        pairs = [pair for pair in self._root.pairs if pair[0].value not in ("draft", "metadata")]
+        return _below(Entries(pairs), "")
+
+    def save(self, seen: str) -> bool:
         """Writes the file, whole or not at all, if the text is a schema.
+
+        Who signed it off has signed what it said then: if that changes, the file is a draft again.
 
         Args:
             seen: The mark of the text that the person saw who changed it.
+
+        Returns:
+            Whether a sign-off was withdrawn.
 
         Raises:
             Conflict: If the file has changed since.
             SchemaError: If the text is not a schema.
         """
-        if SchemaText.load(self.path).mark != seen:
+        before = SchemaText.load(self.path)
+        if before.mark != seen:
             raise Conflict(
                 "the schema was changed in the meantime, in another tab or by hand.",
                 hint="Load the page again: it shows the schema as it is now. Nothing was written.",
             )
         self.schema()
+        withdrawn = before.is_signed and before._says() != self._says()
+        text = self._reviewed([]).with_key("draft", plain("true")).text if withdrawn else self.text
         mode = self.path.stat().st_mode & 0o777
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
         temporary = Path(name)
         try:
             with open(handle, "w", encoding="utf-8") as file:
-                file.write(self.text)
+                file.write(text)
             temporary.chmod(mode)
             os.replace(temporary, self.path)
         finally:
             temporary.unlink(missing_ok=True)
+        return withdrawn
 
     def _lines(self, *keys: str) -> tuple[int, int]:
         """The first and the last line of what stands under some keys, one below another."""
@@ -233,6 +269,12 @@ class SchemaText:
         lines = self.text.splitlines()
         lines[first - 1 : last] = new
         return SchemaText(self.path, "\n".join(lines) + "\n")
+
+
+def _signers(node: Node | None) -> list[str]:
+    """The keys below `metadata:` that say who signed the schema off, and when."""
+    keys = [key.value for key, _ in node.pairs] if isinstance(node, Entries) else []
+    return [key for key in keys if key in ("reviewer", "reviewed")]
 
 
 def _settings(node: Node) -> dict[str, Node]:

@@ -265,3 +265,48 @@ def test_trees_are_changed_step_by_step(browser: Any) -> None:
     assert tree()["values"] == ["Cask", "Dale", "Ashmoor", "Bramble"]
     change(source="us-states", action="import")
     assert tree()["taxonomy"] == "us-states"
+
+
+SIGNED = (
+    "began_as_draft: true\nmetadata:\n  contact: desk\n  reviewer: A. S.\n  reviewed: 2026-01-31\n"
+)
+
+
+@pytest.fixture
+def signed(browser: Any) -> Path:
+    """A schema that somebody has signed off."""
+    path: Path = browser.root / "clinic.yaml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("attributes:\n", f"{SIGNED}attributes:\n"), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("page", "fields"),
+    [
+        ("/unit", {"unit": "person", "column": "patient", "max_rows": "3"}),
+        ("/columns", {"kind-1": "numeric", "low-1": "0", "high-1": "81", "step-1": "1"}),
+        ("/taxonomies", {"column": "town", "node": ["1", "2"], "label": "N", "action": "group"}),
+    ],
+)
+def test_a_change_withdraws_the_sign_off(
+    browser: Any, told: Any, signed: Path, page: str, fields: dict[str, Any]
+) -> None:
+    done = browser.post(page, TABLE | fields | {"seen": seen(browser.get(page, params=TABLE))})
+    assert done.status_code == 200 and "sign-off was withdrawn" in told(done)
+    schema = hr.Schema.load(signed)
+    assert schema.draft and schema.began_as_draft
+    assert (schema.metadata.reviewer, schema.metadata.contact) == (None, "desk")
+    assert "reviewed" not in signed.read_text(encoding="utf-8")
+    assert "still a draft" in told(browser.get("/publish", params=TABLE))
+    run = browser.finish(browser.post("/publish", TABLE | {"out": "no", "confirmed": "yes"}))
+    assert "draft" in told(run) and not (browser.root / "no").exists()
+
+
+def test_saving_what_was_signed_off_keeps_the_sign_off(browser: Any, signed: Path) -> None:
+    page = browser.get("/unit", params=TABLE)
+    page = browser.post("/unit", TABLE | {"unit": "row", "seen": seen(page)})
+    fields = {"kind-1": "numeric", "low-1": "0", "high-1": "99", "step-1": "1", "outside-1": "clip"}
+    browser.post("/columns", TABLE | fields | {"seen": seen(page)})
+    schema = hr.Schema.load(signed)
+    assert not schema.draft and schema.metadata.reviewer == "A. S."

@@ -9,7 +9,6 @@ from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.nodes import Entries, Text
 from hedgerow.studio.app import Asked, go
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.steps import Way
@@ -54,14 +53,7 @@ def sign(asked: Asked) -> Response:
             "the schema is signed off by a person who has looked at all of it.",
             hint="Tick the box and write your name.",
         )
-    before = text.keys.get("metadata")
-    pairs = before.pairs if isinstance(before, Entries) else []
-    kept = [pair for pair in pairs if pair[0].value not in ("reviewer", "reviewed")]
-    signed = [
-        (Text("reviewer", plain=True), Text(reviewer)),
-        (Text("reviewed", plain=True), Text(datetime.date.today().isoformat(), plain=True)),
-    ]
-    changed = text.with_key("metadata", Entries([*kept, *signed])).with_key("draft", None)
+    changed = text.signed_by(reviewer, datetime.date.today().isoformat())
     changed.save(asked.get("seen"))
     return RedirectResponse(way.to("check", checked=asked.get("checked")), status_code=303)
 

@@ -60,10 +60,12 @@ def save(asked: Asked) -> Response:
     text = way.text()
     changed = _with_items(text, asked) if "items" in text.keys else _with_columns(text, asked)
     try:
-        changed.save(asked.get("seen"))
+        withdrawn = changed.save(asked.get("seen"))
     except SchemaError as error:
         return _page(asked, way, changed, error)
-    return RedirectResponse(way.to("taxonomies"), status_code=303)
+    return RedirectResponse(
+        way.to("taxonomies", withdrawn="yes" if withdrawn else ""), status_code=303
+    )
 
 
 def _page(asked: Asked, way: Way, text: SchemaText, error: SchemaError | None = None) -> Response:

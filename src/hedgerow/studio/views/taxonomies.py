@@ -76,8 +76,10 @@ def change(asked: Asked) -> Response:
         _ACTIONS.get(action, _unknown)(branch, picked, asked)
         _prune(branch, groups)
         changed = _written(text, schema, column, branch)
-    changed.save(asked.get("seen"))
-    return RedirectResponse(way.to("taxonomies", column=name), status_code=303)
+    withdrawn = changed.save(asked.get("seen"))
+    return RedirectResponse(
+        way.to("taxonomies", column=name, withdrawn="yes" if withdrawn else ""), status_code=303
+    )
 
 
 def _columns(schema: Schema) -> dict[str, Categorical]:

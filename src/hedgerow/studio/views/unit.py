@@ -35,8 +35,10 @@ def save(asked: Asked) -> Response:
     else:
         changed = _of_columns(text, column, asked.get("max_rows").strip() or "1")
     changed = changed.with_key("unit", plain(unit))
-    changed.save(asked.get("seen"))
-    return RedirectResponse(way.to("columns"), status_code=303)
+    withdrawn = changed.save(asked.get("seen"))
+    return RedirectResponse(
+        way.to("columns", withdrawn="yes" if withdrawn else ""), status_code=303
+    )
 
 
 def _is_items(text: SchemaText) -> bool:
