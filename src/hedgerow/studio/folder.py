@@ -11,7 +11,10 @@ from pathlib import Path
 
 from hedgerow.errors import UsageError
 
-__all__ = ["Conflict", "Listing", "Outside", "ReleaseFolder", "argument", "fresh", "inside", "look"]
+__all__ = [
+    "Conflict", "Listing", "Outside", "ReleaseFolder", "argument", "fresh", "inside", "is_data",
+    "look",
+]  # fmt: skip
 
 _TEXT = (".csv", ".tsv", ".dat", ".fimi")
 _DATA = (
@@ -138,11 +141,21 @@ def look(root: Path) -> Listing:
             ledgers.append(name)
         elif path.suffix in (".yaml", ".yml") and _SCHEMA.search(_head(path)):
             schemas.append(name)
-        elif path.name.lower().endswith(_DATA) and path.parent.name != _TAXONOMIES:
+        elif is_data(path):
             data.append(name)
     return Listing(
         data=tuple(data), schemas=tuple(schemas), releases=tuple(releases), ledgers=tuple(ledgers)
     )
+
+
+def is_data(path: Path) -> bool:
+    """Whether a file counts as private data: by its ending, but for the folder of public lists.
+
+    Example:
+        >>> is_data(Path("people.csv")), is_data(Path("taxonomies/jobs.csv"))
+        (True, False)
+    """
+    return path.name.lower().endswith(_DATA) and path.parent.name != _TAXONOMIES
 
 
 def _files(root: Path) -> Iterator[Path]:

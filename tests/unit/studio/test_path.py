@@ -310,3 +310,52 @@ def test_saving_what_was_signed_off_keeps_the_sign_off(browser: Any, signed: Pat
     browser.post("/columns", TABLE | fields | {"seen": seen(page)})
     schema = hr.Schema.load(signed)
     assert not schema.draft and schema.metadata.reviewer == "A. S."
+
+
+def test_rows_of_people_that_repeat_are_taken_for_people_only_by_a_tick(
+    browser: Any, told: Any
+) -> None:
+    rows = "".join(f"p{n // 3},{20 + n % 60}\n" for n in range(300))
+    (browser.root / "visits.csv").write_text("patient,age\n" + rows, encoding="utf-8")
+    at = {"data": "visits.csv", "schema": "visits.yaml"}
+    page = browser.finish(browser.post("/data/draft", {"data": "visits.csv", "name": "visits"}))
+    assert "people seem to have several rows" in told(page)
+    fields = at | {"unit": "row", "seen": seen(page)}
+    refused = browser.post("/unit", fields)
+    assert refused.status_code == 400 and "patient" in told(refused)
+    page = browser.post("/unit", fields | {"each_row": "yes"})
+    assert page.url.path == "/columns", told(page)
+    sign = {"seen": seen(page), "public": "yes", "reviewer": "A. Steward"}
+    assert "Go on to publish" in told(browser.post("/check/sign", at | sign))
+    assert "people seem to have several rows" in told(browser.get("/publish", params=at))
+    run = at | {"out": "release", "confirmed": "yes"}
+    assert browser.post("/publish", run).status_code == 400
+    page = browser.finish(browser.post("/publish", run | {"each_row": "yes"}))
+    assert page.url.path == "/release", told(page)
+    page = browser.get("/unit", params=at)
+    person = {"unit": "person", "column": "patient", "max_rows": "3", "seen": seen(page)}
+    assert browser.post("/unit", at | person).url.path == "/columns"
+    assert "people seem to have several rows" not in told(browser.get("/publish", params=at))
+
+
+def test_data_is_not_offered_as_a_public_list(browser: Any) -> None:
+    root: Path = browser.root
+    (root / "taxonomies").mkdir()
+    (root / "taxonomies" / "towns.csv").write_text("Ashmoor;North\n", encoding="utf-8")
+    (root / "towns.yaml").write_text("North: [Ashmoor]\n", encoding="utf-8")
+    (root / "other.csv").write_text("name\nJane Doe\n", encoding="utf-8")
+    (root / "taxonomies" / "link.csv").symlink_to(root / "other.csv")
+    deep = root / "a" / "b" / "c" / "d"  # deeper than the first page looks
+    deep.mkdir(parents=True)
+    (deep / "deep.csv").write_text("name\nJane Doe\n", encoding="utf-8")
+    (deep / "deep.yaml").write_text((root / "clinic.yaml").read_text("utf-8"), encoding="utf-8")
+    page = browser.get("/taxonomies", params={"schema": "clinic.yaml"})
+    assert "<option>taxonomies/towns.csv" in page.text and "<option>towns.yaml" in page.text
+    for name in ("people.csv", "other.csv", "link.csv", "clinic.yaml"):
+        assert f"<option>{name}" not in page.text and f"/{name}</option>" not in page.text
+    taken = {"schema": "clinic.yaml", "column": "town", "action": "import", "seen": seen(page)}
+    for name in ("people.csv", "other.csv", "taxonomies/link.csv"):
+        answer = browser.post("/taxonomies", taken | {"source": name})
+        assert answer.status_code == 400 and "Jane Doe" not in answer.text
+    page = browser.get("/taxonomies", params={"schema": "a/b/c/d/deep.yaml"})
+    assert page.status_code == 200 and "deep.csv" not in page.text

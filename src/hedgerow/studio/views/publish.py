@@ -14,6 +14,7 @@ from hedgerow.studio.jobs import command_text
 from hedgerow.studio.steps import Way
 from hedgerow.studio.views.budget import method_of
 from hedgerow.studio.views.project import accounts_of
+from hedgerow.studio.views.unit import doubt, repeated
 
 __all__ = ["run", "show"]
 
@@ -32,7 +33,8 @@ def show(asked: Asked) -> Response:
     budget = Budget.of(way.get("epsilon", "1"), way.get("delta", "0"))
     return asked.show(
         "publish", way=way, text=text, schema=schema, method=method,
-        factor=factor(budget.epsilon), out=_free(way.root),
+        factor=factor(budget.epsilon), repeated=repeated(text) if schema.unit == "row" else [],
+        out=_free(way.root),
         accounts=accounts_of(asked, look(way.root).ledgers),
         command=command_text(_command(asked, way, method, _free(way.root))),
     )  # fmt: skip
@@ -41,7 +43,11 @@ def show(asked: Asked) -> Response:
 def run(asked: Asked) -> Response:
     """Publishes, as `hedgerow publish` does."""
     way = Way.of(asked, "publish")
-    method = method_of(way, way.text().schema().kind)
+    text = way.text()
+    schema = text.schema()
+    method = method_of(way, schema.kind)
+    if schema.unit == "row":
+        doubt(text, asked)
     if not asked.get("confirmed"):
         raise UsageError(
             "spending has to be confirmed.",

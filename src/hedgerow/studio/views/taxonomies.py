@@ -15,7 +15,7 @@ from hedgerow.schema.taxonomies.files import built_in
 from hedgerow.schema.taxonomies.text import lint_tree, nested
 from hedgerow.schema.taxonomies.trees import DEFAULT_ROOT, Branch, branch_from_node, branch_of
 from hedgerow.studio.app import Asked
-from hedgerow.studio.folder import inside
+from hedgerow.studio.folder import inside, is_data, look
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Way
@@ -238,12 +238,12 @@ def _imported(text: SchemaText, name: str, source: str, way: Way) -> SchemaText:
         written = source
     else:
         path = inside(way.root, source)
-        beside = way.path("schema").parent
-        if not path.is_relative_to(beside):
+        if source not in _files(way):
             raise UsageError(
-                "this file does not lie beside the schema.", hint="Move it there, or below."
+                "this file is not a public list: it counts as private data, or lies elsewhere.",
+                hint="If it is public, put it into a folder `taxonomies` beside the schema.",
             )
-        written = str(path.relative_to(beside))
+        written = str(path.relative_to(way.path("schema").parent))
     settings = {
         key: node
         for key, node in text.columns[name].items()
@@ -253,12 +253,18 @@ def _imported(text: SchemaText, name: str, source: str, way: Way) -> SchemaText:
 
 
 def _files(way: Way) -> list[str]:
-    """Files beside the schema that could hold a taxonomy."""
-    beside = way.path("schema").parent
-    found = []
+    """Files beside the schema that could hold a taxonomy: public lists, never data."""
+    beside, found = way.path("schema").parent, look(way.root)
+    no = {*found.data, *found.schemas, way.get("data"), way.get("schema")}
+    names = []
     for folder in (beside, beside / "taxonomies"):
-        if folder.is_dir():
-            found += [one for one in sorted(folder.iterdir()) if one.suffix.lower() in _FILES]
-    names = [str(one.relative_to(way.root)) for one in found if one.is_file()]
-    chosen = {way.get("schema"), way.get("data")}
-    return [name for name in names if name not in chosen]
+        for one in sorted(folder.iterdir()) if folder.is_dir() else []:
+            try:
+                real = one.resolve(strict=True)  # a link may lead to data
+            except (OSError, RuntimeError):
+                continue
+            fits = real.is_file() and real.is_relative_to(beside) and not is_data(real)
+            name = str(real.relative_to(way.root)) if fits else ""
+            if one.suffix.lower() in _FILES and name and name not in no:
+                names.append(str(one.relative_to(way.root)))
+    return names

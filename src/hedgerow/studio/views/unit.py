@@ -10,14 +10,17 @@ from hedgerow.studio.app import Asked
 from hedgerow.studio.schema_text import SchemaText, plain
 from hedgerow.studio.steps import Way
 
-__all__ = ["save", "show"]
+__all__ = ["doubt", "repeated", "save", "show"]
 
 
 def show(asked: Asked) -> Response:
     """Is each row a person, or can a person have several?"""
     way = Way.of(asked, "unit")
     text = way.text()
-    return asked.show("unit", way=way, text=text, person=_person(text), is_items=_is_items(text))
+    return asked.show(
+        "unit", way=way, text=text, person=_person(text), is_items=_is_items(text),
+        repeated=repeated(text),
+    )  # fmt: skip
 
 
 def save(asked: Asked) -> Response:
@@ -29,6 +32,8 @@ def save(asked: Asked) -> Response:
     unit = asked.get("unit")
     if unit not in ("row", "person"):
         raise UsageError("the unit was not chosen.", hint="Choose whether each row is a person.")
+    if unit == "row":
+        doubt(text, asked)
     column = asked.get("column") if unit == "person" else ""
     if _is_items(text):
         changed = _of_items(text, column, asked.get("item"))
@@ -39,6 +44,29 @@ def save(asked: Asked) -> Response:
     return RedirectResponse(
         way.to("columns", withdrawn="yes" if withdrawn else ""), status_code=303
     )
+
+
+def repeated(text: SchemaText) -> list[str]:
+    """The columns of which the draft says that they tell people apart who have several rows."""
+    from hedgerow.table.drafting.guess_people import REPEATED
+
+    return [name for name in text.columns if any(one in text.reason(name) for one in REPEATED)]
+
+
+def doubt(text: SchemaText, asked: Asked) -> None:
+    """Refuses that each row is a person where the draft found otherwise, unless that was ticked.
+
+    Raises:
+        UsageError: If it was not.
+    """
+    found = repeated(text)
+    if found and not asked.get("each_row"):
+        raise UsageError(
+            f"people seem to have several rows: {', '.join(found)} seems to tell them apart, and "
+            "its values repeat. If so, they would be protected less than epsilon says.",
+            hint="Choose that a person can have several rows, or tick the box that says that they "
+            "have not.",
+        )
 
 
 def _is_items(text: SchemaText) -> bool:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 __all__ = [
     "ASK_ABOUT_ATTRIBUTE",
     "ASK_ABOUT_DROPPED",
+    "REPEATED",
     "People",
     "find_people",
     "is_code",
@@ -33,6 +34,8 @@ _IF_SEVERAL = (
 )
 ASK_ABOUT_ATTRIBUTE = f"Does it number people? Then write {{role: identifier}}; {_IF_SEVERAL}."
 ASK_ABOUT_DROPPED = f"Does it tell people apart? Then, {_IF_SEVERAL}."
+REPEATED = ("it seems to tell people apart, and values repeat", "it may tell people apart too")
+"""What the comment of a draft says about a column of people that have several rows."""
 
 Name = Literal["people", "key", "id", "direct", "measure", "event", ""]
 
@@ -116,7 +119,7 @@ class People:
         """
         if chosen:
             return (
-                f"{self.why}: it seems to tell people apart, and values repeat. Choose from public "
+                f"{self.why}: {REPEATED[0]}. Choose from public "
                 "knowledge how many rows of one person may count (max_rows), and write "
                 "`unit: person` above. If it does not tell people apart, write "
                 "{role: identifier}."
@@ -125,7 +128,7 @@ class People:
             return f"{self.why}, so it is dropped. {ASK_ABOUT_DROPPED}"
         if self.repeats:
             return (
-                f"{self.why}: it may tell people apart too, so it is dropped. One column alone "
+                f"{self.why}: {REPEATED[1]}, so it is dropped. One column alone "
                 "can have the role of the person: choose the one that a person never changes."
             )
         return (
