@@ -182,7 +182,7 @@ def walk_table(walk: Walk) -> None:
     walk.press("Write a simulated sample to try")
     walk.at("/data")
     walk.look("table-data")
-    walk.press("Show a few raw records (PRIVATE)")
+    walk.press("Show a few raw records (CONFIDENTIAL)")
     walk.at("/data/peek")
     walk.look("table-peek")
     page.get_by_label("Name of the schema file").fill("clinic")

@@ -51,12 +51,14 @@ class Studio:
         keys: The secrets of this run.
         jobs: Long work.
         pages: The templates.
+        drafts: Bounds and values of drafts as they were made, in memory alone.
     """
 
     root: Path
     keys: Keys
     jobs: Jobs
     pages: Pages
+    drafts: dict[Path, dict[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +120,7 @@ def make_app(root: Path, port: int, keys: Keys | None = None) -> Starlette:
     """
     root = root.resolve(strict=True)
     keys = keys or Keys()
-    pages = Pages(folder=root.name or str(root), form_token=keys.form, link=link)
+    pages = Pages(root=root, folder=root.name or str(root), form_token=keys.form, link=link)
     studio = Studio(root=root, keys=keys, jobs=Jobs(root), pages=pages)
 
     def refuse(status: int, message: str, hint: str) -> Response:

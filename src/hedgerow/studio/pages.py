@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,11 @@ def _shown(value: Any) -> Any:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+def _brief(root: str, message: str) -> str:
+    """A message with paths as they are seen from the folder of the studio."""
+    return message.replace(root.rstrip(os.sep) + os.sep, "") if root else message
+
+
 class Pages:
     """The templates, with what all pages share.
 
@@ -40,6 +47,7 @@ class Pages:
         )
         self._templates.globals.update(shared)
         self._templates.filters["zipped"] = zip
+        self._templates.filters["brief"] = partial(_brief, str(shared.get("root", "")))
 
     def show(self, name: str, status: int = 200, /, **values: Any) -> HTMLResponse:
         """A page, or a part of one.

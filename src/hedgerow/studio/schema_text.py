@@ -140,6 +140,11 @@ class SchemaText:
                 found.setdefault(tuple(_below(Entries(pairs), "")), []).append(name)
         return {names[0]: tuple(names) for names in found.values()}
 
+    def domains(self) -> dict[str, tuple[str, ...]]:
+        """The bounds or values of every column that is published, however they are grouped."""
+        found = {name: _domain(settings) for name, settings in self.columns.items()}
+        return {name: one for name, one in found.items() if one}
+
     def with_key(self, key: str, node: Node | None) -> SchemaText:
         """The same with another value of a key at the top, or without it."""
         new = [] if node is None else _written(_key(key), node, "")
@@ -280,6 +285,23 @@ def _signers(node: Node | None) -> list[str]:
 def _settings(node: Node) -> dict[str, Node]:
     pairs = node.pairs if isinstance(node, Entries) else []
     return {key.value: below for key, below in pairs}
+
+
+def _domain(settings: Mapping[str, Node]) -> tuple[str, ...]:
+    """The bounds, or the values in order."""
+    bounds = [settings[key] for key in ("low", "high", "step") if key in settings]
+    if bounds:
+        return tuple(one.value for one in bounds if isinstance(one, Text))
+    lists = [settings[key] for key in ("values", "taxonomy") if key in settings]
+    return tuple(sorted(label for one in lists for label in _leaves(one)))
+
+
+def _leaves(node: Node) -> list[str]:
+    if isinstance(node, Text):
+        return [] if node.is_nothing else [node.value]
+    if isinstance(node, Items):
+        return [label for one in node.items for label in _leaves(one)]
+    return [label for key, one in node.pairs for label in _leaves(one) or [key.value]]
 
 
 def _same(one: Mapping[str, Node], other: Mapping[str, Node]) -> bool:

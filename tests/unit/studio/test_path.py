@@ -359,3 +359,51 @@ def test_data_is_not_offered_as_a_public_list(browser: Any) -> None:
         assert answer.status_code == 400 and "Jane Doe" not in answer.text
     page = browser.get("/taxonomies", params={"schema": "a/b/c/d/deep.yaml"})
     assert page.status_code == 200 and "deep.csv" not in page.text
+
+
+def test_the_sign_off_lists_what_nobody_has_changed(browser: Any, told: Any) -> None:
+    (browser.root / "clinic.yaml").unlink()
+    page = browser.finish(browser.post("/data/draft", {"data": "people.csv", "name": "clinic"}))
+    page = browser.post("/unit", TABLE | {"unit": "row", "seen": seen(page)})
+    words = told(browser.get("/check", params=TABLE))
+    assert "3 columns: bounds or values as they were read off the data" in words
+    assert "age, town, ill" in words
+    fields = {"kind-1": "numeric", "low-1": "0", "high-1": "111", "step-1": "1"}
+    page = browser.post("/columns", TABLE | fields | {"seen": seen(page)})
+    group = {"column": "town", "node": ["1", "2"], "label": "North", "action": "group"}
+    browser.post("/taxonomies", TABLE | group | {"seen": seen(page)})
+    words = told(browser.get("/check", params=TABLE))
+    assert "2 columns: bounds or values" in words and "data town, ill" in words
+    browser.client.app.state.studio.drafts.clear()  # after a new start nobody knows
+    assert "3 columns: bounds or values" in told(browser.get("/check", params=TABLE))
+
+
+@pytest.mark.parametrize("page", ["/unit", "/columns", "/taxonomies", "/budget"])
+def test_an_unsigned_draft_is_called_confidential(browser: Any, told: Any, page: str) -> None:
+    path = browser.root / "clinic.yaml"
+    assert "Public." in told(browser.get(page, params=TABLE))
+    path.write_text("draft: true\n" + path.read_text("utf-8"), encoding="utf-8")
+    words = told(browser.get(page, params=TABLE))
+    assert "Public" not in words
+    assert "CONFIDENTIAL: exact values of real people. For you alone; do not pass it on." in words
+
+
+def test_messages_name_files_as_seen_from_the_folder(browser: Any) -> None:
+    (browser.root / "broken.yaml").write_text("attributes:\n  - [\n", encoding="utf-8")
+    page = browser.get("/columns", params={"schema": "broken.yaml"})
+    assert page.status_code == 400
+    assert "broken.yaml" in page.text and str(browser.root) not in page.text
+
+
+def test_a_warning_of_the_check_is_told_once(browser: Any, told: Any) -> None:
+    rows = (browser.root / "people.csv").read_text("utf-8").replace("Dale", "Elm's")
+    (browser.root / "people.csv").write_text(rows, encoding="utf-8")
+    path = browser.root / "clinic.yaml"
+    text = path.read_text("utf-8").replace("Cask, Dale]", "Cask, Dale]\n    outside: drop")
+    path.write_text(text, encoding="utf-8")
+    page = browser.finish(browser.post("/check", TABLE))
+    job = browser.client.app.state.studio.jobs.find(page.url.params["checked"])
+    lines = [one for one in job.result["warnings"] if not one.startswith("NOT PRIVATE")]
+    assert lines
+    for line in lines:
+        assert told(page).count(line) == 1, line

@@ -37,7 +37,7 @@ def test_every_kind_of_release_has_its_pages(
         assert shown.status_code == 200, (page, told(shown))
         if page not in ("/report", "/dossier"):
             assert " style=" not in shown.text
-            assert "Public." in told(shown) or "NOT PRIVATE" in told(shown)
+            assert "Public." in told(shown) or "CONFIDENTIAL: do not pass it on" in told(shown)
 
 
 def test_releases_are_put_side_by_side(browser: Any, release: Any, told: Any) -> None:

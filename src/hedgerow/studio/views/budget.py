@@ -62,7 +62,8 @@ def show(asked: Asked) -> Response:
     from hedgerow.report.words import caution, purpose_words
 
     way = Way.of(asked, "budget")
-    schema = way.text().schema()
+    text = way.text()
+    schema = text.schema()
     method = method_of(way, schema.kind)
     delta = way.get("delta", "1e-6" if method == "supermodular" else "0")
     budget = Budget.of(way.get("epsilon", "1"), delta)
@@ -74,7 +75,7 @@ def show(asked: Asked) -> Response:
     curves = [] if result is None else curves_of(result)
     tried = {one["epsilon"] for curve in curves for one in curve.points} or EPSILONS
     return asked.show(
-        "budget", way=way, schema=schema, method=method, delta=delta,
+        "budget", way=way, text=text, schema=schema, method=method, delta=delta,
         epsilon=way.get("epsilon", "1"), epsilons=sorted(tried, key=float),
         methods={name: METHODS[name].words for name in for_data(schema.kind)},
         factor=factor(budget.epsilon), caution=caution(budget.epsilon),

@@ -1,8 +1,9 @@
-"""The sixth step: what would happen to the rows. NOT PRIVATE: for the holder of the data alone."""
+"""The sixth step: what would happen to the rows. CONFIDENTIAL: for the holder of the data alone."""
 
 from __future__ import annotations
 
 import datetime
+import html
 from typing import Any
 
 from markupsafe import Markup
@@ -11,6 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from hedgerow.errors import UsageError
 from hedgerow.studio.app import Asked, go
 from hedgerow.studio.jobs import command_text
+from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Way
 
 __all__ = ["run", "show", "sign"]
@@ -21,14 +23,16 @@ def show(asked: Asked) -> Response:
     way = Way.of(asked, "check")
     text = way.text()
     schema = text.schema()
-    result, prepared = None, None
+    result, prepared, warnings = None, None, list[str]()
     if asked.get("checked"):
         job = asked.studio.jobs.find(asked.get("checked"))
         if job.step == "check" and job.state == "done":
             result = job.result
             prepared = _prepared(result.get("preparation"))
+            warnings = _others(result, prepared)
     return asked.show(
         "check", way=way, text=text, schema=schema, result=result, prepared=prepared,
+        warnings=warnings, **_unchanged(asked, text),
         command=command_text(_command(way)) if way.get("data") else "",
     )  # fmt: skip
 
@@ -60,6 +64,26 @@ def sign(asked: Asked) -> Response:
 
 def _command(way: Way) -> list[str]:
     return ["check", way.argument("schema"), "--data", way.argument("data")]
+
+
+def _others(result: Any, prepared: Markup | None) -> list[str]:
+    """The warnings of a check that its summary does not say, each once."""
+    said = html.unescape(str(prepared or ""))
+    lines = dict.fromkeys(result.get("warnings") or [])
+    return [one for one in lines if not one.startswith("NOT PRIVATE") and one not in said]
+
+
+def _unchanged(asked: Asked, text: SchemaText) -> dict[str, Any]:
+    """What `hedgerow init` asks at its end: who confirms it, and what nobody has changed.
+
+    Where the studio has not seen the draft as it was made, everything counts as unchanged.
+    """
+    from hedgerow.table.drafting.words import sign
+
+    drafted = asked.studio.drafts.get(text.path)
+    domains = text.domains()
+    kept = [name for name, one in domains.items() if drafted is None or drafted.get(name) == one]
+    return {"question": sign(len(kept)), "kept": kept}
 
 
 def _prepared(found: Any) -> Markup | None:

@@ -98,7 +98,7 @@ def _first_batch(path: Path) -> tuple[list[str], Any]:
 
 
 def _records(path: Path) -> list[list[str]]:
-    """The first few records as they are: PRIVATE."""
+    """The first few records as they are: CONFIDENTIAL."""
     if _is_items(path):
         import gzip
 

@@ -17,6 +17,8 @@ def show(asked: Asked) -> Response:
     """Is each row a person, or can a person have several?"""
     way = Way.of(asked, "unit")
     text = way.text()
+    if text.is_draft and not text.has_unit:  # nobody has changed it yet: no command reads it
+        asked.studio.drafts[text.path] = text.domains()
     return asked.show(
         "unit", way=way, text=text, person=_person(text), is_items=_is_items(text),
         repeated=repeated(text),
