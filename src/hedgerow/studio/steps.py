@@ -24,7 +24,8 @@ STEPS: dict[str, str] = {
 }
 """The page of each step, and what it is called."""
 
-_KEPT = ("data", "schema", "epsilon", "delta", "method", "rows", "release")
+_WRITTEN = ("header_row", "delimiter", "encoding", "sheet", "trust_header")  # about the file
+_KEPT = ("data", "schema", "epsilon", "delta", "method", "rows", "release", *_WRITTEN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +76,11 @@ class Way:
     def argument(self, name: str) -> str:
         """How a command names the same."""
         return argument(self.root, self.path(name))
+
+    def options(self, *names: str) -> list[str]:
+        """What was said about how the file is written, as options of a command."""
+        return [f"--{name.replace('_', '-')}={self.chosen[name]}"
+                for name in names if name in self.chosen]  # fmt: skip
 
     def to(self, page: str, **more: str) -> str:
         """The address of another page with what was chosen."""

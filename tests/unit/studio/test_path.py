@@ -407,3 +407,28 @@ def test_a_warning_of_the_check_is_told_once(browser: Any, told: Any) -> None:
     assert lines
     for line in lines:
         assert told(page).count(line) == 1, line
+
+
+def test_a_file_with_a_title_above_its_names(browser: Any, told: Any) -> None:
+    rows = (browser.root / "people.csv").read_text("utf-8").replace(",", ";")
+    rows = rows.replace("Dale", "Dälë")
+    (browser.root / "titled.csv").write_bytes(f"Clinic, visits 2025\n\n{rows}".encode("cp1252"))
+    at = {"data": "titled.csv"}
+    page = browser.get("/data", params=at)
+    assert page.status_code == 400 and "Line of the column names" in told(page)
+    at |= {"header_row": "3", "delimiter": ";", "encoding": "cp1252"}
+    page = browser.get("/data", params=at)
+    assert page.status_code == 200 and "town categories" in told(page), told(page)
+    assert "--header-row=3" in told(page)
+    assert "Bramble" in browser.post("/data/peek", at).text
+    page = browser.finish(browser.post("/data/draft", at | {"name": "titled"}))
+    assert page.url.path == "/unit", told(page)
+    text = (browser.root / "titled.yaml").read_text("utf-8")
+    assert yaml.safe_load(text)["file"] == {"encoding": "cp1252", "header_row": 3}
+    at |= {"schema": "titled.yaml"}
+    browser.post("/unit", at | {"unit": "row", "seen": seen(page)})
+    page = browser.finish(browser.post("/check", at))
+    assert "Of 400 rows 400 are counted" in told(page), told(page)
+    for fault in ({"header_row": "x"}, {"header_row": "0"}, {"encoding": "ebcdic"}):
+        page = browser.get("/data", params=at | fault)
+        assert page.status_code == 400 and "Line of the column names" in told(page)

@@ -63,7 +63,8 @@ def sign(asked: Asked) -> Response:
 
 
 def _command(way: Way) -> list[str]:
-    return ["check", way.argument("schema"), "--data", way.argument("data")]
+    given = ["check", way.argument("schema"), "--data", way.argument("data")]
+    return given + way.options("delimiter")
 
 
 def _others(result: Any, prepared: Markup | None) -> list[str]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from itertools import islice
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
+from hedgerow.errors import DataError, UsageError
 from hedgerow.studio.app import Asked, go
 from hedgerow.studio.folder import argument, fresh, look
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.steps import Way
 
+if TYPE_CHECKING:
+    from hedgerow.schema.written import Layout
+
 __all__ = ["draft", "look_at", "peek"]
 
 _FIRST = 5  # records that a person can ask to see
+_DELIMITERS = {",": "comma", ";": "semicolon", "tab": "tab", "|": "vertical bar"}
 _NAMES = {"numeric": "numbers or dates", "categorical": "categories", "boolean": "yes or no"}
 
 
@@ -26,8 +30,7 @@ def look_at(asked: Asked) -> Response:
 
 def peek(asked: Asked) -> Response:
     """The same with a few raw records, because somebody asked for them."""
-    path = Way.of(asked, "data").path("data")
-    return _page(asked, _records(path))
+    return _page(asked, _records(Way.of(asked, "data")))
 
 
 def draft(asked: Asked) -> Response:
@@ -35,11 +38,8 @@ def draft(asked: Asked) -> Response:
     way = Way.of(asked, "data")
     root = way.root
     out = fresh(root, asked.get("name"), ".yaml")
-    arguments = ["init", way.argument("data"), "--out", argument(root, out)]
-    if asked.get("trust_header"):
-        arguments.append("--trust-header")
     job = asked.studio.jobs.start(
-        arguments,
+        _command(way, argument(root, out)),
         step="data",
         title="Drafting a schema",
         then=way.to("unit", schema=out.name),
@@ -48,38 +48,81 @@ def draft(asked: Asked) -> Response:
     return go("/job", job=job.name)
 
 
+def _command(way: Way, out: str) -> list[str]:
+    trust = ["--trust-header"] if way.get("trust_header") else []
+    written = way.options("header_row", "delimiter", "encoding", "sheet")
+    return ["init", way.argument("data"), "--out", out, *written, *trust]
+
+
 def _page(asked: Asked, records: list[list[str]]) -> Response:
+    """The page; where the file cannot be read, it asks how the file is written."""
+    from typing import get_args
+
+    from hedgerow.schema.written import Encoding
+
     way = Way.of(asked, "data")
     path, found = way.path("data"), look(way.root)
-    names, kinds = _columns(path)
+    names, kinds, error = list[str](), list[str](), None
+    try:
+        names, kinds = _columns(way)
+    except (DataError, UsageError) as fault:
+        error = fault
     out = path.name.split(".")[0] + "-schema.yaml"
-    command = command_text(["init", way.argument("data"), "--out", out])
     return asked.show(
-        "data", way=way, names=names, kinds=kinds, records=records, schemas=found.schemas,
-        size=path.stat().st_size, out=out, command=command,
+        "data", 200 if error is None else 400, way=way, names=names, kinds=kinds, records=records,
+        schemas=found.schemas, out=out, command=command_text(_command(way, out)), error=error,
+        encodings=get_args(Encoding), delimiters=_DELIMITERS,
     )  # fmt: skip
 
 
-def _is_items(path: Path) -> bool:
+def _layout(way: Way) -> tuple[str | None, Layout]:
+    """What stands between values, and how the file is written otherwise.
+
+    Raises:
+        UsageError: If the line of the names is not a number.
+    """
+    from typing import get_args
+
+    from hedgerow.schema.written import Encoding, Layout
+
+    row, encoding = way.get("header_row", "1"), way.get("encoding", "utf-8")
+    if not (row.isascii() and row.isdigit() and int(row[:9]) > 0):
+        raise UsageError(
+            "the line of the column names is not a number.", hint="Lines are counted from 1."
+        )
+    if encoding not in get_args(Encoding):
+        raise UsageError("this encoding is not known.", hint="Choose one from the list.")
+    between = way.get("delimiter")
+    chosen: Any = encoding if way.get("encoding") else None
+    return "\t" if between == "tab" else between or None, Layout(
+        encoding=chosen,
+        header_row=int(row) if way.get("header_row") else None,
+        sheet=way.get("sheet") or None,
+    )
+
+
+def _is_items(way: Way) -> bool:
+    from hedgerow.schema.written import PLAIN
     from hedgerow.table.drafting.draft_items import looks_like_transactions
 
-    return looks_like_transactions(path)
+    return _layout(way) == (None, PLAIN) and looks_like_transactions(way.path("data"))
 
 
-def _columns(path: Path) -> tuple[list[str], list[str]]:
+def _columns(way: Way) -> tuple[list[str], list[str]]:
     """The names of the columns, and what the first rows make them look like; no values.
 
     Raises:
         DataError: If the names look like somebody's record.
     """
-    if _is_items(path):
+    if _is_items(way):
         return [], []
     from hedgerow.table.drafting.guess import guess_column
     from hedgerow.table.header import check_header
 
-    names, batch = _first_batch(path)
+    names, batch = _first_batch(way)
     parts: list[list[Any]] = [[] if batch is None else [batch.column(n)] for n in range(len(names))]
-    check_header(names, parts, path.name)
+    if not way.get("trust_header"):
+        check_header(names, parts, way.path("data").name)
     kinds = []
     for name, part in zip(names, parts, strict=True):
         guess = guess_column(name, part)
@@ -88,24 +131,28 @@ def _columns(path: Path) -> tuple[list[str], list[str]]:
     return names, kinds
 
 
-def _first_batch(path: Path) -> tuple[list[str], Any]:
+def _first_batch(way: Way) -> tuple[list[str], Any]:
     from hedgerow.table.frames import split_text
     from hedgerow.table.readers import open_source
 
-    opened = open_source(path, split=split_text(" "))
+    delimiter, written = _layout(way)
+    opened = open_source(
+        way.path("data"), delimiter=delimiter, written=written, split=split_text(" ")
+    )
     names = list(opened.names)
     return names, next(iter(opened.batches(range(len(names)))), None)
 
 
-def _records(path: Path) -> list[list[str]]:
+def _records(way: Way) -> list[list[str]]:
     """The first few records as they are: CONFIDENTIAL."""
-    if _is_items(path):
+    if _is_items(way):
         import gzip
 
+        path = way.path("data")
         opener: Any = gzip.open if path.name.endswith(".gz") else open
         with opener(path, "rt", encoding="utf-8", errors="replace") as file:
             return [[line.rstrip("\n")] for line in islice(file, _FIRST)]
-    names, batch = _first_batch(path)
+    names, batch = _first_batch(way)
     if batch is None:
         return []
     rows = batch.slice(0, _FIRST)

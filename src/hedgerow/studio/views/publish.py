@@ -67,6 +67,7 @@ def run(asked: Asked) -> Response:
 
 def _command(asked: Asked, way: Way, method: str, out: str) -> list[str]:
     found = ["publish", way.argument("data"), "--schema", way.argument("schema")]
+    found += way.options("delimiter")  # the schema says the rest about the file
     found += ["--method", method, f"--epsilon={way.get('epsilon', '1')}"]
     found += [f"--delta={way.get('delta')}"] if way.get("delta", "0") != "0" else []
     found += ["--out", out]
