@@ -325,6 +325,7 @@ def test_rows_of_people_that_repeat_are_taken_for_people_only_by_a_tick(
     assert refused.status_code == 400 and "patient" in told(refused)
     page = browser.post("/unit", fields | {"each_row": "yes"})
     assert page.url.path == "/columns", told(page)
+    assert "on the page Unit" in told(page) and "role:" not in told(page)
     sign = {"seen": seen(page), "public": "yes", "reviewer": "A. Steward"}
     assert "Go on to publish" in told(browser.post("/check/sign", at | sign))
     assert "people seem to have several rows" in told(browser.get("/publish", params=at))

@@ -20,6 +20,12 @@ __all__ = ["Shown", "save", "show"]
 _NUMBERS = ("low", "high", "step")
 _ALIKE = 4  # so many columns that are alike are asked about once
 _RULES = ("missing", "outside")
+_IN_THE_FORM = {  # what a draft tells somebody to write, and what the form has for it
+    "drop it by {role: identifier}": "choose that it is left out",
+    "write {role: identifier}": "choose that it is left out",
+    "write {role: person, max_rows: 3} with a cap of your choice": "say so on the page Unit",
+    "may count (max_rows), and write `unit: person` above": "may count, on the page Unit",
+}
 _OF_ITEMS = ("max_items", "fan_out", "foreign", "empty", "separator")
 
 
@@ -108,11 +114,14 @@ def _shown(text: SchemaText, name: str) -> Shown:
     settings = text.columns[name]
     role, kind = _text(settings.get("role")), _text(settings.get("type"))
     fields = {key: _text(settings.get(key)) for key in (*_NUMBERS, *_RULES)}
+    reason = text.reason(name)
+    for written, chosen in _IN_THE_FORM.items():
+        reason = reason.replace(written, chosen)
     whole = not {"values", "taxonomy", "recode"} & settings.keys()
     return Shown(
         name=name,
         kind=role if role in ("identifier", "person") else kind,
-        reason=text.reason(name),
+        reason=reason,
         fields=fields,
         values="" if whole else _listed(settings.get("values")),
         is_class=role == "class",
