@@ -95,7 +95,7 @@ def kernel(
         ...     for place in range(1, len(numbers)):
         ...         found = max(found, numbers[place])
         ...     return found
-        >>> largest(np.array([3, 1, 4]))
+        >>> largest.plain(np.array([3, 1, 4]))
         4
     """
     return lambda function: Kernel(function, steps, small)
