@@ -12,6 +12,7 @@ within 64 bits, where both forms agree.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import update_wrapper
 from types import FunctionType
@@ -19,13 +20,20 @@ from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-__all__ = ["NEVER", "Kernel", "kernel"]
+__all__ = ["NEVER", "Kernel", "cores", "kernel"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 NEVER = 1 << 62
 """So many steps are not taken in Python."""
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return max(1, os.cpu_count() or 1)
 
 
 class Kernel(Generic[P, R]):

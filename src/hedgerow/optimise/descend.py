@@ -13,7 +13,6 @@ out among the cores.
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bytes, Floats, Ints, Small, Words
-from hedgerow.compiled import kernel
+from hedgerow.compiled import cores, kernel
 from hedgerow.optimise.exact import Solutions
 from hedgerow.optimise.hierarchy import Forest
 from hedgerow.optimise.model import Aim, Worth
@@ -51,7 +50,7 @@ def descend(
     bit, bits = _bits(forest, side, ranks)
     height = int(forest.heights().max()) + 1
     risk = aim.risk
-    threads = _cores()
+    threads = cores()
     block = min(_BLOCK, max(1, -(-records // threads)))
 
     def some(begin: int) -> None:
@@ -93,12 +92,6 @@ def _narrow(ranks: NDArray[np.integer]) -> NDArray[np.integer]:
     """Ranks in as few bytes as kernels are compiled for: rows are read again and again."""
     kind = np.uint16 if int(ranks.max(initial=0)) < 1 << 16 else np.int32
     return np.ascontiguousarray(ranks, kind)
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return max(1, os.cpu_count() or 1)
 
 
 def _bits(forest: Forest, side: Side, ranks: NDArray[np.integer]) -> tuple[Ints, Words]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from hedgerow.counting.threads import cores
+from hedgerow.compiled import cores
 from hedgerow.errors import DataError, HedgerowError, UsageError
 
 __all__ = ["WORKER_SETTINGS", "check_workers", "connected", "explained", "reachable"]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints, Small
+from hedgerow.compiled import cores
 from hedgerow.counting.item_engine import Expansion, Masks
 from hedgerow.counting.item_memory import (
     child_bounds,
@@ -27,7 +28,7 @@ from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.scratch import Shelf, Spare, check_folder
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, shared_out
-from hedgerow.counting.threads import Crew, cores
+from hedgerow.counting.threads import Crew
 from hedgerow.schema import Schema
 from hedgerow.table import Transactions, read_records
 from hedgerow.table.source import Progress, silent

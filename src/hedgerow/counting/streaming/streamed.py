@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Ints, Small
+from hedgerow.compiled import cores
 from hedgerow.counting.engine import Domain, Histograms, Split
 from hedgerow.counting.layout import Bytes, Layout
 from hedgerow.counting.people import PersonCap
@@ -23,7 +24,7 @@ from hedgerow.counting.streaming.chunks import Chunks, Memory
 from hedgerow.counting.streaming.scratch import check_folder
 from hedgerow.counting.sums import RowSums
 from hedgerow.counting.tallies import histogram_questions
-from hedgerow.counting.threads import Crew, cores
+from hedgerow.counting.threads import Crew
 from hedgerow.schema import Schema
 from hedgerow.table import RowStream, Table
 from hedgerow.table.person import id_digests, new_key, row_hash
