@@ -188,9 +188,9 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "portion = max(1, (_MEAN << precision) ^ max(high, 1))",
     ): "It decides how trials are cut into portions, and any portions have one law.",
     (
-        "publish/diffpart.py",
-        "table = np.asarray(leaves, dtype=np.int64).reshape(-1, 3)",
-        "table = np.asarray(leaves, dtype=np.int64).reshape(~1, 3)",
+        "publish/steps/partition_tree.py",
+        "found = np.asarray(leaves, dtype=np.int64).reshape(-1, 3)",
+        "found = np.asarray(leaves, dtype=np.int64).reshape(~1, 3)",
     ): "numpy takes any negative length for the one that follows from the others.",
     (
         "privacy/sampler_kernels.py",
@@ -213,7 +213,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "middle = (edges + np.minimum(upper, 3 * edges)) / 2",
     ): "No bin reaches twice its lower end.",
     (
-        "publish/diffpart.py",
+        "publish/steps/partition_tree.py",
         "kept[partition, int(mask)] = (on_others, 0, 0)",
         "kept[partition, int(mask)] = (on_others, -1, 0)",
     ): "Only leaves have a value.",

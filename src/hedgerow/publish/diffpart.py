@@ -38,7 +38,7 @@ data (P6, P7), and loses nothing: what a partition holds beside its sub-partitio
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -74,8 +74,8 @@ from hedgerow.publish.publisher import (
     check_count,
     no_progress,
 )
-from hedgerow.publish.steps.cuts_of_items import GrowingCuts, Numbering
 from hedgerow.publish.steps.measure import measured
+from hedgerow.publish.steps.partition_tree import grow_by_gate, grow_by_thresholds
 from hedgerow.schema import Items, Schema
 from hedgerow.schema.items import WEIGHT
 from hedgerow.schema.taxonomies.item_tree import ItemTree
@@ -237,7 +237,9 @@ class DiffPart(Publisher):
         curator = Curator(Ledger(plan.budgets.parts), sampler)
         if kind == "paper":
             curator.ledger.allow(plan.allowances)
-            return self._paper(engine, items, plan, curator, progress)
+            outcome = self._paper(engine, items, plan, curator)
+            progress(1.0)
+            return outcome
         curator.ledger.allow(plan.allowances[:1])
         # size
         edges = size_edges(items.max_items or items.size)
@@ -315,79 +317,29 @@ class DiffPart(Publisher):
         rows: int,
     ) -> Itemsets:
         """Expands whatever passes the gate, then counts what every partition still holds."""
-        cuts = GrowingCuts(ItemTree.of(items))
-        gate = curator.open_gate("gate", 1 + int(cuts.tree.children.max()))
-        level, depth = cuts.open([0]), 0
-        while level:
-            children = []
-            for partition, numbering, exact in _expanded(cuts, engine, curator, level):
-                number = numbering.leaf_sets + numbering.other_sets
-                passed = curator.pass_gate("gate", gate, exact.map(numbering.all), number, depth)
-                masks = np.sort(numbering.mask(passed + 1))
-                children += [(partition, mask) for mask in masks.tolist()]
-            level = _keep(cuts, engine, level, children[: self.max_partitions - len(cuts.cuts)])
-            depth += 1
+        cuts = grow_by_gate(engine, ItemTree.of(items), curator, self.max_partitions)
         partitions = np.arange(len(cuts.cuts))
         counts = engine.counts(partitions).map(lambda column: column[:, 0])
         found.append(_counted(curator, "leaf", "node", partitions, counts))
         return cuts.partition()
 
-    def _paper(
-        self, engine: ItemEngine, items: Items, plan: Plan, curator: Curator, progress: Progress
-    ) -> Outcome:
-        """Algorithm 1: one half of epsilon guides the growth, the rest is for the leaves."""
-        ledger, unit = curator.ledger, plan.budgets.parts[0].unit
-        cuts = GrowingCuts(ItemTree.of(items))
-        account = [0]  # of each partition
-        leaves: list[tuple[int, int, int]] = []  # partitions, their noisy counts and the price
-        level, depth = cuts.open([0]), 0
-        while level:
-            # records of leaves and records of other sub-partitions pay for different things
-            both = np.repeat(np.asarray([account[p] for p in level], dtype=np.int64), 2)
-            opened = ledger.open(both)
-            kept: dict[tuple[int, int], tuple[int, int, int]] = {}
-            for partition, numbering, exact in _expanded(cuts, engine, curator, level):
-                on_leaves, on_others = opened, opened + 1
-                opened += 2
-                left = int(ledger.left("epsilon", np.asarray([on_leaves]))[0])
-                if numbering.leaf_sets:
-                    bar = math.sqrt(2) * self.c1 / float(left * unit)
-                    number, values, units = curator.sparse(
-                        "leaf", exact.map(numbering.leaves), numbering.leaf_sets, _whole(bar),
-                        depth, on_leaves,
-                    )  # fmt: skip
-                    for mask, value in zip(numbering.mask(number + 1), values, strict=True):
-                        kept[partition, int(mask)] = (on_leaves, int(value), units)
-                if numbering.other_sets:
-                    alpha = (left - UNITS // 2) // cuts.inner_nodes(partition)
-                    bar = math.sqrt(2) * self.c2 * cuts.height(partition) / float(alpha * unit)
-                    number = curator.mark(
-                        "test", exact.map(numbering.others), numbering.other_sets, _whole(bar),
-                        depth, on_others, alpha,
-                    )  # fmt: skip
-                    for mask in numbering.mask(number + numbering.leaf_sets + 1):
-                        kept[partition, int(mask)] = (on_others, 0, 0)
-            children = sorted(kept)[: self.max_partitions - len(cuts.cuts)]
-            account += [kept[child][0] for child in children]
-            for place, child in enumerate(children, start=len(cuts.cuts)):
-                _, value, units = kept[child]
-                if units:
-                    leaves.append((place, value, units))
-            level, depth = _keep(cuts, engine, level, children), depth + 1
-        if len(cuts.tree) == 1:  # a universe of one item: all records are alike
+    def _paper(self, engine: ItemEngine, items: Items, plan: Plan, curator: Curator) -> Outcome:
+        """Algorithm 1, whose leaves are counted as they are found."""
+        tree = ItemTree.of(items)
+        cuts, account, leaves = grow_by_thresholds(
+            engine, tree, curator, self.max_partitions, c1=self.c1, c2=self.c2
+        )
+        if len(tree) == 1:  # a universe of one item: all records are alike
             found = _counted(curator, "leaf", "node", _ROOT, engine.counts(_ROOT).map(np.ravel))
         else:
-            table = np.asarray(leaves, dtype=np.int64).reshape(-1, 3)
-            drawn = (table[:, 0], table[:, 1:2], table[:, 2])
+            drawn = (leaves[:, 0], leaves[:, 1:2], leaves[:, 2])
             found = measured(curator, "leaf", "node", [drawn])
-        published = np.asarray(account, dtype=np.int64)[found.where]
-        progress(1.0)
         return Outcome(
             plan=plan,
             partition=cuts.partition(),
             measurements=(found,),
-            ledger=ledger,
-            published=published,
+            ledger=curator.ledger,
+            published=account[found.where],
         )
 
     def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
@@ -465,11 +417,6 @@ def _weighed(
     return _counted(curator, purpose, "stratum", np.arange(number), exact, WEIGHT * cap)
 
 
-def _whole(bar: float) -> int:
-    """A threshold for whole numbers, 1 at least: an empty sub-partition never passes unnoised."""
-    return max(1, math.ceil(bar))
-
-
 def _counted(
     curator: Curator,
     purpose: str,
@@ -486,26 +433,3 @@ def _counted(
     return measured(
         curator, purpose, at, [(where, noisy[0][:, None], price)], max_contribution=max_contribution
     )
-
-
-def _expanded(
-    cuts: GrowingCuts, engine: ItemEngine, curator: Curator, level: list[int]
-) -> Iterator[tuple[int, Numbering, Sealed[tuple[Ints, Ints]]]]:
-    """Expands the partitions of a level, each with its sub-partitions that hold records."""
-    cuts.choose(curator, level)
-    masks = engine.expand(cuts.expansion(level))
-    for place, partition in enumerate(level):
-        exact = masks.map(lambda found, place=place: found.of(place))  # type: ignore[misc]
-        yield partition, cuts.numbering(partition), exact
-
-
-def _keep(
-    cuts: GrowingCuts, engine: ItemEngine, level: list[int], children: list[tuple[int, int]]
-) -> list[int]:
-    """Makes partitions of sub-partitions, and returns those that can be expanded."""
-    first = len(cuts.cuts)
-    place_of = {partition: place for place, partition in enumerate(level)}
-    places = np.asarray([place_of[partition] for partition, _ in children], dtype=np.int64)
-    masks = np.asarray([mask for _, mask in children], dtype=np.int64)
-    engine.keep(places, masks, first)
-    return cuts.open([cuts.add(partition, mask) for partition, mask in children])
