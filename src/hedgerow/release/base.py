@@ -8,7 +8,6 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, Unpack
 
 import numpy as np
@@ -19,6 +18,7 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import HedgerowError, LedgerWarning, UsageError
 from hedgerow.estimate.answers import Answers, read_many
 from hedgerow.measured.generalized import check_names
+from hedgerow.release.description import Description
 from hedgerow.release.files import Content, read_manifest, write_folder
 from hedgerow.release.histogram import Spread, spreads
 from hedgerow.release.histogram import bins as usual_bins
@@ -33,7 +33,7 @@ from hedgerow.release.tabulate import (
     divisions_of,
     tabulated,
 )
-from hedgerow.schema import Categorical, Query, Schema
+from hedgerow.schema import Query, Schema
 from hedgerow.store.frames import Frame, Framed, as_kind
 
 if TYPE_CHECKING:
@@ -41,13 +41,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Booking",
-    "Description",
     "Questions",
     "Release",
-    "example_of",
-    "noisy_counts",
     "note_saved",
-    "protected_rows",
 ]
 
 
@@ -81,79 +77,6 @@ def note_saved(booking: Booking | None, path: str | os.PathLike[str]) -> None:
             LedgerWarning,
             stacklevel=3,
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Description:
-    """A release in words, all of them public.
-
-    Args:
-        parts: What it is made of, as a name for programs.
-        part: One of these, for people.
-        number: How many there are.
-        summary: What it holds, as a sentence or two.
-        largest: What to show first.
-        protected: Who is hidden: the unit of protection.
-        suppressed: What is not published and why, as sentences; None if everything is.
-        people: What its counts are of.
-        counts: How the published counts come about, as sentences.
-        processed: What is computed from them, as a sentence.
-        record: What one of the records is called that are drawn from it.
-        example: A query that it understands, in quotes.
-    """
-
-    parts: Literal["regions", "items", "itemsets", "rows"]
-    part: str
-    number: int
-    summary: str
-    largest: str
-    protected: str
-    suppressed: str | None
-    people: str
-    counts: str = ""
-    processed: str = (
-        "Noisy counts are made consistent and rounded; intervals and synthetic rows follow from "
-        "them."
-    )
-    record: str = "row"
-    example: str
-
-
-def protected_rows(schema: Schema) -> str:
-    """The unit of protection of a table, in words."""
-    if schema.person is None:
-        return "any one row (one row is one person)"
-    rows = schema.person.max_rows
-    return f"any one person (with at most {rows} row{'' if rows == 1 else 's'})"
-
-
-def example_of(schema: Schema) -> str:
-    """A query about the first attribute that any release of a table understands, quoted.
-
-    Example:
-        >>> example_of(Schema.from_dict({"name": "s", "unit": "row", "attributes": {
-        ...     "age": {"type": "numeric", "low": 0, "high": 99}}}))
-        "'age in [0, 49]'"
-    """
-    first = schema.attributes[0]
-    end = 1 if isinstance(first, Categorical) else max(1, first.grid // 2)
-    return quote(Query(((0, ((0.0, float(end)),)),)).text(schema))
-
-
-def noisy_counts(guarantee: Mapping[str, object]) -> str:
-    """How counts of all regions or itemsets come about, in words.
-
-    Example:
-        >>> noisy_counts({"accounting": "pure"})[:50]
-        'Every published count has discrete Laplace noise; '
-    """
-    noise = "discrete Laplace noise"
-    if guarantee.get("accounting") == "zcdp":
-        noise = "discrete Gaussian or discrete Laplace noise"
-    return (
-        f"Every published count has {noise}; no floating-point number comes between an exact count "
-        "and what is drawn."
-    )
 
 
 Questions = str | Query | Mapping[str, object] | Iterable[object]

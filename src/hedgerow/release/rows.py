@@ -28,14 +28,8 @@ from hedgerow.measured.conversion import exact
 from hedgerow.measured.generalized import csv_blocks, dictionary
 from hedgerow.measured.partition import Parts
 from hedgerow.optimise.hierarchy import generalised_attributes
-from hedgerow.release.base import (
-    Description,
-    Questions,
-    Release,
-    example_of,
-    noisy_counts,
-    protected_rows,
-)
+from hedgerow.release.base import Questions, Release
+from hedgerow.release.description import Description, example_of, noisy_counts, protected_rows
 from hedgerow.release.files import Content, check_file, read_table
 from hedgerow.release.manifest import MANIFEST, Document
 from hedgerow.schema import Attribute

@@ -41,7 +41,8 @@ from hedgerow.measured.generalized import (
 )
 from hedgerow.measured.marginals import Marginals
 from hedgerow.measured.partition import GridPartition, Partition
-from hedgerow.release.base import Description, Questions, example_of, noisy_counts, protected_rows
+from hedgerow.release.base import Questions
+from hedgerow.release.description import Description, example_of, noisy_counts, protected_rows
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import bands
 from hedgerow.release.measured import MeasuredRelease

@@ -22,7 +22,8 @@ from hedgerow.estimate.itemsets.model import ItemsetModel, model_of
 from hedgerow.estimate.itemsets.rows import rows_table
 from hedgerow.estimate.synthesize import check_whole
 from hedgerow.measured.itemsets import MOST_STRATA, CoreCells, Itemsets
-from hedgerow.release.base import Description, Questions, noisy_counts
+from hedgerow.release.base import Questions
+from hedgerow.release.description import Description, noisy_counts
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import Spread, item_spread
 from hedgerow.release.measured import MeasuredRelease
