@@ -63,6 +63,15 @@ ENGINES: dict[str, Callable[[Table], Engine]] = {
     "dask": on_cluster,
 }
 
+
+def looks(number: int) -> Any:
+    """So many examples for each engine, a fifth of them on a cluster, which is a hundred times as
+    slow; `make audit` tries as many there, too."""
+    here = [(name, number) for name in ENGINES if name != "dask"]
+    there = [("dask", number // 5), pytest.param("dask", number, marks=pytest.mark.long)]
+    return pytest.mark.parametrize(("name", "looks"), [*here, *there])
+
+
 OPEN: list[Any] = []
 
 
@@ -169,117 +178,125 @@ class Brute:
             self.hi.append([*self.hi[node][:a], hi, *self.hi[node][a + 1 :]])
 
 
-@pytest.mark.parametrize("name", ENGINES)
-@given(data=st.data())
-@settings(max_examples=40, deadline=None, derandomize=True)
-def test_an_engine_equals_brute_force(name: str, data: st.DataObject) -> None:
-    table = data.draw(tables())
-    before = table.codes.copy()
-    engine, brute = made(name, table), Brute(table)
-    attributes = len(brute.attributes)
-    nodes = [0]
-    levels = data.draw(st.integers(1, 4))
-    for level in range(levels):
-        # histograms of all nodes, of some attributes
-        wanted = np.array(data.draw(st.lists(
-            st.booleans(), min_size=len(nodes) * attributes, max_size=len(nodes) * attributes,
-        ))).reshape(len(nodes), attributes)  # fmt: skip
-        lo, hi = (
-            np.array([side[n] for n in nodes], dtype=np.int32) for side in (brute.lo, brute.hi)
-        )
-        asked = 0
-        for batch, content in engine.histograms(np.array(nodes), lo, hi, wanted):
-            assert batch.start == asked  # in order, without gaps
-            asked = batch.stop
-            found = opened(content)
-            for i in range(batch.start, batch.stop):
-                for a in range(attributes):
-                    segment = (i - batch.start) * attributes + a
-                    entries = slice(found.start[segment], found.start[segment + 1])
-                    listed = list(zip(
-                        found.code[entries].tolist(), found.counts[entries].tolist(), strict=True,
-                    ))  # fmt: skip
-                    assert listed == (brute.histogram(nodes[i], a) if wanted[i, a] else [])
-        assert asked == len(nodes)
-        # split some of the nodes
-        choices = [
-            (node, a, edges) for node in nodes for a in range(attributes)
-            for edges in brute.ways(node, a)
-        ]  # fmt: skip
-        picked = {}
-        for node, a, edges in data.draw(st.permutations(choices))[:6]:
-            picked[node] = (a, edges)
-        if not picked:
-            break
-        splitting = sorted(picked)
-        first_child = len(brute.lo)
-        for node in splitting:
-            brute.split(node, *picked[node])
-        edges = [picked[node][1] for node in splitting]
-        engine.split(
-            Split(
-                nodes=np.array(splitting),
-                attribute=np.array([picked[node][0] for node in splitting]),
-                edge_start=np.cumsum([0, *map(len, edges)]),
-                edges=np.array(sum(edges, []), dtype=np.int32),
-                first_child=first_child,
-                final=level == levels - 1,
+@looks(40)
+def test_an_engine_equals_brute_force(name: str, looks: int) -> None:
+    @given(data=st.data())
+    @settings(max_examples=looks, deadline=None, derandomize=True)
+    def equal(data: st.DataObject) -> None:
+        table = data.draw(tables())
+        before = table.codes.copy()
+        engine, brute = made(name, table), Brute(table)
+        attributes = len(brute.attributes)
+        nodes = [0]
+        levels = data.draw(st.integers(1, 4))
+        for level in range(levels):
+            # histograms of all nodes, of some attributes
+            wanted = np.array(data.draw(st.lists(
+                st.booleans(), min_size=len(nodes) * attributes, max_size=len(nodes) * attributes,
+            ))).reshape(len(nodes), attributes)  # fmt: skip
+            lo, hi = (
+                np.array([side[n] for n in nodes], dtype=np.int32) for side in (brute.lo, brute.hi)
             )
-        )
-        nodes = list(range(first_child, len(brute.lo)))
-        assert opened(engine.class_counts(np.array(nodes))).tolist() == [
-            brute.counts(node) for node in nodes
+            asked = 0
+            for batch, content in engine.histograms(np.array(nodes), lo, hi, wanted):
+                assert batch.start == asked  # in order, without gaps
+                asked = batch.stop
+                found = opened(content)
+                for i in range(batch.start, batch.stop):
+                    for a in range(attributes):
+                        segment = (i - batch.start) * attributes + a
+                        entries = slice(found.start[segment], found.start[segment + 1])
+                        codes, counts = found.code[entries], found.counts[entries]
+                        listed = list(zip(codes.tolist(), counts.tolist(), strict=True))
+                        assert listed == (brute.histogram(nodes[i], a) if wanted[i, a] else [])
+            assert asked == len(nodes)
+            # split some of the nodes
+            choices = [
+                (node, a, edges) for node in nodes for a in range(attributes)
+                for edges in brute.ways(node, a)
+            ]  # fmt: skip
+            picked = {}
+            for node, a, edges in data.draw(st.permutations(choices))[:6]:
+                picked[node] = (a, edges)
+            if not picked:
+                break
+            splitting = sorted(picked)
+            first_child = len(brute.lo)
+            for node in splitting:
+                brute.split(node, *picked[node])
+            edges = [picked[node][1] for node in splitting]
+            engine.split(
+                Split(
+                    nodes=np.array(splitting),
+                    attribute=np.array([picked[node][0] for node in splitting]),
+                    edge_start=np.cumsum([0, *map(len, edges)]),
+                    edges=np.array(sum(edges, []), dtype=np.int32),
+                    first_child=first_child,
+                    final=level == levels - 1,
+                )
+            )
+            nodes = list(range(first_child, len(brute.lo)))
+            assert opened(engine.class_counts(np.array(nodes))).tolist() == [
+                brute.counts(node) for node in nodes
+            ]
+        everything = np.arange(len(brute.lo))
+        assert opened(engine.class_counts(everything)).tolist() == [
+            brute.counts(node) for node in everything
         ]
-    everything = np.arange(len(brute.lo))
-    assert opened(engine.class_counts(everything)).tolist() == [
-        brute.counts(node) for node in everything
-    ]
-    assert np.array_equal(table.codes, before), "the caller's table was changed"
+        assert np.array_equal(table.codes, before), "the caller's table was changed"
+
+    equal()
 
 
-@pytest.mark.parametrize("name", ENGINES)
-@given(data=st.data())
-@settings(max_examples=40, deadline=None, derandomize=True)
-def test_cells_equal_brute_force(name: str, data: st.DataObject) -> None:
-    table = data.draw(tables())
-    engine = made(name, table)
-    edges = []
-    for attribute in table.schema.attributes:
-        inner = data.draw(st.sets(st.integers(1, max(1, attribute.size - 1)), max_size=3))
-        ends = sorted({0, attribute.size} | {e for e in inner if e < attribute.size})
-        edges.append(np.array(ends, dtype=np.int32))
-    expected: dict[int, int] = {}
-    classes = max(1, len(table.schema.classes))
-    for row in table.codes.tolist():
-        cell = 0
-        for code, cut in zip(row, edges, strict=False):
-            cell = cell * (len(cut) - 1) + sum(code >= edge for edge in cut.tolist()) - 1
-        cell = cell * classes + row[-1]
-        expected[cell] = expected.get(cell, 0) + 1
-    cells, counts = opened(engine.cell_counts(tuple(edges)))
-    assert list(zip(cells.tolist(), counts.tolist(), strict=True)) == sorted(expected.items())
+@looks(40)
+def test_cells_equal_brute_force(name: str, looks: int) -> None:
+    @given(data=st.data())
+    @settings(max_examples=looks, deadline=None, derandomize=True)
+    def equal(data: st.DataObject) -> None:
+        table = data.draw(tables())
+        engine = made(name, table)
+        edges = []
+        for attribute in table.schema.attributes:
+            inner = data.draw(st.sets(st.integers(1, max(1, attribute.size - 1)), max_size=3))
+            ends = sorted({0, attribute.size} | {e for e in inner if e < attribute.size})
+            edges.append(np.array(ends, dtype=np.int32))
+        expected: dict[int, int] = {}
+        classes = max(1, len(table.schema.classes))
+        for row in table.codes.tolist():
+            cell = 0
+            for code, cut in zip(row, edges, strict=False):
+                cell = cell * (len(cut) - 1) + sum(code >= edge for edge in cut.tolist()) - 1
+            cell = cell * classes + row[-1]
+            expected[cell] = expected.get(cell, 0) + 1
+        cells, counts = opened(engine.cell_counts(tuple(edges)))
+        assert list(zip(cells.tolist(), counts.tolist(), strict=True)) == sorted(expected.items())
+
+    equal()
 
 
-@pytest.mark.parametrize("name", ENGINES)
-@given(data=st.data())
-@settings(max_examples=25, deadline=None, derandomize=True)
-def test_sums_over_rows_equal_brute_force(name: str, data: st.DataObject) -> None:
-    table = data.draw(tables())
-    engine = made(name, table)
-    sizes = [attribute.size for attribute in table.schema.attributes]
-    wide = [-(-size // 4) for size in sizes]  # at most four groups, however many codes there are
-    edges = tuple(
-        np.array([*range(0, size, step), size]) for size, step in zip(sizes, wide, strict=True)
-    )
-    groups = [len(cut) - 1 for cut in edges]
-    expected = []
-    for one in range(len(sizes)):
-        for other in range(one):
-            counts = np.zeros((groups[one], groups[other]), np.int64)
-            for row in table.codes.tolist():
-                counts[row[one] // wide[one], row[other] // wide[other]] += 1
-            expected += counts.ravel().tolist()
-    assert opened(engine.sums(PairTables(edges))).tolist() == expected
+@looks(25)
+def test_sums_over_rows_equal_brute_force(name: str, looks: int) -> None:
+    @given(data=st.data())
+    @settings(max_examples=looks, deadline=None, derandomize=True)
+    def equal(data: st.DataObject) -> None:
+        table = data.draw(tables())
+        engine = made(name, table)
+        sizes = [attribute.size for attribute in table.schema.attributes]
+        wide = [-(-size // 4) for size in sizes]  # four groups of codes at most
+        edges = tuple(
+            np.array([*range(0, size, step), size]) for size, step in zip(sizes, wide, strict=True)
+        )
+        groups = [len(cut) - 1 for cut in edges]
+        expected = []
+        for one in range(len(sizes)):
+            for other in range(one):
+                counts = np.zeros((groups[one], groups[other]), np.int64)
+                for row in table.codes.tolist():
+                    counts[row[one] // wide[one], row[other] // wide[other]] += 1
+                expected += counts.ravel().tolist()
+        assert opened(engine.sums(PairTables(edges))).tolist() == expected
+
+    equal()
 
 
 @pytest.mark.parametrize("name", ENGINES)

@@ -56,6 +56,13 @@ ENGINES: dict[str, Any] = {
     ),
     "dask": on_cluster,
 }
+# An engine takes 80 ms on a cluster and 1 ms elsewhere; `make audit` tries as many there, too.
+LOOKS = [
+    *((name, 60) for name in ENGINES if name != "dask"),
+    ("dask", 8),
+    pytest.param("dask", 60, marks=pytest.mark.long),
+]
+each = pytest.mark.parametrize(("name", "looks"), LOOKS)
 ITEMS = 9
 EACH = np.arange(ITEMS)
 
@@ -98,30 +105,34 @@ one = st.lists(st.integers(0, ITEMS - 1), min_size=1, max_size=ITEMS, unique=Tru
 records = st.lists(one, max_size=25)
 
 
-@pytest.mark.parametrize("name", ENGINES)
-@settings(max_examples=60, deadline=None)
-@given(records)
-def test_sizes_and_supports(name: str, data: list[list[int]]) -> None:
-    engine = made(name, transactions(data))
-    edges = np.array([1, 2, 4])
-    found = look(engine.sizes(edges)).tolist()
-    assert found == [
-        sum(len(r) == 1 for r in data),
-        sum(2 <= len(r) < 4 for r in data),
-        sum(len(r) >= 4 for r in data),
-    ]
-    exact = Counter(code for r in data for code in r)
-    found = look(engine.supports(ITEMS, EACH, ITEMS))
-    assert found.tolist() == [WEIGHT * exact[code] for code in range(ITEMS)]
-    weighed: Counter[int] = Counter()
-    for r in data:
-        for code in r:
-            weighed[code] += WEIGHT if len(r) <= 2 else math.floor(Fraction(2 * WEIGHT, len(r)))
-    assert look(engine.supports(2, EACH, ITEMS)).tolist() == [weighed[c] for c in range(ITEMS)]
-    groups = np.array([0, 1, 1, 0, 2, 2, 2, 0, 1])
-    assert look(engine.supports(2, groups, 4)).tolist() == [
-        sum(weighed[code] for code in range(ITEMS) if groups[code] == group) for group in range(4)
-    ]
+@each
+def test_sizes_and_supports(name: str, looks: int) -> None:
+    @settings(max_examples=looks, deadline=None)
+    @given(records)
+    def equal(data: list[list[int]]) -> None:
+        engine = made(name, transactions(data))
+        edges = np.array([1, 2, 4])
+        found = look(engine.sizes(edges)).tolist()
+        assert found == [
+            sum(len(r) == 1 for r in data),
+            sum(2 <= len(r) < 4 for r in data),
+            sum(len(r) >= 4 for r in data),
+        ]
+        exact = Counter(code for r in data for code in r)
+        found = look(engine.supports(ITEMS, EACH, ITEMS))
+        assert found.tolist() == [WEIGHT * exact[code] for code in range(ITEMS)]
+        weighed: Counter[int] = Counter()
+        for r in data:
+            for code in r:
+                weighed[code] += WEIGHT if len(r) <= 2 else math.floor(Fraction(2 * WEIGHT, len(r)))
+        assert look(engine.supports(2, EACH, ITEMS)).tolist() == [weighed[c] for c in range(ITEMS)]
+        groups = np.array([0, 1, 1, 0, 2, 2, 2, 0, 1])
+        assert look(engine.supports(2, groups, 4)).tolist() == [
+            sum(weighed[code] for code in range(ITEMS) if groups[code] == group)
+            for group in range(4)
+        ]
+
+    equal()
 
 
 @pytest.mark.parametrize("cap", [1, 2, 5])
@@ -131,77 +142,89 @@ def test_a_record_adds_no_more_than_the_cap(cap: int) -> None:
         assert look(engine.supports(cap, EACH, ITEMS)).sum() <= WEIGHT * cap
 
 
-@pytest.mark.parametrize("name", ENGINES)
-@settings(max_examples=60, deadline=None)
-@given(records, st.randoms(use_true_random=False))
-def test_a_record_counts_for_the_same_items_whatever_else_is_there(
-    name: str, data: list[list[int]], source: Any
-) -> None:
-    data = data[:3] if name == "dask" else data  # an engine for each record
-    alone = sum(
-        (look(made(name, transactions([r])).supports(2, EACH, ITEMS)) for r in data),
-        np.zeros(ITEMS, np.int64),
-    )
-    source.shuffle(data)
-    assert look(made(name, transactions(data)).supports(2, EACH, ITEMS)).tolist() == alone.tolist()
-
-
-@pytest.mark.parametrize("name", ENGINES)
-@settings(max_examples=60, deadline=None)
-@given(records, st.sets(st.integers(0, ITEMS - 1), max_size=4))
-def test_cells(name: str, data: list[list[int]], chosen: set[int]) -> None:
-    core, rest = np.array(sorted(chosen), dtype=np.int64), np.array([0, 1, 3])
-    found = look(made(name, transactions(data)).cells(core, rest))
-    expected = Counter()
-    for r in data:
-        mask = sum(1 << bit for bit, code in enumerate(core.tolist()) if code in r)
-        others = len(set(r) - chosen)
-        expected[mask * 3 + (others >= 1) + (others >= 3)] += 1
-    assert found.tolist() == [expected[cell] for cell in range(3 << len(chosen))]
-
-
-@pytest.mark.parametrize("name", ENGINES)
-@settings(max_examples=60, deadline=None)
-@given(records, st.data())
-def test_expansions(name: str, data: list[list[int]], draw: Any) -> None:
-    """Two levels: stretches of three items, then single items; some sub-partitions are kept."""
-    engine = made(name, transactions(data))
-    held = {0: list(data)}
-    level, stretch = [0], [(0, 3, 6, 9), (3, 4, 5, 6)]
-    for edges in stretch:
-        if not level:
-            return
-        starts = np.arange(len(level) + 1) * len(edges)
-        expansion = Expansion(np.array(level), starts, np.array(edges * len(level)))
-        masks = look(engine.expand(expansion))
-        kept = []
-        for place, partition in enumerate(level):
-            groups: dict[int, list[list[int]]] = {}
-            for r in held[partition]:
-                mask = sum(
-                    1 << b
-                    for b, (low, high) in enumerate(zip(edges, edges[1:], strict=False))
-                    if any(low <= code < high for code in r)
-                )
-                groups.setdefault(mask, []).append(r)
-            mask, count = masks.of(place)
-            assert mask.tolist() == sorted(groups)
-            assert count.tolist() == [len(groups[key]) for key in sorted(groups)]
-            for key in range(1, 8):
-                if draw.draw(st.booleans()):
-                    kept.append((place, key, groups.get(key, [])))
-        first = len(held)
-        engine.keep(
-            np.array([place for place, _, _ in kept], dtype=np.int64),
-            np.array([key for _, key, _ in kept], dtype=np.int64),
-            first,
+@each
+def test_a_record_counts_for_the_same_items_whatever_else_is_there(name: str, looks: int) -> None:
+    @settings(max_examples=looks, deadline=None)
+    @given(records, st.randoms(use_true_random=False))
+    def equal(data: list[list[int]], source: Any) -> None:
+        data = data[:3] if name == "dask" else data  # an engine for each record
+        alone = sum(
+            (look(made(name, transactions([r])).supports(2, EACH, ITEMS)) for r in data),
+            np.zeros(ITEMS, np.int64),
         )
-        for offset, (place, _, members) in enumerate(kept):
-            held[first + offset] = members
-            held[level[place]] = [r for r in held[level[place]] if not any(r is m for m in members)]
-        counts = look(engine.counts(np.arange(len(held))))
-        assert counts[:, 0].tolist() == [len(held[p]) for p in range(len(held))]
-        level = list(range(first, len(held)))
+        source.shuffle(data)
+        assert (
+            look(made(name, transactions(data)).supports(2, EACH, ITEMS)).tolist() == alone.tolist()
+        )
+
+    equal()
+
+
+@each
+def test_cells(name: str, looks: int) -> None:
+    @settings(max_examples=looks, deadline=None)
+    @given(records, st.sets(st.integers(0, ITEMS - 1), max_size=4))
+    def equal(data: list[list[int]], chosen: set[int]) -> None:
+        core, rest = np.array(sorted(chosen), dtype=np.int64), np.array([0, 1, 3])
+        found = look(made(name, transactions(data)).cells(core, rest))
+        expected = Counter()
+        for r in data:
+            mask = sum(1 << bit for bit, code in enumerate(core.tolist()) if code in r)
+            others = len(set(r) - chosen)
+            expected[mask * 3 + (others >= 1) + (others >= 3)] += 1
+        assert found.tolist() == [expected[cell] for cell in range(3 << len(chosen))]
+
+    equal()
+
+
+@each
+def test_expansions(name: str, looks: int) -> None:
+    """Two levels: stretches of three items, then single items; some sub-partitions are kept."""
+
+    @settings(max_examples=looks, deadline=None)
+    @given(records, st.data())
+    def equal(data: list[list[int]], draw: Any) -> None:
+        engine = made(name, transactions(data))
+        held = {0: list(data)}
+        level, stretch = [0], [(0, 3, 6, 9), (3, 4, 5, 6)]
+        for edges in stretch:
+            if not level:
+                return
+            starts = np.arange(len(level) + 1) * len(edges)
+            expansion = Expansion(np.array(level), starts, np.array(edges * len(level)))
+            masks = look(engine.expand(expansion))
+            kept = []
+            for place, partition in enumerate(level):
+                groups: dict[int, list[list[int]]] = {}
+                for r in held[partition]:
+                    mask = sum(
+                        1 << b
+                        for b, (low, high) in enumerate(zip(edges, edges[1:], strict=False))
+                        if any(low <= code < high for code in r)
+                    )
+                    groups.setdefault(mask, []).append(r)
+                mask, count = masks.of(place)
+                assert mask.tolist() == sorted(groups)
+                assert count.tolist() == [len(groups[key]) for key in sorted(groups)]
+                for key in range(1, 8):
+                    if draw.draw(st.booleans()):
+                        kept.append((place, key, groups.get(key, [])))
+            first = len(held)
+            engine.keep(
+                np.array([place for place, _, _ in kept], dtype=np.int64),
+                np.array([key for _, key, _ in kept], dtype=np.int64),
+                first,
+            )
+            for offset, (place, _, members) in enumerate(kept):
+                held[first + offset] = members
+                held[level[place]] = [
+                    r for r in held[level[place]] if not any(r is m for m in members)
+                ]
+            counts = look(engine.counts(np.arange(len(held))))
+            assert counts[:, 0].tolist() == [len(held[p]) for p in range(len(held))]
+            level = list(range(first, len(held)))
+
+    equal()
 
 
 def test_every_child_has_a_place_and_a_mask() -> None:
