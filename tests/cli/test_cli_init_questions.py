@@ -5,29 +5,43 @@ from __future__ import annotations
 import json
 import os
 import pty
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hedgerow.schema import Categorical, Numeric, Schema
 
 CTRL_C = "\x03"
+PROGRAM = """
+import os, signal, sys
+os.setsid()  # the first terminal that is opened now controls it, so that Ctrl-C is a signal
+for number in range(3):
+    os.dup2(os.open(terminal, os.O_RDWR), number)
+ready.send(True)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.stdin = open(0, encoding="utf-8")
+sys.stdout, sys.stderr = (open(one, "w", buffering=1, encoding="utf-8") for one in (1, 2))
+os.environ["TERM"] = "dumb"
+sys.argv = ["hedgerow", *words]
+from hedgerow.__main__ import main
+main()
+"""
 
 
 class Terminal:
     """A command that runs on a terminal, and what it shows there."""
 
-    def __init__(self, *words: object) -> None:
+    def __init__(self, processes: Any, *words: object) -> None:
         self._ours, theirs = pty.openpty()
-        command = [sys.executable, "-m", "hedgerow", *map(str, words)]
-        self.process = subprocess.Popen(
-            command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-            preexec_fn=_control, env={**os.environ, "TERM": "dumb", "PYTHONUTF8": "1"},
-        )  # fmt: skip
-        os.close(theirs)
+        here, there = processes.Pipe()
+        told = {"terminal": os.ttyname(theirs), "ready": there, "words": [*map(str, words)]}
+        self.process = processes.Process(target=exec, args=(PROGRAM, told))
+        self.process.start()
+        there.close()
+        assert here.recv()
+        os.close(theirs)  # the other process has it now
         self.shown = ""
 
     def until(self, words: str) -> str:
@@ -49,20 +63,14 @@ class Terminal:
         """Waits for the end: the exit code, and what was still shown."""
         while piece := self._read():
             self.shown += piece
-        return self.process.wait(), self.shown
+        self.process.join()
+        return self.process.exitcode, self.shown
 
     def _read(self) -> str:
         try:
             return os.read(self._ours, 65536).decode("utf-8", "replace").replace("\r\n", "\n")
         except OSError:  # the other end is closed
             return ""
-
-
-def _control() -> None:
-    import fcntl
-    import termios
-
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C is a signal
 
 
 @pytest.fixture
@@ -85,9 +93,11 @@ def answer(terminal: Terminal, replies: dict[str, str]) -> str:
             return shown
 
 
-def test_all_questions_lead_to_a_schema_that_is_signed(data: Path, tmp_path: Path) -> None:
+def test_all_questions_lead_to_a_schema_that_is_signed(
+    processes: Any, data: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "schema.yaml"
-    terminal = Terminal("init", data, "--out", out)
+    terminal = Terminal(processes, "init", data, "--out", out)
     shown = answer(terminal, {"age: between": "0 to 99", "Who confirms": "Ada Brown", "": ""})
     code, rest = terminal.end()
     assert code == 0 and "Wrote" in rest and "hedgerow plan" in rest, rest
@@ -101,9 +111,9 @@ def test_all_questions_lead_to_a_schema_that_is_signed(data: Path, tmp_path: Pat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "schema.yaml"]
 
 
-def test_explanations_mistakes_and_the_way_back(data: Path, tmp_path: Path) -> None:
+def test_explanations_mistakes_and_the_way_back(processes: Any, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "schema.yaml"
-    terminal = Terminal("init", data, "--out", out)
+    terminal = Terminal(processes, "init", data, "--out", out)
     terminal.reply("?")
     assert "protected k times" in " ".join(terminal.reply("maybe").split())
     assert "'maybe' is not one of the answers" in terminal.reply("no")
@@ -117,9 +127,9 @@ def test_explanations_mistakes_and_the_way_back(data: Path, tmp_path: Path) -> N
     assert schema.draft and schema.target is not None and schema.target.name == "smoker"
 
 
-def test_it_can_be_stopped_and_taken_up_again(data: Path, tmp_path: Path) -> None:
+def test_it_can_be_stopped_and_taken_up_again(processes: Any, data: Path, tmp_path: Path) -> None:
     out, kept = tmp_path / "schema.yaml", tmp_path / "schema.yaml.answers.json"
-    terminal = Terminal("init", data, "--out", out)
+    terminal = Terminal(processes, "init", data, "--out", out)
     terminal.reply("no")
     terminal.reply("ward")
     terminal.reply(CTRL_C)
@@ -131,7 +141,7 @@ def test_it_can_be_stopped_and_taken_up_again(data: Path, tmp_path: Path) -> Non
         "unit": "no",
         "class": "ward",
     }
-    terminal = Terminal("init", data, "--out", out)
+    terminal = Terminal(processes, "init", data, "--out", out)
     assert "2 answers are in" in terminal.until("\n> ")
     os.write(terminal._ours, b"\n")
     answer(terminal, {"Who confirms": "Ada", "": ""})
@@ -139,16 +149,20 @@ def test_it_can_be_stopped_and_taken_up_again(data: Path, tmp_path: Path) -> Non
     assert Schema.load(out).classes == ("a", "b", "c")
 
 
-def test_answers_about_other_columns_are_not_used(data: Path, tmp_path: Path) -> None:
+def test_answers_about_other_columns_are_not_used(
+    processes: Any, data: Path, tmp_path: Path
+) -> None:
     kept = tmp_path / "s.yaml.answers.json"
     kept.write_text('{"columns": ["x"], "answers": {"unit": "yes"}}', encoding="utf-8")
-    terminal = Terminal("init", data, "--out", tmp_path / "s.yaml")
+    terminal = Terminal(processes, "init", data, "--out", tmp_path / "s.yaml")
     assert "about other columns" in terminal.until("several rows")
     terminal.reply(CTRL_C)
     assert terminal.end()[0] == 130
 
 
-def test_without_questions_it_drafts_on_a_terminal_too(data: Path, tmp_path: Path) -> None:
-    terminal = Terminal("init", data, "--out", tmp_path / "s.yaml", "--no-questions")
+def test_without_questions_it_drafts_on_a_terminal_too(
+    processes: Any, data: Path, tmp_path: Path
+) -> None:
+    terminal = Terminal(processes, "init", data, "--out", tmp_path / "s.yaml", "--no-questions")
     assert terminal.end()[0] == 0
     assert "unit: row or person?" in (tmp_path / "s.yaml").read_text(encoding="utf-8")

@@ -61,10 +61,12 @@ def test_algorithm_2_tells_neighbours_apart():
         labels = {label for (label,), _ in study.rows}
         return bool(labels & {"Y", "y1"}) and not labels & {"X", "x1"}
 
-    with_it = sum(happens(20, 20, seed) for seed in range(1000))
-    without = sum(happens(19, 20, seed) for seed in range(1000))
-    # P is about 0.0015 and 0.03: 12 more at least happens but for a chance of 1e-3
-    assert without >= with_it + 12
+    with_it = sum(happens(20, 20, seed) for seed in range(700))
+    without = sum(happens(19, 20, seed) for seed in range(700))
+    # P is about 0.0015 and 0.03: 7 more at least happens but for a chance of 1e-3, and with the
+    # smaller P on both sides in 5 of 100,000 runs (differences of Poisson numbers of means 1.05
+    # and 21, and of two of mean 1.05)
+    assert without >= with_it + 7
 
 
 def test_what_the_study_refuses():

@@ -142,11 +142,11 @@ def test_what_is_odd_though_not_wrong(tmp_path: Path, items: str, warning: str) 
     assert warning in found and "s.yaml:2: items: " in found
 
 
-def test_a_million_items_in_a_file(tmp_path: Path) -> None:
-    (tmp_path / "items.txt").write_text("\n".join(f"i{n}" for n in range(1_000_000)))
+def test_a_hundred_thousand_items_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "items.txt").write_text("\n".join(f"i{n}" for n in range(100_000)))
     schema = load(tmp_path, "name: s\nitems: {universe: items.txt}\n")
-    assert schema.items is not None and schema.items.size == 1_000_000
-    assert schema.items.code_of("i999999") == 999_999
+    assert schema.items is not None and schema.items.size == 100_000
+    assert schema.items.code_of("i99999") == 99_999
 
 
 @pytest.mark.parametrize(
