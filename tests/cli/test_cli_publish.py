@@ -60,6 +60,19 @@ def test_a_delta(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
     assert hedge("verify", tmp_path / "r").exit_code == 0
 
 
+def test_an_epsilon_that_is_rounded_down_is_told(
+    hedge: Hedge, survey: Path, tmp_path: Path
+) -> None:
+    words = "epsilon 0.1234567 is rounded down to 0.123456, to six decimals."
+    done = publish(hedge, survey, tmp_path / "a", "--epsilon", "0.1234567", "--json")
+    assert json.loads(done.stdout)["warnings"] == [words]
+    assert json.loads(done.stdout)["guarantee"]["epsilon"] == "1929/15625"  # 0.123456
+    plan = "plan", "--schema", survey / "schema.yaml", "--epsilon"
+    assert words in hedge(*plan, "0.1234567").stderr
+    for fine in ("0.123456", "1/3", "0.12345600", "1e-5"):
+        assert "rounded" not in hedge(*plan, fine).stderr
+
+
 def test_an_existing_release_is_refused_before_the_data_is_read(
     hedge: Hedge, survey: Path, published: Path
 ) -> None:

@@ -67,7 +67,8 @@ Epsilon = Annotated[
     typer.Option(
         "--epsilon",
         metavar="NUMBER",
-        help="The privacy budget, as a decimal or a fraction (1, 0.5, 1/3). Smaller is safer.",
+        help="The privacy budget, as a decimal or a fraction (1, 0.5, 1/3). Smaller is safer. More "
+        "than six decimals are rounded down.",
     ),
 ]
 Delta = Annotated[
@@ -211,3 +212,14 @@ def warn_of_delta(
     spent = method.uses_delta and method.plan(schema, epsilon=epsilon, delta=delta).budget.delta
     if not spent:
         warn(f"{method.name} has no use for a delta: it buys nothing, and none is spent.", as_json)
+
+
+def warn_of_rounding(epsilon: str, as_json: bool) -> None:
+    """Says so if less will be spent than was asked for, since epsilon has too many decimals."""
+    from hedgerow.cli.display.terminal import warn
+    from hedgerow.privacy.budget import Budget, read_number
+    from hedgerow.privacy.budget_ledger.records import plain
+
+    spent = Budget.of(epsilon).epsilon
+    if spent != read_number("epsilon", epsilon):
+        warn(f"epsilon {epsilon} is rounded down to {plain(spent)}, to six decimals.", as_json)

@@ -15,6 +15,7 @@ from hedgerow.cli.options import (
     SchemaFile,
     tell_of_taxonomy,
     warn_of_delta,
+    warn_of_rounding,
 )
 from hedgerow.cli.settings import method_of
 from hedgerow.errors import UsageError
@@ -34,7 +35,7 @@ def plan(
             "--epsilon",
             metavar="NUMBER",
             help="The privacy budget, as a decimal or a fraction (1, 0.5, 1/3). Smaller is safer. "
-            "--simulate can do without it.",
+            "More than six decimals are rounded down. --simulate can do without it.",
         ),
     ] = None,
     delta: Delta = "0",
@@ -153,6 +154,7 @@ def plan(
     if epsilon is None:
         raise UsageError("Missing option '--epsilon'.", hint="Say how much may be spent: 1, say.")
     settings = method_of(method, known, given)
+    warn_of_rounding(epsilon, as_json)
     warn_of_delta(settings, known, epsilon, delta, as_json)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
     if plot is not None:

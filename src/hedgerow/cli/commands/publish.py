@@ -37,6 +37,7 @@ from hedgerow.cli.options import (
     source_of,
     tell_of_taxonomy,
     warn_of_delta,
+    warn_of_rounding,
 )
 from hedgerow.cli.settings import method_of
 from hedgerow.errors import SchemaError, UsageError
@@ -121,6 +122,7 @@ def publish(
     settings = method_of(ctx.obj.pop("method", None), known, ctx.obj)
     for warning in known.warnings:
         warn(warning, as_json)
+    warn_of_rounding(epsilon, as_json)
     warn_of_delta(settings, known, epsilon, delta, as_json)
     with progress("Publishing") as bar, data_warnings(as_json):
         release: Any = hedgerow.publish(
