@@ -11,6 +11,7 @@ from pathlib import Path
 
 from docutils import nodes
 from myst_parser.parsers.sphinx_ import MystParser
+from sphinx.addnodes import index
 from sphinx.application import Sphinx
 
 import hedgerow
@@ -25,7 +26,7 @@ version = release = hedgerow.__version__
 
 root_doc = "docs/index"
 include_patterns = ["*.md", "docs/**", "changelog.d/README.md", "benchmarks/README.md"]
-exclude_patterns = ["build/**", "demo/**", ".venv*/**", ".mutants/**", ".matrix/**"]
+exclude_patterns = ["build/**", "demo/**", ".venv*/**", ".mutants/**", ".matrix/**", ".dist/**"]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
 myst_enable_extensions = ["colon_fence"]
@@ -61,7 +62,26 @@ class NotebookParser(MystParser):
         super().parse(as_markdown(json.loads(inputstring)), document)
 
 
+SOUGHT = json.loads(Path(__file__).with_name("search.json").read_text(encoding="utf-8"))
+
+
+def put_first(app: Sphinx, page: nodes.document) -> None:
+    """Makes the words of search.json index entries of their page.
+
+    The search puts those before titles and text, which would name a page by how short its headings
+    are. `tests/browser/search.py` looks for each.
+    """
+    places = {words: place.partition("#") for words, place in SOUGHT.items()}
+    entries = [
+        ("single", words, anchor, "main", None)
+        for words, (path, _, anchor) in places.items()
+        if path == app.env.doc2path(app.env.docname, base=False).as_posix()
+    ]
+    page.insert(0, index(entries=entries))
+
+
 def setup(app: Sphinx) -> None:
-    """Makes notebooks pages."""
+    """Makes notebooks pages, and pages found."""
+    app.connect("doctree-read", put_first)
     app.add_source_suffix(".ipynb", "notebook")
     app.add_source_parser(NotebookParser)
