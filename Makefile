@@ -102,9 +102,8 @@ $(VENV)-matrix/made: $(VENV)/made
 matrix: $(VENV)-matrix/made  ## run the tests on every supported Python, with the oldest and the newest dependencies (hours; ARGS=--quick)
 	PATH="$(abspath $(VENV)-matrix)/bin:$$PATH" $(PYTHON) scripts/matrix.py --jobs $(JOBS) $(ARGS)
 
-dist: $(VENV)/made  ## build the source distribution and the wheel, and try the wheel in an empty environment
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2'
-	$(BIN)/python scripts/dist.py
+dist: $(VENV)-matrix/made  ## build wheel and source distribution twice, and try them as a stranger would (half an hour; ARGS=--all)
+	PATH="$(abspath $(VENV)-matrix)/bin:$$PATH" $(PYTHON) scripts/dist.py --jobs $(JOBS) $(ARGS)
 
 changelog:  ## move the fragments in changelog.d into CHANGELOG.md (VERSION=0.2.0)
 	@$(PYTHON) scripts/changelog.py $(VERSION)
@@ -139,6 +138,8 @@ browser: $(VENV)/test  ## open reports and the studio in Chromium and check them
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'playwright>=1.40'
 	$(BIN)/python tests/browser/look.py $(ARGS)
 	$(BIN)/python tests/browser/studio.py
+	$(MAKE) site
+	$(BIN)/python tests/browser/search.py build/site
 
 docs: $(VENV)/test  ## write docs/cli.md, tables of settings and docs/schema.json anew
 	$(BIN)/python -m hedgerow.cli.reference docs
@@ -154,5 +155,5 @@ site: $(VENV)/site  ## build the documentation as a site with a search, into bui
 	@echo "Open build/site/index.html in a browser."
 
 clean:  ## remove .venv, caches and the demo
-	rm -rf $(VENV) $(VENV)-mutants $(VENV)-matrix .mutants .matrix $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* build dist
+	rm -rf $(VENV) $(VENV)-mutants $(VENV)-matrix .mutants .matrix .dist $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* build dist
 	find src tests benchmarks audits scripts -name __pycache__ -type d -prune -exec rm -rf {} +

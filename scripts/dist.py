@@ -1,18 +1,36 @@
-"""Builds the source distribution and the wheel, looks into both, and tries the wheel: `make dist`.
+"""Builds the wheel and the source distribution, and tries both as a stranger would: `make dist`.
 
-Both may hold only files that git knows: nothing generated or private. The wheel is installed in an
-empty environment, with its dependencies, and publishes the embedded sample there.
+    make dist                                all steps, with the quick tests
+    make dist ARGS=--all                     with the whole suite (hours)
+    make dist ARGS='--only build types'      some steps
+
+build      Both are built twice from the commit, in two places, and must be the same bytes; they
+           hold only files that git knows.
+installed  Each is installed with the oldest and with the newest dependencies that it allows, shows
+           the demo, and passes the tests of the source distribution (`installed.py`).
+types      mypy understands a consumer's script, and refuses a wrong one (`consumer.py`).
+extras     Each extra alone brings what it promises; the rest refuses in words (`extras.py`).
+bill       A software bill of materials for the core and each extra, and their licences (`bill.py`).
+
+uv makes the environments, in `.dist`. What was built is in `dist`.
 """
 
 from __future__ import annotations
 
+import argparse
+import hashlib
+import os
 import subprocess
 import sys
 import tarfile
-import tempfile
-import venv
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+
+import bill
+import consumer
+import extras
+import installed
 
 ROOT = Path(__file__).resolve().parents[1]
 NEEDED = (
@@ -22,6 +40,12 @@ NEEDED = (
 )  # fmt: skip
 MADE = {"PKG-INFO"}  # by the build
 LARGEST = 1_000_000  # bytes
+STEPS: dict[str, Callable[[Path, Path, argparse.Namespace], None]] = {
+    "installed": installed.main,
+    "types": consumer.main,
+    "extras": extras.main,
+    "bill": bill.main,
+}
 
 
 def problems_of_sdist(sizes: dict[str, int], known: set[str]) -> list[str]:
@@ -57,49 +81,92 @@ def problems_of_wheel(names: set[str], known: set[str]) -> list[str]:
     return wrong + [f"{name} does not belong there" for name in sorted(files - package)]
 
 
-def run(*command: object) -> str:
+def run(*command: object, cwd: Path = ROOT, **surroundings: str) -> str:
     """What a command printed; the script ends if it fails."""
-    done = subprocess.run([str(word) for word in command], cwd=ROOT, capture_output=True, text=True)
+    words = [str(word) for word in command]
+    done = subprocess.run(
+        words, cwd=cwd, capture_output=True, text=True, env=os.environ | surroundings
+    )
     if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+        sys.exit(f"{' '.join(words)}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
-def try_wheel(wheel: Path, folder: Path) -> None:
-    """Installs a wheel in an empty environment, publishes the sample and verifies the release."""
-    venv.create(folder / "venv", with_pip=True)
-    python = folder / "venv" / "bin" / "python"
-    hedgerow = python.with_name("hedgerow")
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel)
-    print(run(hedgerow, "--version").strip())
-    run(python, "-m", "hedgerow.sample", folder, "--rows", 1000)
-    data = (folder / "people.csv", "--schema", folder / "schema.yaml")
-    run(hedgerow, "publish", *data, "--epsilon", 1, "--out", folder / "release")
-    run(hedgerow, "verify", folder / "release")
-    print("The wheel installs, publishes and verifies.")
+def export(folder: Path) -> Path:
+    """The files of the commit, in an empty folder; what is not committed is not built."""
+    folder.mkdir(parents=True)
+    archive = folder.with_suffix(".tar")
+    run("git", "archive", "--output", archive, "HEAD")
+    with tarfile.open(archive) as files:
+        files.extractall(folder, filter="data")
+    return folder
+
+
+def sha256(path: Path) -> str:
+    """The hash that pip and people compare."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def build(folder: Path) -> tuple[Path, Path]:
+    """Builds both, twice; gives the wheel and the source distribution.
+
+    The second time all that must not matter is different: the folder, the time zone, the order of
+    sets, who may read files; and the wheel is built from the files, not from the source
+    distribution.
+    """
+    if run("git", "status", "--porcelain", "--untracked-files=no"):
+        print("Not all is committed: what is built is the last commit.")
+    epoch = {"SOURCE_DATE_EPOCH": run("git", "log", "-1", "--format=%ct").strip()}
+    one, two = folder / "one", folder / "elsewhere" / "two"
+    run("uv", "build", "--out-dir", one, cwd=export(folder / "files"), **epoch)
+    before = os.umask(0o077)
+    other = export(folder / "elsewhere" / "files")
+    for kind in ("--wheel", "--sdist"):
+        odd = {"TZ": "Asia/Kathmandu", "PYTHONHASHSEED": "7", "LC_ALL": "C"}
+        run("uv", "build", kind, "--out-dir", two, cwd=other, **epoch, **odd)
+    os.umask(before)
+    (wheel,), (sdist,) = one.glob("*.whl"), one.glob("*.tar.gz")
+    for path in (wheel, sdist):
+        if sha256(path) != sha256(two / path.name):
+            sys.exit(f"Two builds of {path.name} differ: {path} and {two / path.name}")
+    return wheel, sdist
+
+
+def look_into(wheel: Path, sdist: Path) -> None:
+    """Ends the script if a file is missing or does not belong there."""
+    known = set(run("git", "ls-tree", "-r", "--name-only", "HEAD").splitlines())
+    with tarfile.open(sdist) as archive:
+        sizes = {m.name.partition("/")[2]: m.size for m in archive if m.isfile()}
+    with zipfile.ZipFile(wheel) as files:
+        names = set(files.namelist())
+    wrong = [f"{sdist.name}: {text}" for text in problems_of_sdist(sizes, known)]
+    wrong += [f"{wheel.name}: {text}" for text in problems_of_wheel(names, known)]
+    if wrong:
+        sys.exit("\n".join(wrong))
 
 
 def main() -> None:
     """Builds into dist/, and ends with an error if anything is wrong."""
-    known = set(run("git", "ls-files").splitlines())
-    with tempfile.TemporaryDirectory() as made:
-        # by default the wheel is built from the source distribution, which is so tried as well
-        run(sys.executable, "-m", "build", "--outdir", made)
-        (sdist,), (wheel,) = Path(made).glob("*.tar.gz"), Path(made).glob("*.whl")
-        with tarfile.open(sdist) as archive:
-            sizes = {m.name.partition("/")[2]: m.size for m in archive if m.isfile()}
-        with zipfile.ZipFile(wheel) as archive:
-            names = set(archive.namelist())
-        wrong = [f"{sdist.name}: {text}" for text in problems_of_sdist(sizes, known)]
-        wrong += [f"{wheel.name}: {text}" for text in problems_of_wheel(names, known)]
-        if wrong:
-            sys.exit("\n".join(wrong))
-        with tempfile.TemporaryDirectory() as folder:
-            try_wheel(wheel, Path(folder))
-        (ROOT / "dist").mkdir(exist_ok=True)
-        for path in (sdist, wheel):
-            path.replace(ROOT / "dist" / path.name)
-            print(f"dist/{path.name}")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--all", action="store_true", help="run the whole suite")
+    parser.add_argument("--only", nargs="+", choices=["build", *STEPS], help="these steps only")
+    parser.add_argument("--jobs", type=int, default=2, help="processes for tests (default 2)")
+    given = parser.parse_args()
+    folder = ROOT / ".dist"
+    run("rm", "-rf", folder, ROOT / "dist")
+    wheel, sdist = build(folder / "built")
+    look_into(wheel, sdist)
+    (ROOT / "dist").mkdir()
+    for path in (wheel, sdist):
+        (ROOT / "dist" / path.name).write_bytes(path.read_bytes())
+        print(f"{sha256(path)}  dist/{path.name}")
+    print("Two builds of each are the same bytes.", flush=True)
+    for name, step in STEPS.items():
+        if not given.only or name in given.only:
+            print(f"\n== {name}", flush=True)
+            step(wheel, sdist, given)
 
 
 if __name__ == "__main__":

@@ -44,12 +44,12 @@ def find_python(version: str) -> str:
     return version
 
 
-def make(folder: Path, python: str, resolution: str) -> str:
-    """Makes an environment with the tests' dependencies; gives what went wrong, or ''."""
+def make(folder: Path, python: str, resolution: str, *wanted: str) -> str:
+    """Makes an environment with what is wanted; gives what went wrong, or ''."""
     # An old version without a wheel for this Python is passed over, not compiled.
     wheels = ["--only-binary", ":all:", "--no-binary", "hedgerow"]
     install = ["uv", "pip", "install", "--quiet", "--python", str(folder / "bin" / "python")]
-    install += [*wheels, "--resolution", RESOLUTIONS[resolution], "--editable", ".[plot,test]"]
+    install += [*wheels, "--resolution", RESOLUTIONS[resolution], *wanted]
     for step, problem in (
         (["uv", "venv", "--quiet", "--clear", "--python", python, str(folder)], "no such Python"),
         (install, "not installed"),
@@ -90,7 +90,7 @@ def main() -> None:
             name = f"{version} {resolution}"
             print(f"\n== Python {name}", flush=True)
             folder = given.folder.resolve() / f"{version}-{resolution}"
-            outcomes[name] = make(folder, python, resolution) or (
+            outcomes[name] = make(folder, python, resolution, "--editable", ".[plot,test]") or (
                 "passed" if run_tests(folder, given.quick, given.jobs) else "failed"
             )
     print()

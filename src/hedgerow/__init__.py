@@ -90,15 +90,17 @@ _GUESSES = {
 """What people write who have not read anything, and what they mean."""
 
 
-def __getattr__(name: str) -> Any:
-    if name == "errors":
-        return import_module("hedgerow.errors")
-    if name in _PACKAGES:
-        value = getattr(import_module(_PACKAGES[name]), name)
-        globals()[name] = value
-        return value
-    meant = f"; write {_GUESSES[name]}" if name in _GUESSES else ""
-    raise AttributeError(f"module 'hedgerow' has no attribute {name!r}{meant}", name=name)
+if not TYPE_CHECKING:  # to a type checker, a name that is not listed above is a mistake
+
+    def __getattr__(name: str) -> Any:
+        if name == "errors":
+            return import_module("hedgerow.errors")
+        if name in _PACKAGES:
+            value = getattr(import_module(_PACKAGES[name]), name)
+            globals()[name] = value
+            return value
+        meant = f"; write {_GUESSES[name]}" if name in _GUESSES else ""
+        raise AttributeError(f"module 'hedgerow' has no attribute {name!r}{meant}", name=name)
 
 
 class _Facade(ModuleType):

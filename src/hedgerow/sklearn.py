@@ -17,15 +17,6 @@ from typing import Any, Self, SupportsIndex
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
 
 from hedgerow.arrays import Floats
 from hedgerow.errors import UsageError
@@ -36,6 +27,23 @@ from hedgerow.release import Release
 from hedgerow.schema import Schema
 from hedgerow.store.frames import Frame
 from hedgerow.table import frame_kind
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils import assert_all_finite
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import (
+        check_consistent_length,
+        check_is_fitted,
+        column_or_1d,
+        validate_data,
+    )
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "hedgerow.sklearn needs scikit-learn, which is not installed. "
+        "Install it with: pip install 'hedgerow[sklearn]'",
+        name=error.name,
+    ) from None
 
 __all__ = ["RegionClassifier", "Synthesizer"]
 
