@@ -511,8 +511,8 @@ BY_HAND = (
     ByHand(
         name="gini-of-one-region",
         path="publish/diffgen.py",
-        old="else score.score_range_apart",
-        new="else score.score_range",
+        old="range_of(score, engine.domain, apart=True)",
+        new="range_of(score, engine.domain, apart=False)",
         flaw="Candidates of different regions are compared at the range of one region.",
         notice="replay with the score gini",
         method=("diffgen", "cdiffgen"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -13,6 +14,7 @@ from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.sums import RowSums
 from hedgerow.schema import Numeric, Schema
+from hedgerow.schema.attributes import LEAST_WEIGHT
 
 __all__ = ["Domain", "Engine", "Histograms", "Split"]
 
@@ -33,6 +35,8 @@ class Domain:
         node_hi: One past the last code of each taxonomy node.
         first_child: The first child of each taxonomy node.
         children: The number of children of each taxonomy node, 0 for a leaf.
+        weight: The weight of each predictor in choices, in parts of the smallest that can be given.
+        sharing: How many predictors share the place of one in choices: the members of its group.
     """
 
     sizes: Small
@@ -42,6 +46,8 @@ class Domain:
     node_hi: Small
     first_child: Small
     children: Small
+    weight: Ints
+    sharing: Ints
 
     @staticmethod
     def of(schema: Schema) -> Domain:
@@ -72,6 +78,7 @@ class Domain:
                 first.append(base + len(order))
                 number.append(len(tree.children[node]))
                 order.extend(tree.children[node])
+        weight, sharing = _in_choices(schema)
         return Domain(
             sizes=_array([attribute.size for attribute in schema.attributes]),
             classes=max(1, len(schema.classes)),
@@ -80,6 +87,8 @@ class Domain:
             node_hi=_array(hi),
             first_child=_array(first),
             children=_array(number),
+            weight=weight,
+            sharing=sharing,
         )
 
     @property
@@ -87,12 +96,28 @@ class Domain:
         """The number of predictors."""
         return len(self.sizes)
 
+    @property
+    def weighed(self) -> bool:
+        """Whether predictors have different weights."""
+        return bool((self.weight != self.weight[0]).any())
+
     def splittable(self, lo: Small, hi: Small, node: Small) -> Bools:
         """Whether each part [lo, hi) of each attribute can be specialised: a public fact."""
         numeric = (self.root < 0) & (hi - lo >= 2)
         if not len(self.children):
             return numeric
         return numeric | ((node >= 0) & (self.children[np.maximum(node, 0)] > 0))
+
+
+def _in_choices(schema: Schema) -> tuple[Ints, Ints]:
+    """The weight of each predictor, and how many share its place; those never split have none."""
+    rivals = [one for one in schema.attributes if one.split != "never" and one.size > 1]
+    members = Counter(one.group for one in rivals if one.group)
+    largest = max((one.weight for one in rivals), default=1)
+    weight = [int((one.weight if one in rivals else largest) / LEAST_WEIGHT)
+              for one in schema.attributes]  # fmt: skip
+    sharing = [members.get(one.group, 1) for one in schema.attributes]
+    return np.asarray(weight, dtype=np.int64), np.asarray(sharing, dtype=np.int64)
 
 
 def _array(values: list[int]) -> Small:

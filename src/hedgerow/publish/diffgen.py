@@ -55,7 +55,7 @@ from hedgerow.publish.publisher import (
 )
 from hedgerow.publish.steps.cuts import Cuts
 from hedgerow.publish.steps.measure import class_totals, measured
-from hedgerow.publish.steps.scores import SCORES
+from hedgerow.publish.steps.scores import SCORES, range_of
 from hedgerow.schema import Numeric, Schema
 
 __all__ = ["DiffGen", "GridPublisher", "count_cells", "grid_growth", "grow_cuts"]
@@ -279,7 +279,8 @@ def grow_cuts(job: Job, schedule: str, max_cells: int) -> Cuts:
     everything = np.ones(whole.shape, dtype=np.bool_)
     ((_, marginals),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
     cuts = Cuts(engine.domain, max_cells)
-    score_range = 2 * score.sensitivity if paper else score.score_range_apart
+    price = range_of(score, engine.domain, apart=True)
+    score_range = 2 * score.sensitivity if paper else price
     for step in range(job.specialisations):
         if not cuts.open_values().any():
             break

@@ -61,7 +61,7 @@ from hedgerow.publish.publisher import (
 )
 from hedgerow.publish.steps.coarse import CoarseEngine
 from hedgerow.publish.steps.measure import class_totals, count_leaves, measured
-from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates
+from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
 from hedgerow.publish.steps.tree import GrowingTree, share_evenly, share_fairly
 from hedgerow.schema import Numeric, Schema
 
@@ -294,7 +294,8 @@ class DiffMulti(TablePublisher):
         """Chooses what each node is specialised on; the scores see that node's records alone."""
         paper = self.schedule == "paper"
         engine, score = job.engine, job.score
-        score_range = 2 * score.sensitivity if paper else score.score_range
+        price = range_of(score, engine.domain, apart=False)
+        score_range = 2 * score.sensitivity if paper else price
         cuts = cuts.copy()
 
         def draw(purpose: str, at: Ints, ask: NDArray[np.int32]) -> Choices:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ShownRegion", "cuts", "largest", "nested"]
 
+_SEVERAL = 3  # members of a group that have the same value, from which they are counted
+
 
 @dataclass(frozen=True)
 class ShownRegion:
@@ -29,6 +32,7 @@ class ShownRegion:
         named: What it is called, if not by where it lies.
         ends: Between which numbers the true total lies, with 95%.
         variance: That of the noise of each class's count.
+        groups: The group of each attribute of the schema that is in one.
     """
 
     number: int
@@ -37,6 +41,7 @@ class ShownRegion:
     named: str = ""
     ends: tuple[float, float] = (0.0, math.inf)
     variance: tuple[float, ...] = ()
+    groups: dict[str, str] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -64,9 +69,23 @@ class ShownRegion:
 
     @property
     def words(self) -> str:
-        """Where the region lies, on one line."""
-        lies = ", ".join(f"{name} {label}" for name, label in self.where.items())
-        return self.named or lies or "everyone"
+        """Where the region lies, on one line; some of a group with the same value are counted.
+
+        Example:
+            >>> drugs = {f"drug {n}": "drugs" for n in range(9)}
+            >>> where = {"age": "[18, 40)"} | {f"drug {n}": "no" for n in range(4)}
+            >>> ShownRegion(1, where, {"": 5}, groups=drugs).words
+            'age [18, 40), drugs (4 of 9) no'
+        """
+        alike = Counter((self.groups.get(name, ""), label) for name, label in self.where.items())
+        sizes = Counter(self.groups.values())
+        lies = []
+        for name, label in self.where.items():
+            group = self.groups.get(name, "")
+            if group and alike[group, label] >= _SEVERAL:
+                name = f"{group} ({alike[group, label]} of {sizes[group]})"
+            lies.append(f"{name} {label}")
+        return self.named or ", ".join(dict.fromkeys(lies)) or "everyone"
 
 
 def largest(release: TableRelease, most: int) -> list[ShownRegion]:
@@ -80,6 +99,7 @@ def largest(release: TableRelease, most: int) -> list[ShownRegion]:
     chosen = np.lexsort((release.regions, -totals))[:most]
     low, high = release.partition.bounds(release.regions[chosen])
     classes = release.schema.classes or ("",)
+    groups = {one.name: one.group for one in release.schema.attributes if one.group}
     shown = []
     for place, row in enumerate(chosen.tolist()):
         where = {
@@ -91,7 +111,7 @@ def largest(release: TableRelease, most: int) -> list[ShownRegion]:
         }
         counts = dict(zip(classes, release.counts[row].tolist(), strict=True))
         number, spread = int(release.regions[row]), tuple(variance[row].tolist())
-        region = ShownRegion(number, where, counts, variance=spread)
+        region = ShownRegion(number, where, counts, variance=spread, groups=groups)
         ends = max(0.0, region.total - region.error), region.total + region.error
         shown.append(replace(region, ends=ends))
     return shown

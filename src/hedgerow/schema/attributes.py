@@ -28,6 +28,7 @@ Outside = Literal["error", "other", "clip", "drop"]
 Splitting = Literal["allowed", "never"]
 
 OTHER = "other"
+LEAST_WEIGHT, MOST_WEIGHT = Fraction(1, 100), 100
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Categorical:
         edges: And the first code of each band on that grid.
         reading: How values are read before they are looked up among the leaves.
         split: Whether regions may be divided by it.
+        weight: How much a division by it counts when one is chosen, beside the others' weights.
+        group: The attributes that it belongs to; together they count as one when one is chosen.
     """
 
     name: str
@@ -57,6 +60,8 @@ class Categorical:
     edges: tuple[int, ...] = ()
     reading: Reading = Reading()
     split: Splitting = "allowed"
+    weight: Fraction = Fraction(1)
+    group: str = ""
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type."""
@@ -92,6 +97,8 @@ class Numeric:
         thousands: What separates groups of three digits in them, if anything.
         format: How dates are written in the data; nothing for 2024-01-31.
         split: Whether regions may be divided by it.
+        weight: How much a division by it counts when one is chosen, beside the others' weights.
+        group: The attributes that it belongs to; together they count as one when one is chosen.
 
     Example:
         >>> age = Numeric("age", Fraction(17), Fraction(90), Fraction(1), "integer")
@@ -112,6 +119,8 @@ class Numeric:
     thousands: Thousands = ""
     format: str = ""
     split: Splitting = "allowed"
+    weight: Fraction = Fraction(1)
+    group: str = ""
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type."""

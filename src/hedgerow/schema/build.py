@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from hedgerow.schema.grid import read_grid, read_number
 from hedgerow.schema.lint import (
     BOOLEAN_LABELS,
     Report,
+    choice_faults,
     column_fault,
     grid_faults,
     label_fault,
@@ -42,6 +44,8 @@ from hedgerow.schema.written import Layout, format_fault, notation_fault
 from hedgerow.schema.yaml_reader import parse_yaml, read_text
 
 __all__ = ["load_schema", "schema_from_dict", "schema_from_text"]
+
+Published = NumericModel | CategoricalModel | BooleanModel
 
 _AS_USUAL = FileModel.model_validate({})
 _AS_WRITTEN = ("values", "taxonomy", "recode")  # read below, with their lines
@@ -118,22 +122,20 @@ class _Builder:
         identifiers: list[str] = []
         people: list[Person] = []
         for name, column in model.attributes.items():
-            published = isinstance(column, NumericModel | CategoricalModel | BooleanModel)
+            published = isinstance(column, Published)
             wrong = column_fault(name, published)
             if wrong is not None:
                 self._fault(name, *wrong)
-            if published and column.role == "class" and column.split == "never":
-                self._fault(
-                    name, "regions are never divided by the class", "Remove split.", "split"
-                )
             if isinstance(column, NumericModel):
                 numeric = self._numeric(name, column)
+                self._choices(numeric, column.role)
                 if numeric is not None and (column.role == "class" or column.bands):
                     targets += self._in_bands(numeric, column)
                 else:
                     attributes += [] if numeric is None else [numeric]
             elif isinstance(column, CategoricalModel | BooleanModel):
                 categorical = self._categorical(name, column)
+                self._choices(categorical, column.role)
                 if column.role == "class":
                     targets.append(self._as_class(categorical))
                 else:
@@ -142,6 +144,12 @@ class _Builder:
                 people.append(Person(name, column.max_rows))
             else:
                 identifiers.append(name)
+        groups = [attribute.group for attribute in attributes]
+        for attribute in attributes:
+            if attribute.group and groups.count(attribute.group) == 1:
+                what = f"no other attribute is in the group {attribute.group!r}"
+                hint = "Write the same group for all of its members, or leave it out."
+                self._warn(attribute.name, what, hint)
         self._one_of("class", [target.name for target in targets])
         self._one_of("person", [person.column for person in people])
         self._name(model)
@@ -287,7 +295,7 @@ class _Builder:
         attribute = Numeric(
             name, grid.low, grid.high, grid.step, grid.kind, column.missing, column.outside,
             column.scale, tuple(sorted({number[0] for _, number in common if number})),
-            **self._notation(name, column, grid.kind), split=column.split,
+            **self._notation(name, column, grid.kind), **self._in_choices(name, column),
         )  # fmt: skip
         for found in (
             notation_fault(attribute.decimal, attribute.thousands),
@@ -353,8 +361,9 @@ class _Builder:
             other = OTHER in (column.missing, column.outside)
             taxonomy = Taxonomy.flat((*BOOLEAN_LABELS, OTHER) if other else BOOLEAN_LABELS)
             return Categorical(
-                name, taxonomy, column.missing, column.outside, boolean=True, split=column.split
-            )
+                name, taxonomy, column.missing, column.outside, boolean=True,
+                **self._in_choices(name, column),
+            )  # fmt: skip
 
         def line(key: str | None) -> int | None:
             whole = self.lines.get(("attributes", name))
@@ -365,8 +374,23 @@ class _Builder:
         taxonomy, reading = build_values(column, source, found)
         self.report.take(found, f"attribute {name!r}")
         return Categorical(
-            name, taxonomy, column.missing, column.outside, reading=reading, split=column.split
-        )
+            name, taxonomy, column.missing, column.outside, reading=reading,
+            **self._in_choices(name, column),
+        )  # fmt: skip
+
+    def _choices(self, attribute: Attribute | None, role: str) -> None:
+        if attribute is not None:
+            for key, what, hint in choice_faults(attribute, role == "class"):
+                self._fault(attribute.name, what, hint, key)
+
+    def _in_choices(self, name: str, column: Published) -> dict[str, Any]:
+        """How much a division by the attribute counts, and with which others."""
+        number = (Fraction(1), "") if column.weight is None else read_number(column.weight.strip())
+        if number is None or number[1] == "date":
+            hint = "Write a number, for example weight: 0.5."
+            self._fault(name, "weight is not a number", hint, "weight")
+            number = (Fraction(1), "")
+        return {"split": column.split, "weight": number[0], "group": (column.group or "").strip()}
 
     def _as_class(self, target: Categorical) -> Categorical:
         taxonomy = target.taxonomy

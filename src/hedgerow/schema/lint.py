@@ -12,7 +12,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from hedgerow.errors import SchemaError
-from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
+from hedgerow.schema.attributes import (
+    LEAST_WEIGHT,
+    MOST_WEIGHT,
+    OTHER,
+    Attribute,
+    Categorical,
+    Numeric,
+)
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY, Items
 from hedgerow.schema.taxonomies.rules import reading_faults
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy
@@ -25,6 +32,7 @@ __all__ = [
     "RESERVED",
     "Fault",
     "Report",
+    "choice_faults",
     "column_fault",
     "grid_faults",
     "items_faults",
@@ -273,6 +281,30 @@ def taxonomy_faults(taxonomy: Taxonomy) -> list[tuple[str, str]]:
     return faults
 
 
+def choice_faults(attribute: Attribute, is_class: bool) -> list[tuple[str, str, str]]:
+    """What is wrong with how an attribute takes part in choices: the key, what, and the hint.
+
+    Args:
+        attribute: The attribute.
+        is_class: Whether it is the class.
+    """
+    faults = []
+    weight, never = attribute.weight, attribute.split == "never"
+    if is_class:
+        given = (("split", never), ("weight", weight != 1), ("group", attribute.group))
+        what = "regions are never divided by the class"
+        faults = [(key, what, f"Remove {key}.") for key, told in given if told]
+    elif not LEAST_WEIGHT <= weight <= MOST_WEIGHT or weight % LEAST_WEIGHT:
+        what = "weight is not a number from 0.01 to 100 with at most two decimals"
+        way = " For no regions by this attribute, write `split: never`." if weight <= 0 else ""
+        faults.append(("weight", what, f"Write, for example, weight: 0.5.{way}"))
+    elif never and weight != 1:
+        what = "weight is given beside split: never"
+        faults.append(("weight", what, "Keep one of the two: there is nothing to weigh."))
+    wrong = label_fault(attribute.group) if attribute.group else None
+    return faults if wrong is None else [*faults, ("group", *wrong)]
+
+
 def _attribute_faults(attribute: Attribute) -> list[tuple[str, str]]:
     if isinstance(attribute, Numeric):
         faults = grid_faults(attribute.low, attribute.high, attribute.step, attribute.kind)
@@ -408,6 +440,7 @@ def schema_faults(
     published = [*attributes, *([] if target is None else [target])]
     for attribute in published:
         found = [column_fault(attribute.name, True), *_attribute_faults(attribute)]
+        found += [fault[1:] for fault in choice_faults(attribute, attribute is target)]
         faults += [Fault(f"attribute {attribute.name!r}: {f[0]}", f[1]) for f in found if f]
     others = list(other_columns)
     for name in others:

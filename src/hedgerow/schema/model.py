@@ -98,6 +98,14 @@ class _Column(_Model):
     split: Literal["allowed", "never"] = Field(
         "allowed", description="Whether regions may be divided by this attribute."
     )
+    weight: Number | None = Field(
+        None,
+        description="How much a division by this attribute counts when one is chosen (1): from "
+        "0.01 to 100.",
+    )
+    group: Label | None = Field(
+        None, description="The name of a group of attributes that count as one when one is chosen."
+    )
 
 
 class _Notation(_Model):

@@ -342,9 +342,14 @@ def refuse_no_unit(schema: Schema) -> None:
 
 
 def _describe(attribute: Attribute) -> dict[str, Any]:
-    rules: dict[str, str] = {"missing": attribute.missing, "outside": attribute.outside}
+    rules: dict[str, Any] = {"missing": attribute.missing, "outside": attribute.outside}
     if attribute.split == "never":
         rules["split"] = attribute.split
+    if attribute.weight != 1:
+        whole = attribute.weight.denominator == 1
+        rules["weight"] = int(attribute.weight) if whole else _decimal_text(attribute.weight)
+    if attribute.group:
+        rules["group"] = attribute.group
     if isinstance(attribute, Categorical) and attribute.bands is not None:
         bands = attribute.bands
         rules["outside"] = "clip" if bands.outside == "clip" else attribute.outside

@@ -23,7 +23,7 @@ from hedgerow.privacy.sampler import Candidates
 from hedgerow.publish.steps import large_scores
 from hedgerow.publish.steps.numpy_scores import Numbers, rescore
 
-__all__ = ["ALL_CUTS", "SCORES", "SKIP", "Score", "candidates"]
+__all__ = ["ALL_CUTS", "SCORES", "SKIP", "Score", "candidates", "range_of"]
 
 
 _KERNELS = range(6)
@@ -31,6 +31,7 @@ _MAX, _NCP, _DISCERNIBILITY, _GINI, _INFOGAIN, _PURITY = _KERNELS
 _NCP_BITS, _RATIO_BITS, _GAIN_BITS, _LOG_BITS = 16, 8, 16, 24
 _ONE_BIT = (1 << _GAIN_BITS) + 1  # and the rounding
 _WEIGHT = 1 << 24  # the base weight of one attribute, shared among its cuts
+_TOGETHER, _APART, _GAIN = range(3)  # candidates of one region, of several, or weighed gains
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,18 +214,18 @@ def _child(kind: int, counts: Ints, width: Any, size: Any) -> Any:
     return entropy
 
 
-def _finish(kind: int, children: Any, parent: Any, total: Any, apart: bool) -> Any:
+def _finish(kind: int, children: Any, parent: Any, total: Any, apart: int) -> Any:
     """The score from the sum over children and the same term of the whole region."""
     if kind == _MAX:
-        return children
+        return children - parent if apart == _GAIN else children
     if kind == _NCP:
-        return -children
+        return parent - children if apart == _GAIN else -children
     if kind == _PURITY:
         return children - parent if apart else children
     if total == 0:
         return 0
     if kind == _DISCERNIBILITY:
-        return -_ratio(children, total)
+        return (total << _RATIO_BITS) * (apart == _GAIN) - _ratio(children, total)
     if kind == _GINI:
         return children - parent if apart else children
     if kind != _INFOGAIN:
@@ -252,7 +253,7 @@ def _score_nodes(
     first_child: Small,
     children: Small,
     kind: int,
-    apart: bool,
+    apart: int,
     out_start: Ints,
     room: tuple[Ints, ...],
     out: Ints,
@@ -349,6 +350,7 @@ def candidates(
         score: The score.
         apart: Whether candidates of different regions are compared.
     """
+    against = _GAIN if domain.weighed else _APART if apart else _TOGETHER
 
     def compute(histograms: Histograms) -> Candidates:
         nodes = len(lo)
@@ -362,17 +364,39 @@ def candidates(
         _score_nodes(
             histograms.start, histograms.code, histograms.counts, lo, hi, taxon, ask,
             domain.sizes, domain.node_hi, domain.first_child, domain.children,
-            score.layout, apart, start, tuple(np.empty((3, domain.classes), np.int64)), out,
+            score.layout, against, start, tuple(np.empty((3, domain.classes), np.int64)), out,
         )  # fmt: skip
         if score.numbers is not None:
-            rescore(histograms, (lo, hi, taxon), domain, score.numbers, apart, start, out)
+            rescore(histograms, (lo, hi, taxon), domain, score.numbers, against > 0, start, out)
         elif histograms.counts.dtype == np.int64:
-            _rescore_large(histograms, (lo, hi, taxon), domain, score.layout, apart, start, out)
+            _rescore_large(histograms, (lo, hi, taxon), domain, score.layout, against, start, out)
         asked = (ask != SKIP).any(axis=1)  # a node that is not asked has no candidates
         start = np.append(start[:-1][asked], start[-1])
-        return Candidates(start, *(column[: start[-1]] for column in out))
+        out = out[:, : start[-1]]
+        out[1] = np.maximum(out[1] // domain.sharing[out[3]], 1)
+        if domain.weighed:
+            out[0] = _weighed(out[0], domain.weight[out[3]], int(domain.weight.max()))
+        return Candidates(start, *out)
 
     return compute
+
+
+def _weighed(gain: Ints, weight: Ints, largest: int) -> Ints:
+    """floor(gain * weight / largest), without overflow: it never moves further than the gain."""
+    return gain // largest * weight + gain % largest * weight // largest
+
+
+def range_of(score: Score, domain: Domain, *, apart: bool) -> int:
+    """What a rate is multiplied by for the price of a selection; see `Score`.
+
+    Weighed gains part by no more than 0 and the changes of all gains do. Inside a region, that is
+    the score range for our own scores, whose regions change as their parts do. A score from outside
+    promises that between regions only.
+    """
+    if domain.weighed and (apart or score.numbers is not None):
+        # the majority of a region is not subtracted from `max` otherwise, and changes by 1
+        return 2 if score.kernel == _MAX else score.score_range_apart
+    return score.score_range_apart if apart else score.score_range
 
 
 def _rescore_large(
@@ -380,7 +404,7 @@ def _rescore_large(
     regions: tuple[Small, Small, Small],
     domain: Domain,
     kind: int,
-    apart: bool,
+    apart: int,
     start: Ints,
     out: Ints,
 ) -> None:
@@ -408,7 +432,8 @@ def _rescore_large(
 
     def finish(children: int, parent: int, total: int) -> int:
         if kind == _DISCERNIBILITY and total:
-            return -large_scores.ratio(children, total, _RATIO_BITS)
+            whole = (total << _RATIO_BITS) * (apart == _GAIN)
+            return whole - large_scores.ratio(children, total, _RATIO_BITS)
         if kind == _INFOGAIN and total:
             return ((parent - children) >> (_LOG_BITS - _GAIN_BITS)) // total
         return int(_finish(kind, children, parent, total, apart))

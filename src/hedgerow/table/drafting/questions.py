@@ -312,8 +312,13 @@ def _about(group: list[Column], answers: Answers, published: int) -> Iterator[Qu
         yield Question(
             key=f"split of {name}", text=words.SPLIT, why=words.WHY_SPLIT,
             default="no" if _MANY <= len(group) <= 0.75 * published else "yes",
-            choices=("yes", "no"), columns=names,
+            choices=("yes", "together", "no"), columns=names,
         )  # fmt: skip
+        if answers.get(f"split of {name}") == "together":
+            yield Question(
+                key=f"group of {name}", text=words.GROUP, why=words.WHY_GROUP,
+                default=f"like {name}", columns=names,
+            )  # fmt: skip
     if kind in ("number", "date", "values"):
         rules = ("error", "other", "drop")
         if answers.get("missing") == "each":
@@ -384,6 +389,8 @@ def _column_settings(column: Column, said: Answers) -> Settled:
     kept |= _rules(kind, name, settings, said)
     if said.get(f"split of {name}") == "no":
         kept["split"] = "never"
+    if f"group of {name}" in said:
+        kept["group"] = json.dumps(said[f"group of {name}"], ensure_ascii=False)
     if column.role == "class":
         kept["role"] = "class"
     return Settled(name=name, settings=kept, values=values)

@@ -70,8 +70,11 @@ WHY_GROUPS = (
 SPLIT = "May regions be divided by them?"
 WHY_SPLIT = (
     "Where many columns say little each, regions that are divided by them are hard to read. They "
-    "are counted in any case, and synthetic records have them."
+    "are counted in any case, and synthetic records have them. `together` makes a group of them: "
+    "when a division is chosen they count as one attribute, and reports name the group."
 )
+GROUP = "What are they called together?"
+WHY_GROUP = "A public name for all of them, such as medications. Reports and pages use it."
 WHY_SIGN = (
     f"{PUBLIC} With your name the schema is signed off and can be published by. Without it, it "
     "stays a draft, which `hedgerow publish` refuses."
