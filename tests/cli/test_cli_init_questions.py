@@ -104,6 +104,7 @@ def test_all_questions_lead_to_a_schema_that_is_signed(
     assert "PRIVATE" in shown and "never saw the data" in shown.replace("\n", " ")
     schema = Schema.load(out)
     assert not schema.draft and schema.metadata.reviewer == "Ada Brown" and schema.unit == "row"
+    assert schema.metadata.signed == schema.fingerprint
     age, smoker, ward = schema.attributes
     assert isinstance(age, Numeric) and age.high == 99
     assert isinstance(smoker, Categorical) and smoker.taxonomy.leaves == ("no", "yes")

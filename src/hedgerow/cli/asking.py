@@ -49,7 +49,7 @@ def ask_for_schema(sketch: Sketch, out: Path, overwrite: bool) -> None:
 
     from hedgerow.cli.files import write_text
     from hedgerow.schema import Schema
-    from hedgerow.table.drafting.answered import answered_schema
+    from hedgerow.table.drafting.answered import answered_schema, with_fingerprint
     from hedgerow.table.drafting.words import PUBLIC
 
     kept = answers_file(out)
@@ -63,7 +63,7 @@ def ask_for_schema(sketch: Sketch, out: Path, overwrite: bool) -> None:
     except (KeyboardInterrupt, EOFError) as stop:
         note(f"\nYour answers are in {kept} (NOT PRIVATE). The same command goes on from there.")
         raise stop if isinstance(stop, KeyboardInterrupt) else KeyboardInterrupt from None
-    text = answered_schema(sketch, answers, date.today())
+    text = with_fingerprint(answered_schema(sketch, answers, date.today()), out)
     write_text(out, text, overwrite, private="\ndraft: true\n" in text)
     kept.unlink(missing_ok=True)
     say(f"Wrote {out}.")

@@ -343,7 +343,7 @@ def refuse_unready(schema: Schema) -> None:
         raise SchemaError(
             f"The schema {schema.name!r} is still a draft made from private data.",
             hint="Check every bound and value against public knowledge, then remove the line "
-            "`draft: true`.",
+            "`draft: true`. If it was signed off, it has changed since: `hedgerow check` says so.",
         )
     refuse_no_unit(schema)
 

@@ -107,7 +107,7 @@ class _Builder:
             self._name(model)
             self._unit(model, model.items.person)
             raise_faults(self.report.faults)
-            return Schema(
+            return self._reviewed(Schema(
                 name=model.name,
                 unit=model.unit,
                 draft=model.draft,
@@ -115,8 +115,7 @@ class _Builder:
                 items=items,
                 metadata=metadata,
                 file=layout,
-                warnings=tuple(map(str, merged(self.report.warnings))),
-            )
+            ))  # fmt: skip
         attributes: list[Attribute] = []
         targets: list[Categorical] = []
         identifiers: list[str] = []
@@ -160,7 +159,7 @@ class _Builder:
             line = self.lines.get(("attributes",))
             self.report.fault("there is no attribute to publish", hint, self.file, line)
             raise_faults(self.report.faults)
-        return Schema(
+        return self._reviewed(Schema(
             name=model.name,
             unit=model.unit,
             attributes=tuple(attributes),
@@ -171,8 +170,20 @@ class _Builder:
             began_as_draft=model.began_as_draft,
             metadata=metadata,
             file=layout,
-            warnings=tuple(map(str, merged(self.report.warnings))),
-        )
+        ))  # fmt: skip
+
+    def _reviewed(self, schema: Schema) -> Schema:
+        """The schema with its warnings; a draft if it is a file and not what was signed off."""
+        about = schema.metadata
+        if self.file is not None and about.signed not in (None, schema.fingerprint):
+            what = f"the schema has changed since {about.reviewer} signed it off on "
+            what += f"{about.reviewed}, so it counts as a draft"
+            hint = "Files with taxonomies belong to it. If all of it is public knowledge as it is "
+            hint += f"now, write the new date and signed: {schema.fingerprint}."
+            self.report.warn(what, hint, self.file, self.lines.get(("metadata", "signed")))
+            about = replace(about, reviewer=None, reviewed=None, signed=None)
+            schema = replace(schema, draft=True, metadata=about)
+        return replace(schema, warnings=tuple(map(str, merged(self.report.warnings))))
 
     def _without(self, document: Any, error: ValidationError) -> SchemaModel:
         """The rest of a document with faults, so that those of the rest are told with them."""
@@ -210,8 +221,9 @@ class _Builder:
     def _layout(self, model: SchemaModel) -> Layout:
         self.written = written = model.file or _AS_USUAL
         layout = Layout(
-            encoding=written.encoding, header_row=written.header_row, sheet=written.sheet
-        )
+            encoding=written.encoding, header_row=written.header_row, sheet=written.sheet,
+            decimal=written.decimal or "", thousands=written.thousands or "",
+        )  # fmt: skip
         wrong = layout_faults(layout)
         same = notation_fault(written.decimal or "", written.thousands or "")
         if same is not None:

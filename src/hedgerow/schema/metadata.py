@@ -29,6 +29,7 @@ class Metadata:
         unit_name: What one record is called, singular and plural.
         reviewer: Who has seen that everything in the schema is public knowledge.
         reviewed: When that was, as YYYY-MM-DD.
+        signed: What was seen: the fingerprint of the schema (`Schema.fingerprint`).
 
     Example:
         >>> about = Metadata(institution="St Anne", unit_name=("encounter", "encounters"))
@@ -45,6 +46,7 @@ class Metadata:
     unit_name: tuple[str, str] | None = None
     reviewer: str | None = None
     reviewed: str | None = None
+    signed: str | None = None
 
     def __post_init__(self) -> None:
         """Refuses what could not be shown or read back."""
@@ -70,7 +72,7 @@ def faults_of(told: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             elif len(text) > LONGEST:
                 hint = "Say it shortly, and link to the rest."
                 found.append((key, f"{key} has more than {LONGEST} characters", hint))
-    if ("reviewer" in told) != ("reviewed" in told):
+    if ("reviewer" in told) != ("reviewed" in told) or ("signed" in told) > ("reviewer" in told):
         hint = "Write both: reviewer: a name, and reviewed: a date such as 2026-01-31."
         found.append(("reviewer", "a sign-off needs a reviewer and a date", hint))
     elif not _is_date(told.get("reviewed", "2026-01-31")):

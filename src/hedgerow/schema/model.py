@@ -275,6 +275,9 @@ class MetadataModel(_Model):
         None, description="Who has seen that everything in the schema is public knowledge."
     )
     reviewed: Label | None = Field(None, description="The date of that sign-off: 2026-01-31.")
+    signed: Label | None = Field(
+        None, description="The fingerprint of what was signed off; `hedgerow check` tells it."
+    )
 
 
 ATTRIBUTE_MODELS: dict[str, type[_Model]] = {

@@ -292,8 +292,21 @@ class Schema:
     @cached_property
     def hash(self) -> str:
         """The SHA-256 of the canonical form, in hexadecimal."""
-        text = json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
-        return hashlib.sha256(text.encode("utf-8")).hexdigest()
+        return _hash(self.to_dict())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What a reviewer signs: a hash of everything but metadata and the marks of a draft.
+
+        Taxonomies are in it, whichever file they come from, so it changes with them.
+        """
+        marks = ("draft", "began_as_draft", "metadata")
+        return _hash({key: said for key, said in self.to_dict().items() if key not in marks})[:32]
+
+
+def _hash(document: dict[str, Any]) -> str:
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def unit_fault(unit: str | None, person: str | None, items: bool) -> tuple[str, str] | None:

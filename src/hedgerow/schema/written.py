@@ -33,13 +33,15 @@ _DIGITS = ("%Y", "%m", "%d")
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Where the table stands in its file.
+    """Where the table stands in its file, and how numbers are written in it.
 
     Args:
         encoding: How text is encoded. None: UTF-8, or UTF-16 if its byte order mark says so.
         header_row: The line or row with the names of the columns, from 1. None: the first that is
             not blank.
         sheet: The sheet of a workbook. None: the only one.
+        decimal: The decimal sign of numbers in columns that do not declare one themselves.
+        thousands: What separates groups of three digits in them, if anything.
 
     Example:
         >>> Layout(header_row=3).describe()
@@ -49,6 +51,8 @@ class Layout:
     encoding: Encoding | None = None
     header_row: int | None = None
     sheet: str | None = None
+    decimal: Decimal = ""
+    thousands: Thousands = ""
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type."""
@@ -57,7 +61,7 @@ class Layout:
     def describe(self) -> dict[str, Any]:
         """What is declared, as a schema file has it."""
         told = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {key: value for key, value in told.items() if value is not None}
+        return {key: value for key, value in told.items() if value not in (None, "")}
 
 
 PLAIN = Layout()  # nothing is declared

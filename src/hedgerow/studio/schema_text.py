@@ -111,10 +111,15 @@ class SchemaText:
         node = self.keys.get(key)
         return node.value if isinstance(node, Text) else ""
 
-    @property
+    @cached_property
     def is_draft(self) -> bool:
-        """Whether it is marked as a draft."""
-        return self.value("draft").lower() == "true"
+        """Whether it is marked as a draft, or is not what was signed off any more."""
+        if self.value("draft").lower() == "true":
+            return True
+        try:
+            return "signed" in _signers(self.keys.get("metadata")) and self.schema().draft
+        except SchemaError:
+            return True
 
     @property
     def has_unit(self) -> bool:
@@ -192,6 +197,7 @@ class SchemaText:
     def signed_by(self, reviewer: str, day: str) -> SchemaText:
         """The same, signed off."""
         pairs = [("reviewer", Text(reviewer)), ("reviewed", Text(day, plain=True))]
+        pairs.append(("signed", Text(self.schema().fingerprint)))
         return self._reviewed(pairs).with_key("draft", None)
 
     def _reviewed(self, signers: list[tuple[str, Text]]) -> SchemaText:
@@ -279,7 +285,7 @@ class SchemaText:
 def _signers(node: Node | None) -> list[str]:
     """The keys below `metadata:` that say who signed the schema off, and when."""
     keys = [key.value for key, _ in node.pairs] if isinstance(node, Entries) else []
-    return [key for key in keys if key in ("reviewer", "reviewed")]
+    return [key for key in keys if key in ("reviewer", "reviewed", "signed")]
 
 
 def _settings(node: Node) -> dict[str, Node]:

@@ -34,6 +34,7 @@ __all__ = [
     "SLASHES",
     "STRANGE",
     "WAYS",
+    "number_of",
     "text_reader",
 ]
 
@@ -143,6 +144,29 @@ def _number_reader(attribute: Numeric) -> Callable[[str], int]:
         return place(int(f"{sign}{digits}"), len(part) - int(power or 0))
 
     return code
+
+
+def number_of(text: str, decimal: str, thousands: str) -> tuple[float, int]:
+    """The number in a text, and 0; if it is not one, NaN and what it looks like.
+
+    Args:
+        text: The text, without blanks around it.
+        decimal: The decimal sign, if it is declared.
+        thousands: What separates groups of three digits, if that is declared.
+
+    Example:
+        >>> number_of("1,5", ",", ""), number_of("1,5", "", "")
+        ((1.5, 0), (nan, -5))
+    """
+    point = decimal or ("," if thousands == "." else ".")
+    found = _number_pattern(point, thousands).fullmatch(text) if len(text) <= _LONGEST else None
+    if found is not None:
+        sign, whole, part, power = found.groups(default="")
+        digits = re.sub(r"\D", "", whole)
+        return float(f"{sign}{digits}.{part or 0}e{power or 0}"), 0
+    if endless := _INFINITE.fullmatch(text):
+        return (-math.inf if endless[1] == "-" else math.inf), 0
+    return math.nan, _shape(text, _NUMBER_SHAPES)
 
 
 def _placing(attribute: Numeric) -> Callable[[int, int], int]:

@@ -104,7 +104,9 @@ class Report:
         not become part of a release.
         """
         found = []
-        for column, kind in self.useful.items():
+        # people's own weights are in columns without an attribute
+        weights = dict.fromkeys(self.shapes.keys() - self.useful.keys(), _FINE)
+        for column, kind in (self.useful | weights).items():
             ways = self._ways(column)
             if kind != _FINE:
                 what = _nothing(attributes[column], kind)

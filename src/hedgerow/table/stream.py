@@ -134,7 +134,7 @@ class RowStream:
                 batch.column(len(self.attributes)), self.schema.person.column
             )
             stays = known if stays is None else stays & known
-        weights, kept, bad = self._own_weights(first, batch)
+        weights, kept, bad = self._own_weights(first, batch, report)
         if kept is not None:
             stays = kept if stays is None else stays & kept
         if stays is None:
@@ -146,7 +146,7 @@ class RowStream:
         return Encoded(staying, int(stays.sum()), people, report, own, bad)
 
     def _own_weights(
-        self, first: int, batch: Any
+        self, first: int, batch: Any, report: Report
     ) -> tuple[Bytes | None, Bools | None, dict[str, list[int]]]:
         """Levels, which records they let stay (None: all of them), and what is refused."""
         if self.weights is None:
@@ -157,7 +157,9 @@ class RowStream:
         refused: dict[str, list[int]] = {}
         at = len(self.wanted) - len(columns)
         for place, column in enumerate(columns):
-            found = self.weights.encode(batch.column(at + place), column)
+            found = self.weights.encode(batch.column(at + place), column, self.schema.file)
+            for shape, row in found.shapes.items():
+                report.shapes.setdefault(column, {}).setdefault(shape, first + row)
             levels[:, place] = found.levels
             stays &= found.kept
             if found.refused.any():

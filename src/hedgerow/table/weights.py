@@ -14,11 +14,13 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.arrays import Bools, Bytes, Floats
+from hedgerow.arrays import Bools, Bytes, Floats, Ints
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
+from hedgerow.schema.written import PLAIN, Layout
 from hedgerow.settings import check_fields
 from hedgerow.table.encode import listed, plain_array
+from hedgerow.table.notation import STRANGE, number_of
 from hedgerow.table.source import Source
 
 __all__ = ["LEVELS", "MissingWeight", "OutsideWeight", "WeightColumns", "read_weight_file"]
@@ -94,9 +96,9 @@ class WeightColumns:
                 )
         return [source.names.index(column) for column in self.columns]
 
-    def encode(self, array: Any, column: str) -> Levels:
-        """The levels of one column, weight by weight."""
-        numbers = _numbers(plain_array(array, column))
+    def encode(self, array: Any, column: str, written: Layout = PLAIN) -> Levels:
+        """The levels of one column, weight by weight; texts are numbers as the schema declares."""
+        numbers, shapes = _numbers(plain_array(array, column), written)
         missing = np.isnan(numbers)
         outside = (numbers < self.low) | (numbers > self.high)
         kept, refused = np.ones(len(numbers), bool), np.zeros(len(numbers), bool)
@@ -110,7 +112,8 @@ class WeightColumns:
         clamped = np.clip(np.where(np.isnan(numbers), self.low, numbers), self.low, self.high)
         span = max(self.high - self.low, 1e-300)
         levels = np.rint((clamped - self.low) / span * (LEVELS - 1)).astype(np.uint8)
-        return Levels(levels, kept, refused)
+        odd = {shape: int(np.argmax(shapes == shape)) for shape in np.unique(shapes).tolist()}
+        return Levels(levels, kept, refused, {s: row for s, row in odd.items() if s < STRANGE})
 
     def refuse(self, source: Source, bad: dict[str, list[int]]) -> None:
         """Raises if a rule says `error` and any weight met it.
@@ -139,39 +142,42 @@ class Levels:
         levels: The level of each weight; of no meaning where a record is dropped or refused.
         kept: Which records stay.
         refused: Which weights met a rule that says `error`.
+        shapes: Ways of writing that the schema does not declare, and the first place of each.
     """
 
     levels: Bytes
     kept: Bools
     refused: Bools
+    shapes: dict[int, int]
 
 
-def _numbers(array: Any) -> Floats:
+def _numbers(array: Any, written: Layout) -> tuple[Floats, Ints]:
+    """The numbers, NaN where there is none, and what those that are none look like."""
+    fine = np.zeros(len(array), np.int64)
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     if pa.types.is_null(array.type):
-        return np.full(len(array), np.nan)
+        return np.full(len(array), np.nan), fine
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
         array = array.dictionary_encode()
     if pa.types.is_dictionary(array.type):
         words = listed(array.dictionary)
-        known = np.asarray([*map(_number, words), np.nan])
+        read = [
+            number_of("" if word is None else str(word).strip(), written.decimal, written.thousands)
+            if isinstance(word, str | None)
+            else number_of(str(word), ".", "")
+            for word in [*words, None]
+        ]
+        known, shapes = np.asarray([one[0] for one in read]), np.asarray([one[1] for one in read])
         # one more value than there are, which the indices' own type may not hold
         index = array.indices.cast(pa.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
-        return np.asarray(known[index])
+        return known[index], shapes[index]
     kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
     if not any(is_one(array.type) for is_one in kinds):
-        return np.full(len(array), np.nan)
+        return np.full(len(array), np.nan), fine
     # not safe: one number that a float holds only nearly would stop the run
     found = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return np.asarray(found, np.float64)
-
-
-def _number(word: object) -> float:
-    try:
-        return float(str(word).strip())
-    except ValueError:
-        return np.nan
+    return np.asarray(found, np.float64), fine
 
 
 def read_weight_file(path: str | Path) -> dict[str, Any]:

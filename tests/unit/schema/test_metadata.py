@@ -89,3 +89,83 @@ def test_what_records_are_called() -> None:
 def test_editors_know_the_keys() -> None:
     keys = json_schema()["$defs"]["MetadataModel"]["properties"]
     assert set(TOLD) < set(keys)
+
+
+# --- what was signed off -------------------------------------------------------------------
+
+
+def signed_schema(tmp_path: Path, more: str = "") -> Path:
+    """A signed schema whose taxonomies stand in a file beside it and in an included one."""
+    (tmp_path / "jobs.yaml").write_text(
+        "Arts: [dance, song]\nTrades: [baker, smith]\n", encoding="utf-8"
+    )
+    (tmp_path / "shared.yaml").write_text("taxonomies:\n  ward: [a, b, c]\n", encoding="utf-8")
+    path = tmp_path / "signed.yaml"
+    text = (
+        "name: x\nunit: row\ninclude: shared.yaml\nmetadata:\n  reviewer: Ada\n"
+        f"  reviewed: 2026-01-31\n{more}attributes:\n"
+        "  job: {type: categorical, taxonomy: jobs.yaml}\n"
+        "  ward: {type: categorical, taxonomy: ward}\n"
+    )
+    path.write_text(text, encoding="utf-8")
+    if not more:
+        return signed_schema(tmp_path, f"  signed: {Schema.load(path).fingerprint}\n")
+    return path
+
+
+def test_what_was_signed_is_not_a_draft(tmp_path: Path) -> None:
+    schema = Schema.load(signed_schema(tmp_path))
+    assert not schema.draft and schema.metadata.reviewer == "Ada" and not schema.warnings
+    assert schema.metadata.signed == schema.fingerprint
+    assert Schema.from_dict(schema.to_dict()) == schema
+
+
+@pytest.mark.parametrize(
+    "file, old, new",
+    [
+        ("jobs.yaml", "song", "opera"),
+        ("jobs.yaml", "Trades", "Crafts"),
+        ("shared.yaml", "[a, b, c]", "[a, b, c, d]"),
+        ("signed.yaml", "taxonomy: ward}", "taxonomy: ward, missing: other}"),
+    ],
+)
+def test_a_change_of_any_file_withdraws_the_sign_off(
+    tmp_path: Path, file: str, old: str, new: str
+) -> None:
+    path = signed_schema(tmp_path)
+    changed = (tmp_path / file).read_text(encoding="utf-8").replace(old, new)
+    (tmp_path / file).write_text(changed, encoding="utf-8")
+    schema = Schema.load(path)
+    assert schema.draft and schema.metadata.reviewer is None and schema.metadata.signed is None
+    (line,) = schema.warnings
+    assert "signed.yaml:7" in line and "since Ada signed it off on 2026-01-31" in line
+    assert f"signed: {schema.fingerprint}" in line
+    # and it is signed anew by what the warning says
+    text = path.read_text(encoding="utf-8")
+    before = text[text.index("  signed: ") : text.index("attributes:")]
+    path.write_text(text.replace(before, f"  signed: {schema.fingerprint}\n"), encoding="utf-8")
+    assert not Schema.load(path).draft
+
+
+def test_comments_layout_and_other_metadata_do_not_withdraw_it(tmp_path: Path) -> None:
+    path = signed_schema(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    text = "# looked at again\n" + text.replace("metadata:\n", "metadata:\n  period: 1999\n")
+    path.write_text(text, encoding="utf-8")
+    (tmp_path / "jobs.yaml").write_text(
+        "Arts:\n  - dance\n  - song\nTrades: [baker, smith]\n", encoding="utf-8"
+    )
+    assert not Schema.load(path).draft
+
+
+def test_a_fingerprint_without_a_reviewer_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(HedgerowError, match="needs a reviewer"):
+        Schema.load(written(tmp_path, "metadata: {signed: 0123}\n"))
+
+
+def test_a_schema_inside_a_release_is_read_as_it_is(tmp_path: Path) -> None:
+    """A later version may write a schema otherwise, and must still read what was released."""
+    document = Schema.load(signed_schema(tmp_path)).to_dict()
+    document["metadata"]["signed"] = "0" * 32
+    schema = Schema.from_dict(document)
+    assert not schema.draft and schema.metadata.reviewer == "Ada"

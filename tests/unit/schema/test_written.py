@@ -37,7 +37,7 @@ def test_what_is_declared_survives_being_written_down(tmp_path):
         d=DAY | {"format": "excel"},
         y=NUMBER | {"role": "class", "bands": [20], "thousands": "'"},
     )
-    assert found.file == Layout(encoding="cp1252", header_row=3, sheet="Visits")
+    assert found.file == Layout(encoding="cp1252", header_row=3, sheet="Visits", decimal=",")
     assert Schema.from_dict(found.to_dict()) == found
     (tmp_path / "s.yaml").write_text(found.to_yaml(), encoding="utf-8")
     assert Schema.load(tmp_path / "s.yaml") == found

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.errors import DataError
+from hedgerow.errors import DataError, DataWarning
 from hedgerow.schema import Schema
 from hedgerow.table import RowStream, WeightColumns, collect
 
@@ -174,3 +174,48 @@ def test_which_rows_of_a_person_stay_does_not_follow_from_their_order() -> None:
         return sorted(found[:, 0].tolist())
 
     assert kept([*range(1, 9)]) == kept([*range(8, 0, -1)]) == kept([3, 1, 2, 7, 4, 8, 6, 5])
+
+
+def declared(**file: str) -> Schema:
+    return Schema.from_dict(SCHEMA.to_dict() | {"file": file})
+
+
+@pytest.mark.parametrize(
+    "file, text, weight",
+    [
+        ({}, "2.8", 2.8),
+        ({"decimal": ","}, "2,8", 2.8),
+        ({"thousands": "."}, "2,8", 2.8),
+        ({"thousands": "'"}, "0'002.8", None),  # no group begins with 0
+        ({"decimal": ","}, "2.8", None),
+        ({}, "2,8", None),
+        ({}, "1_0", None),
+        ({}, "28e-1", 2.8),
+    ],
+)
+def test_weights_are_written_as_the_schema_declares(
+    file: dict[str, str], text: str, weight: float | None
+) -> None:
+    rules = columns(missing=7.0)
+    found = rules.encode(pa.array([text]), "minds", declared(**file).file)
+    assert found.levels.tolist() == [level(7 if weight is None else weight)]
+    assert not found.refused.any()
+
+
+def test_a_way_of_writing_that_is_not_declared_is_told() -> None:
+    data = table([(1, "2", "2"), (2, "1,5", "5%"), (3, "much", "")])
+    rules = WeightColumns(("minds", "fears"), 1.0, 10.0)
+    with pytest.warns(DataWarning) as caught:
+        collect(RowStream(data, SCHEMA, None, rules))
+    minds, fears = sorted((str(one.message) for one in caught), reverse=True)
+    assert "'minds', row 2" in minds and 'declare `decimal: ","`' in minds and "1,5" not in minds
+    assert "'fears'" in fears and "leave it out" in fears
+    commas = table([(1, "2", "2"), (2, "1,5", "1")])
+    found = collect(RowStream(commas, declared(decimal=","), None, rules))
+    assert found.weights is not None and found.weights[1].tolist() == [level(1.5), 0]
+
+
+def test_the_notation_of_the_file_is_part_of_the_schema() -> None:
+    known = declared(decimal=",", thousands=".")
+    assert Schema.from_dict(known.to_dict()) == known
+    assert known.to_dict()["file"] == {"decimal": ",", "thousands": "."}

@@ -109,6 +109,8 @@ def check(
     if known.identifiers:
         say(f"dropped: {', '.join(known.identifiers)}")
     say(_unit(known))
+    if known.metadata.signed is None and not known.draft:
+        say(f"fingerprint for a sign-off (metadata: signed): {known.fingerprint}")
     for name, value in facts(known):
         say(f"{name}: {value}")
     if data is not None:
@@ -174,6 +176,7 @@ def _facts(schema: Schema, data: str | None) -> dict[str, Any]:
         "name": schema.name,
         "unit": schema.unit,
         "hash": schema.hash,
+        "fingerprint": schema.fingerprint,
         "draft": schema.draft,
         "began_as_draft": schema.began_as_draft,
         "metadata": schema.metadata.describe(),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
+from pathlib import Path
 
+from hedgerow.errors import SchemaError
 from hedgerow.table.drafting.draft import PREFACE
 from hedgerow.table.drafting.entries import entry, file_lines
 from hedgerow.table.drafting.questions import (
@@ -15,12 +18,31 @@ from hedgerow.table.drafting.questions import (
 )
 from hedgerow.table.drafting.sketch import Sketch
 
-__all__ = ["answered_schema"]
+__all__ = ["answered_schema", "with_fingerprint"]
 
 _SIGNED = """\
 # Bounds and values were proposed from PRIVATE data, and confirmed as public knowledge by the
 # reviewer below: anybody could have written them who never saw the data.
 """
+
+
+def with_fingerprint(text: str, path: Path) -> str:
+    """The text of a schema that is signed off, with the fingerprint of what was signed.
+
+    Args:
+        text: The text.
+        path: The file that it will be; taxonomies may stand beside it.
+    """
+    from hedgerow.schema.build import schema_from_text  # slow to import
+
+    try:
+        found = schema_from_text(text, path)
+    except SchemaError:  # nothing that can be used is signed
+        return text
+    signed = re.sub(
+        r"(?m)^  reviewed: .*$", rf"\g<0>\n  signed: {found.fingerprint}", text, count=1
+    )
+    return text if found.draft else signed
 
 
 def answered_schema(sketch: Sketch, answers: Answers, today: datetime.date) -> str:
