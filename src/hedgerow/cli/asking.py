@@ -85,6 +85,7 @@ def ask_for_schema(sketch: Sketch, out: Path, overwrite: bool) -> None:
 
 def _ask(sketch: Sketch, answers: dict[str, str], kept: Path, names: list[str]) -> None:
     from hedgerow.table.drafting.questions import accept, next_question, questions
+    from hedgerow.table.drafting.words import HOW_TO_DROP
 
     while (question := next_question(sketch, answers)) is not None:
         keys = [one.key for one in questions(sketch, answers)]
@@ -93,7 +94,8 @@ def _ask(sketch: Sketch, answers: dict[str, str], kept: Path, names: list[str]) 
         typer.echo("> ", nl=False, err=True)  # stdout may lead elsewhere
         reply = input().strip()
         if reply == "?":
-            note(f"{question.why}\n")
+            more = f"\n{HOW_TO_DROP}" if question.key == "drop" else ""
+            note(f"{question.explained}{more}\n")
         elif reply.casefold() == "back":
             # what followed from the answer before is asked again if it still follows
             answers.pop(keys[place - 1] if place else "", None)

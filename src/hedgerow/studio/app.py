@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from hmac import compare_digest
 from importlib import import_module, resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode
 
 from starlette.applications import Starlette
@@ -33,6 +33,9 @@ from hedgerow.studio.guard import Guard, Keys
 from hedgerow.studio.jobs import Jobs
 from hedgerow.studio.pages import HERE, Pages
 from hedgerow.studio.views import ROUTES
+
+if TYPE_CHECKING:
+    from hedgerow.studio.guided import Guided
 
 __all__ = ["Asked", "Studio", "View", "find_view", "go", "link", "make_app"]
 
@@ -52,6 +55,7 @@ class Studio:
         jobs: Long work.
         pages: The templates.
         drafts: Bounds and values of drafts as they were made, in memory alone.
+        guided: What was read off data for questions, and the answers, in memory alone.
     """
 
     root: Path
@@ -59,6 +63,7 @@ class Studio:
     jobs: Jobs
     pages: Pages
     drafts: dict[Path, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    guided: dict[Path, Guided] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

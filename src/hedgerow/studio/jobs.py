@@ -1,8 +1,7 @@
 """Long work: a command of hedgerow, as a process of its own that can be stopped.
 
-Of private data the server itself reads no more than the first rows, for names and kinds of
-columns. What a command finds stays in the memory of the
-studio until it ends. A command that is stopped clears away what it has begun; if the studio dies,
+The server itself opens no private data. What a command finds stays in the memory of the studio
+until it ends. A command that is stopped clears away what it has begun; if the studio dies,
 the pipe that the command tells its progress through breaks, and it ends likewise.
 """
 

@@ -52,14 +52,16 @@ def test_from_data_to_a_verified_release(browser: Any, told: Any) -> None:
     assert drafted.url.path == "/unit", drafted.text
     assert "draft: true" in (root / "clinic.yaml").read_text(encoding="utf-8")
 
-    page = browser.post("/unit", {**TABLE, "unit": "row", "seen": seen(drafted)})
+    answers = {"unit": "no", "class": "ill", "drop": "0", "missing": "each", "outside": "each"}
+    page = browser.post("/unit", {**TABLE, **answers, "seen": seen(drafted)})
     assert page.url.path == "/columns", page.text
-    assert "DRAFT" not in page.text and "this is a draft" in told(page).lower()
+    assert "DRAFT" not in page.text and "read off real people" in told(page)
     # fmt: off
-    fields = {"kind-0": "identifier", "kind-1": "numeric", "low-1": "0", "high-1": "120",
-              "step-1": "1", "missing-1": "other", "outside-1": "clip", "kind-2": "categorical",
+    fields = {"kind-1": "number", "low-1": "0", "high-1": "120",
+              "step-1": "1", "missing-1": "other", "outside-1": "clip", "kind-2": "values",
               "values-2": "Ashmoor\nBramble\nCask\nDale\nElm", "missing-2": "error",
-              "outside-2": "other", "kind-3": "boolean", "missing-3": "error", "class": "3"}
+              "outside-2": "other", "values-3": "no\nyes", "missing-3": "error",
+              "outside-3": "error"}
     # fmt: on
     page = browser.post("/columns", {**TABLE, "seen": seen(page), **fields})
     assert page.url.path == "/taxonomies", told(page)
@@ -320,12 +322,12 @@ def test_rows_of_people_that_repeat_are_taken_for_people_only_by_a_tick(
     at = {"data": "visits.csv", "schema": "visits.yaml"}
     page = browser.finish(browser.post("/data/draft", {"data": "visits.csv", "name": "visits"}))
     assert "people seem to have several rows" in told(page)
-    fields = at | {"unit": "row", "seen": seen(page)}
+    fields = at | {"unit": "no", "seen": seen(page)}
     refused = browser.post("/unit", fields)
     assert refused.status_code == 400 and "patient" in told(refused)
     page = browser.post("/unit", fields | {"each_row": "yes"})
     assert page.url.path == "/columns", told(page)
-    assert "on the page Unit" in told(page) and "role:" not in told(page)
+    assert "role:" not in told(page)
     sign = {"seen": seen(page), "public": "yes", "reviewer": "A. Steward"}
     assert "Go on to publish" in told(browser.post("/check/sign", at | sign))
     assert "people seem to have several rows" in told(browser.get("/publish", params=at))
@@ -335,7 +337,9 @@ def test_rows_of_people_that_repeat_are_taken_for_people_only_by_a_tick(
     assert page.url.path == "/release", told(page)
     page = browser.get("/unit", params=at)
     person = {"unit": "person", "column": "patient", "max_rows": "3", "seen": seen(page)}
-    assert browser.post("/unit", at | person).url.path == "/columns"
+    page = browser.post("/unit", at | person)
+    assert page.url.path == "/columns" and "on the page Unit" in told(page)
+    assert "role:" not in told(page)
     assert "people seem to have several rows" not in told(browser.get("/publish", params=at))
 
 
@@ -365,11 +369,11 @@ def test_data_is_not_offered_as_a_public_list(browser: Any) -> None:
 def test_the_sign_off_lists_what_nobody_has_changed(browser: Any, told: Any) -> None:
     (browser.root / "clinic.yaml").unlink()
     page = browser.finish(browser.post("/data/draft", {"data": "people.csv", "name": "clinic"}))
-    page = browser.post("/unit", TABLE | {"unit": "row", "seen": seen(page)})
+    page = browser.post("/unit", TABLE | {"unit": "no", "seen": seen(page)})
     words = told(browser.get("/check", params=TABLE))
     assert "3 columns: bounds or values as they were read off the data" in words
     assert "age, town, ill" in words
-    fields = {"kind-1": "numeric", "low-1": "0", "high-1": "111", "step-1": "1"}
+    fields = {"kind-1": "number", "low-1": "0", "high-1": "111", "step-1": "1"}
     page = browser.post("/columns", TABLE | fields | {"seen": seen(page)})
     group = {"column": "town", "node": ["1", "2"], "label": "North", "action": "group"}
     browser.post("/taxonomies", TABLE | group | {"seen": seen(page)})
@@ -427,7 +431,7 @@ def test_a_file_with_a_title_above_its_names(browser: Any, told: Any) -> None:
     text = (browser.root / "titled.yaml").read_text("utf-8")
     assert yaml.safe_load(text)["file"] == {"encoding": "cp1252", "header_row": 3}
     at |= {"schema": "titled.yaml"}
-    browser.post("/unit", at | {"unit": "row", "seen": seen(page)})
+    browser.post("/unit", at | {"unit": "no", "seen": seen(page)})
     page = browser.finish(browser.post("/check", at))
     assert "Of 400 rows 400 are counted" in told(page), told(page)
     for fault in ({"header_row": "x"}, {"header_row": "0"}, {"encoding": "ebcdic"}):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -55,6 +55,14 @@ def init(
             "--no-questions", help="Ask nothing, as without a terminal, and write a draft."
         ),
     ] = False,
+    proposals: Annotated[
+        bool,
+        typer.Option(
+            "--proposals",
+            help="With --json: print what the questions are made from too, as PRIVATE as the data, "
+            "for a program that asks them itself.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Draft a schema from a table or transactions, for a person to finish.
@@ -86,7 +94,10 @@ def init(
     write_text(out, text, overwrite, private=True)
     with telling(out):
         if as_json:
-            print_json({"schema": str(out), "draft": True, "read_private_data": True})
+            told: dict[str, Any] = {"schema": str(out), "draft": True, "read_private_data": True}
+            if proposals and not isinstance(drafted, str):
+                told["proposals"] = drafted.to_dict()
+            print_json(told)
             return
         say(f"Wrote a draft to {out}.")
         if "\nitems:\n" in text:

@@ -1,5 +1,6 @@
-// What forms cannot do alone: the curve follows the slider, a query box completes words, and a page
-// goes on when its work has ended. Without scripts every page still works.
+// What forms cannot do alone: the curve follows the slider, a query box completes words, columns are
+// filtered while one types, and a page goes on when its work has ended. Without scripts every page
+// still works.
 "use strict";
 
 function followSlider(slider) {
@@ -42,8 +43,18 @@ function complete(box) {
   });
 }
 
+function filter(box) {
+  box.addEventListener("input", () => {
+    const words = box.value.trim().toLowerCase();
+    document.querySelectorAll(box.dataset.filter).forEach((one) => {
+      one.classList.toggle("out", !one.dataset.names.toLowerCase().includes(words));
+    });
+  });
+}
+
 document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("[data-steps]").forEach(followSlider);
   document.querySelectorAll("[data-complete]").forEach(complete);
+  document.querySelectorAll("[data-filter]").forEach(filter);
   document.body.addEventListener("htmx:sseClose", () => window.location.reload());
 });

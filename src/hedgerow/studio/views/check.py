@@ -59,6 +59,7 @@ def sign(asked: Asked) -> Response:
         )
     changed = text.signed_by(reviewer, datetime.date.today().isoformat())
     changed.save(asked.get("seen"))
+    asked.studio.guided.pop(text.path, None)
     return RedirectResponse(way.to("check", checked=asked.get("checked")), status_code=303)
 
 

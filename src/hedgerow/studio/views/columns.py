@@ -11,21 +11,18 @@ from hedgerow.errors import SchemaError
 from hedgerow.schema.nodes import Entries, Items, Node, Text
 from hedgerow.store.markup import visible
 from hedgerow.studio.app import Asked
+from hedgerow.studio.bulk import Bulk
 from hedgerow.studio.jobs import command_text
+from hedgerow.studio.leads import in_the_form
 from hedgerow.studio.schema_text import SchemaText, plain
 from hedgerow.studio.steps import Way
+from hedgerow.studio.views.unit import guided_of
 
 __all__ = ["Shown", "save", "show"]
 
 _NUMBERS = ("low", "high", "step")
 _ALIKE = 4  # so many columns that are alike are asked about once
 _RULES = ("missing", "outside")
-_IN_THE_FORM = {  # what a draft tells somebody to write, and what the form has for it
-    "drop it by {role: identifier}": "choose that it is left out",
-    "write {role: identifier}": "choose that it is left out",
-    "write {role: person, max_rows: 3} with a cap of your choice": "say so on the page Unit",
-    "may count (max_rows), and write `unit: person` above": "may count, on the page Unit",
-}
 _OF_ITEMS = ("max_items", "fan_out", "foreign", "empty", "separator")
 
 
@@ -57,21 +54,38 @@ class Shown:
 def show(asked: Asked) -> Response:
     """The columns, to be completed and corrected."""
     way = Way.of(asked, "columns")
-    return _page(asked, way, way.text())
+    text = way.text()
+    if guided := guided_of(asked, text):
+        from hedgerow.studio.views import asking
+
+        return asking.show_columns(asked, way, text, guided)
+    return _page(asked, way, text)
 
 
 def save(asked: Asked) -> Response:
     """Writes what was entered into the schema; shows it again if that is not a schema."""
     way = Way.of(asked, "columns")
     text = way.text()
+    if guided := guided_of(asked, text):
+        from hedgerow.studio.views import asking
+
+        return asking.save_columns(asked, way, text, guided)
+    action = asked.get("action")
+    if action == "bulk":
+        asked = _bulk(asked, text).applied(asked)
     changed = _with_items(text, asked) if "items" in text.keys else _with_columns(text, asked)
+    if action == "filter":
+        return _page(asked, way, changed)
     try:
         withdrawn = changed.save(asked.get("seen"))
     except SchemaError as error:
         return _page(asked, way, changed, error)
-    return RedirectResponse(
-        way.to("taxonomies", withdrawn="yes" if withdrawn else ""), status_code=303
-    )
+    page = "columns" if action == "bulk" else "taxonomies"
+    return RedirectResponse(way.to(page, withdrawn="yes" if withdrawn else ""), status_code=303)
+
+
+def _bulk(asked: Asked, text: SchemaText) -> Bulk:
+    return Bulk.of(asked, {n: (name,) for n, name in enumerate(text.columns)})
 
 
 def _page(asked: Asked, way: Way, text: SchemaText, error: SchemaError | None = None) -> Response:
@@ -80,7 +94,7 @@ def _page(asked: Asked, way: Way, text: SchemaText, error: SchemaError | None = 
     return asked.show(
         "columns", 200 if error is None else 400, way=way, text=text, error=error, command=command,
         seen=asked.get("seen") or text.mark,
-        columns=_all_shown(text),
+        columns=_all_shown(text), bulk=_bulk(asked, text),
         items=_items(items) if isinstance(items, Entries) else None,
     )  # fmt: skip
 
@@ -114,14 +128,11 @@ def _shown(text: SchemaText, name: str) -> Shown:
     settings = text.columns[name]
     role, kind = _text(settings.get("role")), _text(settings.get("type"))
     fields = {key: _text(settings.get(key)) for key in (*_NUMBERS, *_RULES)}
-    reason = text.reason(name)
-    for written, chosen in _IN_THE_FORM.items():
-        reason = reason.replace(written, chosen)
     whole = not {"values", "taxonomy", "recode"} & settings.keys()
     return Shown(
         name=name,
         kind=role if role in ("identifier", "person") else kind,
-        reason=reason,
+        reason=in_the_form(text.reason(name)),
         fields=fields,
         values="" if whole else _listed(settings.get("values")),
         is_class=role == "class",

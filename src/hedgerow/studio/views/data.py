@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 from starlette.responses import Response
 
 from hedgerow.errors import DataError, UsageError
 from hedgerow.studio.app import Asked, go
-from hedgerow.studio.folder import argument, fresh, look
+from hedgerow.studio.first_rows import FirstRows, look
+from hedgerow.studio.folder import argument, fresh
+from hedgerow.studio.folder import look as listing
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.steps import Way
 
-if TYPE_CHECKING:
-    from hedgerow.schema.written import Layout
-
 __all__ = ["draft", "look_at", "peek"]
 
-_FIRST = 5  # records that a person can ask to see
 _DELIMITERS = {",": "comma", ";": "semicolon", "tab": "tab", "|": "vertical bar"}
-_NAMES = {"numeric": "numbers or dates", "categorical": "categories", "boolean": "yes or no"}
 
 
 def look_at(asked: Asked) -> Response:
@@ -30,7 +27,7 @@ def look_at(asked: Asked) -> Response:
 
 def peek(asked: Asked) -> Response:
     """The same with a few raw records, because somebody asked for them."""
-    return _page(asked, _records(Way.of(asked, "data")))
+    return _page(asked, look(replace(_rows(Way.of(asked, "data")), raw=True)))
 
 
 def draft(asked: Asked) -> Response:
@@ -39,12 +36,13 @@ def draft(asked: Asked) -> Response:
     root = way.root
     out = fresh(root, asked.get("name"), ".yaml")
     job = asked.studio.jobs.start(
-        _command(way, argument(root, out)),
+        [*_command(way, argument(root, out)), "--proposals"],
         step="data",
         title="Drafting a schema",
-        then=way.to("unit", schema=out.name),
+        then="",
         back=way.to("data"),
     )
+    job.then = way.to("unit", schema=out.name, drafted=job.name)
     return go("/job", job=job.name)
 
 
@@ -61,10 +59,10 @@ def _page(asked: Asked, records: list[list[str]]) -> Response:
     from hedgerow.schema.written import Encoding
 
     way = Way.of(asked, "data")
-    path, found = way.path("data"), look(way.root)
+    path, found = way.path("data"), listing(way.root)
     names, kinds, error = list[str](), list[str](), None
     try:
-        names, kinds = _columns(way)
+        names, kinds = look(_rows(way))
     except (DataError, UsageError) as fault:
         error = fault
     out = path.name.split(".")[0] + "-schema.yaml"
@@ -75,15 +73,15 @@ def _page(asked: Asked, records: list[list[str]]) -> Response:
     )  # fmt: skip
 
 
-def _layout(way: Way) -> tuple[str | None, Layout]:
-    """What stands between values, and how the file is written otherwise.
+def _rows(way: Way) -> FirstRows:
+    """How the file is to be read.
 
     Raises:
         UsageError: If the line of the names is not a number.
     """
     from typing import get_args
 
-    from hedgerow.schema.written import Encoding, Layout
+    from hedgerow.schema.written import Encoding
 
     row, encoding = way.get("header_row", "1"), way.get("encoding", "utf-8")
     if not (row.isascii() and row.isdigit() and int(row[:9]) > 0):
@@ -93,68 +91,10 @@ def _layout(way: Way) -> tuple[str | None, Layout]:
     if encoding not in get_args(Encoding):
         raise UsageError("this encoding is not known.", hint="Choose one from the list.")
     between = way.get("delimiter")
-    chosen: Any = encoding if way.get("encoding") else None
-    return "\t" if between == "tab" else between or None, Layout(
-        encoding=chosen,
-        header_row=int(row) if way.get("header_row") else None,
-        sheet=way.get("sheet") or None,
+    written: dict[str, Any] = {key: way.get(key) for key in ("encoding", "sheet") if way.get(key)}
+    return FirstRows(
+        path=str(way.path("data")),
+        delimiter="\t" if between == "tab" else between or None,
+        written=written | ({"header_row": int(row)} if way.get("header_row") else {}),
+        trust_header=bool(way.get("trust_header")),
     )
-
-
-def _is_items(way: Way) -> bool:
-    from hedgerow.schema.written import PLAIN
-    from hedgerow.table.drafting.draft_items import looks_like_transactions
-
-    return _layout(way) == (None, PLAIN) and looks_like_transactions(way.path("data"))
-
-
-def _columns(way: Way) -> tuple[list[str], list[str]]:
-    """The names of the columns, and what the first rows make them look like; no values.
-
-    Raises:
-        DataError: If the names look like somebody's record.
-    """
-    if _is_items(way):
-        return [], []
-    from hedgerow.table.drafting.guess import guess_column
-    from hedgerow.table.header import check_header
-
-    names, batch = _first_batch(way)
-    parts: list[list[Any]] = [[] if batch is None else [batch.column(n)] for n in range(len(names))]
-    if not way.get("trust_header"):
-        check_header(names, parts, way.path("data").name)
-    kinds = []
-    for name, part in zip(names, parts, strict=True):
-        guess = guess_column(name, part)
-        settings = guess.settings
-        kinds.append("left out" if settings is None else _NAMES.get(settings["type"], ""))
-    return names, kinds
-
-
-def _first_batch(way: Way) -> tuple[list[str], Any]:
-    from hedgerow.table.frames import split_text
-    from hedgerow.table.readers import open_source
-
-    delimiter, written = _layout(way)
-    opened = open_source(
-        way.path("data"), delimiter=delimiter, written=written, split=split_text(" ")
-    )
-    names = list(opened.names)
-    return names, next(iter(opened.batches(range(len(names)))), None)
-
-
-def _records(way: Way) -> list[list[str]]:
-    """The first few records as they are: CONFIDENTIAL."""
-    if _is_items(way):
-        import gzip
-
-        path = way.path("data")
-        opener: Any = gzip.open if path.name.endswith(".gz") else open
-        with opener(path, "rt", encoding="utf-8", errors="replace") as file:
-            return [[line.rstrip("\n")] for line in islice(file, _FIRST)]
-    names, batch = _first_batch(way)
-    if batch is None:
-        return []
-    rows = batch.slice(0, _FIRST)
-    columns = [rows.column(place).to_pylist() for place in range(len(names))]
-    return [["" if one is None else str(one) for one in row] for row in zip(*columns, strict=True)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from starlette.responses import Response
 
 from hedgerow.errors import UsageError
@@ -10,13 +12,20 @@ from hedgerow.studio.app import Asked
 from hedgerow.studio.schema_text import SchemaText, plain
 from hedgerow.studio.steps import Way
 
-__all__ = ["doubt", "repeated", "save", "show"]
+if TYPE_CHECKING:
+    from hedgerow.studio.guided import Guided
+
+__all__ = ["doubt", "guided_of", "repeated", "save", "show"]
 
 
 def show(asked: Asked) -> Response:
     """Is each row a person, or can a person have several?"""
     way = Way.of(asked, "unit")
     text = way.text()
+    if guided := guided_of(asked, text):
+        from hedgerow.studio.views import asking
+
+        return asking.show_unit(asked, way, text, guided)
     if text.is_draft and not text.has_unit:  # nobody has changed it yet: no command reads it
         asked.studio.drafts[text.path] = text.domains()
     return asked.show(
@@ -31,6 +40,10 @@ def save(asked: Asked) -> Response:
 
     way = Way.of(asked, "unit")
     text = way.text()
+    if guided := guided_of(asked, text):
+        from hedgerow.studio.views import asking
+
+        return asking.save_unit(asked, way, text, guided)
     unit = asked.get("unit")
     if unit not in ("row", "person"):
         raise UsageError("the unit was not chosen.", hint="Choose whether each row is a person.")
@@ -46,6 +59,15 @@ def save(asked: Asked) -> Response:
     return RedirectResponse(
         way.to("columns", withdrawn="yes" if withdrawn else ""), status_code=303
     )
+
+
+def guided_of(asked: Asked, text: SchemaText) -> Guided | None:
+    """The questions that the page asks, if the draft was made here."""
+    if not (asked.get("drafted") or asked.studio.guided):
+        return None
+    from hedgerow.studio.guided import under_way
+
+    return under_way(asked, text)
 
 
 def repeated(text: SchemaText) -> list[str]:

@@ -14,6 +14,7 @@ from hedgerow.table.drafting.questions import (
     NOBODY,
     Answers,
     next_question,
+    reason,
     settle,
 )
 from hedgerow.table.drafting.sketch import Sketch
@@ -73,6 +74,9 @@ def answered_schema(sketch: Sketch, answers: Answers, today: datetime.date) -> s
     reviewer = answers.get("reviewer", NOBODY)
     signed = reviewer != NOBODY and next_question(sketch, answers) is None
     found = settle(sketch, answers)
+    gone = {column.name for column in found if column.settings.get("role") == "identifier"}
+    reasons = {column.name: reason(column) if column.name in gone else column.guess.comment
+               for column in sketch.columns}  # fmt: skip
     person = any(column.settings.get("role") == "person" for column in found)
     lines = [f"name: {sketch.title}", f"unit: {'person' if person else 'row'}"]
     lines += [] if signed else ["draft: true"]
@@ -83,5 +87,6 @@ def answered_schema(sketch: Sketch, answers: Answers, today: datetime.date) -> s
     lines += [*file_lines(sketch.written), "attributes:"]
     for column in found:
         labels = () if "taxonomy" in column.settings else column.values.labels
-        lines += entry(column.name, column.settings, labels, column.values.recode)
+        why = "" if signed else reasons[column.name]
+        lines += entry(column.name, column.settings, labels, column.values.recode, why)
     return (_SIGNED if signed else PREFACE) + "\n".join(lines) + "\n"

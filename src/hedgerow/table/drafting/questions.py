@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from hedgerow.errors import UsageError
 from hedgerow.table.drafting import words
@@ -33,6 +33,7 @@ __all__ = [
     "accept",
     "next_question",
     "questions",
+    "reason",
     "settle",
 ]
 
@@ -40,7 +41,6 @@ Answers = Mapping[str, str]
 
 _GROUPED = 12  # more values than this are asked about groups
 _MANY = 12  # columns that are alike, from which regions had better not be divided by them
-_KINDS = ("number", "date", "values", "drop")
 NOBODY = "nobody"
 
 
@@ -54,17 +54,29 @@ class Question:
         why: What a person should know to answer it.
         default: The answer that is proposed.
         choices: The only answers there are; none if others are possible.
+        told: What choices mean, where they do not say it themselves.
+        notes: What a person should know about single columns.
         columns: The columns it is about; none for the whole table.
         from_data: Whether the proposal was read off private data.
     """
 
     key: str
     text: str
-    why: str
+    why: str = ""
     default: str
     choices: tuple[str, ...] = ()
+    told: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     from_data: bool = False
+
+    @property
+    def explained(self) -> str:
+        """Everything a person should know to answer it, as text."""
+        choices = [f"{one}: {self.told[one]}." for one in self.choices if one in self.told]
+        alone = len(self.columns) == 1
+        notes = [one if alone else f"{name}: {one}" for name, one in self.notes.items()]
+        return "\n".join(filter(None, [" ".join(filter(None, [self.why, *choices])), *notes]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,22 +210,20 @@ def _whole(sketch: Sketch, answers: Answers) -> Iterator[Question]:
             from_data=True,
         )  # fmt: skip
     dropped = _dropped(sketch, answers)
-    gone = [column for column in sketch.columns if column.name in dropped]
-    why = [f"{column.name}: {_reason(column)}" for column in gone]
+    notes = {one.name: reason(one) for one in sketch.columns if one.name in dropped}
     yield Question(
-        key="drop", text=words.DROP, why="\n".join([words.WHY_DROP, *why]),
-        default=join(dropped) or "none", from_data=True,
+        key="drop", text=words.DROP, why=words.WHY_DROP, default=join(dropped) or "none",
+        notes=notes, from_data=True,
     )  # fmt: skip
     gaps = [column.name for column in sketch.columns if "missing" in (column.guess.settings or {})]
     seen = f" They were seen in {join(gaps)}." if gaps else " None were seen."
     yield Question(
-        key="missing", text=words.MISSING + seen, why=words.WHY_MISSING,
-        default="other" if gaps else "error",
-        choices=("other", "everywhere", "drop", "error", "each"), from_data=True,
+        key="missing", text=words.MISSING + seen, default="other" if gaps else "error",
+        choices=tuple(words.MISSING_RULES), told=words.MISSING_RULES, from_data=True,
     )  # fmt: skip
     yield Question(
-        key="outside", text=words.OUTSIDE, why=words.WHY_OUTSIDE, default="clip",
-        choices=("clip", "other", "drop", "error", "each"),
+        key="outside", text=words.OUTSIDE, default="clip", choices=tuple(words.OUTSIDE_RULES),
+        told=words.OUTSIDE_RULES,
     )  # fmt: skip
 
 
@@ -229,11 +239,12 @@ def _dropped(sketch: Sketch, answers: Answers) -> list[str]:
     ]  # fmt: skip
 
 
-def _reason(column: Column) -> str:
+def reason(column: Column) -> str:
+    """Why a column is proposed to be dropped."""
     guess = column.guess
     if guess.useless:
-        return f"{guess.useless}."
-    return guess.comment or "it seems to identify people."
+        return f"{guess.useless[:1].upper()}{guess.useless[1:]}."
+    return guess.comment or "It seems to identify people."
 
 
 def _published(sketch: Sketch, answers: Answers) -> list[Column]:
@@ -278,9 +289,9 @@ def _about(group: list[Column], answers: Answers, published: int) -> Iterator[Qu
     kind = _kind(guess)
     if column.role is None:
         yield Question(
-            key=f"kind of {name}", text=words.kind(names),
-            why=f"{words.WHY_KIND} {guess.comment}".strip(), default=kind, choices=_KINDS,
-            columns=names, from_data=True,
+            key=f"kind of {name}", text=words.kind(names), default=kind,
+            choices=tuple(words.KINDS), told=words.KINDS,
+            notes={name: guess.comment} if guess.comment else {}, columns=names, from_data=True,
         )  # fmt: skip
         kind = answers.get(f"kind of {name}", kind)
     settings = guess.settings or {}
@@ -323,14 +334,14 @@ def _about(group: list[Column], answers: Answers, published: int) -> Iterator[Qu
         rules = ("error", "other", "drop")
         if answers.get("missing") == "each":
             yield Question(
-                key=f"missing of {name}", text=words.MISSING, why=words.WHY_MISSING,
+                key=f"missing of {name}", text=words.MISSING, told=words.MISSING_RULES,
                 default=settings.get("missing", "error"), choices=rules, columns=names,
                 from_data=True,
             )  # fmt: skip
         if answers.get("outside") == "each":
             clip = () if kind == "values" else ("clip",)
             yield Question(
-                key=f"outside of {name}", text=words.OUTSIDE, why=words.WHY_OUTSIDE,
+                key=f"outside of {name}", text=words.OUTSIDE, told=words.OUTSIDE_RULES,
                 default="error" if kind == "values" else "clip", choices=(*clip, *rules),
                 columns=names,
             )  # fmt: skip

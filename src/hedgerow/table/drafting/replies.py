@@ -13,7 +13,17 @@ from hedgerow.schema.grid import read_grid
 from hedgerow.schema.lint import grid_faults, label_fault
 from hedgerow.schema.taxonomies.files import built_in
 
-__all__ = ["Values", "is_labelled", "join", "read_bounds", "read_names", "read_values", "split"]
+__all__ = [
+    "Values",
+    "from_lines",
+    "is_labelled",
+    "join",
+    "read_bounds",
+    "read_names",
+    "read_values",
+    "split",
+    "to_lines",
+]
 
 _BOUNDS = re.compile(
     r"(?P<low>\S+)\s+(?:to|-|until|\.\.)\s+(?P<high>\S+)(?:,?\s+(?:step|by)\s+(?P<step>\S+))?"
@@ -52,6 +62,34 @@ def split(line: str) -> list[str]:
     """The texts of a line: the reverse of `join`."""
     row = next(csv.reader([line], skipinitialspace=True), [])
     return [text.strip() for text in row if text.strip()]
+
+
+def to_lines(reply: str) -> str:
+    r"""A reply about values with a line for each of them, or for each group.
+
+    Example:
+        >>> to_lines('a, "b, c"'), from_lines("a\nb, c")
+        ('a\nb, c', 'a, "b, c"')
+        >>> to_lines("North: a, b; South: c"), from_lines("North: a, b\nSouth: c")
+        ('North: a, b\nSouth: c', 'North: a, b; South: c')
+    """
+    groups = _groups(reply)
+    return "\n".join(map(str.strip, groups) if groups else split(reply))
+
+
+def from_lines(text: str) -> str:
+    """The reply that lines stand for: the reverse of `to_lines`. One line is a reply itself."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) < 2:
+        return "".join(lines)
+    grouped = all(":" in line for line in lines) and any("," in line for line in lines)
+    return "; ".join(lines) if grouped else join(lines)
+
+
+def _groups(text: str) -> list[str]:
+    """The groups of a reply such as `North: a, b; South: c`; none if it is another one."""
+    parts = text.strip().strip(";").split(";")
+    return parts if ";" in text and all(":" in part for part in parts) else []
 
 
 def read_names(reply: str, default: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -121,8 +159,8 @@ def read_values(reply: str) -> Values:
     text = reply.strip()
     if text in built_in() or _FILE.fullmatch(text):
         return Values(taxonomy=text)
-    if ";" in text and all(":" in part for part in text.strip(";").split(";")):
-        pairs = [part.partition(":") for part in text.strip(";").split(";")]
+    pairs = [part.partition(":") for part in _groups(text)]
+    if pairs:
         groups = {name.strip(): split(below) for name, _, below in pairs}
         _check([*groups, *(label for below in groups.values() for label in below)])
         return Values(groups=groups)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from hedgerow.schema.lint import column_fault
 from hedgerow.schema.written import PLAIN, Layout
 from hedgerow.table.drafting.guess import Guess
 from hedgerow.table.drafting.guess_people import words_of
 
-__all__ = ["Column", "Sketch", "families", "sketch_of"]
+__all__ = ["Column", "Sketch", "as_values", "families", "sketch_of"]
 
 _CLASS_VALUES, _CLASS_NUMBERS = 20, 10
 _CLASS_NAMES = (
@@ -57,6 +58,23 @@ class Sketch:
     columns: tuple[Column, ...]
     unwritable: int = 0
     written: Layout = PLAIN
+
+    def to_dict(self) -> Any:
+        """All of it as JSON can hold it, for another process. As PRIVATE as the data."""
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(told: Any) -> Sketch:
+        """The sketch that another process tells.
+
+        Example:
+            >>> sketch = sketch_of("t", [("age", Guess(labels=("1", "2")))])
+            >>> Sketch.from_dict(sketch.to_dict()) == sketch
+            True
+        """
+        from pydantic import TypeAdapter
+
+        return TypeAdapter(Sketch).validate_python(told)
 
     def role(self, role: str) -> Column | None:
         """The column with a role, if there is one."""

@@ -28,28 +28,33 @@ WHY_MAX_ROWS = (
 CLASS = "Which column should a release help to predict?"
 WHY_CLASS = "Regions then separate its values. Without a class they follow where people are."
 DROP = "Which columns are dropped?"
-WHY_DROP = (
-    "What identifies people, and what says nothing, is not published. Write all names, or "
-    "changes to the list: +name, -name."
-)
+WHY_DROP = "What identifies people, and what says nothing, is not published."
+HOW_TO_DROP = "Write all names, or changes to the list: +name, -name."
+_RULES = {
+    "drop": "the row is left out",
+    "error": "nothing is published as long as there is one",
+    "each": "ask for every column",
+}
 MISSING = "What happens to missing values?"
-WHY_MISSING = (
-    "other: they become a value of their own, in columns where they can occur. everywhere: the "
-    "same, and every column may have them. drop: the row is left out. error: nothing is published "
-    "as long as there is one. each: ask for every column."
-)
+MISSING_RULES = {
+    "other": "they become a value of their own, in columns where they can occur",
+    "everywhere": "the same, and every column may have them",
+    **_RULES,
+}
 OUTSIDE = "What happens to a value outside the bounds (clip: numbers only), or not in the list?"
-WHY_OUTSIDE = (
-    "clip: a number or date becomes the nearer bound; it is for these only, so a value that is not "
-    "in a list is an error. other: "
-    "it becomes a value of its own. drop: the row is left out. error: nothing is published as long "
-    "as there is one. each: ask for every column."
-)
+OUTSIDE_RULES = {
+    "clip": "a number or date becomes the nearer bound; it is for these only, so a value that is "
+    "not in a list is an error",
+    "other": "it becomes a value of its own",
+    **_RULES,
+}
 WHY_TOGETHER = "They have the same values, or some of these. One answer then holds for all of them."
-WHY_KIND = (
-    "number: published in ranges. date: the same for days. values: a list of texts or codes, or "
-    "groups of them. drop: not published."
-)
+KINDS = {
+    "number": "published in ranges",
+    "date": "the same for days",
+    "values": "a list of texts or codes, or groups of them",
+    "drop": "not published",
+}
 WHY_BOUNDS = (
     f"{PUBLIC} Values are rounded down to steps. A proposal was read off the data: accept it only "
     "if it is what you would have written anyway, else widen it."

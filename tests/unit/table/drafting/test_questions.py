@@ -176,7 +176,7 @@ def test_a_reply_that_is_no_answer_says_what_to_write(key: str, reply: str, word
 
 def test_every_question_has_an_explanation_and_says_what_comes_from_private_data() -> None:
     asked = questions(sketch(hospital()), {})
-    assert all(question.why and question.text.endswith((".", "?", ")")) for question in asked)
+    assert all(question.explained and question.text.endswith((".", "?", ")")) for question in asked)
     told = {question.key: question.from_data for question in asked}
     assert told["numbers of num_medications"] and told["values of race"] and not told["outside"]
     why = next(one.why for one in asked if one.key == "numbers of num_medications")

@@ -1,0 +1,117 @@
+"""The first rows of private data, looked at by a process of its own that ends at once.
+
+So the server itself never opens a data file, and nothing of one stays in its memory. It gets names
+of columns and what they seem to hold, or a few records on their way to a page that asked for them.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from hedgerow.errors import DataError, HedgerowError
+
+__all__ = ["FirstRows", "look"]
+
+_FIRST = 5  # records that a person can ask to see
+_NAMES = {"numeric": "numbers or dates", "categorical": "categories", "boolean": "yes or no"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstRows:
+    """How a file is to be read, and what of it.
+
+    Args:
+        path: The file.
+        delimiter: What stands between values, if it was told.
+        written: How the file is written otherwise.
+        trust_header: Whether the names are names even if they look like a record.
+        raw: Whether a few records are asked for, in the place of names and kinds.
+    """
+
+    path: str
+    delimiter: str | None = None
+    written: Mapping[str, Any] = field(default_factory=dict)
+    trust_header: bool = False
+    raw: bool = False
+
+
+def look(rows: FirstRows) -> Any:
+    """Names and kinds of columns, none for transactions; or else a few raw records.
+
+    Raises:
+        DataError: If the file cannot be read like that.
+    """
+    done = subprocess.run(
+        # -P: a file in the folder that is called like a module must not be run
+        [sys.executable, "-P", "-m", "hedgerow.studio.first_rows"],
+        input=json.dumps(asdict(rows)),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    try:
+        found = json.loads(done.stdout)
+    except ValueError:
+        found = {"error": ["the file cannot be read.", "Run `hedgerow init` on it to see more."]}
+    if "error" in found:
+        raise DataError(*found["error"])
+    return found["rows"]
+
+
+def _looked(rows: FirstRows) -> Any:
+    from hedgerow.schema.written import PLAIN, Layout
+    from hedgerow.table.drafting.draft_items import looks_like_transactions
+    from hedgerow.table.drafting.guess import guess_column
+    from hedgerow.table.frames import split_text
+    from hedgerow.table.header import check_header
+    from hedgerow.table.readers import open_source
+
+    path, written = Path(rows.path), Layout(**rows.written)
+    if rows.delimiter is None and written == PLAIN and looks_like_transactions(path):
+        return _lines(path) if rows.raw else [[], []]
+    opened = open_source(path, delimiter=rows.delimiter, written=written, split=split_text(" "))
+    names = list(opened.names)
+    batch = next(iter(opened.batches(range(len(names)))), None)
+    if rows.raw:
+        first = [] if batch is None else batch.slice(0, _FIRST).columns
+        shown = [
+            ["" if one is None else str(one) for one in column.to_pylist()] for column in first
+        ]
+        return [list(row) for row in zip(*shown, strict=True)]
+    parts: list[list[Any]] = [[] if batch is None else [batch.column(n)] for n in range(len(names))]
+    if not rows.trust_header:
+        check_header(names, parts, path.name)
+    kinds = []
+    for name, part in zip(names, parts, strict=True):
+        settings = guess_column(name, part).settings
+        kinds.append("left out" if settings is None else _NAMES.get(settings["type"], ""))
+    return [names, kinds]
+
+
+def _lines(path: Path) -> list[list[str]]:
+    import gzip
+
+    opener: Any = gzip.open if path.name.endswith(".gz") else open
+    with opener(path, "rt", encoding="utf-8", errors="replace") as file:
+        return [[line.rstrip("\n")] for line in islice(file, _FIRST)]
+
+
+def main() -> None:
+    """Reads what to look at from the standard input and writes what was found."""
+    try:
+        found: dict[str, Any] = {"rows": _looked(FirstRows(**json.load(sys.stdin)))}
+    except HedgerowError as error:
+        found = {"error": [error.message, error.hint]}
+    json.dump(found, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

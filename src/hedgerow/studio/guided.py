@@ -1,0 +1,209 @@
+"""The questions of `hedgerow init` as fields of forms.
+
+The questions, their proposals and what answers make of a schema come from the library. Proposals
+were read off PRIVATE data, by the process that drafted. They and the answers stay in memory, until
+the schema is changed in another way, signed off, or the studio ends; the file has all of them.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from hedgerow.errors import SchemaError, UsageError
+from hedgerow.store.markup import visible
+from hedgerow.studio.app import Asked
+from hedgerow.studio.folder import Outside
+from hedgerow.studio.schema_text import SchemaText
+from hedgerow.table.drafting.answered import answered_schema
+from hedgerow.table.drafting.questions import Question, accept, questions
+from hedgerow.table.drafting.replies import from_lines, join, read_bounds, read_names, to_lines
+from hedgerow.table.drafting.sketch import Sketch
+
+__all__ = ["Field", "Guided", "fields_of", "keep", "open_questions", "taken", "under_way"]
+
+_BOUNDS = ("low", "high", "step")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guided:
+    """A draft whose questions are being answered.
+
+    Args:
+        sketch: What was read off the data.
+        answers: The answers so far.
+        mark: Of the text of the schema as these answers made it.
+    """
+
+    sketch: Sketch
+    answers: Mapping[str, str] = field(default_factory=dict)
+    mark: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """A question as a form shows it.
+
+    Args:
+        question: The question.
+        part: What is asked, such as `kind` or `values`.
+        name: How the field is called in the form.
+        shown: What stands in it: a text, bounds by their names, or names of columns.
+        error: What was wrong with the answer that was given.
+        is_open: Whether it has no answer yet.
+    """
+
+    question: Question
+    part: str
+    name: str
+    shown: Mapping[str, str]
+    error: str = ""
+    is_open: bool = False
+
+
+def under_way(asked: Asked, text: SchemaText) -> Guided | None:
+    """The answers to go on with; None if the schema was not drafted here, or changed since."""
+    known, told = asked.studio.guided, asked.get("drafted")
+    if told:
+        try:
+            job = asked.studio.jobs.find(told)
+        except Outside:
+            job = None
+        if job is not None and job.result and "proposals" in job.result:
+            sketch, job.result = Sketch.from_dict(job.result["proposals"]), None
+            known[text.path] = Guided(sketch=sketch, mark=text.mark)
+            proposed = SchemaText(text.path, answered_schema(sketch, {}, datetime.date.today()))
+            asked.studio.drafts[text.path] = proposed.domains()
+    guided = known.get(text.path)
+    if guided is not None and (guided.mark != text.mark or not text.is_draft):
+        del known[text.path]
+        return None
+    return guided
+
+
+def fields_of(
+    guided: Guided, asked: Asked, errors: Mapping[str, str], **assumed: str
+) -> list[Field]:
+    """All questions with what was entered, answered or proposed, but for the sign-off.
+
+    Args:
+        guided: The answers so far.
+        asked: What was entered, if it is shown again.
+        errors: What is wrong with it, by the names of fields.
+        assumed: Answers by which questions are shown that do not follow yet.
+    """
+    found = {one.key: one for one in questions(guided.sketch, {**guided.answers, **assumed})}
+    found |= {one.key: one for one in questions(guided.sketch, guided.answers)}
+    shown = []
+    for one in found.values():
+        if one.key == "reviewer":
+            continue
+        part, name = _named(guided.sketch, one.key)
+        values = _shown(guided, one, part)
+        entered = {
+            key: asked.get(_box(key, name)) for key in values if _box(key, name) in asked.form
+        }
+        shown.append(Field(
+            question=one, part=part, name=name, shown=values | entered,
+            error=errors.get(name, ""), is_open=one.key not in guided.answers,
+        ))  # fmt: skip
+    return shown
+
+
+def taken(guided: Guided, asked: Asked) -> tuple[Guided, dict[str, str]]:
+    """The answers with those of a form, and what is wrong with others by the names of fields."""
+    answers, errors = dict(guided.answers), dict[str, str]()
+    waiting = {one.key: one for one in questions(guided.sketch, answers)}
+    done = set[str]()
+    while waiting:
+        key, question = next(iter(waiting.items()))
+        del waiting[key]
+        done.add(key)
+        part, name = _named(guided.sketch, key)
+        reply = _reply(guided, question, part, name, asked)
+        if reply is None:
+            continue
+        try:
+            answer = accept(guided.sketch, question, reply)
+        except UsageError as error:
+            errors[name] = f"{error.message} {error.hint or ''}".strip()
+            continue
+        if answers.get(key) != answer:  # other questions may follow now
+            answers[key] = answer
+            found = questions(guided.sketch, answers)
+            waiting = {one.key: one for one in found if one.key not in done}
+    return replace(guided, answers=answers), errors
+
+
+def open_questions(guided: Guided) -> list[Question]:
+    """Questions about columns that have no answer yet."""
+    found = questions(guided.sketch, guided.answers)
+    return [one for one in found if one.columns and one.key not in guided.answers]
+
+
+def keep(asked: Asked, text: SchemaText, guided: Guided) -> SchemaError | None:
+    """Keeps the answers, and writes the schema that they make with proposals for the rest.
+
+    Returns:
+        What is wrong with that schema, which is then not written.
+    """
+    asked.studio.guided[text.path] = guided
+    made = SchemaText(
+        text.path, answered_schema(guided.sketch, guided.answers, datetime.date.today())
+    )
+    try:
+        made.save(asked.get("seen"))
+    except SchemaError as error:
+        return error
+    asked.studio.guided[text.path] = replace(guided, mark=made.mark)
+    return None
+
+
+def _named(sketch: Sketch, key: str) -> tuple[str, str]:
+    """What a question asks, and how its field is called: columns by their place."""
+    part, _, column = key.partition(" of ")
+    if not column:
+        return part, part
+    names = [one.name for one in sketch.columns]
+    return part, f"{part}-{names.index(column)}"
+
+
+def _box(key: str, name: str) -> str:
+    """The name of one of several boxes of a field, such as the lower bound."""
+    return f"{key}-{name.partition('-')[2]}" if key in _BOUNDS else name
+
+
+def _shown(guided: Guided, question: Question, part: str) -> dict[str, str]:
+    reply = guided.answers.get(question.key, question.default)
+    if part in ("numbers", "dates"):
+        return read_bounds(reply, part == "dates") if reply else dict.fromkeys(_BOUNDS, "")
+    if part in ("values", "groups"):
+        reply = to_lines(reply)
+    if part == "drop":
+        names = [one.name for one in guided.sketch.columns]
+        return {name: "" for name in read_names(reply, [], names)}
+    return {"": reply}
+
+
+def _reply(guided: Guided, question: Question, part: str, name: str, asked: Asked) -> str | None:
+    """What a form replies to a question; None if it is not in the form."""
+    if part in ("numbers", "dates"):
+        boxes = [_box(key, name) for key in _BOUNDS]
+        if boxes[0] not in asked.form:
+            return None
+        low, high, step = (asked.get(box).strip() for box in boxes)
+        return f"{low} to {high}{f' step {step}' if step else ''}" if low or high else ""
+    if part == "drop":
+        if "drop" not in asked.form:
+            return None
+        columns, ticked = guided.sketch.columns, asked.every("drop")
+        return join([one.name for n, one in enumerate(columns) if str(n) in ticked]) or "none"
+    if name not in asked.form:
+        return None
+    reply = asked.get(name).strip()
+    if part in ("values", "groups"):
+        before = guided.answers.get(question.key, question.default)
+        same = [visible(line) for line in to_lines(before).split("\n")] == reply.splitlines()
+        return before if same else from_lines(reply)
+    return next((one for one in question.choices if visible(one) == reply), reply)

@@ -1,0 +1,139 @@
+"""Unit and columns of a draft that was made here: what the guided `hedgerow init` asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from starlette.responses import RedirectResponse, Response
+
+from hedgerow.errors import SchemaError
+from hedgerow.studio.app import Asked
+from hedgerow.studio.bulk import Bulk
+from hedgerow.studio.guided import Field, Guided, fields_of, keep, open_questions, taken
+from hedgerow.studio.jobs import command_text
+from hedgerow.studio.leads import in_the_form
+from hedgerow.studio.schema_text import SchemaText
+from hedgerow.studio.steps import Way
+from hedgerow.studio.views.unit import doubt, repeated
+from hedgerow.table.drafting.words import PUBLIC, told
+
+__all__ = ["save_columns", "save_unit", "show_columns", "show_unit"]
+
+_KINDS = {"number": "numbers", "date": "dates", "values": "categories", "drop": "left out"}
+_RULES = {
+    "error": "is an error", "other": "becomes other", "drop": "drops the row",
+    "clip": "becomes the nearest", "yes": "yes", "no": "no",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """A column, or several that are asked about at once.
+
+    Args:
+        number: The place of the first, by which its fields are called.
+        names: Their names.
+        fields: Their questions.
+        notes: What a person should know about them.
+    """
+
+    number: int
+    names: tuple[str, ...]
+    fields: tuple[Field, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """How they are called at once."""
+        return told(self.names)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something was wrong with an answer."""
+        return any(one.error for one in self.fields)
+
+
+def show_unit(
+    asked: Asked, way: Way, text: SchemaText, guided: Guided,
+    errors: Mapping[str, str] | None = None, fault: SchemaError | None = None,
+) -> Response:  # fmt: skip
+    """The questions about the whole table."""
+    fields = {one.part: one for one in fields_of(guided, asked, errors or {}, unit="yes")
+              if not one.question.columns}  # fmt: skip
+    notes = {name: in_the_form(note) for name, note in fields["drop"].question.notes.items()}
+    return asked.show(
+        "asked_unit", 400 if errors or fault else 200, way=way, text=text, fields=fields,
+        names=[one.name for one in guided.sketch.columns], notes=notes, error=fault,
+        repeated=repeated(text), command=_command(way),
+    )  # fmt: skip
+
+
+def save_unit(asked: Asked, way: Way, text: SchemaText, guided: Guided) -> Response:
+    """Takes the answers about the whole table."""
+    if asked.get("unit") == "no":
+        doubt(text, asked)
+    guided, errors = taken(guided, asked)
+    fault = keep(asked, text, guided)
+    if errors or fault:
+        return show_unit(asked, way, way.text(), guided, errors, fault)
+    return RedirectResponse(way.to("columns"), status_code=303)
+
+
+def show_columns(
+    asked: Asked, way: Way, text: SchemaText, guided: Guided,
+    errors: Mapping[str, str] | None = None, fault: SchemaError | None = None,
+    more: int = 0,
+) -> Response:  # fmt: skip
+    """The questions about columns, those that are alike at once."""
+    groups = _groups(guided, fields_of(guided, asked, errors or {}))
+    whys = {one.part: one.question for group in groups for one in group.fields}
+    shown = {part: replace(one, why=one.why.removeprefix(PUBLIC).strip(), notes={}, columns=())
+             for part, one in whys.items()}  # fmt: skip
+    bulk = Bulk.of(asked, {one.number: one.names for one in groups})
+    return asked.show(
+        "asked_columns", 400 if errors or fault else 200, way=way, text=text, groups=groups,
+        error=fault, more=more, bulk=bulk, whys=shown, public=PUBLIC, kinds=_KINDS,
+        told=_KINDS | _RULES, seen=text.mark, command=_command(way), wrong=len(errors or {}),
+    )  # fmt: skip
+
+
+def save_columns(asked: Asked, way: Way, text: SchemaText, guided: Guided) -> Response:
+    """Takes the answers about columns; shows them again as long as more is to be asked."""
+    if asked.get("action") == "filter":
+        return show_columns(asked, way, text, guided)
+    bulk = None
+    if asked.get("action") == "bulk":
+        groups = _groups(guided, fields_of(guided, asked, {}))
+        bulk = Bulk.of(asked, {one.number: one.names for one in groups})
+        asked = bulk.applied(asked)
+    guided, errors = taken(guided, asked)
+    fault = keep(asked, text, guided)
+    more = open_questions(guided)
+    if errors or fault or more or bulk:
+        return show_columns(asked, way, way.text(), guided, errors, fault, len(more))
+    return RedirectResponse(way.to("taxonomies"), status_code=303)
+
+
+def _groups(guided: Guided, fields: list[Field]) -> list[Group]:
+    found: dict[str, list[Field]] = {}
+    for one in fields:
+        if one.question.columns:
+            found.setdefault(one.question.columns[0], []).append(one)
+    places = {one.name: n for n, one in enumerate(guided.sketch.columns)}
+    return [
+        Group(
+            number=places[first], names=several[-1].question.columns, fields=tuple(several),
+            notes=tuple(in_the_form(note) for one in several
+                        for note in one.question.notes.values()),
+        )
+        for first, several in found.items()
+    ]  # fmt: skip
+
+
+def _command(way: Way) -> str:
+    """The command that asks the same on a terminal."""
+    if not way.get("data"):
+        return ""
+    written = way.options("header_row", "delimiter", "encoding", "sheet")
+    return command_text(["init", way.argument("data"), "--out", way.argument("schema"), *written])
