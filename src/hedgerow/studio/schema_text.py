@@ -106,6 +106,19 @@ class SchemaText:
         pairs = node.pairs if isinstance(node, Entries) else []
         return {key.value: _settings(below) for key, below in pairs}
 
+    @cached_property
+    def items(self) -> dict[str, Node]:
+        """The settings of the items of transactions; none for a table."""
+        node = self.keys.get("items")
+        return {} if node is None else _settings(node)
+
+    def with_items(self, settings: Mapping[str, Node]) -> SchemaText:
+        """The same with other settings of the items."""
+        if _same(self.items, settings):
+            return self
+        node = Entries([(Text(key, plain=True), one) for key, one in settings.items()])
+        return self.with_key("items", node)
+
     def value(self, key: str) -> str:
         """What a key at the top says, if it is a text."""
         node = self.keys.get(key)

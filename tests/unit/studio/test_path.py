@@ -269,6 +269,47 @@ def test_trees_are_changed_step_by_step(browser: Any) -> None:
     assert tree()["taxonomy"] == "us-states"
 
 
+def test_items_of_transactions_are_grouped_in_the_tree(browser: Any, told: Any) -> None:
+    path: Path = browser.root / "shop.yaml"
+    path.write_text(
+        "name: shop\nunit: row\nitems:\n  universe: [ale, bread, milk, tea]\n  fan_out: 2\n"
+        "  empty: dummy\n  max_items: 3\n",
+        encoding="utf-8",
+    )
+    at = {"schema": "shop.yaml"}
+
+    def change(**fields: Any) -> Any:
+        page = browser.get("/taxonomies", params=at)
+        done = browser.post("/taxonomies", at | {"column": "items", "seen": seen(page)} | fields)
+        assert done.status_code == 200, told(done)
+        return yaml.safe_load(path.read_text("utf-8"))["items"]
+
+    assert "ale .. bread" in told(browser.get("/taxonomies", params=at))
+    found = change(node=["1"], label="Food", action="rename")
+    rules = {"empty": "dummy", "max_items": 3}
+    assert found == {
+        "taxonomy": {"Food": ["ale", "bread"], "milk .. tea": ["milk", "tea"]},
+        **rules,
+    }
+    change(node=["2"], target="4", action="move")
+    found = change(node=["3"], label="Drinks", action="rename")
+    assert found["taxonomy"] == {"Food": ["bread"], "Drinks": ["milk", "tea", "ale"]}
+    items = hr.Schema.load(path).items
+    assert items is not None and items.semantic and items.given == ("bread", "milk", "tea", "ale")
+    assert "those of their taxonomy" in told(browser.get("/columns", params=at))
+    assert change(node=["1", "3"], action="dissolve") == {
+        "universe": ["bread", "milk", "tea", "ale"], **rules
+    }  # fmt: skip
+    (browser.root / "taxonomies").mkdir()
+    (browser.root / "taxonomies" / "goods.yaml").write_text(
+        "Any: {Hot: [tea, mocha], Cold: [ale, milk]}\n"
+    )
+    found = change(source="taxonomies/goods.yaml", action="import")
+    assert found == {"taxonomy": "taxonomies/goods.yaml", **rules}
+    change(node=["1"], label="Warm", action="rename")
+    assert hr.Schema.load(path).items is not None
+
+
 SIGNED = (
     "began_as_draft: true\nmetadata:\n  contact: desk\n  reviewer: A. S.\n  reviewed: 2026-01-31\n"
 )

@@ -73,7 +73,7 @@ def save(asked: Asked) -> Response:
     action = asked.get("action")
     if action == "bulk":
         asked = _bulk(asked, text).applied(asked)
-    changed = _with_items(text, asked) if "items" in text.keys else _with_columns(text, asked)
+    changed = _with_items(text, asked) if text.items else _with_columns(text, asked)
     if action == "filter":
         return _page(asked, way, changed)
     try:
@@ -90,12 +90,11 @@ def _bulk(asked: Asked, text: SchemaText) -> Bulk:
 
 def _page(asked: Asked, way: Way, text: SchemaText, error: SchemaError | None = None) -> Response:
     command = command_text(["check", way.argument("schema")])
-    items = text.keys.get("items")
     return asked.show(
         "columns", 200 if error is None else 400, way=way, text=text, error=error, command=command,
         seen=asked.get("seen") or text.mark,
         columns=_all_shown(text), bulk=_bulk(asked, text),
-        items=_items(items) if isinstance(items, Entries) else None,
+        items=_items(text.items) if text.items else None,
     )  # fmt: skip
 
 
@@ -139,9 +138,8 @@ def _shown(text: SchemaText, name: str) -> Shown:
     )
 
 
-def _items(node: Entries) -> dict[str, str | None]:
+def _items(settings: Mapping[str, Node]) -> dict[str, str | None]:
     """The settings of items as the form shows them."""
-    settings = {key.value: one for key, one in node.pairs}
     found: dict[str, str | None] = {key: _text(settings.get(key)) for key in _OF_ITEMS}
     universe = settings.get("universe")
     found["universe"] = _listed(universe)
@@ -230,10 +228,8 @@ def _list(settings: dict[str, Node], key: str, listed: str, before: Node | None)
 
 
 def _with_items(text: SchemaText, asked: Asked) -> SchemaText:
-    node = text.keys["items"]
-    assert isinstance(node, Entries)
-    settings = {key.value: one for key, one in node.pairs}
-    before = dict(settings)
+    before = text.items
+    settings = dict(before)
     for key in _OF_ITEMS:
         if key in asked.form:
             _put(settings, key, asked.get(key).strip())
@@ -241,11 +237,7 @@ def _with_items(text: SchemaText, asked: Asked) -> SchemaText:
         _list(settings, "universe", asked.get("universe"), before.get("universe"))
     elif "from" in asked.form:
         ends = [asked.get("from").strip(), asked.get("to").strip()]
-        if ends != list(_items(node).get(key) for key in ("from", "to")):
+        if ends != list(_items(before).get(key) for key in ("from", "to")):
             pair = Items([plain(end) for end in ends])
             settings["universe"] = Entries([(Text("range", plain=True), pair)])
-    if list(settings.items()) == list(before.items()):
-        return text
-    return text.with_key(
-        "items", Entries([(Text(key, plain=True), one) for key, one in settings.items()])
-    )
+    return text.with_items(settings)

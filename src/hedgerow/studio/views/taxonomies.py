@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.responses import RedirectResponse, Response
 
 from hedgerow.errors import UsageError
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.attributes import OTHER
+from hedgerow.schema.items import Items, grouped
 from hedgerow.schema.lint import Report
-from hedgerow.schema.nodes import Entries, Items, Node, Text, from_python
+from hedgerow.schema.nodes import Entries, Node, Text, from_python
+from hedgerow.schema.nodes import Items as Listed
 from hedgerow.schema.taxonomies.files import built_in
+from hedgerow.schema.taxonomies.rules import Reading
+from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 from hedgerow.schema.taxonomies.text import lint_tree, nested
 from hedgerow.schema.taxonomies.trees import DEFAULT_ROOT, Branch, branch_from_node, branch_of
 from hedgerow.studio.app import Asked
@@ -22,6 +26,8 @@ from hedgerow.studio.steps import Way
 
 __all__ = ["change", "show"]
 
+_ITEMS = "items"  # what the items of transactions are called in the place of a column
+_RULES = ("recode", "ignore", "cut_at")
 _MOST = 3000  # nodes of a tree that a page can hold
 _FILES = (".yaml", ".yml", ".csv")
 
@@ -49,13 +55,13 @@ def show(asked: Asked) -> Response:
         branch = _tree(text, column)
         size = len(_nodes(branch))
         tree = _numbered(branch) if size <= _MOST else None
-        lint = lint_tree(branch, column.reading)
-    command = command_text(
-        ["taxonomy", way.argument("schema"), *(["--attribute", name] if name else [])]
-    )
+        lint = lint_tree(branch, column.reading if isinstance(column, Categorical) else Reading())
+    command = ["taxonomy", way.argument("schema"), *(["--attribute", name] if name else [])]
+    if schema.items is not None:
+        command = ["check", way.argument("schema")]
     return asked.show(
         "taxonomies", way=way, text=text, columns=columns, name=name, tree=tree, lint=lint,
-        size=size, built_in=list(built_in()), files=_files(way), command=command,
+        size=size, built_in=list(built_in()), files=_files(way), command=command_text(command),
         warnings=schema.warnings, is_items=schema.kind == "transactions",
     )  # fmt: skip
 
@@ -68,7 +74,7 @@ def change(asked: Asked) -> Response:
     name, action = asked.get("column"), asked.get("action")
     column = _column(_columns(schema), name)
     if action == "import":
-        changed = _imported(text, name, asked.get("source"), way)
+        changed = _imported(text, column, asked.get("source"), way)
     else:
         branch = _tree(text, column)
         picked = [int(one) for one in asked.every("node") if one.isdigit()]
@@ -82,7 +88,9 @@ def change(asked: Asked) -> Response:
     )
 
 
-def _columns(schema: Schema) -> dict[str, Categorical]:
+def _columns(schema: Schema) -> dict[str, Categorical | Items]:
+    if schema.items is not None:
+        return {_ITEMS: schema.items}
     return {
         one.name: one
         for one in schema.columns
@@ -90,7 +98,7 @@ def _columns(schema: Schema) -> dict[str, Categorical]:
     }
 
 
-def _column(columns: dict[str, Categorical], name: str) -> Categorical:
+def _column(columns: dict[str, Categorical | Items], name: str) -> Categorical | Items:
     if name not in columns:
         raise UsageError(
             "this column has no taxonomy.", hint="Choose a column of categories from the list."
@@ -98,21 +106,30 @@ def _column(columns: dict[str, Categorical], name: str) -> Categorical:
     return columns[name]
 
 
-def _tree(text: SchemaText, column: Categorical) -> Branch:
+def _tree(text: SchemaText, column: Categorical | Items) -> Branch:
     """The tree of a column as it was written, groups of a single member included.
 
-    One from a file is the finished one, without the leaf that rules for odd values add.
+    One from a file is the finished one, without the leaf that rules for odd values add. Items that
+    nobody has grouped stand in groups of neighbours, as methods see them.
     """
-    settings = text.columns[column.name]
-    written = settings.get("taxonomy")
-    if isinstance(written, Entries | Items):
+    written = _settings(text, column).get("taxonomy")
+    if isinstance(written, Entries | Listed):
         return branch_from_node(written, column.taxonomy.labels[0], None, Report())
+    if isinstance(column, Items):
+        tree = column.universe
+        if isinstance(tree, Taxonomy):
+            return branch_of(tree)
+        return replace(branch_of(grouped(column.given, column.fan_out)), label=DEFAULT_ROOT)
     root = branch_of(column.taxonomy)
     last = root.below[-1] if root.below else None
     added = OTHER in (column.missing, column.outside)
     if added and last is not None and last.label == OTHER and not last.below:
         root.below.pop()
     return root
+
+
+def _settings(text: SchemaText, column: Categorical | Items) -> dict[str, Node]:
+    return text.items if isinstance(column, Items) else text.columns[column.name]
 
 
 def _nodes(root: Branch) -> list[tuple[Branch, Branch | None]]:
@@ -214,25 +231,32 @@ def _prune(root: Branch, groups: set[int]) -> None:
         _prune(root, groups)
 
 
-def _written(text: SchemaText, schema: Schema, column: Categorical, root: Branch) -> SchemaText:
+def _written(
+    text: SchemaText, schema: Schema, column: Categorical | Items, root: Branch
+) -> SchemaText:
     """The schema with this tree in it, and with the rules that came with a file."""
-    described = schema.to_dict()["attributes"][column.name]
-    settings: dict[str, Node] = {
-        key: node
-        for key, node in text.columns[column.name].items()
-        if key not in ("values", "taxonomy", "root", "recode", "ignore", "cut_at")
-    }
-    if root.label != DEFAULT_ROOT:
-        settings["root"] = Text(root.label)
-    grouped = any(one.below for one in root.below)
-    settings["taxonomy" if grouped else "values"] = from_python(nested(root))
-    for key in ("recode", "ignore", "cut_at"):
-        if key in described:
-            settings[key] = from_python(described[key])
-    return text.with_column(column.name, settings)
+    flat = "universe" if isinstance(column, Items) else "values"
+    settings: dict[str, Node] = {} if root.label == DEFAULT_ROOT else {"root": Text(root.label)}
+    any_group = any(one.below for one in root.below)
+    settings["taxonomy" if any_group else flat] = from_python(nested(root))
+    if isinstance(column, Categorical):
+        described = schema.to_dict()["attributes"][column.name]
+        settings |= {key: from_python(described[key]) for key in _RULES if key in described}
+    elif not any_group:
+        settings.pop("root", None)
+    return _with_tree(text, column, settings)
 
 
-def _imported(text: SchemaText, name: str, source: str, way: Way) -> SchemaText:
+def _with_tree(text: SchemaText, column: Categorical | Items, tree: dict[str, Node]) -> SchemaText:
+    """The schema with these settings in the place of all that say how values are grouped."""
+    gone = ("values", "universe", "fan_out", "taxonomy", "root", *_RULES)
+    kept = {key: node for key, node in _settings(text, column).items() if key not in gone}
+    if isinstance(column, Items):
+        return text.with_items(tree | kept)
+    return text.with_column(column.name, kept | tree)
+
+
+def _imported(text: SchemaText, column: Categorical | Items, source: str, way: Way) -> SchemaText:
     """The schema with a taxonomy from a file of the folder, or a list by name."""
     if source in built_in():
         written = source
@@ -244,12 +268,7 @@ def _imported(text: SchemaText, name: str, source: str, way: Way) -> SchemaText:
                 hint="If it is public, put it into a folder `taxonomies` beside the schema.",
             )
         written = str(path.relative_to(way.path("schema").parent))
-    settings = {
-        key: node
-        for key, node in text.columns[name].items()
-        if key not in ("values", "taxonomy", "root", "recode", "ignore", "cut_at")
-    }
-    return text.with_column(name, settings | {"taxonomy": Text(written)})
+    return _with_tree(text, column, {"taxonomy": Text(written)})
 
 
 def _files(way: Way) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.nodes import Entries, Node, Text
+from hedgerow.schema.nodes import Node, Text
 from hedgerow.studio.app import Asked
 from hedgerow.studio.schema_text import SchemaText, plain
 from hedgerow.studio.steps import Way
@@ -29,7 +29,7 @@ def show(asked: Asked) -> Response:
     if text.is_draft and not text.has_unit:  # nobody has changed it yet: no command reads it
         asked.studio.drafts[text.path] = text.domains()
     return asked.show(
-        "unit", way=way, text=text, person=_person(text), is_items=_is_items(text),
+        "unit", way=way, text=text, person=_person(text), is_items=bool(text.items),
         repeated=repeated(text),
     )  # fmt: skip
 
@@ -50,7 +50,7 @@ def save(asked: Asked) -> Response:
     if unit == "row":
         doubt(text, asked)
     column = asked.get("column") if unit == "person" else ""
-    if _is_items(text):
+    if text.items:
         changed = _of_items(text, column, asked.get("item"))
     else:
         changed = _of_columns(text, column, asked.get("max_rows").strip() or "1")
@@ -93,10 +93,6 @@ def doubt(text: SchemaText, asked: Asked) -> None:
         )
 
 
-def _is_items(text: SchemaText) -> bool:
-    return "items" in text.keys
-
-
 def _person(text: SchemaText) -> tuple[str, str]:
     """The column that tells people apart, and how many rows of each count."""
     for name, settings in text.columns.items():
@@ -122,14 +118,6 @@ def _of_columns(text: SchemaText, column: str, most: str) -> SchemaText:
 
 def _of_items(text: SchemaText, column: str, item: str) -> SchemaText:
     """The same for transactions: below `items:`."""
-    node = text.keys["items"]
-    assert isinstance(node, Entries)
-    settings: list[tuple[Text, Node]] = [
-        (key, one) for key, one in node.pairs if key.value not in ("person", "item")
-    ]
-    if column:
-        for key, value in (("person", column), ("item", item)):
-            settings.append((Text(key, plain=True), Text(value)))
-    elif len(settings) == len(node.pairs):
-        return text
-    return text.with_key("items", Entries(settings))
+    settings = {key: one for key, one in text.items.items() if key not in ("person", "item")}
+    who: dict[str, Node] = {"person": Text(column), "item": Text(item)} if column else {}
+    return text.with_items(settings | who)
