@@ -136,7 +136,10 @@ def _check(name: str, value: Any, hint: Any) -> None:
 
 
 def choices(hint: Any) -> tuple[Any, ...]:
-    """The members of a union, or the one type."""
+    """The members of a union, or the one type; an alias is what it stands for."""
+    alias = getattr(typing.get_origin(hint) or hint, "__value__", None)
+    if alias is not None:  # NumPy's NDArray, where Python knows aliases
+        return choices(alias)
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         return tuple(one for member in typing.get_args(hint) for one in choices(member))
     return (hint,)

@@ -258,7 +258,7 @@ def test_mappings_say_the_same_as_texts(conditions: dict[str, Any], text: str) -
         ({"age": [(30, object())]}, "'age': a value of type object"),
         ({"age": np.array([[30, 50]])}, "'age': a value of type ndarray"),
         ({"admitted": np.datetime64("2024-03")}, "'admitted' needs a date"),
-        ({"admitted": np.datetime64("NaT")}, "'admitted' needs a date"),
+        ({"admitted": np.datetime64("NaT", "D")}, "'admitted' needs a date"),
         ({"job": b"Lawyer"}, "'job': bytes cannot"),
         ({"job": "lawyr"}, "'job' has no value or group 'lawyr'"),
         ({"job": 3}, "'job' has no value or group '3'"),
