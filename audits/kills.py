@@ -25,6 +25,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import gc
 import json
 import os
 import random
@@ -71,6 +72,8 @@ def prepare() -> None:
         typer.main.get_command = functools.cache(typer.main.get_command)
     typer.main.get_command(hedgerow.cli.app)
     hedgerow.publish(sample.people(80, seed=1), sample.schema(), epsilon=1, seed=1)
+    gc.collect()
+    gc.freeze()  # or every fork would copy what its collector looks through
 
 
 # ------------------------------------------------------------------ inside the run that is killed

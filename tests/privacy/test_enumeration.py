@@ -8,6 +8,7 @@ import pytest
 
 from hedgerow.audit.enumeration import (
     TooManyPathsError,
+    _frozen,
     epsilon_between,
     hockey_stick,
     law,
@@ -45,7 +46,6 @@ LARGE = [
         (DiffMulti(marginals=False, specialisations=2, depth=2), GRID, delta)
         for delta in (0, "1e-6")
     ),
-    (DiffMulti(marginals=False, specialisations=2, depth=2, distribution="even"), CLASSED, "1e-6"),
     *((DiffMulti(schedule="paper", specialisations=2, depth=2), GRID, d) for d in (0, "1e-6")),
     *((MARGINALS, CLASSED, delta) for delta in (0, "1e-6")),
     (MARGINALS, "1 value and a class", "1e-6"),
@@ -59,6 +59,7 @@ TUNED = [
     DiffGen(specialisations=2),
     CDiffGen(specialisations=2),
 ]
+EVEN = DiffMulti(marginals=False, specialisations=2, depth=2, distribution="even")
 COUNTED = CDiffGen(schedule="paper", specialisations=2)  # grows and counts as DiffGen does
 CLASSES = TINY_TABLES["2 values and a class"]
 
@@ -72,7 +73,7 @@ CLASSES = TINY_TABLES["2 values and a class"]
             delta,
             id=f"{mode!r}-{'zcdp' if delta else 'pure'}",
             # the paper's schedule has the same mechanisms, and fewer counts
-            marks=[pytest.mark.long] if delta and mode in (*TUNED, COUNTED) else [],
+            marks=[pytest.mark.long] if delta and mode in (*TUNED, EVEN, COUNTED) else [],
         )
         for entry, mode in TINY
         for delta in (0, "1e-6")
@@ -80,6 +81,7 @@ CLASSES = TINY_TABLES["2 values and a class"]
         if not (delta and entry.name == "diffpart")
     ],
 )
+@pytest.mark.usefixtures("fitted_once")
 def test_whole_laws_of_neighbours(entry, method, delta):
     budget = Budget.of(1, delta)
     compared = 0
@@ -99,26 +101,45 @@ def test_whole_laws_of_neighbours(entry, method, delta):
     assert compared
 
 
-def test_whole_laws_of_gaussian_supports(monkeypatch):
-    """Supports and cells in rho, on two items; noise of a twentieth is found."""
-    entry, budget = AUDITED["diffpart"], Budget.of(1, "1e-6")
-    pair = tiny_pairs(entry.tiny_schemas["2 items"])[-1]
+@pytest.fixture
+def fitted_once(monkeypatch):
+    """The curve of sizes follows from noisy numbers, which are the same on hundreds of paths."""
+    honest, found = diffpart._curve, {}
 
-    def laws():
-        method = DiffPart(core=1, cap=1)
-        return (law_of(method, table, budget, most_paths=900) for table in pair.tables)
+    def once(items, sizes):
+        key = (items.size, items.max_items, _frozen(sizes))
+        if key not in found:
+            found[key] = honest(items, sizes)
+        return found[key]
 
-    one, other = laws()
-    assert hockey_stick(one, other, 1.0) <= float(budget.delta) + 1e-12
-    assert 0.2 < epsilon_between(one, other, float(budget.delta)) <= 1
+    monkeypatch.setattr(diffpart, "_curve", once)
 
+
+def laws_of_gaussian_supports():
+    """Of two items, on neighbours."""
+    pair = tiny_pairs(AUDITED["diffpart"].tiny_schemas["2 items"])[-1]
+    method, budget = DiffPart(core=1, cap=1), Budget.of(1, "1e-6")
+    return (law_of(method, table, budget, most_paths=900) for table in pair.tables)
+
+
+@pytest.mark.usefixtures("fitted_once")
+def test_whole_laws_of_gaussian_supports():
+    """Supports and cells in rho."""
+    one, other = laws_of_gaussian_supports()
+    assert hockey_stick(one, other, 1.0) <= 1e-6 + 1e-12
+    assert 0.2 < epsilon_between(one, other, 1e-6) <= 1
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("fitted_once")
+def test_gaussian_noise_of_a_twentieth_is_found(monkeypatch):
     class Fine(Curator):
         def gaussian(self, purpose, depth, accounts, exact, units=None, max_contribution=1):
             finer = -(-max_contribution // 400)
             return super().gaussian(purpose, depth, accounts, exact, units, finer)
 
     monkeypatch.setattr(diffpart, "Curator", Fine)
-    assert hockey_stick(*laws(), 1.0) > 0.1
+    assert hockey_stick(*laws_of_gaussian_supports(), 1.0) > 0.1
 
 
 @pytest.mark.parametrize(
@@ -150,7 +171,11 @@ def test_a_sparse_release(monkeypatch):
 
 
 def test_the_law_is_the_one_that_is_drawn():
-    """Enumerated probabilities against frequencies of real draws, clamped alike."""
+    """Enumerated probabilities against frequencies of real draws, clamped alike.
+
+    Draws for three quarters of the budget would be missed with a probability of 1e-18 (a
+    noncentral chi-squared law, whose 1,000 runs add 279 to the statistic).
+    """
     import numpy as np
 
     method, budget = DiffGen(specialisations=1), Budget.of(2)
@@ -165,7 +190,7 @@ def test_the_law_is_the_one_that_is_drawn():
             return np.clip(sampler.laplace(exact, rates), 0, 1)
 
     whole = law_of(method, table, budget)
-    runs = 2000
+    runs = 1000
     seen = {}
     for _ in range(runs):
         key = published(run(table, method, budget, Clamped()))
