@@ -346,7 +346,8 @@ class Trials:
         import hedgerow
 
         schema = hedgerow.Schema.load(self.yard.folder / "schema.yaml")
-        hedgerow.publish(self.yard.folder / "people.csv", schema, epsilon=1, seed=1)
+        method = hedgerow.DiffMulti(marginals=not SETTINGS)
+        hedgerow.publish(self.yard.folder / "people.csv", schema, method, epsilon=1, seed=1)
 
     def trial(
         self,
