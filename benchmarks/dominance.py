@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("--epsilons", nargs="+", default=EPSILONS[::-1], metavar="E")
     given = parser.parse_args()
     runs = Runs(given.out / "runs.jsonl")
-    makers = {name: METHODS[name][1] for name in (OURS, REGIONS, PLAIN, BY_CLASS)}
+    makers = {name: METHODS[name].make for name in (OURS, REGIONS, PLAIN, BY_CLASS)}
     makers[DENOISED] = denoised
     print(NOT_PRIVATE)
     print("| table | epsilon | error | marginals | by class | ratio | denoised | AUC | by class "

@@ -22,7 +22,6 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +38,7 @@ from hedgerow.evaluate import NOT_PRIVATE, exact_counts, random_conjunctions
 from hedgerow.schema import Query
 from hedgerow.table import Table, read
 from results import Results, add_json_option
+from tables import cramers_v
 
 NIST = Path("nist/diverse_communities_data_excerpts/national/national2019.csv")
 NUMBERS = {
@@ -143,24 +143,8 @@ def one_release(
 
 
 def strong_pairs(table: Table) -> set[tuple[int, int]]:
-    """The pairs of attributes with a Cramer's V of at least 0.3, numbers in ten parts."""
-    columns = []
-    for place, attribute in enumerate(table.schema.attributes):
-        codes = table.codes[:, place].astype(np.int64)
-        if attribute.size > 64:
-            cuts = np.unique(np.quantile(codes, np.arange(0.1, 1, 0.1)))
-            codes = np.searchsorted(cuts, codes, side="right")
-        columns.append(np.unique(codes, return_inverse=True)[1])
-    found = set()
-    for one, other in combinations(range(len(columns)), 2):
-        shape = int(columns[one].max()) + 1, int(columns[other].max()) + 1
-        both = np.bincount(columns[one] * shape[1] + columns[other], minlength=math.prod(shape))
-        both = both.reshape(shape).astype(np.float64)
-        alone = np.outer(both.sum(axis=1), both.sum(axis=0)) / both.sum()
-        square = ((both - alone) ** 2 / alone).sum() / both.sum()
-        if min(shape) > 1 and math.sqrt(square / (min(shape) - 1)) >= STRONG:
-            found.add((one, other))
-    return found
+    """The pairs of attributes with a Cramer's V of at least 0.3."""
+    return {pair for pair, value in cramers_v(table).items() if value >= STRONG}
 
 
 def share(held: list[np.ndarray]) -> str:

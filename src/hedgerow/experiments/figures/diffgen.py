@@ -133,7 +133,8 @@ FIGURES = (
         "CPU seconds by the number of records",
         "records",
         "CPU seconds",
-        "Max, h = 15, epsilon 1; records are added by redrawing some values of known ones.",
+        "Max, h = 15, epsilon 1; records are added by redrawing some values of known ones. How many"
+        " runs is not stated.",
         1,
         _scalability,
         (),

@@ -318,13 +318,13 @@ FIGURES = (
     ),
     Figure(
         "diffmulti-fig12", "CPU seconds by the number of specialisations", _TWO_AXES,
-        "CPU seconds", "Adult, Max, epsilon 1.", 3, _runtime,
+        "CPU seconds", "Adult, Max, epsilon 1, 20 runs.", 20, _runtime,
         (Stated("DiffMulti", "100000 / 20", 30.0, "nearly 30 s for 100,000"),),
         "Another machine. From rows in memory to the generalised table.",
     ),
     Figure(
         "diffmulti-fig13", "CPU seconds by the number of records", "records", "CPU seconds",
-        "Max, epsilon 1; records are added by redrawing some values of known ones.", 1,
+        "Max, epsilon 1, 1 run; records are added by redrawing some values of known ones.", 1,
         _scalability,
         (Stated("DiffMulti", 1_000_000, 120.0, "less than 120 s for a million"),),
         "Another machine. Without reading and writing files; h = 1,000, since the paper names"

@@ -242,7 +242,7 @@ FIGURES = (
     ),
     Figure(
         "diffpart-fig4a", "CPU seconds by the number of records (MSNBC)", "records", "CPU seconds",
-        "B = 1, fan-out 10, records drawn at random.", 3, _runtime,
+        "B = 1, fan-out 10, records drawn at random. How many runs is not stated.", 3, _runtime,
         (), "The paper states less than 35 s for its STM data: 1,210,096 records, 1,012 items."
         " Another machine; without reading files.",
     ),

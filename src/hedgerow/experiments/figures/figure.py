@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from hedgerow.evaluate.cost import cpu_seconds
 from hedgerow.experiments import data
 from hedgerow.experiments.figures.runs import Runs
 from hedgerow.schema import Schema
@@ -203,6 +204,7 @@ class Result:
     runs: int
     quick: bool
     skipped: str | None = None
+    cpu: float = math.nan  # seconds that all runs took, if it is known
 
     def at(self, series: str, x: float | str | None) -> Line | None:
         """The result of a point; a level line is the same everywhere."""
@@ -237,7 +239,7 @@ def measure(
         figure: What to run.
         inputs: Its data.
         runs: Where finished runs are kept.
-        number: How many runs of each point.
+        number: How many runs of each point; more, up to the paper's number, if they are kept.
         quick: Whether there should be fewer points.
     """
     reason = figure.needs(inputs)
@@ -245,19 +247,30 @@ def measure(
         yield 1.0, Result(figure, (), number, quick, reason)
         return
     points = figure.points(quick)
+
+    def key(point: Point, one: int) -> dict[str, object]:
+        return {
+            "figure": figure.name, "series": point.series, "x": point.x,
+            "settings": point.settings, "run": one,
+        }  # fmt: skip
+
+    def compute(point: Point, one: int) -> dict[str, float]:
+        value, seconds = cpu_seconds(lambda: point.run(inputs, one))
+        return {"y": value, "cpu": seconds}
+
+    while number < figure.runs and all(runs.knows(key(point, number)) for point in points):
+        number += 1
     lines = []
+    cpu = 0.0
     for place, point in enumerate(points):
         values = []
         for one in range(number):
             yield (place + one / number) / len(points), None
-            key: dict[str, object] = {
-                "figure": figure.name, "series": point.series, "x": point.x,
-                "settings": point.settings, "run": one,
-            }  # fmt: skip
-            found = runs.get(key, lambda p=point, n=one: {"y": p.run(inputs, n)})  # type: ignore[misc]
+            found = runs.get(key(point, one), partial(compute, point, one))
             values.append(found["y"])
+            cpu += found.get("cpu", math.nan)
         mean, *ends = interval(values)
         least, most = POSSIBLE.get(figure.y, (-math.inf, math.inf))
         low, high = (min(max(end, least), most) for end in ends)
         lines.append(Line(point.series, point.x, mean, low, high, number))
-    yield 1.0, Result(figure, tuple(lines), number, quick)
+    yield 1.0, Result(figure, tuple(lines), number, quick, cpu=cpu)

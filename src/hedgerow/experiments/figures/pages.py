@@ -148,7 +148,11 @@ def _section(result: Result, folder: Path) -> list[str]:
         return [*parts, f"Not run: {result.skipped}.", ""]
     which = "a quick run, with fewer points" if result.quick else "all points"
     times = "1 run of each" if result.runs == 1 else f"{result.runs} runs of each"
-    parts += [f"This page: {which}, {times} (a full run has {figure.runs}).", ""]
+    told = f"This page: {which}, {times} (a full run has {figure.runs})."
+    if result.runs < figure.runs and result.cpu > 0:
+        minutes = result.cpu / 60 * figure.runs / result.runs
+        told += f" All {figure.runs} would take about {max(1, minutes):.0f} CPU minutes."
+    parts += [told, ""]
     if (folder / f"{figure.name}.png").is_file():
         parts += [f"![{figure.title}]({figure.name}.png)", ""]
     if figure.stated:

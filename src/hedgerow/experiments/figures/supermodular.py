@@ -304,8 +304,8 @@ _DATA = (
 )
 _SAME = " Data and weights are those of figure 3a."
 _MODELS = (
-    "utility: steps below the root; sensitivity: the harmonic rule. Weights, thresholds and lambda"
-    " are not stated."
+    "utility: steps below the root; sensitivity: the harmonic rule. Weights, thresholds, lambda and"
+    " the number of runs (`several` in figure 4) are not stated."
 )
 
 FIGURES = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,35 @@ def test_a_job_holds_what_the_schema_says_and_rows_come_back(monkeypatch):
     assert job["categorical"] == ["job", "ill"]
     assert job["domain"]["age"] == {"lower": 0.0, "upper": 9.0}
     assert (job["epsilon"], job["delta"], job["number"]) == (0.5, 1e-9, 2)
+    assert (job["settings"], job["limit"]) == ({}, None)
+    dpmm.Dpmm("aim", 1e-6, dpmm.AIM_FINISHES, limit=9).publish(ROWS, SCHEMA, 0.5, 3, Path("python"))
+    assert jobs[1]["settings"] == {"max_model_size": 1, "gen_kwargs": {"n_iters": 100}}
+    assert (jobs[1]["delta"], jobs[1]["limit"]) == (1e-6, 9)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGXCPU"), reason="this system does not limit CPU seconds")
+def test_what_is_ended_for_its_cpu_seconds_is_told(monkeypatch):
+    ended = SimpleNamespace(returncode=-getattr(signal, "SIGXCPU", 0), stderr="")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: ended)
+    with pytest.raises(dpmm.Unfinished, match="within 9 CPU seconds"):
+        dpmm.Dpmm("aim", limit=9).publish(ROWS, SCHEMA, 1.0, 1, Path("python"))
+    with pytest.raises(UsageError, match="no message"):  # nobody limited this one
+        dpmm.Dpmm("aim").publish(ROWS, SCHEMA, 1.0, 1, Path("python"))
+
+
+def test_another_package_can_be_installed(tmp_path, monkeypatch):
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.touch()
+    asked = []
+
+    def fake(words, **_):
+        asked.append(words)
+        return SimpleNamespace(returncode=len(asked) % 2)  # the first is not there, the rest works
+
+    monkeypatch.setattr(subprocess, "run", fake)
+    assert dpmm.install(tmp_path, "sdnist==2.4") == python
+    assert asked[0][-1] == "import sdnist" and asked[1][-1] == "sdnist==2.4"
 
 
 def test_an_environment_without_dpmm_is_told():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -101,6 +102,23 @@ def test_points_are_measured_once_and_resumed(tmp_path):
     again = result(tmp_path, calls, number=4)
     assert calls == [0, 1, 2, 0, 1, 2, 3, 3]
     assert again.at("curve", 2).runs == 4 and again.at("nothing", 2) is None
+
+
+def test_runs_that_are_kept_count_up_to_the_papers_number(tmp_path):
+    calls: list[int] = []
+    assert result(tmp_path, calls, number=2).runs == 2
+    assert result(tmp_path, calls, number=1).runs == 2 and len(calls) == 4
+    result(tmp_path, calls, number=3)
+    assert result(tmp_path, calls, number=1).runs == 2  # the paper has no more
+
+
+def test_fewer_runs_than_the_papers_have_a_reason(tmp_path):
+    few = replace(result(tmp_path, [], number=1), cpu=90.0)
+    pages.write_page("made", "A paper", [few], tmp_path / "made.md", "command")
+    page = (tmp_path / "made.md").read_text("utf-8")
+    assert "1 run of each (a full run has 2). All 2 would take about 3 CPU minutes." in page
+    pages.write_page("made", "A paper", [replace(few, runs=2)], tmp_path / "made.md", "command")
+    assert "CPU minutes" not in (tmp_path / "made.md").read_text("utf-8")
 
 
 def test_a_figure_that_cannot_run_says_why(tmp_path):
