@@ -72,9 +72,8 @@ LATTICE = 0.5
 
 _POINTS = 24  # places for v that are tried
 _STEPS, _LONGEST = 200, 40.0  # of an integral over an exponential variable
-_ROUNDS, _NEAR = 60, 1e-10  # for a factor: most steps, and how near it is found
+_ROUNDS, _NEAR = 60, 1e-10  # for a factor or a tangent: most steps, and how near it is found
 _USUAL = 2.156756755  # the factor that almost every command asks for
-_GOLDEN, _GOLDEN_ROUNDS = (math.sqrt(5) - 1) / 2, 40  # of golden section; far below what matters
 
 
 def half_width(deviation: Floats, level: float, laplace: float = 1.0) -> Floats:
@@ -185,22 +184,17 @@ def _beyond(t: float, variance: float) -> float:
 def _steepest(t: float, start: float, bend: float) -> tuple[float, float]:
     """The steepest line from a point of g to a later one, and where it touches."""
     base = _beyond(t, start)
-    low, high = math.log(bend * (1 + 1e-9)), math.log(bend) + 12
-
-    def slope(x: float) -> float:
-        return (_beyond(t, math.exp(x)) - base) / (math.exp(x) - start)
-
-    # golden section: the slope rises, then falls
-    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    before, after = slope(left), slope(right)
-    for _ in range(_GOLDEN_ROUNDS):
-        if before < after:
-            low, left, before = left, right, after
-            right = low + _GOLDEN * (high - low)
-            after = slope(right)
-        else:
-            high, right, after = right, left, before
-            left = high - _GOLDEN * (high - low)
-            before = slope(left)
-    touch = math.exp((low + high) / 2)
+    low, high = bend, bend * math.exp(12)
+    touch = 3 * bend
+    # there the line is a tangent: beyond the bend its excess falls, so Newton's method finds it
+    for _ in range(_ROUNDS):
+        rise = t * math.exp(-t * t / (2 * touch)) / math.sqrt(2 * math.pi * touch**3)
+        excess = rise * (touch - start) - (_beyond(t, touch) - base)
+        low, high = (touch, high) if excess > 0 else (low, touch)
+        bent = rise * (t * t / touch - 3) / (2 * touch) * (touch - start)
+        found = touch - excess / bent if bent else low
+        found = found if low < found < high else math.sqrt(low * high)
+        if abs(found - touch) <= _NEAR * touch:
+            break
+        touch = found
     return (_beyond(t, touch) - base) / (touch - start), touch

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.errors import ReleaseError, UsageError
@@ -109,12 +108,12 @@ def typed_table(schema: Schema, partition: Partition, regions: Ints, counts: Int
             columns[attribute.name] = _labels(attribute, parts, classes)
             continue
         index = np.repeat(parts.index, classes)
-        for end, values in _bounds(attribute, parts).items():
+        for end, values in _bounds(attribute, parts.lo[index], parts.hi[index]).items():
             name = f"{attribute.name}_{end}"
             while name in taken:  # an attribute may be called like the bound of another
                 name += "_"
             taken.add(name)
-            columns[name] = values.take(pa.array(index))
+            columns[name] = values
     _add_class(columns, schema, len(regions))
     columns["count"] = pa.array(counts.ravel())
     return pa.table(columns)
@@ -148,18 +147,18 @@ def numbers(attribute: Numeric, codes: Ints, nulls: Bools | None = None) -> pa.A
         return pa.array((low + codes * step) / common, pa.float64(), mask=nulls)
     whole = low + codes * step
     if attribute.kind == "date":
-        return pa.array(whole.astype(np.int32), pa.int32(), mask=nulls).cast(pa.date32())
+        return pa.array(whole.astype("datetime64[D]"), pa.date32(), mask=nulls)
     return pa.array(whole, pa.int64(), mask=nulls)
 
 
-def _bounds(attribute: Numeric, parts: Parts) -> dict[str, pa.Array]:
-    only_other = parts.lo >= attribute.grid
+def _bounds(attribute: Numeric, lo: Ints, hi: Ints) -> dict[str, pa.Array]:
+    only_other = lo >= attribute.grid
     bounds = {
-        "low": numbers(attribute, parts.lo, only_other),
-        "high": numbers(attribute, np.minimum(parts.hi, attribute.grid), only_other),
+        "low": numbers(attribute, lo, only_other),
+        "high": numbers(attribute, np.minimum(hi, attribute.grid), only_other),
     }
     if attribute.has_other:
-        bounds["other"] = pa.array(parts.hi > attribute.grid)
+        bounds["other"] = pa.array(hi > attribute.grid)
     return bounds
 
 
@@ -173,16 +172,15 @@ def csv_blocks(table: pa.Table) -> Iterator[bytes]:
     """
     yield (",".join(map(_quoted, table.column_names)) + "\n").encode()
     for batch in table.to_batches(max_chunksize=_ROWS_PER_BLOCK):
-        columns = []
-        for column in batch.columns:
-            if isinstance(column, pa.DictionaryArray):
-                labels = pa.array(map(_quoted, column.dictionary.to_pylist()), pa.string())
-                columns.append(labels.take(column.indices))
-            else:
-                columns.append(column.cast(pa.string()).fill_null(""))
-        lines = pc.binary_join_element_wise(*columns, ",")
-        text = pc.binary_join_element_wise(lines, "", "\n").cast(pa.large_string())
-        yield text.buffers()[2].to_pybytes()  # the lines lie one after another in there
+        lines = map(",".join, zip(*map(_fields, batch.columns), strict=True))
+        yield "".join(f"{line}\n" for line in lines).encode()
+
+
+def _fields(column: pa.Array) -> list[str]:
+    if isinstance(column, pa.DictionaryArray):
+        labels = list(map(_quoted, column.dictionary.to_pylist()))
+        return [labels[code] for code in column.indices.to_pylist()]
+    return ["" if number is None else str(number) for number in column.to_pylist()]
 
 
 def _quoted(text: str) -> str:

@@ -1,11 +1,21 @@
-"""What a recipient opens: the kinds of release, their files and their manifest."""
+"""What a recipient opens: the kinds of release, their files and their manifest.
+
+A kind is loaded when it is first needed: a release is of one kind.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from hedgerow.release.base import Release
 from hedgerow.release.description import Description
 from hedgerow.release.files import check_target, read_manifest
-from hedgerow.release.rows import RowsRelease
-from hedgerow.release.table import TableRelease
-from hedgerow.release.transactions import TransactionsRelease
+from hedgerow.release.kinds import KINDS, kind_class
+
+if TYPE_CHECKING:
+    from hedgerow.release.rows import RowsRelease
+    from hedgerow.release.table import TableRelease
+    from hedgerow.release.transactions import TransactionsRelease
 
 __all__ = [
     "Description",
@@ -16,3 +26,10 @@ __all__ = [
     "check_target",
     "read_manifest",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    for kind, path in KINDS.items():
+        if path.endswith(f":{name}"):
+            return kind_class(kind)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.measured.conversion import exact
@@ -128,9 +127,11 @@ def _matrix(table: pa.Table, name: str, width: int) -> Small:
     column = column_of(PARTITION, table, name)
     if not pa.types.is_list(column.type) or column.null_count:
         raise broken(PARTITION, f"the column {name!r} must hold lists")
-    if not pc.all(pc.equal(pc.list_value_length(column), width)).as_py() and len(column):
+    ends = column.offsets.to_numpy()
+    if (np.diff(ends) != width).any():
         raise broken(PARTITION, f"the lists of {name!r} must have one number per attribute")
-    flat = ints_of(PARTITION, pa.table({name: column.flatten()}), name, np.int32)
+    numbers = column.values.slice(ends[0], ends[-1] - ends[0])
+    flat = ints_of(PARTITION, pa.table({name: numbers}), name, np.int32)
     return flat.reshape(-1, width)
 
 
@@ -224,10 +225,7 @@ def measurements_from(
     klass = labels_of(MEASUREMENTS, table, "class", schema.classes)
     logit = np.zeros_like(value)
     if "logit" in table.column_names:
-        column = column_of(MEASUREMENTS, table, "logit")
-        if pa.types.is_integer(column.type):
-            column = column.fill_null(0)
-        logit = ints_of(MEASUREMENTS, pa.table({"logit": column}), "logit")
+        logit = ints_of(MEASUREMENTS, table, "logit", gaps=True)
     ends = np.searchsorted(place, np.arange(len(heads) + 1))
     columns = (where, value, units, klass, logit)
     return tuple(

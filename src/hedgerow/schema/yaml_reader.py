@@ -8,20 +8,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
-
-import yaml  # type: ignore[import-untyped,unused-ignore]
 
 from hedgerow.schema.lint import Report
 from hedgerow.schema.nodes import MAX_NESTING, Entries, Items, Node, Text
 
 __all__ = ["parse_yaml", "read_text"]
 
-# The C parser is about fifty times as fast, but not every platform has it.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
 # What starts a text here that YAML takes for something else: a band, a star, a comparison.
-_NEEDS_QUOTES = re.compile(r"(?:^|[\[{,:-])\s*([*&!%@`>|]|\[(?=[-+\d.]+\s*[-,]\s*[-+\d.]+\)))")
+_NEEDS_QUOTES = r"(?:^|[\[{,:-])\s*([*&!%@`>|]|\[(?=[-+\d.]+\s*[-,]\s*[-+\d.]+\)))"
 
 
 def read_text(path: Path, report: Report) -> str | None:
@@ -58,6 +52,8 @@ def parse_yaml(text: str, file: str | None, report: Report) -> Node | None:
         >>> node.pairs[0][1].value
         'No'
     """
+    import yaml  # type: ignore[import-untyped,unused-ignore]  # no release needs it
+
     before = len(report.faults)
     try:
         node = _compose(text, file, report)
@@ -78,7 +74,7 @@ def _yaml_hint(text: str, line: int | None) -> str:
     written = lines[line - 1] if line is not None and line <= len(lines) else ""
     if "\t" in written:
         return "Indent with spaces; a tab is not allowed there."
-    if match := _NEEDS_QUOTES.search(written):
+    if match := re.search(_NEEDS_QUOTES, written):
         return f'Put quotes around a text that starts with {match[1]}, such as "{match[1]}...".'
     if written.count(": ") > 1 and "{" not in written:
         return "Put quotes around a text that contains a colon and a space."
@@ -86,12 +82,16 @@ def _yaml_hint(text: str, line: int | None) -> str:
 
 
 def _compose(text: str, file: str | None, report: Report) -> Node | None:
+    import yaml
+
+    # The C parser is about fifty times as fast, but not every platform has it.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     stack: list[Items | Entries] = []
     keys: list[Text | None] = []  # for each open mapping, the key that waits for its value
     seen: list[dict[str, int | None]] = []
     result: Node | None = None
     documents = 0
-    for event in yaml.parse(text, Loader=_LOADER):
+    for event in yaml.parse(text, Loader=loader):
         line = event.start_mark.line + 1
         kind = type(event)
         if kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:

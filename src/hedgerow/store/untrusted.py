@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hedgerow.store.parquet_footer import claims
@@ -158,18 +157,25 @@ def _written_out(table: pa.Table, like: pa.Table) -> pa.Table:
     for place, field in enumerate(like.schema):
         if table.schema.field(place).type == field.type:
             continue
-        found, known = table.column(place), like.column(place)
-        if pa.types.is_list(field.type):
-            found, known = pc.list_flatten(found), pc.list_flatten(known)
-        longest = _longest(known)
-        if any(_longest(chunk.dictionary) > longest for chunk in found.chunks):
-            raise ValueError("a longer text")
-        table = table.set_column(place, field, table.column(place).cast(field.type))
+        known = like.column(place)
+        flat = [chunk.values if pa.types.is_list(field.type) else chunk for chunk in known.chunks]
+        longest = max((len(text or "") for chunk in flat for text in chunk.to_pylist()), default=0)
+        chunks = [_decoded(chunk, longest) for chunk in table.column(place).chunks]
+        table = table.set_column(place, field, pa.chunked_array(chunks, field.type))
     return table
 
 
-def _longest(texts: Any) -> int:
-    return pc.max(pc.binary_length(texts)).as_py() or 0
+def _decoded(array: Any, longest: int) -> pa.Array:
+    """Text from a dictionary, or lists of it; Arrow would load all of its functions for that."""
+    if pa.types.is_list(array.type):
+        if array.null_count:
+            raise ValueError("no list")
+        return pa.ListArray.from_arrays(array.offsets, _decoded(array.values, longest))
+    labels = array.dictionary.to_pylist()
+    if any(len(label or "") > longest for label in labels):
+        raise ValueError("a longer text")
+    texts = (None if code is None else labels[code] for code in array.indices.to_pylist())
+    return pa.array(texts, array.type.value_type)
 
 
 def _is_text(kind: Any) -> bool:

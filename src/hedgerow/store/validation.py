@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Ints
+from hedgerow.arrays import Bools, Ints
 from hedgerow.errors import ReleaseError
 
 __all__ = ["broken", "column_of", "ints_of", "labels_of"]
@@ -30,12 +29,26 @@ def column_of(file: str, table: pa.Table, name: str) -> pa.Array:
     return table.column(name).combine_chunks()
 
 
-def ints_of(file: str, table: pa.Table, name: str, kind: type[Any] = np.int64) -> NDArray[Any]:
-    """A column of whole numbers that a kind of integer can hold."""
+def ints_of(
+    file: str,
+    table: pa.Table,
+    name: str,
+    kind: type[Any] = np.int64,
+    gaps: bool = False,
+) -> NDArray[Any]:
+    """A column of whole numbers that a kind of integer can hold.
+
+    Args:
+        file: The file's name, for messages.
+        table: The table.
+        name: The column's name.
+        kind: The kind of integer.
+        gaps: Whether numbers may be missing, for which there is a 0 then.
+    """
     column = column_of(file, table, name)
-    if not pa.types.is_integer(column.type) or column.null_count:
+    if not pa.types.is_integer(column.type) or (column.null_count and not gaps):
         raise broken(file, f"the column {name!r} must hold whole numbers")
-    values = column.to_numpy(zero_copy_only=False)
+    values = _filled(column)
     limits = np.iinfo(kind)
     if len(values) and (values.min() < limits.min or values.max() > limits.max):
         raise broken(file, f"the column {name!r} holds numbers that are too large")
@@ -47,13 +60,31 @@ def labels_of(file: str, table: pa.Table, name: str, labels: Sequence[str]) -> I
     column = column_of(file, table, name)
     # a dictionary stays one: written out, a long text could be repeated for every row
     texts = column.dictionary if pa.types.is_dictionary(column.type) else column
-    if pa.types.is_large_string(texts.type) or pa.types.is_null(texts.type):
-        texts = texts.cast(pa.string())
-    if not pa.types.is_string(texts.type):
+    kind = texts.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)):
         raise broken(file, f"the column {name!r} must hold text")
-    places = pc.index_in(texts, pa.array(labels, pa.string()))
+    known = {label: place for place, label in enumerate(labels)}
+    found = np.array([known.get(text, -1) for text in texts.to_pylist()], np.int64)
     if pa.types.is_dictionary(column.type):
-        places = places.take(column.indices)
-    if places.null_count != column.null_count:
+        found = np.append(found, -1)[_filled(column.indices)]
+        found[~_present(column)] = -1
+    if (found < 0).sum() != column.null_count:
         raise broken(file, f"the column {name!r} holds a label that the schema does not know")
-    return np.asarray(places.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+    return found
+
+
+def _filled(column: pa.Array) -> NDArray[Any]:
+    """Whole numbers, 0 for null; Arrow's own way would load all of its functions first."""
+    if not column.null_count:
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    values = np.frombuffer(column.buffers()[1], column.type.to_pandas_dtype())
+    return values[column.offset :][: len(column)] * _present(column)
+
+
+def _present(column: pa.Array) -> Bools:
+    """Where a column is not null."""
+    bits = column.buffers()[0]
+    if bits is None:
+        return np.ones(len(column), np.bool_)
+    found = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
+    return found[column.offset :][: len(column)].astype(np.bool_)

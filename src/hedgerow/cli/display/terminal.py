@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
+import unicodedata
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
 
@@ -270,31 +273,62 @@ def print_table(columns: list[str], rows: list[list[str]], right: set[int] | Non
         rows: The cells, as text.
         right: The columns that are aligned to the right.
     """
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     least, natural = [], []
     for place, name in enumerate(columns):
-        longest = max((len(row[place]) for row in rows), default=0)
+        longest = max((_cells(row[place]) for row in rows), default=0)
         # Half a number would be a wrong one; words can be read in pieces.
         needed = longest if place in (right or ()) else min(longest, _WORD)
-        least.append(max([needed, *(len(word) for word in name.split())]))
-        natural.append(max(longest, len(name)))
-    room = Console().width - 2 * (len(columns) - 1)
-    for place, (name, width) in enumerate(zip(columns, _widths(least, natural, room), strict=True)):
-        justify: Any = "right" if place in (right or ()) else "left"
-        table.add_column(Text(name), justify=justify, overflow="fold", width=width)
+        least.append(max([needed, *(_cells(word) for word in name.split())]))
+        natural.append(max(longest, _cells(name)))
+    room = shutil.get_terminal_size().columns - 2 * (len(columns) - 1)
+    widths = _widths(least, natural, room)
     if sum(least) > room:  # too narrow for a table: one line for each cell
         for row in rows:
             for name, cell in zip(columns, row, strict=True):
                 say(f"{name}: {cell}" if name else cell)
             say()
         return
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))  # Text: labels such as [a] are no markup
-    print_drawing(table)
+    for number, row in enumerate([columns, *rows]):
+        folded = [_folded(cell, width) for cell, width in zip(row, widths, strict=True)]
+        if number == 0:  # headings stand just above their columns
+            most = max(map(len, folded))
+            folded = [[""] * (most - len(lines)) + lines for lines in folded]
+        for parts in zip_longest(*folded, fillvalue=""):
+            cells = []
+            for place, (part, width) in enumerate(zip(parts, widths, strict=True)):
+                gap = " " * (width - _cells(part))
+                cells.append(gap + part if place in (right or ()) else part + gap)
+            typer.echo(typer.style("  ".join(cells).rstrip(), bold=True if number == 0 else None))
+
+
+def _cells(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    marks = sum(unicodedata.combining(sign) > 0 for sign in text)
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
+    return len(text) + wide - marks
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """A text in lines of some columns, broken between words, or within those that are longer.
+
+    Example:
+        >>> _folded("Adm-clerical or Craft", 9)
+        ['Adm-cleri', 'cal or', 'Craft']
+    """
+    if _cells(text) <= width:
+        return [text]
+    lines = [""]
+    for word in re.findall(r"\s*\S+", text):
+        if lines[-1] and _cells(lines[-1] + word) > width:
+            lines.append("")
+            word = word.lstrip()
+        for sign in word:
+            if _cells(lines[-1] + sign) > width:
+                lines.append("")
+            lines[-1] += sign
+    return lines
 
 
 def _widths(least: list[int], natural: list[int], room: int) -> list[int]:
@@ -315,7 +349,7 @@ def _widths(least: list[int], natural: list[int], room: int) -> list[int]:
 
 
 def print_drawing(drawing: Any) -> None:
-    """Prints a table or a tree of rich."""
+    """Prints a tree of rich."""
     from rich.console import Console
 
     # By way of a text: rich ends the process itself when a pipe breaks, whatever is left to do.

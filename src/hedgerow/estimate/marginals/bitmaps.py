@@ -48,9 +48,8 @@ def in_words(weighed: Weighed) -> Weighed:
     order = np.argsort(weighed.weight, kind="stable")
     starts = np.arange(0, len(order), WORD)
     mean = np.add.reduceat(weighed.weight[order], starts) / np.diff([*starts, len(order)])
-    return Weighed(
-        weighed.synthetic[order], weighed.region[order], np.repeat(mean, WORD)[: len(order)]
-    )
+    codes = np.stack([column[order] for column in weighed.synthetic.T]).T
+    return Weighed(codes, weighed.region[order], np.repeat(mean, WORD)[: len(order)])
 
 
 class Bitmaps:

@@ -53,14 +53,14 @@ class Forest:
 
     def draw(self, rows: int, random: Random) -> Ints:
         """Records as codes, [rows, attributes], whose shares come as near as whole numbers can."""
-        groups = np.empty((rows, len(self.codes)), np.int64)
+        groups = np.empty((len(self.codes), rows), np.int64)
         beside = self._beside()
         drawn = np.zeros(len(self.codes), np.bool_)
         for root in range(len(self.codes)):
             if drawn[root]:
                 continue
             drawn[root] = True
-            groups[:, root] = spread(self.groups[root], rows, random)
+            groups[root] = spread(self.groups[root], rows, random)
             waiting = [root]
             while waiting:
                 known = waiting.pop()
@@ -71,14 +71,14 @@ class Forest:
                         _fill(groups, known, new, table, random)
         for place in range(len(self.codes)):
             codes = np.empty(rows, np.int64)
-            order, starts = _sorted(groups[:, place], len(self.groups[place]))
+            order, starts = _sorted(groups[place], len(self.groups[place]))
             inside = np.searchsorted(self.group[place], np.arange(len(starts)))
             for value, low in enumerate(inside[:-1].tolist()):
                 here = order[starts[value] : starts[value + 1]]
                 weight = self.codes[place][low : inside[value + 1]]
                 codes[here] = low + spread(weight, len(here), random)
-            groups[:, place] = codes
-        return groups
+            groups[place] = codes
+        return groups.T
 
     def beside(self, place: int) -> list[Floats]:
         """How many records lie in each group of an attribute and of every other attribute."""
@@ -159,8 +159,8 @@ def spread(weight: Floats, number: int, random: Random) -> Ints:
     if not ends[-1] > 0:
         return random.integers(len(weight), size=number)
     marks = (np.arange(number) + random.random()) * (ends[-1] / max(1, number))
-    found = np.minimum(np.searchsorted(ends, marks, side="right"), len(weight) - 1)
-    return random.permutation(found)
+    stops = np.append(np.searchsorted(marks, ends[:-1]), number)
+    return random.permutation(np.repeat(np.arange(len(weight)), np.diff(stops, prepend=0)))
 
 
 def _agreed(marginals: Marginals, place: int, groups: Floats, pieces: Ints, total: float) -> Floats:
@@ -198,10 +198,10 @@ def _shrunk_pair(noisy: Ints, rows: Floats, columns: Floats, noise: float) -> Fl
 
 def _fill(groups: Ints, known: int, new: int, table: Floats, random: Random) -> None:
     """Draws the groups of one attribute, given those of another."""
-    order, starts = _sorted(groups[:, known], len(table))
+    order, starts = _sorted(groups[known], len(table))
     for value, weight in enumerate(table):
         here = order[starts[value] : starts[value + 1]]
-        groups[here, new] = spread(weight, len(here), random)
+        groups[new, here] = spread(weight, len(here), random)
 
 
 def _sorted(values: Ints, number: int) -> tuple[Ints, Ints]:
