@@ -238,17 +238,27 @@ def _answered(view: str, asked: Asked) -> Response:
         return find_view(view)(asked)
     except HedgerowError as error:
         status = 404 if isinstance(error, Outside) else 409 if isinstance(error, Conflict) else 400
-        return asked.show("error", status, message=error.message, hint=error.hint or "")
+        return asked.show("error", status, error=error, leads=_leads(asked, error))
     except Exception as error:
         if os.environ.get("HEDGEROW_DEBUG") == "1":
             raise
-        return asked.show(
-            "error",
-            500,
-            message=f"hedgerow failed in a way it should not ({type(error).__name__}).",
+        unexpected = UsageError(
+            f"hedgerow failed in a way it should not ({type(error).__name__}).",
             hint="This is a mistake in hedgerow, not yours. Start the studio with HEDGEROW_DEBUG=1 "
             "to see where; what that prints may quote private data.",
         )
+        return asked.show("error", 500, error=unexpected, leads=[])
+
+
+def _leads(asked: Asked, error: HedgerowError) -> list[tuple[str, str]]:
+    """The fields that an error is about."""
+    from hedgerow.studio.leads import leads
+    from hedgerow.studio.steps import Way
+
+    try:
+        return leads(Way.of(asked, ""), error.message, error.hint or "")
+    except HedgerowError:  # what was chosen cannot be found either
+        return []
 
 
 def _events(studio: Studio) -> Callable[[Request], Any]:

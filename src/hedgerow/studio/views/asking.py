@@ -12,7 +12,7 @@ from hedgerow.studio.app import Asked
 from hedgerow.studio.bulk import Bulk
 from hedgerow.studio.guided import Field, Guided, fields_of, keep, open_questions, taken
 from hedgerow.studio.jobs import command_text
-from hedgerow.studio.leads import in_the_form
+from hedgerow.studio.leads import in_the_form, leads
 from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Way
 from hedgerow.studio.views.unit import doubt, repeated
@@ -65,7 +65,7 @@ def show_unit(
     return asked.show(
         "asked_unit", 400 if errors or fault else 200, way=way, text=text, fields=fields,
         names=[one.name for one in guided.sketch.columns], notes=notes, error=fault,
-        repeated=repeated(text), command=_command(way),
+        repeated=repeated(text), command=_command(way), leads=_leads(way, fault),
     )  # fmt: skip
 
 
@@ -95,6 +95,7 @@ def show_columns(
         "asked_columns", 400 if errors or fault else 200, way=way, text=text, groups=groups,
         error=fault, more=more, bulk=bulk, whys=shown, public=PUBLIC, kinds=_KINDS,
         told=_KINDS | _RULES, seen=text.mark, command=_command(way), wrong=len(errors or {}),
+        leads=_leads(way, fault),
     )  # fmt: skip
 
 
@@ -129,6 +130,10 @@ def _groups(guided: Guided, fields: list[Field]) -> list[Group]:
         )
         for first, several in found.items()
     ]  # fmt: skip
+
+
+def _leads(way: Way, fault: SchemaError | None) -> list[tuple[str, str]]:
+    return [] if fault is None else leads(way, fault.message, fault.hint or "")
 
 
 def _command(way: Way) -> str:

@@ -13,7 +13,7 @@ from hedgerow.store.markup import visible
 from hedgerow.studio.app import Asked
 from hedgerow.studio.bulk import Bulk
 from hedgerow.studio.jobs import command_text
-from hedgerow.studio.leads import in_the_form
+from hedgerow.studio.leads import in_the_form, leads
 from hedgerow.studio.schema_text import SchemaText, plain
 from hedgerow.studio.steps import Way
 from hedgerow.studio.views.unit import guided_of
@@ -23,6 +23,8 @@ __all__ = ["Shown", "save", "show"]
 _NUMBERS = ("low", "high", "step")
 _ALIKE = 4  # so many columns that are alike are asked about once
 _RULES = ("missing", "outside")
+_WRITTEN = ("decimal", "thousands", "format")  # how numbers and dates are written
+_BLANK = "blank"  # what the form calls one
 _OF_ITEMS = ("max_items", "fan_out", "foreign", "empty", "separator")
 
 
@@ -55,7 +57,7 @@ def show(asked: Asked) -> Response:
     """The columns, to be completed and corrected."""
     way = Way.of(asked, "columns")
     text = way.text()
-    if guided := guided_of(asked, text):
+    if asked.get("form") != "all" and (guided := guided_of(asked, text)):
         from hedgerow.studio.views import asking
 
         return asking.show_columns(asked, way, text, guided)
@@ -66,7 +68,7 @@ def save(asked: Asked) -> Response:
     """Writes what was entered into the schema; shows it again if that is not a schema."""
     way = Way.of(asked, "columns")
     text = way.text()
-    if guided := guided_of(asked, text):
+    if asked.get("form") != "all" and (guided := guided_of(asked, text)):
         from hedgerow.studio.views import asking
 
         return asking.save_columns(asked, way, text, guided)
@@ -93,6 +95,7 @@ def _page(asked: Asked, way: Way, text: SchemaText, error: SchemaError | None = 
     return asked.show(
         "columns", 200 if error is None else 400, way=way, text=text, error=error, command=command,
         seen=asked.get("seen") or text.mark,
+        leads=[] if error is None else leads(way, error.message, error.hint or ""),
         columns=_all_shown(text), bulk=_bulk(asked, text),
         items=_items(text.items) if text.items else None,
     )  # fmt: skip
@@ -126,7 +129,9 @@ def _all_shown(text: SchemaText) -> list[Shown]:
 def _shown(text: SchemaText, name: str) -> Shown:
     settings = text.columns[name]
     role, kind = _text(settings.get("role")), _text(settings.get("type"))
-    fields = {key: _text(settings.get(key)) for key in (*_NUMBERS, *_RULES)}
+    fields = {key: _text(settings.get(key)) for key in (*_NUMBERS, *_RULES, *_WRITTEN)}
+    fields["thousands"] = _BLANK if fields["thousands"] == " " else fields["thousands"]
+    fields["ignore"] = ", ".join((_listed(settings.get("ignore")) or "").split())
     whole = not {"values", "taxonomy", "recode"} & settings.keys()
     return Shown(
         name=name,
@@ -178,7 +183,15 @@ def _entered(place: int, before: Mapping[str, Node], asked: Asked) -> dict[str, 
         return dict(before)
     given = {key: asked.get(f"{key}-{place}").strip() for key in (*_NUMBERS, *_RULES)}
     listed = asked.get(f"values-{place}") if f"values-{place}" in asked.form else None
-    return _settings(before, kind, given, listed, asked.get("class") == str(place))
+    found = _settings(before, kind, given, listed, asked.get("class") == str(place))
+    for key in _WRITTEN:
+        if kind == "numeric" and f"{key}-{place}" in asked.form:
+            entered = asked.get(f"{key}-{place}").strip()
+            _put(found, key, " " if entered == _BLANK else entered)
+    if kind == "categorical" and f"ignore-{place}" in asked.form:
+        lines = asked.get(f"ignore-{place}").replace(",", "\n")
+        _list(found, "ignore", lines, before.get("ignore"))
+    return found
 
 
 def _settings(

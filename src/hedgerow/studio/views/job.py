@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from urllib.parse import parse_qsl, urlsplit
+
 from starlette.responses import RedirectResponse, Response
 
 from hedgerow.studio.app import Asked, go
+from hedgerow.studio.steps import Way
 
 __all__ = ["cancel", "show"]
 
@@ -14,7 +18,14 @@ def show(asked: Asked) -> Response:
     job = asked.studio.jobs.find(asked.get("job"))
     if job.ended.is_set() and job.state == "done":
         return RedirectResponse(job.then, status_code=303)
-    return asked.show("job", job=job)
+    found = []
+    if job.state == "failed":
+        from hedgerow.studio.leads import leads
+
+        told = dict(parse_qsl(urlsplit(job.back).query))
+        way = Way.of(replace(asked, query=told, form={}), job.step)
+        found = leads(way, job.error["message"], job.error.get("hint", ""))
+    return asked.show("job", job=job, leads=found)
 
 
 def cancel(asked: Asked) -> Response:
