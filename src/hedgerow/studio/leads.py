@@ -46,7 +46,7 @@ _FIELDS = {  # a key of a schema or an option: the page, the field, and what it 
 }
 _OF_ALL = ("decimal", "thousands", "format", "ignore")  # only the form of all settings has them
 _OF_NUMBERS = ("low", "high", "step")
-_NAMED = re.compile(rf"(?:--|\b)({'|'.join(_FIELDS).replace('_', '[-_]')})\b(?=(:| is )?)")
+_KEYS_OR_OPTIONS = re.compile(rf"(?:--|\b)({'|'.join(_FIELDS).replace('_', '[-_]')})\b(?=(:| is )?)")
 _PLAIN = ("low", "high", "step", "missing", "outside")  # meant even where they stand as words
 _RULES = {
     "error": "is an error", "other": "becomes other", "drop": "drops the row",
@@ -157,7 +157,7 @@ def _columns(way: Way) -> dict[str, int]:
 
 def _keys(words: str) -> Iterator[str]:
     """The keys and options that words name: with a colon, or as what something is."""
-    for found in _NAMED.finditer(words.replace("' is missing", "'")):
+    for found in _KEYS_OR_OPTIONS.finditer(words.replace("' is missing", "'")):
         key = found[1].replace("-", "_")
         if key in _PLAIN or found[2] or found[0].startswith("--"):
             yield key
