@@ -2,13 +2,15 @@
 
 Tables, transactions and personalised rows are published with clicks and keys alone. On every page
 axe-core looks for what keeps people out, and it is seen that nothing is written to the console and
-no other host is asked. Screenshots at a desktop's and a phone's width are left in a folder to be
-looked at; with --pictures some of them go into the documentation.
+no other host is asked. The path of a table is gone once more with scripts switched off, and a messy
+file of 40 columns is described. Screenshots at a desktop's and a phone's width are left in a folder
+to be looked at; with --pictures some of them go into the documentation.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
 import re
@@ -17,7 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,7 +34,8 @@ LOOKS: tuple[tuple[str, Literal["light", "dark"]], ...] = (
 # what goes into the documentation, by its name there
 PICTURES = {
     "first": "home",
-    "columns": "table-columns",
+    "unit": "many-unit",
+    "columns": "many-columns",
     "taxonomies": "table-taxonomies-grouped",
     "budget": "table-budget-curve",
     "release": "table-release",
@@ -48,7 +51,7 @@ class Walk:
         page: The browser's page.
         home: The studio's address.
         out: Where screenshots go.
-        checks: The text of axe-core.
+        checks: The text of axe-core; nothing where scripts are switched off.
     """
 
     page: Page
@@ -78,6 +81,8 @@ class Walk:
             self.page.set_viewport_size({"width": across, "height": down})
             end = "" if scheme == "light" else f"-{scheme}"
             self.page.screenshot(path=self.out / f"{name}-{width}{end}.png", full_page=True)
+            if not self.checks:
+                continue
             wide = self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
             if wide > 0:
                 self.wrong.append(f"{name}-{width}-{scheme}: {wide} pixels wider than the window")
@@ -150,10 +155,19 @@ def release_pages(walk: Walk, kind: str, query: str) -> None:
         walk.at("/release/compare")
     walk.follow("Overview")
     walk.at("/release")
-    with page.expect_download(timeout=SOON) as waiting:
-        page.get_by_role("link", name="Everything, as zip").click()
-    if not waiting.value.suggested_filename.endswith(".zip"):
-        walk.wrong.append("the download is not a zip")
+    downloads(walk, kind)
+
+
+def downloads(walk: Walk, kind: str) -> None:
+    """What a release can be taken along as."""
+    page = walk.page
+    for name, end in (("Everything, as zip", ".zip"), ("Tables, as a workbook", ".xlsx")):
+        with page.expect_download(timeout=LATER) as waiting:
+            page.get_by_role("link", name=name).click()
+        found = waiting.value
+        start = Path(found.path()).read_bytes()[:2]
+        if not found.suggested_filename.endswith(end) or start != b"PK":
+            walk.wrong.append(f"{kind}: {name} is {found.suggested_filename}, {start!r}")
 
 
 def publish(walk: Walk, kind: str, out: str, account: str = "^Book it nowhere") -> None:
@@ -189,10 +203,15 @@ def walk_table(walk: Walk) -> None:
     walk.press("Draft a schema")
     walk.done("/unit")
     walk.look("table-unit")
+    page.get_by_label("Class", exact=True).select_option("readmitted")
     walk.press("Save and go on")
     walk.at("/columns")
     walk.look("table-columns")
-    page.get_by_label(re.compile("^The column that the release")).select_option(label="readmitted")
+    page.get_by_label("Largest").first.fill("-1")
+    walk.press("Save and go on")
+    expect(page.get_by_text("Some answers cannot be used")).to_be_visible(timeout=SOON)
+    walk.look("table-columns-wrong")
+    page.get_by_label("Largest").first.fill("120")
     walk.press("Save and go on")
     walk.at("/taxonomies")
     page.get_by_label("Column of categories").select_option("home")
@@ -255,6 +274,13 @@ def walk_transactions(walk: Walk) -> None:
     walk.press("Save and go on")
     walk.at("/taxonomies")
     walk.look("items-taxonomies")
+    page.get_by_role("checkbox", name="bread .. biscuits").or_(
+        page.get_by_role("checkbox", name="bread .. coffee")
+    ).check()
+    page.get_by_label("Name", exact=True).fill("Larder")
+    walk.press("Rename the group")
+    expect(page.get_by_role("checkbox", name="Larder")).to_be_visible(timeout=SOON)
+    walk.look("items-taxonomies-renamed")
     walk.follow("Go on")
     walk.at("/budget")
     walk.look("items-budget")
@@ -288,6 +314,102 @@ def walk_rows(walk: Walk) -> None:
     walk.press("Compare")
     expect(page.get_by_role("table")).to_be_visible(timeout=SOON)
     walk.look("rows-compared")
+
+
+def write_ward(folder: Path) -> None:
+    """A messy file of 40 columns."""
+    drugs = [f"drug{n}" for n in range(24)]
+    names = ["encounter_id", "patient_nbr", "sex", "age", "weight", "site", "stay", "admitted"]
+    names += ["day", "tests", *drugs, "status", "scale", "smoker", "grade", "ward", "readmitted"]
+    with (folder / "ward.csv").open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(names)
+        for n in range(600):
+            row = [2_278_392 + 97 * n, 8_222_157 + 31 * (n // 2), "FfM"[n % 3], 20 + n % 70, ""]
+            row += [f"S{n % 14:02}", n % 14, f"{n % 28 + 1:02}.{n % 12 + 1:02}.2024", n % 7 + 1]
+            row += [n % 60, *(("No", "Steady", "Up", "Down")[(n * 7 + d) % 4] for d in range(24))]
+            row += ["x", n % 5, "yes" if n % 3 else "no", n % 3, f"v{n % 4}", ["NO", "<30"][n % 2]]
+            out.writerow(row)
+
+
+def walk_many(walk: Walk) -> None:
+    """A messy file of 40 columns, to the check of its schema."""
+    page = walk.page
+    page.goto(walk.home + "/")
+    walk.follow("ward.csv")
+    walk.at("/data")
+    walk.press("Draft a schema")
+    walk.done("/unit")
+    walk.look("many-unit")
+    walk.press("Save and go on")
+    walk.at("/columns")
+    expect(page.get_by_text("24 columns alike").first).to_be_visible()
+    walk.look("many-columns")
+    page.get_by_label("Show those whose name has").fill("st")
+    expect(page.locator("fieldset.column:visible")).to_have_count(3)  # tests, status, stay
+    page.get_by_label("Show those whose name has").fill("")
+    page.get_by_role("checkbox", name="scale").check()
+    page.get_by_label("What about them").select_option("are categories")
+    walk.press("Do it")
+    expect(page.get_by_text("Further questions follow")).to_be_visible(timeout=SOON)
+    walk.look("many-columns-bulk")
+    walk.press("Save and go on")
+    walk.at("/taxonomies")
+    walk.follow("Columns")
+    walk.at("/columns")
+    walk.follow("All settings of the schema")
+    expect(page.get_by_text("How it is written").first).to_be_visible(timeout=SOON)
+    walk.look("many-settings")
+
+
+def walk_plain(walk: Walk) -> None:
+    """The path of a table with scripts switched off."""
+    page = walk.page
+    page.goto(walk.home + "/")
+    walk.follow("sample/people.csv")
+    walk.at("/data")
+    page.get_by_label("Name of the schema file").fill("plain")
+    walk.press("Draft a schema")
+    walk.done("/unit")
+    page.get_by_label("Class", exact=True).select_option("readmitted")
+    walk.press("Save and go on")
+    walk.at("/columns")
+    page.get_by_label("Show those whose name has").fill("age")
+    walk.press("Show")
+    expect(page.locator("fieldset.column:visible")).to_have_count(1, timeout=SOON)
+    walk.look("plain-columns")
+    page.get_by_label("Show those whose name has").fill("")
+    walk.press("Show")
+    walk.press("Save and go on")
+    walk.at("/taxonomies")
+    page.get_by_label("Column of categories").select_option("home")
+    walk.press("Show")
+    page.wait_for_url(re.compile("column=home"), timeout=SOON)
+    page.get_by_role("checkbox", name="Fellgate").check()
+    page.get_by_role("checkbox", name="High Tarn").check()
+    page.get_by_label("Name", exact=True).fill("Moors")
+    walk.press("Group under this name")
+    expect(page.get_by_role("checkbox", name="Moors")).to_be_visible(timeout=SOON)
+    walk.follow("Go on to the budget")
+    walk.at("/budget")
+    page.get_by_label("Epsilon (smaller is safer)").fill("2")
+    walk.press("Show what this means")
+    page.wait_for_url(re.compile("epsilon=2"), timeout=SOON)
+    walk.look("plain-budget")
+    walk.follow("Go on with epsilon 2")
+    walk.at("/check")
+    page.get_by_label(re.compile("^I have looked")).check()
+    page.get_by_label(re.compile("^Your name")).fill("A. Steward")
+    walk.press("Sign off")
+    publish(walk, "plain", "plain-release")
+    expect(page.get_by_role("heading", name="Verified", exact=True)).to_be_visible(timeout=SOON)
+    downloads(walk, "plain")
+    walk.follow("Ask")
+    walk.at("/release/query")
+    page.get_by_role("combobox").fill("age < 50")
+    walk.press("Ask")
+    expect(page.get_by_role("status")).to_contain_text("About", timeout=SOON)
+    walk.look("plain-query")
 
 
 def walk_cancel(walk: Walk) -> None:
@@ -339,9 +461,17 @@ def main() -> int:
             walk = Walk(page, link.partition("/open")[0], options.out, checks)
             walk.listen()
             page.goto(link)
-            for way in (walk_table, walk_transactions, walk_rows, walk_cancel):
+            write_ward(folder)
+            for way in (walk_table, walk_transactions, walk_rows, walk_many, walk_cancel):
                 way(walk)
-                print(f"{way.__name__}: done")
+                print(f"{way.__name__}: done", flush=True)
+            plain = browser.new_context(java_script_enabled=False)
+            plain.add_cookies(page.context.cookies())
+            walk = replace(walk, page=plain.new_page(), checks="")
+            walk.page.set_default_timeout(SOON)
+            walk.listen()
+            walk_plain(walk)
+            print("walk_plain: done")
             browser.close()
         finally:
             print(json.dumps(walk.wrong, indent=2))

@@ -40,6 +40,15 @@ def test_every_kind_of_release_has_its_pages(
             assert "Public." in told(shown) or "CONFIDENTIAL: do not pass it on" in told(shown)
 
 
+@pytest.mark.parametrize("name", folders())
+def test_every_kind_of_release_can_be_had_as_a_workbook(
+    browser: Any, release: Any, name: str
+) -> None:
+    found = browser.get("/release/download", params=release(name) | {"as": "workbook"})
+    assert found.status_code == 200 and found.content.startswith(b"PK")
+    assert f'filename="{name}.xlsx"' in found.headers["content-disposition"]
+
+
 def test_releases_are_put_side_by_side(browser: Any, release: Any, told: Any) -> None:
     one, other = (release(name) for name in folders()[:2])
     page = browser.post("/release/compare", one | {"other": other["release"]})
