@@ -46,7 +46,9 @@ _FIELDS = {  # a key of a schema or an option: the page, the field, and what it 
 }
 _OF_ALL = ("decimal", "thousands", "format", "ignore")  # only the form of all settings has them
 _OF_NUMBERS = ("low", "high", "step")
-_KEYS_OR_OPTIONS = re.compile(rf"(?:--|\b)({'|'.join(_FIELDS).replace('_', '[-_]')})\b(?=(:| is )?)")
+_KEYS_OR_OPTIONS = re.compile(
+    rf"(?:--|\b)({'|'.join(_FIELDS).replace('_', '[-_]')})\b(?=(:| is )?)"
+)
 _PLAIN = ("low", "high", "step", "missing", "outside")  # meant even where they stand as words
 _RULES = {
     "error": "is an error", "other": "becomes other", "drop": "drops the row",
