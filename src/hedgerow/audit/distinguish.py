@@ -88,6 +88,7 @@ def _upper_tail(hits: int, runs: int, p: float) -> float:
     return float(np.exp(np.logaddexp.reduce(log_p)))
 
 
+@lru_cache(maxsize=1 << 12)
 def at_least(hits: int, runs: int, error: float) -> float:
     """The Clopper-Pearson bound below a probability; wrong with probability `error` at most.
 
