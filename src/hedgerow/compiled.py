@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable
 from functools import update_wrapper
 from types import FunctionType
-from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -114,7 +114,7 @@ _helpers: dict[Callable[..., Any], Any] = {}
 
 def _compile(function: Callable[..., Any], *, cache: bool) -> Any:
     """The function for numba, with the compiled form of every function of ours that it calls."""
-    from numba import njit
+    from numba import njit, types
 
     assert isinstance(function, FunctionType)
     names: dict[str, Any] = {}
@@ -131,7 +131,15 @@ def _compile(function: Callable[..., Any], *, cache: bool) -> Any:
         function.__defaults__, function.__closure__,
     )  # fmt: skip
     update_wrapper(linked, function)
-    return njit(nogil=True, cache=cache)(linked)
+    made: Any = njit(nogil=True, cache=cache)(linked)
+    ask, kind_of = made.get_call_template, cast(Any, types).unliteral
+
+    def of_kinds(args: Any, kws: Any) -> Any:
+        """Callers that write a constant get the form that all others get, and not one for each."""
+        return ask(tuple(map(kind_of, args)), {name: kind_of(kws[name]) for name in kws})
+
+    made.get_call_template = of_kinds
+    return made
 
 
 def _view(value: Any) -> Any:

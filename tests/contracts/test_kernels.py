@@ -42,8 +42,8 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
     def call(self: Kernel[Any, Any], *given: Any) -> Any:
         if self._steps is None:
             return self.compiled(*given)
-        other = copy.deepcopy(given)
-        found, expected = self.plain(*given), self.compiled(*other)
+        other = copy.deepcopy(given)  # which can be written to: numba would compile another form
+        found, expected = self.compiled(*given), self.plain(*other)
         assert found == expected
         for name, one, two in zip(
             inspect.signature(self.py_func).parameters, given, other, strict=True

@@ -26,7 +26,7 @@ def candidates(*nodes: list[tuple[int, int, int, int, int]]) -> Candidates:
     """Candidates from (score, weight, count, part, first) of each run of each node."""
     start = np.cumsum([0, *(len(runs) for runs in nodes)])
     columns = np.array([run for runs in nodes for run in runs], dtype=np.int64).T
-    return Candidates(start, *columns)
+    return Candidates(start, *map(np.ascontiguousarray, columns))
 
 
 def laplace_law(rate: float) -> dict[Hashable, float]:

@@ -357,7 +357,7 @@ def test_coin_exactly() -> None:
 
 def offered(*runs: tuple[int, int, int]) -> Candidates:
     """One node with runs of (score, weight, count); cuts begin at 5."""
-    score, weight, count = np.array(runs, dtype=np.int64).T
+    score, weight, count = map(np.ascontiguousarray, np.array(runs, dtype=np.int64).T)
     part = np.arange(len(runs))
     return Candidates(np.array([0, len(runs)]), score, weight, count, part, 5 + 0 * part)
 
