@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
+from hedgerow.report.html import Safe, bars, join, picture, table, tag
+from hedgerow.report.labels import percent
 
 if TYPE_CHECKING:
     from hedgerow.evaluate.measures import Classification
@@ -34,15 +35,15 @@ def in_short(found: Judgement) -> list[str]:
         lines.append(f"Of the {top.number} most frequent itemsets {top.found} are found.")
     else:
         lines.append(
-            f"Of the attributes {worst.name} is told worst: {worst.total_variation:.1%} of its "
-            "values would have to change."
+            f"Of all attributes {worst.name} differs most from the raw data: "
+            f"{worst.total_variation:.1%} of its values would have to change."
         )
     if told is not None:
         best = max([m.released for m in told.models] + ([told.regions] if told.regions else [0.0]))
-        line = f"{told.target} is told right for {best:.1f}% of rows"
+        line = f"{told.target} is predicted correctly for {best:.1f}% of rows"
         if told.models:
-            line += f"; with the raw data {max(m.raw for m in told.models):.1f}%"
-        lines.append(f"{line}, and {told.majority:.1f}% without any data.")
+            line += f", by models from raw rows for {max(m.raw for m in told.models):.1f}%"
+        lines.append(f"{line}, and by always naming the same class for {told.majority:.1f}%.")
     return lines
 
 
@@ -55,7 +56,7 @@ def values_against(found: Judgement) -> Safe:
         rows.append([name, f"{off:.1%}", bars([("raw", off)])])
     return table(
         "The share of records that would have to change for the values to be those of the raw data",
-        ["attribute", "off by", PICTURE],
+        ["attribute", "off by", picture("100%")],
         rows,
         {1},
     )
@@ -82,18 +83,19 @@ def counts_against(found: Judgement) -> Safe:
     sentence = (
         f"{counts.overall.queries:,} random questions were asked of the release and of the raw "
         f"data. Half of the answers are off by less than {counts.overall.median:.1%}. "
-        f"{counts.overall.covered:.1%} of the intervals hold the truth; at least "
+        f"{counts.overall.covered:.1%} of the intervals contain the truth; at least "
         f"{counts.level:.0%} should."
     )
-    heads = [what, "median error", PICTURE, "mean error", "in records", "held", "width"]
+    heads = [what, "median error", picture(percent(top)), "mean error", "in records", "covered",
+             "width"]  # fmt: skip
     parts = [
         tag("p", sentence),
         table(f"Errors by the number of {what}", heads, rows, {1, 3, 4, 5, 6}),
         tag(
             "p",
             f"Errors are relative to the true count, or to {counts.sanity:,.0f} records if that is "
-            "more. Held: how often the stated interval holds the truth. Width: of these intervals, "
-            "the median, in records.",
+            "more. Covered: how often the stated interval contains the truth. Width: the median "
+            "width of these intervals, in records.",
             class_="note",
         ),
     ]
@@ -103,7 +105,7 @@ def counts_against(found: Judgement) -> Safe:
             for t in found.itemsets
         ]
         caption = "The most frequent itemsets: how many are found, and how much of their counts"
-        heads = ["of the top", "are found", "utility, 1 is best", PICTURE]
+        heads = ["of the top", "are found", "utility, 1 is best", picture("1")]
         parts.append(table(caption, heads, tops, {1, 2}))
     return join(parts)
 
@@ -127,12 +129,12 @@ def classes_against(found: Judgement) -> Safe | None:
     parts = [
         tag(
             "p",
-            f"How often is {told.target} told right, on {told.rows:,} raw rows? Models learn from "
-            "rows drawn from the release, beside the same models that learn from raw rows.",
+            f"How often is {told.target} predicted correctly, on {told.rows:,} raw rows? Models "
+            "learn from synthetic rows of the release, and for comparison from raw rows.",
         ),
         table(
-            "Rows told right",
-            ["how", "from the release", "from raw rows", PICTURE],
+            "Rows predicted correctly",
+            ["how", "from the release", "from raw rows", picture("100%")],
             rows,
             {1, 2},
         ),
@@ -194,8 +196,8 @@ def tables_against(found: Judgement) -> Safe | None:
          "-" if one.width is None else f"{one.width:,.0f}"]
         for one in found.tables
     ]  # fmt: skip
-    heads = ["attribute", "cells", "mean error", "worst error", "held", "width"]
-    caption = "Cells of each attribute's table; errors and widths of intervals in records"
+    heads = ["attribute", "cells", "mean error", "worst error", "covered", "width"]
+    caption = "Each attribute's table: errors and widths of intervals in records"
     score = None
     if found.k_marginal is not None:
         score = f"Pairs of attributes in synthetic rows: {found.k_marginal:.0f} of 1,000."

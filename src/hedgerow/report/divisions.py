@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -12,48 +11,51 @@ from hedgerow.measured import GridPartition
 from hedgerow.measured.itemsets import CoreCells
 from hedgerow.release import RowsRelease, TableRelease, TransactionsRelease
 from hedgerow.report import words
-from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
+from hedgerow.report.charts import bar
+from hedgerow.report.html import Safe, bars, join, picture, table, tag
+from hedgerow.report.labels import part_of, rounded
 from hedgerow.report.regions import largest
 from hedgerow.report.tree import grid_picture, tree_picture
 from hedgerow.schema.taxonomies.item_tree import ItemTree
 
-__all__ = ["itemsets", "regions", "rows", "whole"]
+__all__ = ["itemsets", "regions", "rows"]
 
 _TOP = 12
 _UNFOLDED = 6  # longer lists are folded
 _CLASSES = 4
 
 
-def whole(number: float | None) -> str:
-    """A number of records for people to read; noise may push it below 0, or nobody knows it."""
-    return words.number(math.inf if number is None else max(0.0, number))
-
-
 def regions(release: TableRelease) -> Safe:
     """How a table was divided, and its largest regions."""
     if isinstance(release.partition, GridPartition):
-        picture = grid_picture(release, release.partition)
+        drawing = grid_picture(release, release.partition)
     else:
-        picture = tree_picture(release, release.partition)
-    shown = largest(release, _TOP)
+        drawing = tree_picture(release, release.partition)
+    shown = largest(release, _TOP, part_of)
     classes, target = release.schema.classes, release.schema.target
-    most = max((region.total for region in shown), default=0) or 1
+    most = max((region.ends[1] for region in shown), default=0.0) or 1.0
     named = list(classes) if target is not None and len(classes) <= _CLASSES else []
     shares = [f"{target.name} {name}" for name in named if target]
-    heads = ["where", release.schema.unit_names[1], "give or take", PICTURE, *shares]
+    heads = [
+        "where",
+        release.schema.unit_names[1],
+        "95% interval",
+        picture(f"{most:,.0f}"),
+        *shares,
+    ]
     rows: list[list[Any]] = []
     for region in shown:
         split = [region.share(name) for name in named]
-        bar = bars([("told", region.total / most)])
-        rows.append([region.words, f"{region.total:,}", whole(region.error), bar, *split])
+        drawn = bar(*(one / most for one in (region.total, *region.ends)))
+        rows.append([region.words, *rounded(region.total, *region.ends), drawn, *split])
     numbers = {1, 2, *range(4, len(heads))}
     caption = (
-        f"The {len(shown)} largest regions: noisy counts, and how far noise may move them (95%)"
+        f"The {len(shown)} largest regions: noisy counts, and by how much noise may move shares (±)"
     )
     listed = table(caption, heads, rows, numbers, True)
     if len(rows) > _UNFOLDED:
         listed = tag("details", tag("summary", f"The {len(rows)} largest regions"), listed)
-    parts = [picture, tag("h3", "The largest regions"), listed]
+    parts = [drawing, tag("h3", "The largest regions"), listed]
     small = release.describe().suppressed
     return join([_marginals(release), *parts, tag("p", small, class_="note") if small else None])
 
@@ -89,40 +91,37 @@ def rows(release: RowsRelease) -> Safe:
         left = np.where(width[:, place] > 1, width[:, place] / attribute.size, 0.0)
         share = float((left * release.counts).sum()) / total
         exact = float(release.counts[width[:, place] <= 1].sum()) / total
-        bar = bars([("told", share)])
-        open_parts.append([attribute.name, f"{share:.0%}", bar, f"{exact:.0%}"])
-    listed = release.generalized("arrow").to_pylist()
-    listed.sort(key=lambda row: -row["count"])
-    most = max((row["count"] for row in listed), default=0) or 1
+        drawn = bars([("told", share)])
+        open_parts.append([attribute.name, f"{share:.0%}", drawn, f"{exact:.0%}"])
+    most = int(release.counts.max(initial=0)) or 1
     told: list[list[Any]] = []
-    for row in listed[:_TOP]:
+    for row in np.argsort(-release.counts, kind="stable")[:_TOP].tolist():
+        count = int(release.counts[row])
         where = ", ".join(
-            f"{a.name} {row[a.name]}"
-            for a in release.attributes
-            if row[a.name] != a.label(0, a.size)
+            f"{one.name} {part_of(one, int(release.lo[row, place]), int(release.hi[row, place]))}"
+            for place, one in enumerate(release.attributes)
+            if width[row, place] < one.size
         )
-        told.append(
-            [where or "everyone", f"{row['count']:,}", bars([("told", row["count"] / most)])]
-        )
+        told.append([where or "everyone", f"{count:,}", bars([("told", count / most)])])
     suppressed = release.describe().suppressed
     return join(
         [
             tag(
                 "p",
                 f"Every record was generalised by itself, to one of "
-                f"{words.many(len(release.counts), 'generalised row')}. Rows overlap: they are no "
-                "division of everybody.",
+                f"{words.many(len(release.counts), 'generalised row')}. Rows "
+                f"overlap: they do not divide all {people} into separate groups.",
             ),
             tag("p", suppressed) if suppressed else None,
             table(
                 f"How much is left open in each attribute, on average over the {people} published",
-                ["attribute", "of its domain left open", PICTURE, "told exactly"],
+                ["attribute", "of its domain left open", picture("100%"), "given exactly"],
                 open_parts,
                 {1, 3},
             ),
             _frontier(release.frontier),
             tag("h3", f"The rows that most {people} share"),
-            table("With their counts", ["where", people, PICTURE], told, {1}, True),
+            table("With their counts", ["where", people, picture(f"{most:,}")], told, {1}, True),
         ]
     )
 
@@ -138,17 +137,22 @@ def _frontier(frontier: dict[str, Any]) -> Safe | None:
         chosen = frontier["chosen"]
         best = float(frontier["most_utility"])
         sentence = (
-            f"On a side table that is public or was paid for, records came to a mean utility of "
-            f"{float(chosen['utility']):.2f} of {best:.2f}, with a mean risk of "
-            f"{float(chosen['risk']):.3g}."
+            "How far a row is generalised weighs what it tells (utility) against how much it "
+            "would help to recognise somebody (risk). Measured on a table that is public or was "
+            f"paid for, rows keep {float(chosen['utility']) / best:.0%} of the utility of exact "
+            f"ones, with a mean risk of {float(chosen['risk']):.3g}."
         )
-    except (LookupError, TypeError, ValueError, AttributeError):
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         return None
     word = "risk at most" if setting == "risk_threshold" else "lambda"
     return join(
         [
             tag("p", sentence),
-            table("What other settings would mean", [word, "utility", "risk"], rows, {0, 1, 2}),
+            tag(
+                "details",
+                tag("summary", "What other settings would mean"),
+                table("Utility and risk by setting", [word, "utility", "risk"], rows, {0, 1, 2}),
+            ),
         ]
     )
 
@@ -185,14 +189,14 @@ def _frequent(release: TransactionsRelease) -> Safe | None:
         found = release.frequent(_TOP, kind="arrow").to_pylist()
     except HedgerowError:
         return None  # there may be nothing to list
-    most = max((row["estimate"] for row in found), default=0.0) or 1.0
+    most = max((row["high"] for row in found), default=0.0) or 1.0
     those = release.schema.unit_names[1]
     rows: list[list[Any]] = [
         [
-            ", ".join(row["items"]) or "everybody",
-            whole(row["estimate"]),
-            bars([("told", row["estimate"] / most)]),
-            f"{whole(row['low'])} to {whole(row['high'])}",
+            ", ".join(row["items"]) or f"all {those}",
+            (told := rounded(row["estimate"], row["low"], row["high"]))[0],
+            bar(*(row[one] / most for one in ("estimate", "low", "high"))),
+            told[1],
         ]
         for row in found
     ]
@@ -201,7 +205,7 @@ def _frequent(release: TransactionsRelease) -> Safe | None:
             tag("h3", "The most frequent itemsets"),
             table(
                 f"How many {those} hold all of these items, whatever else they hold",
-                ["items", "about", PICTURE, "95% interval"],
+                ["items", "about", picture(f"{most:,.0f}"), "95% interval"],
                 rows,
                 {1, 3},
             ),

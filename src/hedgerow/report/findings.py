@@ -1,4 +1,4 @@
-"""What a release found: its most telling tables, with error bars, in the schema's words."""
+"""What a release found: how the class goes with attributes, and its most telling tables."""
 
 from __future__ import annotations
 
@@ -8,21 +8,27 @@ import numpy as np
 
 from hedgerow.release import Release
 from hedgerow.release.histogram import Spread
-from hedgerow.release.plots import PALE
-from hedgerow.report.divisions import whole
-from hedgerow.report.html import PICTURE, Safe, join, table, tag
+from hedgerow.report.associations import Association
+from hedgerow.report.charts import bar, hardly, histogram, labels_of, widths_of
+from hedgerow.report.html import Safe, join, picture, table, tag
+from hedgerow.report.kinds import KINDS
+from hedgerow.report.labels import part_of, percent, rounded, span
 from hedgerow.schema import Numeric
+from hedgerow.schema.query import Query
 
-__all__ = ["findings", "notable"]
+__all__ = ["findings", "median", "notable"]
 
 _TABLES = 4
 _VALUES = 8  # of each; the others are told together
+_WIDE = 0.6  # an interval of a share that says next to nothing
+_ERROR = 0.05
 
 
 def notable(release: Release, most: int = _TABLES) -> list[Spread]:
     """The tables to show first: the class, then those that differ most from an even spread.
 
-    Only values whose counts stand out of the noise speak for a table.
+    Only values whose counts stand out of the noise speak for a table. Of numbers, an even spread
+    has as many in a band as the band is wide.
 
     Args:
         release: The release.
@@ -31,89 +37,178 @@ def notable(release: Release, most: int = _TABLES) -> list[Spread]:
     target = release.schema.target
     found: list[tuple[bool, float, int, Spread]] = []
     for spread in release.histograms():
-        known = [remark not in PALE for remark in spread.remarks]
+        known = [not hardly(spread, place) for place in range(len(spread.labels))]
         if not spread.measured or not any(known):
             continue
-        shares = spread.shares
-        uneven = float(np.abs(shares - 1 / len(shares))[known].sum())
+        widths = widths_of(spread)
+        uneven = float(np.abs(spread.shares - widths / widths.sum())[known].sum())
         found.append((target is None or spread.name != target.name, -uneven, len(found), spread))
     return [spread for *_, spread in sorted(found)[:most]]
 
 
 def findings(release: Release) -> Safe | None:
     """The section, or None if nothing stands out of the noise."""
-    people = release.schema.unit_names[1]
-    cards = [_card(spread, people) for spread in notable(release)]
+    kind = KINDS[release.kind]
+    if kind.least is not None:
+        return _certain(release)
+    target, people = release.schema.target, release.schema.unit_names[1]
+    related = kind.related(release, _TABLES) if kind.related and target else []
+    cards = [_related(one, target.name, people) for one in related if target]
+    cards += [_card(release, spread) for spread in notable(release)]
     if not cards:
         return None
     note = (
         f"Numbers of {people}. A thin line is the 95% interval: it contains the true number with a "
         "probability of at least 95%, whatever the data looks like. Where lines overlap, do not "
-        "say which number is larger. Pale bars are mostly noise."
+        "say which number is larger."
     )
+    if any("told pale" in card for card in cards):
+        note += " Hollow bars are mostly noise."
+    if related and target:
+        note += (
+            f" The intervals of shares by group hold all at once with 95%. That {target.name} "
+            "differs between groups does not say why."
+        )
     return join([tag("div", *cards, class_="cards broad"), tag("p", note, class_="note")])
 
 
-def _card(spread: Spread, people: str) -> Safe:
-    items = spread.attribute is None
-    order = np.argsort(-spread.counts, kind="stable")
-    bands = isinstance(spread.attribute, Numeric)  # a few, and a gap between them would mislead
-    shown = order[: None if bands else _VALUES].tolist()
-    if not items:
-        shown.sort()  # as the schema has them
-    # one value that nobody knows anything about must not shrink the others
-    ends = [spread.high[place] for place in shown if spread.remarks[place] not in PALE]
-    top = max([float(end) for end in ends if np.isfinite(end)], default=1.0) or 1.0
-    rows: list[list[Any]] = []
-    for place in shown:
-        low, high = float(spread.low[place]), float(spread.high[place])
-        rows.append(
-            [
-                spread.labels[place],
-                _bar(float(spread.counts[place]), low, high, top, spread.remarks[place] in PALE),
-                whole(float(spread.counts[place])),
-                f"{whole(low)} to {whole(high)}",
-            ]
-        )
-    name = "items" if items else spread.name
-    more = len(spread.labels) - len(shown)
-    heads = ["value", PICTURE, "about", "95% interval"]
+def _related(found: Association, target: str, people: str) -> Safe:
+    """The share of a class by group, with the two groups that differ most in a sentence."""
+    most, least = int(found.low.argmax()), int(found.high.argmin())
+    name, labels = found.attribute.name, found.labels
+
+    def told(place: int) -> str:
+        ends = span(percent(found.low[place]), percent(found.high[place]))
+        return f"{percent(found.shares[place])} ({ends})"
+
+    sentence = (
+        f"{target} is {found.value} for {told(most)} of {people} with {name} "
+        f"{labels[most]}, and for {told(least)} of those with {labels[least]}."
+    )
+    shown = [i for i in range(len(labels)) if found.high[i] - found.low[i] < _WIDE]
+    rows: list[list[Any]] = [
+        [
+            labels[i],
+            bar(found.shares[i], found.low[i], found.high[i]),
+            percent(found.shares[i]),
+            span(percent(found.low[i]), percent(found.high[i])),
+        ]
+        for i in shown
+    ]
+    heads = [name, picture("100%"), f"{target} {found.value}", "95% interval"]
+    caption = f"{target} {found.value} by {name}: share of {people}"
+    more = len(labels) - len(shown)
     return tag(
         "div",
-        tag("h3", name),
-        tag("p", _sentence(spread, order, people)),
-        table(f"{name}: {people}", heads, rows, {2, 3}),
-        tag("p", f"and {more:,} smaller ones", class_="note") if more > 0 else None,
+        tag("h3", f"{target} by {name}"),
+        tag("p", sentence),
+        table(caption, heads, rows, {2, 3}),
+        tag("p", f"Too little is known about {more:,} more groups.", class_="note")
+        if more
+        else None,
     )
 
 
-def _sentence(spread: Spread, order: Any, people: str) -> str:
+def _card(release: Release, spread: Spread) -> Safe:
+    name, people = (
+        "items" if spread.attribute is None else spread.name,
+        release.schema.unit_names[1],
+    )
+    if isinstance(spread.attribute, Numeric):
+        inner = join([tag("p", median(release, spread)), histogram(spread)])
+    else:
+        inner = _values(spread, name, people)
+    return tag("div", tag("h3", name), inner)
+
+
+def _values(spread: Spread, name: str, people: str) -> Safe:
+    """The largest values that stand out of the noise, with a sentence about the first."""
+    order = np.argsort(-spread.counts, kind="stable").tolist()
+    shown = [place for place in order if not hardly(spread, place)][:_VALUES]
+    if spread.attribute is not None:
+        shown.sort()  # as the schema has them
+    top = max([float(spread.high[p]) for p in shown if np.isfinite(spread.high[p])], default=1.0)
+    labels, rows = labels_of(spread), []
+    for place in shown:
+        numbers = [float(one[place]) for one in (spread.counts, spread.low, spread.high)]
+        rows.append([labels[place], bar(*(one / top for one in numbers)), *rounded(*numbers)])
+    more = len(labels) - len(shown)
+    heads = ["value", picture(f"{top:,.0f}"), "about", "95% interval"]
+    return join(
+        [
+            tag("p", _sentence(spread, labels, order[0], people)),
+            table(f"{name}: {people}", heads, rows, {2, 3}),
+            tag("p", f"and {more:,} more that are smaller or mostly noise", class_="note")
+            if more > 0
+            else None,
+        ]
+    )
+
+
+def _sentence(spread: Spread, labels: list[str], first: int, people: str) -> str:
     """Which value is the most frequent, as far as the intervals tell."""
-    first = int(order[0])
-    about = whole(float(spread.counts[first]))
-    ends = f"{whole(float(spread.low[first]))} to {whole(float(spread.high[first]))}"
+    about, ends = rounded(*(float(n[first]) for n in (spread.counts, spread.low, spread.high)))
     told = f"about {about} {people} (95% interval: {ends})"
-    rest = float(np.max(np.delete(spread.high, first), initial=0.0))
-    # bands differ in width, so the largest of them need not be where values are densest
-    what = "largest band" if isinstance(spread.attribute, Numeric) else "most frequent"
-    if float(spread.low[first]) > rest:
-        return f"The {what} is {spread.labels[first]}: {told}."
+    if float(spread.low[first]) > float(np.max(np.delete(spread.high, first), initial=0.0)):
+        return f"The most frequent is {labels[first]}: {told}."
     return (
-        f"{spread.labels[first]} has {told}; whether it is the {what}, the intervals do not tell."
+        f"{labels[first]} has {told}; whether it is the most frequent, the intervals do not tell."
     )
 
 
-def _bar(value: float, low: float, high: float, top: float, pale: bool) -> Safe:
-    """A bar with its interval as a thin line, on a scale that ends at `top`."""
+def median(release: Release, spread: Spread) -> str:
+    """Between which values the median lies, as far as intervals tell; bands say nothing of that.
 
-    def place(number: float) -> float:
-        return 100 * min(1.0, max(0.0, number / top))
+    Every edge of a band is tried, so each gets its part of the error.
+    """
+    attribute = spread.attribute
+    assert isinstance(attribute, Numeric)
+    place = [one.name for one in release.schema.attributes].index(spread.name)
+    edges = [edge for edge in spread.edges if 0 < edge < attribute.grid]
+    sides = [((0.0, float(edge)),) for edge in edges]
+    sides += [((float(edge), float(attribute.grid)),) for edge in edges]
+    low, high = 0, attribute.grid
+    if edges:
+        asked = [Query(((place, side),)) for side in sides]
+        found = release.count(asked, 1 - _ERROR / len(asked))
+        (below, above), (most_below, most_above) = (
+            np.split(ends, 2) for ends in (found.low, found.high)
+        )
+        low = max([e for e, more in zip(edges, above > most_below, strict=True) if more], default=0)
+        high = min([e for e, more in zip(edges, below > most_above, strict=True) if more],
+                   default=attribute.grid)  # fmt: skip
+    if (low, high) == (0, attribute.grid):
+        return "Where the median lies, the intervals do not tell."
+    where = part_of(attribute, low, high)
+    return f"The median {'is' if high - low == 1 else 'lies in'} {where}, with 95% confidence."
 
-    start, end = place(low), place(high)
-    kind = "bar told pale" if pale else "bar told"
-    return tag(
-        "span",
-        tag("span", class_=kind, style=f"width:{place(value):.2f}%"),
-        tag("span", class_="ends", style=f"margin-left:{start:.2f}%;width:{end - start:.2f}%"),
-        class_="bars",
+
+def _certain(release: Release) -> Safe | None:
+    """What generalised rows tell for certain, as sentences."""
+    least, people = KINDS[release.kind].least, release.schema.unit_names[1]
+    assert least is not None
+    best = [
+        (number, name, label)
+        for name, values in least(release)
+        for label, number in sorted(values, key=lambda one: -one[1])[:1]
+    ]
+    target = release.schema.target
+    best.sort(key=lambda one: (target is None or one[1] != target.name, -one[0]))
+    if not best:
+        return None
+    lines = [
+        tag("li", f"At least {number:,.0f} {people} have {name} ", tag("strong", label), ".")
+        for number, name, label in best[:_VALUES]
+    ]
+    return join(
+        [
+            tag("ul", *lines, class_="limits"),
+            tag(
+                "p",
+                f"With a probability of 95% all of these hold. {people.capitalize()} whose rows "
+                "are suppressed are missing, and nobody can say how many they are. So there are no "
+                f"upper ends, and shares of all {people} are not known.",
+                class_="note",
+            ),
+        ]
     )

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from importlib import resources
 
 from hedgerow.store.markup import Part, Safe, join, tag
 
-__all__ = ["PICTURE", "Part", "Safe", "bars", "document", "join", "tag", "table"]
+__all__ = ["Part", "Safe", "bars", "document", "join", "picture", "table", "tag"]
 
 # nothing may be loaded and no script run, even if a mistake of ours let one in
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
-PICTURE = "as a bar"
-"""The heading of a column of bars, for which a phone has no room."""
+_PICTURE = "as a bar"
+_DATE = re.compile(r"(\d{4}-\d\d-\d\d)")
+
+
+def picture(most: str) -> str:
+    r"""The heading of a column of bars, for which a phone has no room; where they end is said.
+
+    Example:
+        >>> picture("100%")
+        'as a bar, 0\xa0to\xa0100%'
+    """
+    return f"{_PICTURE}, 0\u00a0to\u00a0{most}"
 
 
 def document(title: str, *body: Part, listed: bool = True) -> str:
@@ -59,15 +70,15 @@ def table(
     right = set(numbers)
 
     def kind(place: int) -> str | None:
-        picture = "pic" if columns[place] == PICTURE else None
-        return "num" if place in right else picture
+        drawn = "pic" if columns[place].startswith(_PICTURE) else None
+        return "num" if place in right else drawn
 
     head = [tag("th", name, scope="col", class_=kind(i)) for i, name in enumerate(columns)]
     body = [
         tag(
             "tr",
             *(
-                tag("th", cell, scope="row", class_=kind(i))
+                tag("th", _kept(cell), scope="row", class_=kind(i))
                 if i == 0
                 else tag("td", cell, class_=kind(i))
                 for i, cell in enumerate(row)
@@ -77,13 +88,21 @@ def table(
     ]
     inner = tag(
         "table",
-        tag("caption", caption),
+        tag("caption", tag("span", caption)),
         tag("thead", tag("tr", *head)),
         tag("tbody", *body),
         class_="long" if long else None,
     )
     # a table wider than its place scrolls by itself, and can be scrolled by keyboard
     return tag("div", inner, class_="wide", tabindex=0, role="group", aria_label=caption)
+
+
+def _kept(text: Part) -> Part:
+    """Text in which no line ends inside a date."""
+    if text is None or isinstance(text, Safe):
+        return text
+    pieces = _DATE.split(text)
+    return join(tag("span", one, class_="keep") if i % 2 else one for i, one in enumerate(pieces))
 
 
 def bars(shares: Iterable[tuple[str, float]]) -> Safe:

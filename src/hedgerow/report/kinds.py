@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from hedgerow.measured import GridPartition
 from hedgerow.release import RowsRelease, TableRelease, TransactionsRelease
 from hedgerow.report import divisions, words
+from hedgerow.report.associations import Association, associations
 from hedgerow.report.html import Safe, table, tag
+from hedgerow.report.known import Least, least
 from hedgerow.schema import Numeric, Schema
 
 __all__ = ["KINDS", "Sections"]
@@ -33,6 +35,8 @@ class Sections:
         small: What small counts do not tell: a title and a text.
         cuts: Into how many parts an attribute is divided, and the codes where, the one to tell
             first in front; None if there are no attributes.
+        related: How the class goes with attributes, if the kind can tell.
+        least: What is known to be true of so many at least, where that is all that is known.
     """
 
     values: str
@@ -41,6 +45,8 @@ class Sections:
     division: Callable[[Any], Safe]
     small: Callable[[Any], tuple[str, str]]
     cuts: Callable[[Any, int], tuple[int, Ints]] | None
+    related: Callable[[Any, int], list[Association]] | None = None
+    least: Callable[[Any], list[Least]] | None = None
 
 
 def _columns(schema: Schema) -> Safe:
@@ -114,16 +120,17 @@ def _often(codes: Ints) -> Ints:
     return np.asarray(found[np.argsort(-often, kind="stable")])
 
 
-_VALUES, _BOUNDS = "How values are spread", "Bounds, values and taxonomies are"
+_BOUNDS = "Bounds, values and taxonomies are"
 
 KINDS: dict[str, Sections] = {
     "table": Sections(
-        values=_VALUES,
+        values="How values are distributed",
         public=_BOUNDS,
         columns=_columns,
         division=divisions.regions,
         small=_small_regions,
         cuts=_region_cuts,
+        related=associations,
     ),
     "transactions": Sections(
         values="How often items occur",
@@ -134,11 +141,12 @@ KINDS: dict[str, Sections] = {
         cuts=None,
     ),
     "rows": Sections(
-        values=_VALUES,
+        values="What is known for certain",
         public=_BOUNDS,
         columns=_columns,
         division=divisions.rows,
         small=_small_rows,
         cuts=_row_cuts,
+        least=least,
     ),
 }

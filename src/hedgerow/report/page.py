@@ -11,10 +11,10 @@ from hedgerow.methods import METHODS
 from hedgerow.release import Release
 from hedgerow.report import words
 from hedgerow.report.about import about as metadata
-from hedgerow.report.divisions import whole
 from hedgerow.report.findings import findings, notable
 from hedgerow.report.html import Safe, document, join, tag
 from hedgerow.report.kinds import KINDS
+from hedgerow.report.labels import rounded
 from hedgerow.report.prepared import prepared
 from hedgerow.report.promise import Doubt, budget, doubt, factor, promise
 from hedgerow.report.values import questions, values
@@ -30,11 +30,10 @@ __all__ = ["page"]
 _STRANGE = "The release cannot be of this data: the number of records in it is too far off."
 
 _LIMITS = (
-    ("Several releases add up", "Two releases about the same people with epsilon 1 each are "
-     "together one with epsilon 2."),
-    ("Groups are not hidden", "What holds for a family, a village or all smokers can be learnt, "
-     "also about those who did not take part. A group of k people is protected with k times "
-     "epsilon."),
+    ("Several releases add up", "Two releases about the same data with epsilon 1 each are together "
+     "one with epsilon 2."),
+    ("Groups are not hidden", "What holds for a large group can be learnt, also about members who "
+     "are not in the data. A group of k {those} is protected with k times epsilon."),
     ("Choices made by looking at the data", "Settings that were tried out on the private data and "
      "kept because they did well are outside the guarantee."),
     ("What happens around a run", "Running times, error messages and files on the machine are as "
@@ -129,7 +128,7 @@ def _top(release: Release, doubted: Doubt | None, against: Judgement | None) -> 
         ("epsilon (smaller is safer)", epsilon),
         ("delta", delta),
         ("published", _published(release)),
-        (f"{told.people}, about", whole(float(release.count_all().estimate[0]))),
+        (f"{told.people}, about", _number(release)),
     ]
     if against is not None:
         facts.append(("raw records", f"{against.records:,}"))
@@ -145,6 +144,11 @@ def _top(release: Release, doubted: Doubt | None, against: Judgement | None) -> 
         tag("dl", *described, class_="facts"),
         class_="top",
     )
+
+
+def _number(release: Release) -> str:
+    found = release.count_all()
+    return rounded(*(float(one[0]) for one in (found.estimate, found.low, found.high)))[0]
 
 
 def _published(release: Release) -> str:
@@ -170,7 +174,7 @@ def _sections(
         (
             "released",
             "What was released",
-            join([kind.columns(release.schema), _edges(release), kind.division(release)]),
+            join([kind.columns(release.schema), kind.division(release)]),
         ),
     ]
     if against is None:
@@ -214,8 +218,8 @@ def _short(release: Release, doubted: Doubt | None, against: Judgement | None) -
     else:
         epsilon = exact(release.guarantee["epsilon"])
         told += [
-            f"Whether any one person took part shifts the odds of anything that can be learnt from "
-            f"it by a factor of at most {factor(epsilon)}."
+            f"Whether any one {words.protected(release.schema)[0]} is in the data shifts the odds "
+            f"of anything that can be learnt from it by a factor of at most {factor(epsilon)}."
         ]
         weak = words.caution(epsilon)
         told += [weak] if weak else []
@@ -233,20 +237,21 @@ def _short(release: Release, doubted: Doubt | None, against: Judgement | None) -
 
 
 def _edges(release: Release) -> Safe | None:
-    """How parts of numbers are written."""
+    """How the files of a release write parts of numbers."""
     if not any(isinstance(attribute, Numeric) for attribute in release.schema.attributes):
         return None
     return tag(
         "p",
-        "Parts of numbers are written like [2, 12): from 2 up to, not including, 12. With ] at the "
-        "end, the last number is included.",
+        "Commands and files write parts of numbers like [2, 12): from 2 up to, not including, 12. "
+        "With ] at the end, the last number is included.",
         class_="note",
     )
 
 
 def _limits(release: Release) -> Safe:
     kind = KINDS[release.kind]
-    told = [*_LIMITS, kind.small(release)]
+    those = words.protected(release.schema)[1]
+    told = [*((name, text.format(those=those)) for name, text in _LIMITS), kind.small(release)]
     told.insert(
         2,
         (
@@ -296,20 +301,21 @@ def _use(release: Release) -> Safe:
         for line in ("# a table with intervals", f"hedgerow table release/ {quote(spread.name)}")
     ]
     lines = [
-        "# do the books add up?",
+        "# is the privacy accounting right?",
         "hedgerow verify release/",
-        "# the largest parts",
+        "# the largest groups",
         "hedgerow show release/",
-        "# how many, and how sure is that?",
+        "# how many, and how certain is that?",
         f"hedgerow query release/ {ask}",
         *tables,
-        "# synthetic rows that follow it",
+        f"# synthetic {release.describe().record}s that follow it",
         "hedgerow sample release/ --out rows.csv",
     ]
     return join(
         [
             tag("p", "All this needs the folder of the release and no private data:"),
             tag("pre", "\n".join(lines)),
+            _edges(release),
             tag("p", "Schema ", tag("code", release.schema.hash[:16]), class_="note"),
         ]
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.errors import ReleaseError, UnverifiableError
 from hedgerow.measured.conversion import exact
 from hedgerow.report import words
-from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
+from hedgerow.report.html import Safe, bars, join, picture, table, tag
 from hedgerow.verification.verify import Verdict
 
 if TYPE_CHECKING:
@@ -23,7 +23,13 @@ __all__ = ["Doubt", "after", "budget", "doubt", "factor", "percent_up", "promise
 _BEFORE = ((1, 1000), (1, 100), (1, 10), (1, 2))
 _COLOURS = 9
 _NAMED = 3  # failed checks that are told one by one
-_LITTLE = 2  # up to this epsilon next to nothing can be learnt about one person
+_LITTLE = 2  # above this epsilon a limit is called weak
+
+_RANGES = (
+    " Where the table gives a range, it depends on the group: more for one purpose means less for "
+    "another. So upper ends are not reached together and must not be added; the last line is the "
+    "total."
+)
 
 # purposes in the words of somebody who knows no method
 _PLAIN = {
@@ -115,36 +121,33 @@ def promise(release: Release, verdict: Verdict) -> Safe:
         return tag("p", *words.guarantee(release), class_="bad")
     epsilon, delta = exact(release.guarantee["epsilon"]), exact(release.guarantee["delta"])
     parts = [tag("p", sentence) for sentence in words.guarantee(release)]
-    if epsilon <= _LITTLE:
-        learnt = (
-            "learns almost nothing about that person that they would not have learnt had the "
-            "person stayed away. The table says how much “almost” is."
-        )
-    else:
-        learnt = (
-            "can learn only so much more about that person than had the person stayed away. That "
-            f"is bounded, but weakly with an epsilon of {words.decimal(epsilon)}: see the table."
-        )
-    parts.append(
-        tag(
-            "p",
-            "Take any one person. Whoever reads the release, however clever and whatever else "
-            f"they know, {learnt}",
-        )
+    one = words.protected(release.schema)[0]
+    learnt = (
+        f"Take any one {one}. Whoever reads the release, however clever and whatever else they "
+        f"know, can learn only so much more about this {one} than from a release without it"
+        if one != "person"
+        else "Take any one person. Whoever reads the release, however clever and whatever else "
+        "they know, can learn only so much more about this person than if they had stayed away"
     )
+    limit = "The table shows the limit."
+    if epsilon > _LITTLE:
+        limit = (
+            f"The limit is a weak one with an epsilon of {words.decimal(epsilon)}: see the table."
+        )
+    parts.append(tag("p", f"{learnt}. {limit}"))
     rows = []
     for of, number in _BEFORE:
-        one, two = after(of / number, float(epsilon)), after(of / number, 2 * float(epsilon))
+        now, known = (after(of / number, times * float(epsilon)) for times in (1, 2))
         rows.append(
-            [f"{of} in {number:,}", percent_up(one), bars([("told", one)]), percent_up(two)]
+            [f"{of} in {number:,}", percent_up(now), bars([("told", now)]), percent_up(known)]
         )
     odds = table(
-        "How far a suspicion about one person can grow because they took part",
+        f"How far a suspicion about one {one} can grow because of the release",
         [
             "a suspicion of",
             "becomes at most",
-            PICTURE,
-            "if known to have taken part",
+            picture("100%"),
+            "if known to be in the data, at most",
         ],
         rows,
         {1, 3},
@@ -161,8 +164,9 @@ def promise(release: Release, verdict: Verdict) -> Safe:
     parts.append(
         tag(
             "p",
-            "Facts about groups are not hidden: that is what a release is for. If older people "
-            "fall ill more often, a release will say so, whoever took part.",
+            "Facts about groups are not hidden: that is what a release is for. If something is "
+            f"more frequent in one group of {release.schema.unit_names[1]} than in another, a "
+            "release shows it, whoever is in the data.",
         )
     )
     return join([*parts, _checked(verdict)])
@@ -172,9 +176,9 @@ def _checked(verdict: Verdict) -> Safe:
     strength = words.strength(verdict.epsilon, verdict.delta)
     return tag(
         "p",
-        tag("span", "The books add up. ", class_="good"),
-        f"Recomputed from the release alone: {strength}. {len(verdict.checks)} checks hold. "
-        "That the noise was really drawn as stated cannot be seen from a release.",
+        tag("span", "The privacy accounts are in order. ", class_="good"),
+        f"Recomputed from the release alone: {strength}. All {len(verdict.checks)} checks pass. "
+        "Whether the noise was really drawn as stated cannot be seen from a release.",
     )
 
 
@@ -273,21 +277,23 @@ def budget(release: Release, sound: bool) -> Safe | None:
         tag("li", tag("i", class_=f"c{place % _COLOURS + 1}"), f"{purpose} ({share:.1%})")
         for place, (purpose, share) in enumerate(parts)
     ]
-    per = words.spent_of(release.schema)
+    per, record = words.spent_of(release.schema), words.spent_of(release.schema).split()[-1]
+    ranges = any(" to " in amount for _, _, amount in spent)
     return join(
         [
             tag(
                 "p",
-                "Every look at the data costs part of the budget, and the parts add up to no more "
-                "than was promised."
+                "Every look at the data costs part of the budget. What is spent on any one "
+                f"{record} adds up to no more than was promised. The picture shows the average."
+                + (_RANGES if ranges else "")
                 if sound
                 else "This is what the release says of itself.",
             ),
             tag("div", *pieces, class_="stack", role="img", aria_label=f"The budget: {said}"),
             tag("ul", *key, class_="key"),
             table(
-                "Spent on the way from everybody to a published number",
-                ["what for", "budget", per],
+                f"What was spent, {per}",
+                ["what for", "budget", "amount"],
                 spent,
                 {2},
             ),

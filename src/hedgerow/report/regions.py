@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from hedgerow.estimate.noise import half_width
 if TYPE_CHECKING:
     from hedgerow.measured import GridPartition, TreePartition
     from hedgerow.release import TableRelease
+    from hedgerow.schema import Attribute
 
 __all__ = ["ShownRegion", "cuts", "largest", "nested"]
 
@@ -88,12 +90,19 @@ class ShownRegion:
         return self.named or ", ".join(dict.fromkeys(lies)) or "everyone"
 
 
-def largest(release: TableRelease, most: int) -> list[ShownRegion]:
+def _label(attribute: Attribute, low: int, high: int) -> str:
+    return attribute.label(low, high)
+
+
+def largest(
+    release: TableRelease, most: int, named: Callable[[Attribute, int, int], str] = _label
+) -> list[ShownRegion]:
     """The regions with the largest published counts, the largest first.
 
     Args:
         release: A release of a table.
         most: How many regions at most.
+        named: What generalised values are called.
     """
     totals, variance = release.counts.sum(axis=1), release.estimates.variance
     chosen = np.lexsort((release.regions, -totals))[:most]
@@ -103,7 +112,7 @@ def largest(release: TableRelease, most: int) -> list[ShownRegion]:
     shown = []
     for place, row in enumerate(chosen.tolist()):
         where = {
-            attribute.name: attribute.label(lo, hi)
+            attribute.name: named(attribute, lo, hi)
             for attribute, lo, hi in zip(
                 release.schema.attributes, low[place].tolist(), high[place].tolist(), strict=True
             )
@@ -159,10 +168,14 @@ def nested(release: TableRelease, tree: TreePartition, deepest: int) -> dict[str
     return made[0]
 
 
-def cuts(release: TableRelease, grid: GridPartition) -> dict[str, list[str]]:
+def cuts(
+    release: TableRelease,
+    grid: GridPartition,
+    named: Callable[[Attribute, int, int], str] = _label,
+) -> dict[str, list[str]]:
     """The parts of each attribute of a grid, as labels."""
     parts = {}
     for attribute, cut in zip(release.schema.attributes, grid.edges, strict=True):
         pairs = zip(cut, cut[1:], strict=False)
-        parts[attribute.name] = [attribute.label(int(low), int(high)) for low, high in pairs]
+        parts[attribute.name] = [named(attribute, int(low), int(high)) for low, high in pairs]
     return parts

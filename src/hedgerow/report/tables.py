@@ -11,7 +11,9 @@ from hedgerow.release import Release
 from hedgerow.release.tabulate import NOISE, CountTable, reliability
 from hedgerow.report.html import document, tag
 from hedgerow.report.html import table as html_table
+from hedgerow.report.labels import displayed
 from hedgerow.report.words import guarantee, number, percent
+from hedgerow.schema import Schema
 
 __all__ = ["NOTHING", "headings", "how_to_read", "lines", "table_page", "title_of"]
 
@@ -38,14 +40,18 @@ def headings(table: CountTable) -> list[str]:
     return [*table.names, "about", *typical, "from", "to", "remark"]
 
 
-def lines(table: CountTable) -> list[list[str]]:
+def lines(table: CountTable, schema: Schema) -> list[list[str]]:
     """Every cell in words, and the total."""
     found = table.answers
     typical = [] if found.typical_error is None else [found.typical_error]
     columns = [np.maximum(found.estimate, 0.0), *typical, found.low, found.high]
     told: Callable[[float], str] = "{:.1%}".format if table.by == "share" else number
     rows = [
-        [*labels, *(told(float(one[place])) if known else "-" for one in columns), remark]
+        [
+            *(displayed(schema, *one) for one in zip(table.names, labels, strict=True)),
+            *(told(float(one[place])) if known else "-" for one in columns),
+            remark,
+        ]
         for place, (labels, known, remark) in enumerate(
             zip(zip(*table.labels, strict=True), table.known, table.reliability, strict=True)
         )
@@ -127,7 +133,7 @@ def table_page(release: Release, table: CountTable, where: str | None = None) ->
     body = tag(
         "section",
         *(tag("p", sentence, class_="soft") for sentence in guarantee(release)),
-        html_table(title, heads, lines(table), range(first, len(heads) - 1)),
+        html_table(title, heads, lines(table, release.schema), range(first, len(heads) - 1)),
         *(tag("p", told, class_="note") for told in how_to_read(table, release.schema.unit_names)),
     )
     head = tag("header", tag("p", "hedgerow", class_="brand"), tag("h1", title), class_="top")

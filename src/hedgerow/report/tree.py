@@ -10,13 +10,14 @@ from hedgerow.measured import GridPartition, TreePartition
 from hedgerow.release import TableRelease
 from hedgerow.report import words
 from hedgerow.report.html import Safe, join, tag
+from hedgerow.report.labels import part_of
 from hedgerow.report.regions import cuts
 
 __all__ = ["Branch", "grid_picture", "tree_picture", "upper_tree"]
 
 _LEVELS = 5
 _LEAST = 0.012  # the share of everybody below which a branch is drawn together with others
-_READABLE = 0.06  # below this share a box has no room for words
+_READABLE = 0.075  # below this share a box has no room for words
 _LISTED = 3  # levels in words
 _PARTS = 40
 _EVERYONE = "everyone"
@@ -70,7 +71,7 @@ def upper_tree(release: TableRelease, tree: TreePartition) -> Branch:
             if totals[child] < _LEAST * everybody:
                 small.append(child)
                 continue
-            label = attribute.label(int(tree.lo[child, axis]), int(tree.hi[child, axis]))
+            label = part_of(attribute, int(tree.lo[child, axis]), int(tree.hi[child, axis]))
             found.below.append(branch(child, f"{attribute.name} {label}"))
         if small:
             count = int(totals[small].sum())
@@ -104,16 +105,23 @@ def tree_picture(release: TableRelease, tree: TreePartition) -> Safe:
         [
             tag(
                 "p",
-                f"Everyone was divided step by step into {words.many(root.regions, 'region')}, "
-                f"at most {words.many(depth, 'step')} deep. Boxes are as wide as their noisy "
-                f"counts{stripes}.{says}",
+                f"All {release.schema.unit_names[1]} were divided step by step into "
+                f"{words.many(root.regions, 'region')}, at most {words.many(depth, 'step')} deep. "
+                f"Boxes are as wide as their noisy counts{stripes}.{says}",
             ),
             tag(
                 "div",
-                _drawn(root, max(1, root.count), bool(classes)),
-                class_="tree",
-                role="img",
-                aria_label=label,
+                tag(
+                    "div",
+                    _drawn(root, max(1, root.count), bool(classes)),
+                    class_="tree",
+                    role="img",
+                    aria_label=label,
+                ),
+                class_="wide",
+                tabindex=0,
+                role="group",
+                aria_label="The tree",
             ),
             tag(
                 "details",
@@ -162,7 +170,7 @@ def grid_picture(release: TableRelease, grid: GridPartition) -> Safe:
     strips = []
     whole = []
     for attribute, edges, labels in zip(
-        release.schema.attributes, grid.edges, cuts(release, grid).values(), strict=True
+        release.schema.attributes, grid.edges, cuts(release, grid, part_of).values(), strict=True
     ):
         if len(labels) == 1:
             whole.append(attribute.name)

@@ -10,9 +10,11 @@ import numpy as np
 from hedgerow.release import Release
 from hedgerow.release.histogram import Spread
 from hedgerow.release.plots import PALE
-from hedgerow.report.divisions import whole
-from hedgerow.report.html import PICTURE, Safe, bars, join, table, tag
+from hedgerow.report.charts import apart, bar, hardly, histogram, labels_of
+from hedgerow.report.html import Safe, bars, join, picture, table, tag
 from hedgerow.report.kinds import KINDS
+from hedgerow.report.known import Least
+from hedgerow.report.labels import percent, rounded
 from hedgerow.schema import Attribute, Categorical, Numeric
 from hedgerow.schema.query import Query, Vocabulary
 
@@ -25,7 +27,6 @@ _WIDE = (
     "estimates follow a model of all that was counted, and intervals come from the counts "
     "themselves, so an estimate need not lie in the middle of its interval"
 )
-_WIDTH, _HEIGHT, _TOP = 320, 90, 14
 
 
 def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
@@ -35,58 +36,92 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
         release: The release.
         raw: For each attribute the raw shares of the same values, if they are to be shown.
     """
-    cards = []
-    silent = []
+    least = KINDS[release.kind].least
+    if least is not None:
+        return _certain(release, least(release))
+    cards, silent, people = [], [], release.schema.unit_names[1]
     for place, spread in enumerate(release.histograms()):
-        beside = None if raw is None else np.asarray(raw[place])
         if spread.measured:
-            cards.append(_card(spread, beside, release.schema.unit_names[1]))
+            cards.append(_card(spread, None if raw is None else np.asarray(raw[place]), people))
         else:
             silent.append(spread.name)
     key = [tag("li", tag("i", class_="c1"), "released")]
-    key.append(tag("li", tag("i", class_="pale"), f"released, {' or '.join(PALE)}"))
+    key.append(tag("li", tag("i", class_="pale"), f"hollow: released, but {' or '.join(PALE)}"))
+    key.append(tag("li", tag("i", class_="err"), "95% interval"))
     if raw is not None:
         key.append(tag("li", tag("i", class_="c2"), "raw (NOT PRIVATE)"))
-    even = None
+    items = release.schema.items is not None
+    of = f"of all items that {people} hold" if items else f"of all {people}"
+    told = [f"Shares are {of}, as the release estimates them."]
+    if any(isinstance(one, Numeric) for one in release.schema.attributes):
+        told.append(
+            "Numbers are drawn to scale: the area of a bar is its share. Where bands differ in "
+            "width, the height is the share per unit. A line that reaches the top may go on."
+        )
     if release.marginals is not None:
-        even = tag("p", f"Under “In numbers”, {_WIDE}.")
-    elif KINDS[release.kind].cuts is not None:
-        even = tag(
-            "p",
-            f"Inside a region {release.schema.unit_names[1]} are taken to be spread evenly, so "
-            "values that no region tells apart have the same share.",
+        told.append(f"Under “In numbers”, {_WIDE}.")
+    elif not items:
+        told.append(
+            f"Inside a region {people} are assumed to be distributed evenly, so values that no "
+            "region separates have the same share."
         )
     nothing = None
     if silent:
         nothing = tag("p", f"Not measured: the release says nothing about {', '.join(silent)}.")
     drawn = tag("div", *cards, class_="cards") if cards else None
-    return join([even, tag("ul", *key, class_="key"), drawn, nothing])
+    return join([tag("p", " ".join(told)), tag("ul", *key, class_="key"), drawn, nothing])
+
+
+def _certain(release: Release, found: list[Least]) -> Safe:
+    """How many people have a value at least, by attribute; all bars to one scale."""
+    people, published = release.schema.unit_names[1], release.count_all()
+    total = max(1.0, float(published.estimate[0]))
+    cards = []
+    for name, told in found:
+        rows = [
+            [label, bars([("told", number / total)]), f"{number:,.0f}"] for label, number in told
+        ]
+        heads = ["value", picture(f"{total:,.0f}"), "at least"]
+        cards.append(tag("div", tag("h3", name), table(f"{name}: {people}", heads, rows, {2})))
+    silent = [a.name for a in release.schema.columns if a.name not in {name for name, _ in found}]
+    return join(
+        [
+            tag(
+                "p",
+                f"How many {people} have a value at least; with 95% all of these numbers hold. "
+                f"Bars are to one scale, which ends at the {total:,.0f} {people} in published "
+                "rows. A value may contain another, and many rows leave a value open, so the "
+                "numbers of an attribute do not add up. Shares are not known.",
+            ),
+            tag("div", *cards, class_="cards") if cards else None,
+            tag("p", f"Nothing is known for certain about {', '.join(silent)}.")
+            if silent
+            else None,
+        ]
+    )
 
 
 def _card(spread: Spread, raw: Any, units: str) -> Safe:
-    numeric = isinstance(spread.attribute, Numeric)
     name = "how often each item occurs" if spread.attribute is None else spread.name
-    shares = spread.shares
-    picture = _histogram(spread, raw) if numeric else _bars(spread, raw)
+    shares, labels = spread.shares, labels_of(spread)
+    if isinstance(spread.attribute, Numeric):
+        alone = apart(spread)
+        drawn = join([histogram(spread, raw), _bars(spread, raw, alone) if alone else None])
+    else:
+        drawn = _bars(spread, raw, _first(shares, _SHOWN))
     rows = []
-    for place in _first(shares, _IN_NUMBERS, numeric):
-        row = [
-            spread.labels[place],
-            whole(float(spread.counts[place])),
-            whole(float(spread.low[place])),
-            whole(float(spread.high[place])),
-            spread.remarks[place],
-        ]
+    for place in _first(shares, _IN_NUMBERS):
+        found = (float(one[place]) for one in (spread.counts, spread.low, spread.high))
+        row = [labels[place], *rounded(*found), spread.remarks[place]]
         rows.append(row if raw is None else [*row, f"{raw[place]:.1%}", f"{shares[place]:.1%}"])
-    heads = ["value", "about", "from", "to (95% interval)", "remark"]
+    heads = ["value", "about", "95% interval", "remark"]
     heads += [] if raw is None else ["raw share", "released share"]
-    right = {1, 2, 3, *range(5, len(heads))}
-    numbers = table(f"{name}: {units}", heads, rows, right)
+    numbers = table(f"{name}: {units}", heads, rows, {1, 2, *range(4, len(heads))})
     more = len(shares) - len(rows)
     return tag(
         "div",
         tag("h3", name),
-        picture,
+        drawn,
         tag(
             "details",
             tag("summary", "In numbers", tag("span", f": {name}", class_="soft")),
@@ -96,110 +131,59 @@ def _card(spread: Spread, raw: Any, units: str) -> Safe:
     )
 
 
-def _first(shares: Any, most: int, in_order: bool) -> list[int]:
-    """The places to show: the largest if there are too many, else all."""
-    if in_order or len(shares) <= most:
-        return list(range(min(len(shares), most)))
-    return sorted(np.argsort(-shares, kind="stable")[:most].tolist())  # as the schema has them
+def _first(shares: Any, most: int) -> list[int]:
+    """The places of the largest, in the order of the schema."""
+    return sorted(np.argsort(-shares, kind="stable")[:most].tolist())
 
 
-def _bars(spread: Spread, raw: Any) -> Safe:
-    shares = spread.shares
-    shown = _first(shares, _SHOWN, False)
-    top = max(float(shares.max()), 0.0 if raw is None else float(raw.max()), 1e-9)
+def _bars(spread: Spread, raw: Any, shown: list[int]) -> Safe:
+    shares, labels = spread.shares, labels_of(spread)
+    total = max(float(spread.counts.sum()), 1e-9)
+    known = [float(spread.high[p]) / total for p in shown if not hardly(spread, p)]
+    tops = [*shares[shown].tolist(), *known, *([] if raw is None else raw[shown].tolist()), 1e-9]
+    top = max(one for one in tops if np.isfinite(one))
     rows: list[list[Any]] = []
     for place in shown:
-        drawn = [(_told(spread, place), float(shares[place]) / top)]
-        said = f"{shares[place]:.0%}"
-        if raw is not None:
-            drawn.append(("raw", float(raw[place]) / top))
-            said += f" / {raw[place]:.0%}"
-        rows.append([spread.labels[place], bars(drawn), said])
-    if len(shown) < len(shares):
+        beside = None if raw is None else float(raw[place]) / top
+        ends = (float(one[place]) / total / top for one in (spread.low, spread.high))
+        hollow = hardly(spread, place)
+        drawn = bar(float(shares[place]) / top, *ends, hollow=hollow, raw=beside)
+        said = f"{shares[place]:.0%}" + ("" if raw is None else f" / {raw[place]:.0%}")
+        rows.append([labels[place], drawn, said])
+    if len(shown) < len(shares) and not isinstance(spread.attribute, Numeric):
         rest = f"{1 - float(shares[shown].sum()):.0%}"
         if raw is not None:
             rest += f" / {1 - float(raw[shown].sum()):.0%}"
-        rows.append([f"{len(shares) - len(shown):,} others", None, rest])
-    heads = ["value", PICTURE, "share" if raw is None else "released / raw"]
-    of = " of all items held" if spread.attribute is None else ""
-    return table(f"{spread.name}: shares{of}", heads, rows, {2})
-
-
-def _told(spread: Spread, place: int) -> str:
-    """How a value is drawn: what is hardly known is pale."""
-    return "told pale" if spread.remarks[place] in PALE else "told"
-
-
-def _histogram(spread: Spread, raw: Any) -> Safe:
-    shares = spread.shares
-    top = max(float(shares.max()), 0.0 if raw is None else float(raw.max()), 1e-9)
-    step = _WIDTH / len(shares)
-    base = _TOP + _HEIGHT
-    drawn = [
-        tag("line", class_="axis", x1=0, x2=_WIDTH, y1=base, y2=base),
-        tag("text", f"{top:.0%}", x=0, y=_TOP - 4),
-    ]
-    for place, share in enumerate(shares.tolist()):
-        tall = _HEIGHT * share / top
-        left, wide = place * step + 1, max(step - 2, 1)
-        drawn.append(
-            tag("rect", class_=_told(spread, place), x=f"{left:.1f}", y=f"{base - tall:.1f}",
-                width=f"{wide:.1f}", height=f"{tall:.1f}")
-        )  # fmt: skip
-        if raw is not None:
-            high = f"{base - _HEIGHT * float(raw[place]) / top:.1f}"
-            drawn.append(
-                tag("line", class_="raw", x1=f"{left - 1:.1f}", x2=f"{left + wide + 1:.1f}",
-                    y1=high, y2=high)
-            )  # fmt: skip
-    first, last = spread.labels[0], spread.labels[-1]
-    drawn.append(tag("text", _short(first), x=0, y=base + 14))
-    drawn.append(tag("text", _short(last), x=_WIDTH, y=base + 14, text_anchor="end"))
-    place = int(shares.argmax())
-    label = (
-        f"{spread.name}: shares of {len(shares)} steps from {first} to {last}; by the release most "
-        f"are in {spread.labels[place]}, {shares[place]:.0%}"
-    )
-    if raw is not None:
-        most = int(raw.argmax())
-        label += f", and in the raw data in {spread.labels[most]}, {raw[most]:.0%}"
-    box = f"0 0 {_WIDTH} {base + 20}"
-    return tag("figure", tag("svg", *drawn, viewBox=box, role="img", aria_label=label))
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= 26 else label[:25] + "…"
+        rows.append([f"{len(shares) - len(shown):,} more", None, rest])
+    heads = ["value", picture(percent(top)), "share" if raw is None else "released / raw"]
+    return table(f"{spread.name}: shares", heads, rows, {2})
 
 
 def questions(release: Release) -> Safe | None:
     """Some questions that the release answers, so that a reader sees how sure answers are."""
-    cuts = KINDS[release.kind].cuts
-    if cuts is None:
-        return None  # its itemsets are such questions
-    asked, people = _examples(release, cuts), release.schema.unit_names[1]
+    kind = KINDS[release.kind]
+    if kind.cuts is None or kind.least is not None:
+        return None  # its itemsets are such questions, and so is what is known for certain
+    asked, people = _examples(release, kind.cuts), release.schema.unit_names[1]
     vocabulary = Vocabulary(release.schema)
     answers = release.count(asked)
-    rows = [
-        [
-            vocabulary.text(query),
-            whole(answers.estimate[place]),
-            f"{whole(answers.low[place])} to {whole(answers.high[place])}",
-        ]
-        for place, query in enumerate(asked)
-    ]
+    rows = []
+    for place, query in enumerate(asked):
+        numbers = (float(one[place]) for one in (answers.estimate, answers.low, answers.high))
+        rows.append([vocabulary.text(query), *rounded(*numbers)])
+    why = (
+        "narrow where a question follows the edges of the regions, and wide where it cuts through "
+        "them."
+        if release.marginals is None
+        else "narrow for one attribute and for a pair that was counted, and wide for other "
+        f"combinations. Here {_WIDE}."
+    )
     return join(
         [
             tag(
                 "p",
-                f"Anybody can ask the release how many {people} meet some conditions. An interval "
-                "is "
-                + (
-                    "narrow where a question follows the edges of the regions, and wide where it "
-                    "cuts through them."
-                    if release.marginals is None
-                    else "narrow for one attribute and for a pair that was counted, and wide for "
-                    f"other combinations. Here {_WIDE}."
-                ),
+                f"Anybody can ask the release how many {people} meet some conditions, written as "
+                f"in the table; [ and ] include both ends. An interval is {why}",
             ),
             table(
                 f"How many {people} are there?", ["question", "about", "95% interval"], rows, {1, 2}

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
 __all__ = [
+    "ALTOGETHER",
     "caution",
     "decimal",
     "guarantee",
     "many",
     "number",
     "percent",
+    "protected",
     "purpose_words",
     "purposes",
     "regions",
@@ -31,6 +33,8 @@ __all__ = [
     "unmeasured",
 ]
 
+ALTOGETHER = "altogether"
+"""The line of a ledger that no other adds to: ranges do not reach their ends on one path."""
 _WEAK = 5  # above this epsilon a suspicion can become a near certainty
 
 # What the purposes of the ledger mean to a reader.
@@ -81,7 +85,13 @@ def purpose_words(purpose: str) -> str:
 
 def spent_of(schema: Schema) -> str:
     """The heading above what was spent; a person with several rows may lose it for each."""
-    return f"at most, for any one {'row' if schema.items is None else 'record'}"
+    return f"for any one {'row' if schema.items is None else 'record'}"
+
+
+def protected(schema: Schema) -> tuple[str, str]:
+    """What one of those is called whom a release protects, and several of them."""
+    several = schema.person is not None or (schema.items is not None and schema.items.person)
+    return ("person", "people") if several else schema.unit_names
 
 
 def strength(epsilon: Fraction | None, delta: Fraction | None) -> str:
@@ -246,6 +256,9 @@ def _spending(ledger: dict[str, Any], named: Callable[[str], str]) -> list[tuple
             if max(spent) > 0:
                 amount = least if least == most else f"{least} to {most}"
                 rows.append((named(purpose), budget, amount))
+        spent = [exact(sum(int(part) for part in path.values())) * unit for path in paths]
+        if len(purposes) > 1 and max(spent, default=Fraction(0)) > 0:
+            rows.append((ALTOGETHER, budget, f"at most {decimal(max(spent))}"))
     return rows
 
 

@@ -11,6 +11,7 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.basis import NOT_MEASURED
 from hedgerow.release import Release
 from hedgerow.release.tabulate import CountTable, reliability
+from hedgerow.report.labels import displayed
 from hedgerow.report.tables import REMARKS, TOTAL, headings, how_to_read, title_of
 from hedgerow.report.words import guarantee, unmeasured
 
@@ -128,7 +129,8 @@ class _Book:
         known = table.known
         for place, remark in enumerate(table.reliability):
             for column, labels in enumerate(table.labels):
-                sheet.write_string(row, column, labels[place][:_LONGEST_TEXT])
+                shown = displayed(release.schema, table.names[column], labels[place])
+                sheet.write_string(row, column, shown[:_LONGEST_TEXT])
             for column, name in enumerate(numbers, names):
                 if known[place]:
                     self._number(sheet, row, column, float(getattr(found, name)[place]), form)

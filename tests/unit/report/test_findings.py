@@ -13,7 +13,8 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.release import Release
-from hedgerow.report.findings import _card, findings, notable
+from hedgerow.report.charts import labels_of
+from hedgerow.report.findings import _card, findings, median, notable
 from hedgerow.report.page import page
 from hedgerow.verification import verify
 
@@ -44,16 +45,15 @@ def test_a_claim_is_made_only_where_intervals_allow_it(release: Release) -> None
     spread = notable(release)[0]
     ends = {"low": np.array([80.0, 10.0]), "high": np.array([120.0, 30.0])}
     clear: Any = replace(spread, counts=np.array([100.0, 20.0]), **ends)
-    assert "The most frequent is no: about 100 people" in _card(clear, "people")
+    assert "The most frequent is no: about 100 people" in _card(release, clear)
     ends["high"] = np.array([120.0, 90.0])
-    assert "the intervals do not tell" in _card(replace(clear, **ends), "people")
+    assert "the intervals do not tell" in _card(release, replace(clear, **ends))
 
 
 def test_values_keep_the_order_of_the_schema(release: Release) -> None:
-    labels = {one.name: one.labels for one in release.histograms()}
     for spread in notable(release):
-        text = _card(spread, "people")
-        places = [text.find(f'scope="row">{label}<') for label in labels[spread.name]]
+        text = _card(release, spread)
+        places = [text.find(f'scope="row">{label}<') for label in labels_of(spread)]
         shown = [place for place in places if place >= 0]
         assert shown == sorted(shown)
 
@@ -82,3 +82,16 @@ def test_attributes_that_it_says_nothing_about_are_named() -> None:
 def test_a_release_that_cannot_be_relied_on_has_no_findings(release: Release) -> None:
     broken = replace(release, guarantee=release.guarantee | {"epsilon": "1/9"})
     assert 'id="findings"' not in page(broken, verdict=verify(broken))
+
+
+def test_widths_of_bands_make_no_finding(release: Release) -> None:
+    """Even numbers in bands of all widths are even, and the median lies where it lies."""
+    (stay,) = [one for one in release.histograms() if one.name == "stay"]
+    assert len({*np.diff(stay.edges).tolist()}) > 1
+    text = _card(release, stay)
+    assert "most frequent" not in text and "largest" not in text and "per unit" in text
+    assert "The median lies in" in median(release, stay).replace("is", "lies in")
+    widths = np.diff(stay.edges).astype(float)
+    even = replace(stay, counts=widths * 10, low=widths * 9, high=widths * 11)
+    tops = {part.split('"')[0] for part in _card(release, even).split(' y="')[2:]}
+    assert len(tops) <= 3, tops  # all bars are equally tall; the others are words

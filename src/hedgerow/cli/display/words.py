@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.report.words import (
+    ALTOGETHER,
     caution,
     decimal,
     guarantee,
@@ -88,5 +89,6 @@ def facts(release: Release) -> dict[str, Any]:
         "spent": [
             {"purpose": purpose, "budget": budget, "amount": amount}
             for purpose, budget, amount in spending(release.ledger)
+            if purpose != ALTOGETHER
         ],
     }

@@ -123,7 +123,7 @@ def table(asked: Asked) -> Response:
     return asked.show(
         "table", way=way, names=known, first=first, second=second, by=by, where=where,
         kind=release.kind, title=title_of(release, found, where or None), heads=headings(found),
-        lines=list(zip(lines(found), [*_bars(found), None], strict=True)),
+        lines=list(zip(lines(found, release.schema), [*_bars(found), None], strict=True)),
         notes=how_to_read(found, release.schema.unit_names),
         total=total, shown=len(found), command=command_text(written),
     )  # fmt: skip

@@ -1,0 +1,139 @@
+"""How the class goes with attributes: shares by group, where intervals tell groups apart.
+
+Groups are those that the release divides records by, since only there intervals are narrow. All
+intervals that are looked at hold together with 95%, so the ones that are picked hold as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hedgerow.arrays import Floats
+from hedgerow.measured import GridPartition, TreePartition
+from hedgerow.release import TableRelease
+from hedgerow.report.labels import part_of
+from hedgerow.schema import Attribute, Query
+
+__all__ = ["Association", "associations"]
+
+Grouping = tuple[int, tuple[tuple[int, int], ...]]
+
+_ERROR = 0.05
+_MOST_GROUPINGS, _MOST_PARTS, _MOST_CLASSES = 40, 30, 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Association:
+    """The share of a class in groups of an attribute.
+
+    Args:
+        attribute: The attribute.
+        value: The class.
+        parts: The groups, in the schema's order: first codes, and one past the last.
+        shares: The share of the class in each.
+        low: The lower ends of the intervals.
+        high: The upper ends.
+    """
+
+    attribute: Attribute
+    value: str
+    parts: tuple[tuple[int, int], ...]
+    shares: Floats
+    low: Floats
+    high: Floats
+
+    @property
+    def labels(self) -> list[str]:
+        """The groups in words."""
+        return [part_of(self.attribute, *part) for part in self.parts]
+
+    @property
+    def gap(self) -> float:
+        """How far the intervals of the two groups lie apart that differ most; 0 or less: not."""
+        return float(self.low.max() - self.high.min())
+
+
+def associations(release: TableRelease, most: int) -> list[Association]:
+    """The strongest, one for each attribute, the strongest first.
+
+    Args:
+        release: A release of a table.
+        most: How many.
+    """
+    groupings, classes = _groupings(release)[:_MOST_GROUPINGS], _classes(release)
+    if not groupings or not classes:
+        return []
+    every = range(len(release.schema.classes))
+    asked = [
+        Query(((place, ((float(low), float(high)),)),), kept)
+        for place, parts in groupings
+        for one in classes
+        for kept in ((one,), tuple(other for other in every if other != one))
+        for low, high in parts
+    ]
+    found = release.count(asked, 1 - _ERROR / len(asked))
+    best: dict[str, Association] = {}
+    start = 0
+    for place, parts in groupings:
+        for one in classes:
+            inside = slice(start, start + len(parts))
+            beside = slice(start + len(parts), start + 2 * len(parts))
+            start += 2 * len(parts)
+            attribute = release.schema.attributes[place]
+            low, high = (
+                _share(found.low[inside], found.high[beside], 0.0),
+                _share(found.high[inside], found.low[beside], 1.0),
+            )
+            estimate = _share(
+                np.maximum(found.estimate[inside], 0), np.maximum(found.estimate[beside], 0), 0.0
+            )
+            new = Association(
+                attribute=attribute,
+                value=release.schema.classes[one],
+                parts=parts,
+                shares=np.clip(estimate, low, high),
+                low=low,
+                high=high,
+            )
+            name = attribute.name
+            if new.gap > max(0.0, best[name].gap if name in best else 0.0):
+                best[name] = new
+    return sorted(best.values(), key=lambda one: -one.gap)[:most]
+
+
+def _share(part: Floats, rest: Floats, unknown: float) -> Floats:
+    """A share of two counts; it grows with the one and falls with the other."""
+    both = part + rest
+    return np.where(both > 0, part / np.where(both > 0, both, 1.0), unknown)
+
+
+def _classes(release: TableRelease) -> list[int]:
+    """The classes to look at: the rarer of two, else the most frequent ones."""
+    number = len(release.schema.classes)
+    if number < 2:  # noqa: PLR2004
+        return []
+    often = release.estimate([Query((), (one,)) for one in range(number)])
+    order: list[int] = np.argsort(often, kind="stable").tolist()
+    return order[:1] if number == 2 else sorted(order[-_MOST_CLASSES:])  # noqa: PLR2004
+
+
+def _groupings(release: TableRelease) -> list[Grouping]:
+    """How the release divides attributes, the steps near the top of a tree first."""
+    partition: Any = release.partition
+    found: dict[Grouping, None] = {}
+    if isinstance(partition, GridPartition):
+        for place, edges in enumerate(partition.edges):
+            codes = edges.tolist()
+            found[place, tuple(zip(codes[:-1], codes[1:], strict=True))] = None
+    elif isinstance(partition, TreePartition):
+        for node in np.flatnonzero(partition.split >= 0).tolist():
+            axis = int(partition.split[node])
+            below = np.flatnonzero(partition.parent == node)
+            ends = partition.lo[below, axis].tolist(), partition.hi[below, axis].tolist()
+            found[axis, tuple(sorted(zip(*ends, strict=True)))] = None
+            if len(found) >= _MOST_GROUPINGS:
+                break
+    return [one for one in found if 2 <= len(one[1]) <= _MOST_PARTS]  # noqa: PLR2004

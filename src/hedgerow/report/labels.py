@@ -1,0 +1,98 @@
+"""Values and numbers as readers of a page want them: no signs to learn, no digits of noise."""
+
+from __future__ import annotations
+
+import datetime
+import math
+
+from hedgerow.report.words import number
+from hedgerow.schema import Attribute, Categorical, Schema
+from hedgerow.schema.attributes import OTHER
+
+__all__ = ["displayed", "other_of", "part_of", "percent", "rounded", "span"]
+
+_TO = "\u00a0to\u00a0"  # a line must not end inside an interval
+
+
+def part_of(attribute: Attribute, low: int, high: int) -> str:
+    """The generalised value for the codes from low to high, in words.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from hedgerow.schema import Numeric
+        >>> age = Numeric("age", Fraction(17), Fraction(90), Fraction(1), "integer", "other")
+        >>> [part_of(age, *codes).replace("\u00a0", " ") for codes in ((1, 23), (3, 4), (74, 75))]
+        ['18 to 39', '20', 'other (incl. missing)']
+        >>> bmi = Numeric("bmi", Fraction(14), Fraction(48), Fraction(1, 2), "decimal")
+        >>> [part_of(bmi, *codes).replace("\u00a0", " ") for codes in ((0, 2), (2, 69))]
+        ['14 to under 15', '15 to 48']
+    """
+    if isinstance(attribute, Categorical):
+        label = attribute.label(low, high)
+        return other_of(attribute) if label == OTHER else label
+    if low >= attribute.grid:
+        return other_of(attribute)
+    other = f" or {other_of(attribute)}" if high > attribute.grid else ""
+    first, end, under = attribute.edge(low), attribute.edge(min(high, attribute.grid)), ""
+    if high < attribute.grid:
+        if isinstance(end, datetime.date):
+            end -= datetime.timedelta(days=1)
+        elif isinstance(end, int):
+            end -= 1
+        else:
+            under = "under\u00a0"
+    to = " to\u00a0" if attribute.kind == "date" else _TO  # two dates are too long for a phone
+    return f"{first}{other}" if first == end else f"{first}{to}{under}{end}{other}"
+
+
+def other_of(attribute: Attribute) -> str:
+    """What the value `other` is called, if rules of the schema put values there.
+
+    A schema may have a value of this name itself, or one that differs in a capital letter alone.
+    """
+    outside = "not listed" if isinstance(attribute, Categorical) else "out of bounds"
+    rules = (attribute.missing, "missing"), (attribute.outside, outside)
+    why = [word for rule, word in rules if rule == OTHER]
+    return f"{OTHER} (incl. {' and '.join(why)})" if why else OTHER
+
+
+def displayed(schema: Schema, name: str, label: str) -> str:
+    """A label of a table as people see it: `other` says what is in it."""
+    if label != OTHER:
+        return label
+    return next((other_of(one) for one in schema.columns if one.name == name), label)
+
+
+def span(low: str, high: str) -> str:
+    """Two ends on one line."""
+    return f"{low}{_TO}{high}"
+
+
+def rounded(value: float, low: float, high: float) -> tuple[str, str]:
+    """An estimate and its interval, with no more digits than the interval supports.
+
+    Ends are rounded outwards, so that the interval holds no less often.
+
+    Example:
+        >>> about, ends = rounded(6148.2, 6049, 6265)
+        >>> about, ends.replace("\u00a0", " "), rounded(7.7, 3, math.inf)
+        ('6,150', '6,040 to 6,270', ('7.7', '3 or more'))
+    """
+    if not math.isfinite(high):
+        return number(max(0.0, value)), f"{number(low)} or more"
+    unit = 10 ** max(0, math.floor(math.log10(max(1.0, (high - low) / 10))))
+    least, most = math.floor(low / unit) * unit, math.ceil(high / unit) * unit
+    about = number(max(0.0, value)) if unit == 1 else f"{round(max(0.0, value) / unit) * unit:,}"
+    return about, span(number(least), number(most))
+
+
+def percent(share: float) -> str:
+    """A share in percent with two digits that count.
+
+    Example:
+        >>> percent(0.423), percent(0.0421), percent(0.00421), percent(0.0)
+        ('42%', '4.2%', '0.42%', '0%')
+    """
+    size = 100 * abs(share)
+    digits = 0 if size >= 10 or size < 0.005 else 1 if size >= 1 else 2
+    return f"{100 * share:.{digits}f}%"
