@@ -55,8 +55,9 @@ def show_plan_by_accuracy(
         as_json: Whether to print JSON.
     """
     from hedgerow.cli.display.picture import check_picture
+    from hedgerow.cli.display.words import many
     from hedgerow.cli.files import refuse_existing
-    from hedgerow.evaluate.by_accuracy import plan_by_accuracy
+    from hedgerow.evaluate.by_accuracy import FIRST, most_epsilons, plan_by_accuracy
     from hedgerow.evaluate.wishes import read_wish
     from hedgerow.table.database import is_database
 
@@ -71,10 +72,19 @@ def show_plan_by_accuracy(
         refuse_existing(plot, overwrite, "--plot")
     if public is not None and not as_json:
         note(f"{public} must really be public: what is shown about it is NOT PRIVATE.")
-    with progress("Trying epsilons") as tell, data_warnings(as_json):
+    if not as_json:
+        named = " and ".join(setting for setting, _ in settings)
+        least, most, each = len(FIRST), most_epsilons(len(wishes)), runs * len(settings)
+        note(
+            f"Tries {named}: {least} to {most} epsilons, with {many(runs, 'release')} of each, so "
+            f"{least * each} to {most * each} releases. With many attributes this takes minutes; "
+            "--runs N tries fewer."
+        )
+    with progress("Trying") as tell, data_warnings(as_json):
         found = plan_by_accuracy(
             schema, wishes, settings, delta=delta, rows=rows, runs=runs, dependence=dependence,
             public=public, progress=lambda share: tell(share) if tell else None,
+            stage=lambda words: tell.stage(words) if tell else None,
         )  # fmt: skip
     best = found[0]
     if plot is not None:

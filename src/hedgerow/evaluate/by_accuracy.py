@@ -7,7 +7,7 @@ simulated data, bounds are held with a margin.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -22,11 +22,12 @@ from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema
 from hedgerow.table.source import Progress, silent
 
-__all__ = ["EPSILONS", "Granted", "Promise", "plan_by_accuracy"]
+__all__ = ["EPSILONS", "Granted", "Promise", "most_epsilons", "plan_by_accuracy"]
 
 EPSILONS = ("0.05", "0.1", "0.15", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "5", "7", "10")
 FIRST = ("0.1", "0.5", "2", "10")  # tried for every method; others only where they decide
 MARGIN = 1.15  # for what real data has and simulated data lacks
+_BETWEEN = 2  # more at most that a bisection between two of these tries
 _TAIL = 2.2  # 95% of errors are below so many root mean squares: 1.96 for normal, 2.12 for Laplace
 _SPREAD = 2.0  # and of largest errors below the mean and so many standard deviations
 
@@ -94,6 +95,16 @@ def error_at_95(wish: Wish, runs: Sequence[Floats]) -> float | None:
     return MARGIN * usual
 
 
+def most_epsilons(wishes: int) -> int:
+    """How many epsilons are tried for each method, at most.
+
+    Example:
+        >>> most_epsilons(1), most_epsilons(40)
+        (6, 14)
+    """
+    return min(len(EPSILONS), len(FIRST) + _BETWEEN * wishes)
+
+
 def plan_by_accuracy(
     schema: Schema,
     wishes: Sequence[Wish],
@@ -106,6 +117,7 @@ def plan_by_accuracy(
     public: Any = None,
     seed: int = 1,
     progress: Progress = silent,
+    stage: Callable[[str], None] = lambda words: None,
 ) -> tuple[Promise, ...]:
     """The least epsilon of a public list that reaches all wishes, for each method, the best first.
 
@@ -121,7 +133,8 @@ def plan_by_accuracy(
         dependence: How strongly simulated columns depend on each other, from 0 to 1.
         public: A PUBLIC table that keeps to the schema, instead of simulated rows.
         seed: For the same results again.
-        progress: Called with the share that is done, about.
+        progress: Called after each release with the share that is done of those that may be needed.
+        stage: Called with what is done next, in words.
 
     Example:
         >>> from hedgerow.evaluate.wishes import read_wish
@@ -141,11 +154,19 @@ def plan_by_accuracy(
         source = Simulated(schema, rows or 10_000, dependence)
     else:
         source = Public(schema, public, rows)
+    stage("making rows")
     data = [source.data_of(seed * 1000 + number) for number in range(runs)]
     found = []
+    most = most_epsilons(len(wishes)) * runs
     for place, (setting, method) in enumerate(methods):
-        search = _Search(schema, method, wishes, delta, data, seed)
-        granted = search.granted(lambda share, p=place: progress((p + share) / len(methods)))  # type: ignore[misc]
+
+        def tried(done: int, epsilon: str, place: int = place, setting: str = setting) -> None:
+            progress((place + done / most) / len(methods))
+            stage(f"{setting}, epsilon {epsilon}")
+
+        search = _Search(schema, method, wishes, delta, data, seed, tried)
+        granted = search.granted()
+        progress((place + 1) / len(methods))  # fewer releases may have been enough
         needed = [one.epsilon for one in granted]
         known = [EPSILONS.index(epsilon) for epsilon in needed if epsilon is not None]
         found.append(
@@ -179,17 +200,18 @@ class _Search:
         delta: Number,
         data: Sequence[Any],
         seed: int,
+        tell: Callable[[int, str], None],
     ) -> None:
+        self._tell, self._done = tell, 0
         self._method, self._wishes, self._delta = method, wishes, delta
         self._schema, self._data, self._seed = schema, data, seed
         every = any(wish.count is not None for wish in wishes)
         self._names = None if every else [str(wish.attribute) for wish in wishes]
         self._tried: dict[str, list[float | None]] = {}
 
-    def granted(self, progress: Progress) -> tuple[Granted, ...]:
-        for number, epsilon in enumerate(FIRST):
+    def granted(self) -> tuple[Granted, ...]:
+        for epsilon in FIRST:
             self._errors(epsilon)
-            progress((number + 1) / 8)
         needed = [self._least(place) for place in range(len(self._wishes))]
         order = sorted(self._tried, key=EPSILONS.index)
         return tuple(
@@ -231,6 +253,8 @@ class _Search:
             return self._tried[epsilon]
         runs: list[list[Floats]] = [[] for _ in self._wishes]
         for number, data in enumerate(self._data):
+            self._tell(self._done, epsilon)
+            self._done += 1
             seed = self._seed * 1000 + number
             release = published(data, self._method, epsilon, self._delta, seed)
             cells = cells_of_release(release, data, self._names)

@@ -5,7 +5,7 @@ import pytest
 
 from hedgerow import sample
 from hedgerow.errors import UsageError
-from hedgerow.evaluate.by_accuracy import EPSILONS, error_at_95, plan_by_accuracy
+from hedgerow.evaluate.by_accuracy import EPSILONS, error_at_95, most_epsilons, plan_by_accuracy
 from hedgerow.evaluate.trials import Simulated, published
 from hedgerow.evaluate.wishes import Wish, cells_of_release, errors_of, read_wish
 from hedgerow.publish.diffgen import DiffGen
@@ -129,6 +129,31 @@ def test_a_large_epsilon_that_fails_does_not_rule_out_smaller_ones(
     wish = read_wish("age within 800%", SCHEMA)
     (found,) = plan_by_accuracy(SCHEMA, [wish], [("d", DiffMulti())], rows=50, runs=1)
     assert found.epsilon == "1.5"
+
+
+@pytest.mark.parametrize("least", EPSILONS)
+def test_progress_is_that_of_the_releases(monkeypatch: pytest.MonkeyPatch, least: str) -> None:
+    """It never falls, never ends early, and no more releases are made than were announced."""
+    made: list[str] = []
+    shares: list[float] = []
+    stages: list[str] = []
+
+    def errors(wish: Wish, cells: object, records: int) -> np.ndarray:
+        return np.array([1.0 if EPSILONS.index(made[-1]) >= EPSILONS.index(least) else 5000.0])
+
+    module = "hedgerow.evaluate.by_accuracy"
+    monkeypatch.setattr(f"{module}.published", lambda data, method, now, *rest: made.append(now))
+    monkeypatch.setattr(f"{module}.cells_of_release", lambda *given: {})
+    monkeypatch.setattr(f"{module}.errors_of", errors)
+    methods = [("one", DiffMulti()), ("other", DiffMulti())]
+    wish = read_wish("age within 800%", SCHEMA)
+    found = plan_by_accuracy(
+        SCHEMA, [wish], methods, rows=50, runs=3, progress=shares.append, stage=stages.append
+    )
+    assert {one.epsilon for one in found} == {least}
+    assert len(made) <= 2 * 3 * most_epsilons(1)
+    assert shares == sorted(shares) and shares[-1] == 1.0 and shares[-3] < 1.0
+    assert len(shares) >= len(made) and f"other, epsilon {made[-1]}" in stages
 
 
 def test_the_better_method_comes_first() -> None:

@@ -122,7 +122,7 @@ def test_every_cell_has_a_remark(release: Any, shop: Any) -> None:
         release.table("age", "smoker"), regions.table("age"), shop.table("item", "item"),
     ):  # fmt: skip
         assert all(found.reliability)
-        assert all(line[-1] for line in lines(found))
+        assert all(line[-1] for line in lines(found, release.schema))
     place = min(regions.partition.divided)
     cut = regions.table(regions.schema.attributes[place].name, "home", "readmitted")
     assert set(cut.reliability) <= {"assumed even", "not measured", "good", "fair"}
@@ -178,7 +178,7 @@ def test_pairs_of_items_are_picked(shop: Any) -> None:
 
 
 def test_the_total_of_shares_is_all(release: Any) -> None:
-    found = lines(release.table("smoker", by="share"))
+    found = lines(release.table("smoker", by="share"), release.schema)
     assert found[-1] == ["total", "100%", "", "", "", ""]
 
 

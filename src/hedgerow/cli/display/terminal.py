@@ -273,14 +273,18 @@ def print_table(columns: list[str], rows: list[list[str]], right: set[int] | Non
         rows: The cells, as text.
         right: The columns that are aligned to the right.
     """
-    least, natural = [], []
-    for place, name in enumerate(columns):
-        longest = max((_cells(row[place]) for row in rows), default=0)
-        # Half a number would be a wrong one; words can be read in pieces.
-        needed = longest if place in (right or ()) else min(longest, _WORD)
-        least.append(max([needed, *(_cells(word) for word in name.split())]))
-        natural.append(max(longest, _cells(name)))
+    lists = [[name, *(row[place] for row in rows)] for place, name in enumerate(columns)]
+    natural = [max(map(_cells, cells)) for cells in lists]
+    # Half a number would be a wrong one; a very long word can be read in pieces, if it must be.
+    words = [max(_cells(word) for cell in cells for word in (*cell.split(), "")) for cells in lists]
+    heads = [max(_cells(word) for word in (*name.split(), "")) for name in columns]
     room = shutil.get_terminal_size().columns - 2 * (len(columns) - 1)
+    for longest in (room, _WORD):
+        least = [max(head, min(word, longest)) for head, word in zip(heads, words, strict=True)]
+        for place in right or ():
+            least[place] = max([least[place], *(_cells(row[place]) for row in rows)])
+        if sum(least) <= room:
+            break
     widths = _widths(least, natural, room)
     if sum(least) > room:  # too narrow for a table: one line for each cell
         for row in rows:

@@ -12,12 +12,13 @@ def test_numbers_stand_right_and_words_are_folded(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "28")
     rows = [["age [20, 40) and a dog", "1,234"], ["[b]", "7"]]
-    print_table(["where", "people counted"], rows, {1})
+    print_table(["where", "people who were counted here"], rows, {1})
     assert capsys.readouterr().out.splitlines() == [
-        "                      people",
-        "where                counted",
-        "age [20, 40) and       1,234",
-        "a dog",
+        "                  people who",
+        "                were counted",
+        "where                   here",
+        "age [20, 40)           1,234",
+        "and a dog",
         "[b]                        7",
     ]
 
@@ -36,3 +37,31 @@ def test_a_table_that_does_not_fit_becomes_lines(
     monkeypatch.setenv("COLUMNS", "10")
     print_table(["where", "people"], [["a long place", "1,234,567"]], {1})
     assert capsys.readouterr().out.splitlines() == ["where: a long place", "people: 1,234,567", ""]
+
+
+HEADS = ["occupation", "about", "usually within", "from", "to", "remark"]
+ROWS = [
+    ["agriculture/forestry", "1,234", "120", "1,100", "1,400", "mostly noise"],
+    ["other (incl. missing)", "12", "40", "0", "90", "not measured"],
+]
+
+
+@pytest.mark.parametrize("width", [64, 80, 200])
+def test_words_and_numbers_stay_whole(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    print_table(HEADS, ROWS, {1, 2, 3, 4})
+    text = capsys.readouterr().out
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= width
+    for cell in (one for row in (HEADS, *ROWS) for one in row):
+        assert all(word in text for word in cell.split())
+
+
+def test_a_word_as_long_as_the_terminal_is_broken_and_numbers_are_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    print_table(HEADS, [["x" * 70, *ROWS[0][1:]]], {1, 2, 3, 4})
+    text = capsys.readouterr().out
+    assert "x" * 70 not in text and "1,234" in text and "1,400" in text
