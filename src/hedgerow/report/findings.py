@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ _TABLES = 4
 _VALUES = 8  # of each; the others are told together
 _WIDE = 0.6  # an interval of a share that says next to nothing
 _ERROR = 0.05
+_TO = re.compile("[ \u00a0]to\u00a0(?:under\u00a0)?")
 
 
 def notable(release: Release, most: int = _TABLES) -> list[Spread]:
@@ -66,8 +68,8 @@ def findings(release: Release) -> Safe | None:
         note += " Hollow bars are mostly noise."
     if related and target:
         note += (
-            f" The intervals of shares by group hold all at once with 95%. That {target.name} "
-            "differs between groups does not say why."
+            " The intervals of shares by group hold all at once with 95%. Differences between "
+            "groups do not show causes."
         )
     return join([tag("div", *cards, class_="cards broad"), tag("p", note, class_="note")])
 
@@ -179,8 +181,9 @@ def median(release: Release, spread: Spread) -> str:
                    default=attribute.grid)  # fmt: skip
     if (low, high) == (0, attribute.grid):
         return "Where the median lies, the intervals do not tell."
-    where = part_of(attribute, low, high)
-    return f"The median {'is' if high - low == 1 else 'lies in'} {where}, with 95% confidence."
+    first, *last = _TO.split(part_of(attribute, low, high))
+    where = f"lies between {first} and {last[0]}" if last else f"is {first}"
+    return f"The median {where}, with 95% confidence."
 
 
 def _certain(release: Release) -> Safe | None:
@@ -197,7 +200,7 @@ def _certain(release: Release) -> Safe | None:
     if not best:
         return None
     lines = [
-        tag("li", f"At least {number:,.0f} {people} have {name} ", tag("strong", label), ".")
+        tag("li", f"At least {number:,.0f} {people}: {name} ", tag("strong", label))
         for number, name, label in best[:_VALUES]
     ]
     return join(

@@ -263,7 +263,10 @@ def budget(release: Release, sound: bool) -> Safe | None:
     named = partial(_plain, detailed=detailed, classes=classes)
     try:
         parts = shares(release.ledger, named)
-        spent = [list(row) for row in words.spending(release.ledger, named)]
+        spent = [
+            [purpose, kind, amount.replace(" ", "\u00a0")]
+            for purpose, kind, amount in words.spending(release.ledger, named)
+        ]
     except ReleaseError:
         if sound:
             raise
@@ -278,24 +281,27 @@ def budget(release: Release, sound: bool) -> Safe | None:
         for place, (purpose, share) in enumerate(parts)
     ]
     per, record = words.spent_of(release.schema), words.spent_of(release.schema).split()[-1]
-    ranges = any(" to " in amount for _, _, amount in spent)
+    ranges = any("\u00a0to\u00a0" in amount for *_, amount in spent)
+    heads = ["what for", "budget", "amount"]
+    if len(kinds := {kind for _, kind, _ in spent}) == 1:
+        heads, spent = ["what for", *kinds], [[what, amount] for what, _, amount in spent]
+    person = release.schema.person
+    several = ""
+    if person is not None and person.max_rows > 1:
+        several = f" A person may have up to {person.max_rows} rows, each of which costs as much."
     return join(
         [
             tag(
                 "p",
                 "Every look at the data costs part of the budget. What is spent on any one "
                 f"{record} adds up to no more than was promised. The picture shows the average."
+                + several
                 + (_RANGES if ranges else "")
                 if sound
                 else "This is what the release says of itself.",
             ),
             tag("div", *pieces, class_="stack", role="img", aria_label=f"The budget: {said}"),
             tag("ul", *key, class_="key"),
-            table(
-                f"What was spent, {per}",
-                ["what for", "budget", "amount"],
-                spent,
-                {2},
-            ),
+            table(f"What was spent, {per}", heads, spent, {len(heads) - 1}),
         ]
     )

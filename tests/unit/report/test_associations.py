@@ -23,7 +23,7 @@ def test_the_class_by_groups_comes_first_and_only_where_intervals_tell() -> None
     assert text.index(f"<h3>readmitted by {found[0].attribute.name}</h3>") < text.index(
         "<h3>readmitted</h3>"
     )
-    assert "does not say why" in text
+    assert "do not show causes" in text
     noise = hr.publish(sample.people(60, seed=3), sample.schema(), epsilon="0.05", seed=7)
     assert associations(noise.expect(hr.TableRelease), 4) == []
 

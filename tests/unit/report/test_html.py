@@ -75,7 +75,7 @@ def test_attributes() -> None:
 
 def test_a_table_has_headings_of_rows_and_columns() -> None:
     made = table("what", ["name", "count"], [["<a>", "1"]], {1})
-    assert "<caption>what</caption>" in made
+    assert "<caption><span>what</span></caption>" in made
     assert '<th scope="row">&lt;a&gt;</th>' in made and '<td class="num">1</td>' in made
     assert made.count('scope="col"') == 2
 
