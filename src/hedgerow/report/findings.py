@@ -13,7 +13,7 @@ from hedgerow.report.associations import Association
 from hedgerow.report.charts import bar, hardly, histogram, labels_of, widths_of
 from hedgerow.report.html import Safe, join, picture, table, tag
 from hedgerow.report.kinds import KINDS
-from hedgerow.report.labels import part_of, percent, rounded, span
+from hedgerow.report.labels import part_of, rounded, rounded_share
 from hedgerow.schema import Numeric
 from hedgerow.schema.query import Query
 
@@ -78,10 +78,12 @@ def _related(found: Association, target: str, people: str) -> Safe:
     """The share of a class by group, with the two groups that differ most in a sentence."""
     most, least = int(found.low.argmax()), int(found.high.argmin())
     name, labels = found.attribute.name, found.labels
+    ends = zip(found.shares.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+    numbers = [rounded_share(*one) for one in ends]
 
     def told(place: int) -> str:
-        ends = span(percent(found.low[place]), percent(found.high[place]))
-        return f"{percent(found.shares[place])} ({ends})"
+        about, ends = numbers[place]
+        return f"{about} ({ends})"
 
     sentence = (
         f"{target} is {found.value} for {told(most)} of {people} with {name} "
@@ -92,8 +94,7 @@ def _related(found: Association, target: str, people: str) -> Safe:
         [
             labels[i],
             bar(found.shares[i], found.low[i], found.high[i]),
-            percent(found.shares[i]),
-            span(percent(found.low[i]), percent(found.high[i])),
+            *numbers[i],
         ]
         for i in shown
     ]

@@ -9,8 +9,9 @@ from hedgerow.report.words import number
 from hedgerow.schema import Attribute, Categorical, Schema
 from hedgerow.schema.attributes import OTHER
 
-__all__ = ["displayed", "other_of", "part_of", "percent", "rounded", "span"]
+__all__ = ["displayed", "other_of", "part_of", "percent", "rounded", "rounded_share"]
 
+_BROAD = 0.02  # the width of an interval from which tenths of a percent say nothing
 _TO = "\u00a0to\u00a0"  # a line must not end inside an interval
 
 
@@ -63,11 +64,6 @@ def displayed(schema: Schema, name: str, label: str) -> str:
     return next((other_of(one) for one in schema.columns if one.name == name), label)
 
 
-def span(low: str, high: str) -> str:
-    """Two ends on one line."""
-    return f"{low}{_TO}{high}"
-
-
 def rounded(value: float, low: float, high: float) -> tuple[str, str]:
     """An estimate and its interval, with no more digits than the interval supports.
 
@@ -83,7 +79,20 @@ def rounded(value: float, low: float, high: float) -> tuple[str, str]:
     unit = 10 ** max(0, math.floor(math.log10(max(1.0, (high - low) / 10))))
     least, most = math.floor(low / unit) * unit, math.ceil(high / unit) * unit
     about = number(max(0.0, value)) if unit == 1 else f"{round(max(0.0, value) / unit) * unit:,}"
-    return about, span(number(least), number(most))
+    return about, f"{number(least)}{_TO}{number(most)}"
+
+
+def rounded_share(share: float, low: float, high: float) -> tuple[str, str]:
+    """The same for a share, in percent.
+
+    Example:
+        >>> rounded_share(0.098, 0.083, 0.112)[1].replace("\u00a0", " ")
+        '8% to 12%'
+    """
+    digits = 0 if high - low >= _BROAD else 1
+    unit = 10**digits
+    least, most = math.floor(100 * low * unit) / unit, math.ceil(100 * high * unit) / unit
+    return f"{100 * share:.{digits}f}%", f"{least:.{digits}f}%{_TO}{most:.{digits}f}%"
 
 
 def percent(share: float) -> str:

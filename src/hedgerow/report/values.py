@@ -46,7 +46,8 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
         else:
             silent.append(spread.name)
     key = [tag("li", tag("i", class_="c1"), "released")]
-    key.append(tag("li", tag("i", class_="pale"), f"hollow: released, but {' or '.join(PALE)}"))
+    if any("told pale" in card for card in cards):
+        key.append(tag("li", tag("i", class_="pale"), f"hollow: released, but {' or '.join(PALE)}"))
     key.append(tag("li", tag("i", class_="err"), "95% interval"))
     if raw is not None:
         key.append(tag("li", tag("i", class_="c2"), "raw (NOT PRIVATE)"))

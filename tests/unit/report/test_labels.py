@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hedgerow as hr
-from hedgerow.report.labels import displayed, other_of, part_of, rounded
+from hedgerow.report.labels import displayed, other_of, part_of, rounded, rounded_share
 from hedgerow.schema import Numeric
 
 SCHEMA = hr.Schema.from_dict(
@@ -64,6 +64,14 @@ def test_rounding_never_narrows_an_interval(low: int, width: int, share: float) 
     assert least <= low and low + width <= most
     assert most - least <= 1.4 * width or width < 10
     assert abs(float(about.replace(",", "")) - (low + share * width)) <= max(0.5, width / 20)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_rounding_never_narrows_a_share(low: float, more: float, part: float) -> None:
+    high = low + (1 - low) * more
+    about, ends = rounded_share(low + part * (high - low), low, high)
+    least, most = (float(end.rstrip("%")) / 100 for end in plain(ends).split(" to "))
+    assert least <= low + 1e-9 and high <= most + 1e-9 and about.endswith("%")
 
 
 @pytest.mark.parametrize("low", [0.0, 17.0])
