@@ -151,7 +151,7 @@ $(VENV)/site: $(VENV)/demo
 
 # Once installed, nothing is fetched: the theme and the search come with the packages.
 site: $(VENV)/site  ## build the documentation as a site with a search, into build/site (needs no network)
-	$(BIN)/python -m sphinx -q -W --keep-going -c docs . build/site
+	$(BIN)/python -m sphinx -q -j $(JOBS) -W --keep-going -c docs . build/site
 	@echo "Open build/site/index.html in a browser."
 
 clean:  ## remove .venv, caches and the demo

@@ -133,7 +133,6 @@ def main(wheel: Path, sdist: Path, given: argparse.Namespace) -> None:
         python = environment(folder / f"bill-{extra}", f"{wheel}[{extra}]")
         name = "-".join(filter(None, ("-".join(wheel.name.split("-")[:2]), extra)))
         target = folder.parent / "dist" / f"{name}.cdx.json"
-        # the time of the commit, as in the wheel, is the only one that two runs share
         command = [tool.with_name("cyclonedx-py"), "environment", "--output-reproducible"]
         done = subprocess.run([*command, python], env=clean(), capture_output=True, text=True)
         if done.returncode:

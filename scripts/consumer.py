@@ -44,8 +44,8 @@ def found(text: str) -> set[tuple[int, str]]:
 def main(wheel: Path, sdist: Path, given: argparse.Namespace) -> None:
     """Ends with an error if mypy is wrong about one of the scripts."""
     folder = wheel.parents[2] / "types"
-    python = environment(folder, f"{wheel}[sklearn]", "latest")
-    checker = environment(folder.with_name("mypy"), "mypy", "latest")
+    python = environment(folder, f"{wheel}[sklearn]")
+    checker = environment(folder.with_name("mypy"), "mypy")
     for name in ("right.py", "wrong.py"):
         script = folder / name  # away from our own settings
         script.write_bytes((SCRIPTS / name).read_bytes())

@@ -19,14 +19,13 @@ from matrix import RESOLUTIONS, make
 
 # Those of `make test-fast`, but for doctests, which are read where the package is installed.
 QUICK = ("tests/unit", "tests/contracts/test_import_law.py", "tests/contracts/test_lints.py")
-WHERE = "import hedgerow, pathlib; print(pathlib.Path(hedgerow.__file__).parent)"
 
 
-def environment(folder: Path, wanted: str, resolution: str = "latest") -> Path:
+def environment(folder: Path, *wanted: str, resolution: str = "latest") -> Path:
     """The Python of a new environment that holds what is wanted; the script ends without it."""
-    problem = make(folder, sys.executable, resolution, wanted)
+    problem = make(folder, sys.executable, resolution, *wanted)
     if problem:
-        sys.exit(f"{wanted}, {resolution} dependencies: {problem}")
+        sys.exit(f"{wanted[0]}, {resolution} dependencies: {problem}")
     return folder / "bin" / "python"
 
 
@@ -57,10 +56,15 @@ def show(python: Path, folder: Path) -> None:
             sys.exit(f"{' '.join(words)}\n{done.stdout}{done.stderr}")
 
 
+def printed(python: Path, code: str, cwd: Path) -> str:
+    """What some code prints there."""
+    return subprocess.check_output([python, "-c", code], cwd=cwd, env=clean(), text=True).strip()
+
+
 def place_of(python: Path, cwd: Path) -> Path:
     """The folder of the package that this Python imports."""
-    found = subprocess.run([python, "-c", WHERE], cwd=cwd, env=clean(), capture_output=True)
-    return Path(found.stdout.decode().strip())
+    code = "import hedgerow, pathlib; print(pathlib.Path(hedgerow.__file__).parent)"
+    return Path(printed(python, code, cwd))
 
 
 def digest(package: Path) -> str:
@@ -96,14 +100,18 @@ def main(wheel: Path, sdist: Path, given: argparse.Namespace) -> None:
     with tarfile.open(sdist) as archive:
         archive.extractall(folder / "source", filter="data")
     (source,) = (folder / "source").iterdir()
+    # Named themselves, since for uv what a wheel needs is not needed directly.
+    direct = ("-r", f"{source}/pyproject.toml", "--extra", "plot", "--extra", "test")
     for resolution in RESOLUTIONS:
         digests = set()
         for kind, path in (("wheel", wheel), ("sdist", sdist)):
             name = f"{kind}-{resolution}"
-            python = environment(folder / name, f"{path}[plot,test]", resolution)
+            wanted = (f"{path}[plot,test]", *direct)
+            python = environment(folder / name, *wanted, resolution=resolution)
             show(python, folder / f"{name}-demo")
             digests.add(digest(place_of(python, folder)))
-            print(f"{name}: installs, publishes and verifies", flush=True)
+            numpy = printed(python, "import numpy; print(numpy.__version__)", folder)
+            print(f"{name}: installs, publishes and verifies, with NumPy {numpy}", flush=True)
         if len(digests) != 1:
             sys.exit("The wheel and the source distribution install different files.")
         run_tests(python, source, given.jobs, given.all)

@@ -48,7 +48,7 @@ def make(folder: Path, python: str, resolution: str, *wanted: str) -> str:
     """Makes an environment with what is wanted; gives what went wrong, or ''."""
     # An old version without a wheel for this Python is passed over, not compiled.
     wheels = ["--only-binary", ":all:"]
-    if ".whl" not in wanted[-1]:
+    if not any(".whl" in word for word in wanted):
         wheels += ["--no-binary", "hedgerow"]
     install = ["uv", "pip", "install", "--quiet", "--python", str(folder / "bin" / "python")]
     install += [*wheels, "--resolution", RESOLUTIONS[resolution], *wanted]
