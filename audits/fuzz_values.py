@@ -1,4 +1,4 @@
-"""One more record in a frame, a Parquet file or a database: all others stay, or the run stops.
+"""One more record in a frame, a database or a file with types: all others stay, or the run stops.
 
 A case chooses a type for each column, and puts a record of arbitrary values between two others:
 what the column can hold at all, and for columns of Python objects, anything.
@@ -28,7 +28,9 @@ from fuzz_mutate import OBJECTS, WORDS
 from fuzz_readers import Reader
 from hedgerow import table
 from hedgerow.counting.streaming.item_streamed import StreamedItems
+from hedgerow.errors import DataError
 from hedgerow.schema import Schema
+from hedgerow.table import stats_file
 
 __all__ = ["Record", "value_readers"]
 
@@ -124,6 +126,18 @@ def _array(kind: Kind, values: Sequence[Any]) -> Any:
     return pa.array(values, kind.type)
 
 
+@cache
+def stats_kinds() -> tuple[Kind, ...]:
+    """The types of columns in files of statistics programs."""
+    words = [word for word in _ODD if word is None or "\0" not in word]
+    return (
+        Kind(pa.string(), _TEXTS, words),
+        Kind(pa.float64(), _REAL, _ODD_REAL),
+        Kind(pa.int32(), _WHOLE, [0, 1, -1, 2**31 - 100, 100, -(2**31) + 100]),
+        Kind(pa.date32(), _DAYS, [None, 0, -1, 40_000, -30_000]),
+    )
+
+
 class _Reading(NamedTuple):
     name: str
     share: float
@@ -172,6 +186,29 @@ def _frames(folder: Path) -> dict[str, tuple[float, Callable[[list[Any], list[st
     }  # fmt: skip
 
 
+def _stats_file(folder: Path, write: str) -> Callable[[list[Any], list[str], int], Any]:
+    """Writes a file of a statistics program, to be read in blocks of a few rows."""
+    import pyreadstat
+
+    path = folder / f"{write}.bin"
+
+    def make(arrays: list[Any], names: list[str], split: int) -> Any:
+        stats_file.BATCH_ROWS = split
+        rows = pd.DataFrame({
+            name: array.to_numpy(zero_copy_only=False) if pa.types.is_primitive(array.type)
+            and not pa.types.is_date32(array.type)
+            else np.array(array.to_pylist(), object)
+            for name, array in zip(names, arrays, strict=True)
+        })  # fmt: skip
+        try:
+            getattr(pyreadstat, write)(rows, str(path))
+        except Exception:  # the format does not hold it, whoever reads it
+            raise DataError("this cannot be written", hint="Nothing to do.") from None
+        return path
+
+    return make
+
+
 def _readings(folder: Path) -> Iterator[_Reading]:
     people, persons, bought, long = map(Schema.from_dict, (PEOPLE, PERSONS, BOUGHT, LONG))
 
@@ -202,6 +239,12 @@ def _readings(folder: Path) -> Iterator[_Reading]:
     parquet = _frames(folder)["Parquet"][1]
     yield _Reading("Parquet streamed", 1, head, kinds, parquet, lambda s: streamed(s, people))
     yield _Reading("Arrow streamed", 0.5, item, list_kinds, _arrow, streamed_items)
+    if find_spec("pyreadstat") is not None:
+        for name, write in (("SPSS", "sav"), ("Stata", "dta"), ("SAS", "xport")):
+            made = _stats_file(folder, f"write_{write}")
+            yield _Reading(f"{name} record", 0.5, head, stats_kinds, made, memory)
+        persons_file = _stats_file(folder, "write_sav")
+        yield _Reading("SPSS person", 0.5, who, stats_kinds, persons_file, capped, True, 1)
 
 
 _ROWS = 6
@@ -209,6 +252,7 @@ _ROWS = 6
 
 def _value_reader(reading: _Reading) -> Reader:
     width = len(reading.columns)
+    whole = [pa.types.is_integer(kind.type) for kind in reading.choices()].index(True)
 
     def columns(case: Record, extra: bool) -> list[Any]:
         arrays = []
@@ -227,7 +271,7 @@ def _value_reader(reading: _Reading) -> Reader:
         for column in reading.columns:
             number = random.randrange(len(reading.choices()))
             if column == "tag":
-                number = 3
+                number = whole
             kind = reading.choices()[number]
             chosen.append(number)
             values.append(random.choice((*kind.odd, *kind.usual[:2])))
@@ -245,7 +289,7 @@ def _value_reader(reading: _Reading) -> Reader:
     first = reading.choices()[0]
     sound = Record(2, (0,) * width, (first.usual[0],) * width, 3)
     if "tag" in reading.columns:
-        sound = Record(2, (0, 3, 0), ("5", 7, "p9"), 3)
+        sound = Record(2, (0, whole, 0), ("5", 7, "p9"), 3)
     return Reader(reading.name, reading.share, sound, draw, run)
 
 

@@ -40,7 +40,7 @@ def check_names(schema: Schema) -> None:
         if name in RESERVED:
             raise UsageError(
                 f"the column {name!r} is called like a column of the generalised table",
-                hint=f"Rename it in the data and in the schema, for example to '{name}_1'.",
+                hint=f"Call the attribute otherwise: {name}_value: {{column: {name}, ...}}.",
             )
 
 

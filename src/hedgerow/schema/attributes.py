@@ -49,6 +49,7 @@ class Categorical:
         split: Whether regions may be divided by it.
         weight: How much a division by it counts when one is chosen, beside the others' weights.
         group: The attributes that it belongs to; together they count as one when one is chosen.
+        column: What its column is called in the data, if not by its name.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Categorical:
     split: Splitting = "allowed"
     weight: Fraction = Fraction(1)
     group: str = ""
+    column: str = ""
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type."""
@@ -99,6 +101,7 @@ class Numeric:
         split: Whether regions may be divided by it.
         weight: How much a division by it counts when one is chosen, beside the others' weights.
         group: The attributes that it belongs to; together they count as one when one is chosen.
+        column: What its column is called in the data, if not by its name.
 
     Example:
         >>> age = Numeric("age", Fraction(17), Fraction(90), Fraction(1), "integer")
@@ -121,6 +124,7 @@ class Numeric:
     split: Splitting = "allowed"
     weight: Fraction = Fraction(1)
     group: str = ""
+    column: str = ""
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type."""

@@ -364,7 +364,7 @@ class _Builder:
             Categorical(
                 name, Taxonomy.flat([*labels, *other]), column.missing, outside,
                 bands=replace(plain, outside="clip" if column.outside == "clip" else "error"),
-                edges=tuple(codes),
+                edges=tuple(codes), column=numeric.column,
             )
         ]  # fmt: skip
 
@@ -396,13 +396,14 @@ class _Builder:
                 self._fault(attribute.name, what, hint, key)
 
     def _in_choices(self, name: str, column: Published) -> dict[str, Any]:
-        """How much a division by the attribute counts, and with which others."""
+        """How much a division by the attribute counts, with which others, and its column."""
         number = (Fraction(1), "") if column.weight is None else read_number(column.weight.strip())
         if number is None or number[1] == "date":
             hint = "Write a number, for example weight: 0.5."
             self._fault(name, "weight is not a number", hint, "weight")
             number = (Fraction(1), "")
-        return {"split": column.split, "weight": number[0], "group": (column.group or "").strip()}
+        names = {"group": (column.group or "").strip(), "column": (column.column or "").strip()}
+        return {"split": column.split, "weight": number[0], **names}
 
     def _as_class(self, target: Categorical) -> Categorical:
         taxonomy = target.taxonomy

@@ -192,7 +192,8 @@ def column_fault(name: str, published: bool) -> tuple[str, str] | None:
     if published and name in RESERVED:
         return (
             f"the name {name!r} is reserved for a column of the release",
-            "Rename the column in the data and here.",
+            f"Give the attribute another name, and say which column of the data it is: "
+            f"{name}_value: {{column: {name}, ...}}.",
         )
     return label_fault(name)
 
@@ -282,7 +283,7 @@ def taxonomy_faults(taxonomy: Taxonomy) -> list[tuple[str, str]]:
 
 
 def choice_faults(attribute: Attribute, is_class: bool) -> list[tuple[str, str, str]]:
-    """What is wrong with how an attribute takes part in choices: the key, what, and the hint.
+    """What is wrong with how an attribute is chosen and called: the key, what, and the hint.
 
     Args:
         attribute: The attribute.
@@ -301,8 +302,10 @@ def choice_faults(attribute: Attribute, is_class: bool) -> list[tuple[str, str, 
     elif never and weight != 1:
         what = "weight is given beside split: never"
         faults.append(("weight", what, "Keep one of the two: there is nothing to weigh."))
-    wrong = label_fault(attribute.group) if attribute.group else None
-    return faults if wrong is None else [*faults, ("group", *wrong)]
+    for key in ("group", "column"):
+        wrong = label_fault(getattr(attribute, key)) if getattr(attribute, key) else None
+        faults += [] if wrong is None else [(key, *wrong)]
+    return faults
 
 
 def _attribute_faults(attribute: Attribute) -> list[tuple[str, str]]:
@@ -448,6 +451,8 @@ def schema_faults(
         if fault:
             faults.append(Fault(f"column {name!r}: {fault[0]}", fault[1]))
     names = [attribute.name for attribute in published] + others
-    for name in sorted({name for name in names if names.count(name) > 1}):
+    columns = [attribute.column or attribute.name for attribute in published] + others
+    for name in sorted({name for name in names if names.count(name) > 1}
+                       | {name for name in columns if columns.count(name) > 1}):  # fmt: skip
         faults.append(Fault(f"the column {name!r} is described twice", "Keep one of the two."))
     return faults

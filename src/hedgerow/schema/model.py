@@ -103,6 +103,9 @@ class _Column(_Model):
         description="How much a division by this attribute counts when one is chosen (1): from "
         "0.01 to 100.",
     )
+    column: Label | None = Field(
+        None, description="What the column is called in the data, if not by the attribute's name."
+    )
     group: Label | None = Field(
         None, description="The name of a group of attributes that count as one when one is chosen."
     )

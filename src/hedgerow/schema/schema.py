@@ -361,8 +361,9 @@ def _describe(attribute: Attribute) -> dict[str, Any]:
     if attribute.weight != 1:
         whole = attribute.weight.denominator == 1
         rules["weight"] = int(attribute.weight) if whole else _decimal_text(attribute.weight)
-    if attribute.group:
-        rules["group"] = attribute.group
+    for key in ("group", "column"):
+        if getattr(attribute, key):
+            rules[key] = getattr(attribute, key)
     if isinstance(attribute, Categorical) and attribute.bands is not None:
         bands = attribute.bands
         rules["outside"] = "clip" if bands.outside == "clip" else attribute.outside

@@ -207,9 +207,7 @@ def check_schema(schema: Schema) -> None:
 
 def known_columns(schema: Schema) -> set[str]:
     """The columns that a schema names."""
-    names = {attribute.name for attribute in schema.attributes} | set(schema.identifiers)
-    if schema.target is not None:
-        names.add(schema.target.name)
+    names = {one.column or one.name for one in schema.columns} | set(schema.identifiers)
     if schema.person is not None:
         names.add(schema.person.column)
     return names
@@ -220,11 +218,18 @@ def find_columns(
 ) -> dict[str, int]:
     """Where each column stands; refuses missing ones and, if strict, ones not in the schema."""
     places = {name: place for place, name in enumerate(source.names)}
-    needed = [attribute.name for attribute in attributes]
+    # synthetic rows of a release have the names of attributes
+    spelt = {
+        one.name: one.column
+        if one.column and (one.column in places or one.name not in places)
+        else one.name
+        for one in schema.columns
+    }
+    needed = [spelt[attribute.name] for attribute in attributes]
     if strict and schema.person is not None:
         needed.append(schema.person.column)
     absent = [name for name in needed if name not in places]
-    known = known_columns(schema)
+    known = known_columns(schema) | set(spelt.values())
     if absent and not known.intersection(places):
         # Without a header these names would be somebody's values, so none of them is shown.
         raise DataError(
@@ -252,4 +257,4 @@ def find_columns(
             hint="Describe the column in the schema, or leave it out of the release with "
             "`role: identifier`.",
         )
-    return places
+    return places | {name: places[column] for name, column in spelt.items() if column in places}

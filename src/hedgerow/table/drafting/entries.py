@@ -7,6 +7,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 
+from hedgerow.schema.lint import RESERVED
 from hedgerow.schema.written import Layout
 
 __all__ = ["entry", "file_lines", "key_of", "wrapped"]
@@ -39,6 +40,9 @@ def entry(
           sex: {type: categorical, values: ["f", "m"]}
     """
     lines = [f"  # {line}" for line in wrapped(comment)]
+    if name in RESERVED and "type" in settings:
+        settings = {**settings, "column": name}
+        name = f"{name}_value"
     inside = [f"{key}: {value}" for key, value in settings.items()]
     quoted = [_quoted(label) for label in labels]
     if len(", ".join(quoted)) <= _SHORT and not recode:

@@ -85,8 +85,6 @@ def sketch_of(title: str, guesses: Sequence[tuple[str, Guess]], written: Layout 
     """The sketch of a table, from what is guessed about each column by itself."""
     columns = []
     for name, guess in guesses:
-        if guess.published and column_fault(name, True) is not None:
-            guess = Guess(comment="This name is taken: rename the column to publish it.")
         columns.append(Column(name, guess))
     known = [column for column in columns if column_fault(column.name, False) is None]
     chosen = tuple(_choose_person(_choose_class(known)))

@@ -56,7 +56,8 @@ def test_every_kind_is_guessed(draft):
         }
     )
     found = {attribute.name: attribute for attribute in schema.attributes}
-    assert schema.identifiers == ("row", "town", "void", "count")
+    assert schema.identifiers == ("row", "town", "void")
+    assert found["count_value"].column == "count"
     assert schema.person is not None and schema.person.column == "patient_id"
     assert schema.classes == ("<=50K", ">50K")
     assert (found["age"].low, found["age"].high, found["age"].step) == (0, 120, 1)
@@ -80,9 +81,10 @@ def test_a_numeric_class(draft):
 def test_awkward_values_and_names(draft):
     values = ["Any", "yes: no", "# x", "", "'", '"', "\\", "ä", "null", "{a}", "- b", "1e3", "Any"]
     _, schema = draft({"a: b #": values, "é,": [1] * 13, "on": ["x\ny"] * 13, "region": values})
-    assert [a.name for a in schema.attributes] == ["a: b #", "é,"]
+    assert [a.name for a in schema.attributes] == ["a: b #", "é,", "region_value"]
     assert "yes: no" in schema.attributes[0].taxonomy.leaves
-    assert schema.identifiers == ("on", "region")
+    assert schema.identifiers == ("on",)
+    assert schema.attributes[-1].column == "region"
 
 
 def test_nothing_to_draft():
