@@ -15,6 +15,8 @@ from hedgerow.cli.display.terminal import note, say, warn
 from hedgerow.errors import ReleaseError, SchemaError, UsageError
 
 if TYPE_CHECKING:
+    from hedgerow.table.drafting.answered import Interview
+    from hedgerow.table.drafting.draft_items import ItemSketch
     from hedgerow.table.drafting.questions import Question
     from hedgerow.table.drafting.sketch import Sketch
 
@@ -37,8 +39,8 @@ def answers_file(out: Path) -> Path:
     return out.with_name(f"{out.name}.answers.json")
 
 
-def ask_for_schema(sketch: Sketch, out: Path, overwrite: bool) -> None:
-    """Asks all questions about a table and writes the schema.
+def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool) -> None:
+    """Asks all questions about a table or transactions and writes the schema.
 
     Args:
         sketch: What was read off private data.
@@ -49,21 +51,22 @@ def ask_for_schema(sketch: Sketch, out: Path, overwrite: bool) -> None:
 
     from hedgerow.cli.files import write_text
     from hedgerow.schema import Schema
-    from hedgerow.table.drafting.answered import answered_schema, with_fingerprint
+    from hedgerow.table.drafting.answered import interview_of, with_fingerprint
     from hedgerow.table.drafting.words import PUBLIC
 
     kept = answers_file(out)
-    names = [column.name for column in sketch.columns]
+    interview = interview_of(sketch)
+    names = interview.names
     answers = _load(kept, names)
     note(f"{_HOW}\n{PUBLIC}\n")
     if answers:
         note(f"{len(answers)} answers are in {kept} already; going on from there.\n")
     try:
-        _ask(sketch, answers, kept, names)
+        _ask(interview, answers, kept)
     except (KeyboardInterrupt, EOFError) as stop:
         note(f"\nYour answers are in {kept} (NOT PRIVATE). The same command goes on from there.")
         raise stop if isinstance(stop, KeyboardInterrupt) else KeyboardInterrupt from None
-    text = with_fingerprint(answered_schema(sketch, answers, date.today()), out)
+    text = with_fingerprint(interview.text(answers, date.today()), out)
     write_text(out, text, overwrite, private="\ndraft: true\n" in text)
     kept.unlink(missing_ok=True)
     say(f"Wrote {out}.")
@@ -83,12 +86,15 @@ def ask_for_schema(sketch: Sketch, out: Path, overwrite: bool) -> None:
         note(f"Next: hedgerow check {out} --data ..., then hedgerow plan.")
 
 
-def _ask(sketch: Sketch, answers: dict[str, str], kept: Path, names: list[str]) -> None:
-    from hedgerow.table.drafting.questions import accept, next_question, questions
+def _ask(interview: Interview, answers: dict[str, str], kept: Path) -> None:
     from hedgerow.table.drafting.words import HOW_TO_DROP
 
-    while (question := next_question(sketch, answers)) is not None:
-        keys = [one.key for one in questions(sketch, answers)]
+    while True:
+        asked = interview.questions(answers)
+        question = next((one for one in asked if one.key not in answers), None)
+        if question is None:
+            return
+        keys = [one.key for one in asked]
         place = keys.index(question.key)
         _show(question, place + 1, len(keys))
         typer.echo("> ", nl=False, err=True)  # stdout may lead elsewhere
@@ -101,10 +107,10 @@ def _ask(sketch: Sketch, answers: dict[str, str], kept: Path, names: list[str]) 
             answers.pop(keys[place - 1] if place else "", None)
         else:
             try:
-                answers[question.key] = accept(sketch, question, reply)
+                answers[question.key] = interview.accept(question, reply)
             except UsageError as error:
                 note(f"{error.message} {error.hint or ''}\n")
-        _save(kept, names, answers)
+        _save(kept, interview.names, answers)
 
 
 def _show(question: Question, number: int, of: int) -> None:

@@ -67,7 +67,7 @@ def init(
 ) -> None:
     """Draft a schema from a table or transactions, for a person to finish.
 
-    On a terminal it asks about a table, one question at a time: Enter accepts a proposal, ?
+    On a terminal it asks one question at a time: Enter accepts a proposal, ?
     explains, back returns. Ctrl-C keeps the answers, and the same command goes on from there.
 
     Drafts and proposals are guessed from PRIVATE data: bounds, values and items are facts about
@@ -87,10 +87,10 @@ def init(
         trust_header=trust_header,
         written=layout_of(encoding, header_row, sheet),
     )
-    if not (isinstance(drafted, str) or no_questions or as_json) and on_terminal():
+    if not (no_questions or as_json) and on_terminal():
         ask_for_schema(drafted, out, overwrite)
         return
-    text = drafted if isinstance(drafted, str) else draft_text(drafted)
+    text = draft_text(drafted)
     write_text(out, text, overwrite, private=True)
     with telling(out):
         if as_json:

@@ -3,28 +3,64 @@
 from __future__ import annotations
 
 import datetime
-import json
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from hedgerow.errors import SchemaError
 from hedgerow.table.drafting.draft import PREFACE
-from hedgerow.table.drafting.entries import entry, file_lines
+from hedgerow.table.drafting.draft_items import ItemSketch
+from hedgerow.table.drafting.entries import SIGNED, entry, file_lines, head_lines
+from hedgerow.table.drafting.item_questions import accept_item, answered_items, item_questions
 from hedgerow.table.drafting.questions import (
     NOBODY,
     Answers,
+    Question,
+    accept,
     next_question,
+    questions,
     reason,
     settle,
 )
 from hedgerow.table.drafting.sketch import Sketch
 
-__all__ = ["answered_schema", "with_fingerprint"]
+__all__ = ["Interview", "answered_schema", "interview_of", "with_fingerprint"]
 
-_SIGNED = """\
-# Bounds and values were proposed from PRIVATE data, and confirmed as public knowledge by the
-# reviewer below: anybody could have written them who never saw the data.
-"""
+
+@dataclass(frozen=True, kw_only=True)
+class Interview:
+    """Questions about private data, and the schema that their answers make.
+
+    Args:
+        names: What the data consists of; answers about other data are not used.
+        questions: All questions that follow from some answers.
+        accept: The answer to keep for a reply; raises a UsageError if it is none.
+        text: The schema file that answers make on a day.
+    """
+
+    names: list[str]
+    questions: Callable[[Answers], list[Question]]
+    accept: Callable[[Question, str], str]
+    text: Callable[[Answers, datetime.date], str]
+
+
+def interview_of(sketch: Sketch | ItemSketch) -> Interview:
+    """The questions about a table or about transactions."""
+    if isinstance(sketch, ItemSketch):
+        return Interview(
+            names=[sketch.what],
+            questions=partial(item_questions, sketch),
+            accept=partial(accept_item, sketch),
+            text=partial(answered_items, sketch),
+        )
+    return Interview(
+        names=[column.name for column in sketch.columns],
+        questions=partial(questions, sketch),
+        accept=partial(accept, sketch),
+        text=partial(answered_schema, sketch),
+    )
 
 
 def with_fingerprint(text: str, path: Path) -> str:
@@ -78,15 +114,12 @@ def answered_schema(sketch: Sketch, answers: Answers, today: datetime.date) -> s
     reasons = {column.name: reason(column) if column.name in gone else column.guess.comment
                for column in sketch.columns}  # fmt: skip
     person = any(column.settings.get("role") == "person" for column in found)
-    lines = [f"name: {sketch.title}", f"unit: {'person' if person else 'row'}"]
-    lines += [] if signed else ["draft: true"]
-    lines.append("began_as_draft: true")
-    if signed:
-        lines += ["metadata:", f"  reviewer: {json.dumps(reviewer, ensure_ascii=False)}"]
-        lines.append(f"  reviewed: {today.isoformat()}")
+    lines = head_lines(
+        sketch.title, "person" if person else "row", reviewer if signed else "", today
+    )
     lines += [*file_lines(sketch.written), "attributes:"]
     for column in found:
         labels = () if "taxonomy" in column.settings else column.values.labels
         why = "" if signed else reasons[column.name]
         lines += entry(column.name, column.settings, labels, column.values.recode, why)
-    return (_SIGNED if signed else PREFACE) + "\n".join(lines) + "\n"
+    return (SIGNED if signed else PREFACE) + "\n".join(lines) + "\n"

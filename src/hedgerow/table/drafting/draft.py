@@ -20,6 +20,7 @@ from hedgerow.schema.written import PLAIN, Layout
 from hedgerow.table.database import Database
 from hedgerow.table.drafting.draft_items import (
     NO_UNIT,
+    ItemSketch,
     item_separator,
     items_draft,
     items_of_lists,
@@ -112,7 +113,7 @@ def draft_schema(
         trust_header=trust_header,
         written=written,
     )
-    return drafted if isinstance(drafted, str) else draft_text(drafted)
+    return draft_text(drafted)
 
 
 def sketch_table(
@@ -122,14 +123,15 @@ def sketch_table(
     line_breaks: bool = False,
     trust_header: bool = False,
     written: Layout = PLAIN,
-) -> Sketch | str:
-    """What a draft of a table says, or the text of a draft for transactions: see `draft_schema`."""
+) -> Sketch | ItemSketch:
+    """What a draft of a table or of transactions says: see `draft_schema`."""
     is_path = isinstance(source, (str, os.PathLike))
     title = key_of(_title(source))
     if is_path and delimiter is None and not line_breaks and written == PLAIN:
         path = Path(os.fsdecode(source))
         if looks_like_transactions(path):
-            return items_draft(title, items_of_text(path), str(path))
+            seen = items_of_text(path)
+            return ItemSketch(title=title, labels=seen, what=str(path), path=path)
     opened = open_source(
         source,
         delimiter=delimiter,
@@ -154,7 +156,8 @@ def sketch_table(
         ) from None
     for name, part in zip(opened.names, parts, strict=True):
         if part and is_list(part[0].type) and label_fault(name) is None:
-            return items_draft(title, items_of_lists(part, name), opened.what, key_of(name))
+            seen = items_of_lists(part, name)
+            return ItemSketch(title=title, labels=seen, what=opened.what, column=key_of(name))
     if not trust_header:
         check_header(opened.names, parts, opened.what)
     if not any(map(len, parts[0] if parts else ())):
@@ -205,8 +208,10 @@ def _title(source: Any) -> str:
     return "table"
 
 
-def draft_text(sketch: Sketch) -> str:
+def draft_text(sketch: Sketch | ItemSketch) -> str:
     """The text of a draft that nobody was asked about."""
+    if isinstance(sketch, ItemSketch):
+        return items_draft(sketch)
     person = sketch.role("person")
     lines = [
         f"name: {sketch.title}",

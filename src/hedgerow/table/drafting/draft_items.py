@@ -7,6 +7,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +23,21 @@ from hedgerow.table.text.faults import explain, open_binary
 from hedgerow.table.transactions import is_text
 
 __all__ = [
+    "MOST",
     "NO_UNIT",
+    "PREFACE",
+    "ItemSketch",
     "item_separator",
     "items_draft",
     "items_of_lists",
     "items_of_text",
     "looks_like_transactions",
+    "universe_lines",
+    "universe_of",
 ]
 
 _HEAD = 1 << 16
-_MOST = 20_000  # more items than this belong in a file of their own
+MOST = 20_000  # more items than this belong in a file of their own
 _NUMBER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 # Stands where a person must state the unit of protection; no schema is read with it.
 NO_UNIT = "row or person?"
@@ -41,7 +47,7 @@ _UNIT = """\
 # one row for each item of a person (`person:` and `item:` below `items:` name its columns)."""
 _DELIMITERS = re.compile(r"[,;|\t]")
 
-_PREFACE = """\
+PREFACE = """\
 # A DRAFT, made by reading PRIVATE data: the items below were taken from the records of real
 # people, and a release must not depend on that. Nobody but you should see this file yet, and
 # `hedgerow publish` refuses it. Before you take the mark away:
@@ -119,19 +125,21 @@ def item_separator(path: Path) -> str | None:
     return between if 4 * unusual >= len(lengths) else None
 
 
-def items_of_text(path: Path) -> set[str]:
-    """The distinct items of a text file with one record per line."""
+def items_of_text(path: Path, separator: str = " ") -> set[str]:
+    """The distinct items of a text file with one record per line; a space stands for any blanks."""
     gzipped = magic_of(path)[:2] == b"\x1f\x8b"
     found: set[bytes] = set()
+    between = None if separator == " " else separator.encode()
     try:
         with open_binary(path, gzipped) as file:
             start = True
             for line in file:
-                found.update((line.removeprefix(codecs.BOM_UTF8) if start else line).split())
+                line = line.removeprefix(codecs.BOM_UTF8) if start else line
+                found.update(map(bytes.strip, line.split(between)))
                 start = False
     except (OSError, EOFError, zlib.error) as error:
         raise explain(error, path, gzipped) from None
-    return {word.decode("utf-8", "replace") for word in found}
+    return {word.decode("utf-8", "replace") for word in found if word}
 
 
 def items_of_lists(parts: Sequence[Any], column: str) -> set[str]:
@@ -146,17 +154,62 @@ def items_of_lists(parts: Sequence[Any], column: str) -> set[str]:
     return found
 
 
-def items_draft(title: str, labels: Iterable[str], what: str, column: str | None = None) -> str:
-    """The text of a schema file for transactions, marked as a draft.
+@dataclass(frozen=True, kw_only=True)
+class ItemSketch:
+    """Transactions as a draft sees them. It was read off PRIVATE data.
 
     Args:
         title: The name of the schema, as YAML.
         labels: The items that were seen.
         what: How messages call the source.
-        column: The column they stand in, as YAML.
+        column: The column they stand in, as YAML; None for a text file.
+        path: The text file, if it is one.
+    """
+
+    title: str
+    labels: Iterable[str]
+    what: str
+    column: str | None = None
+    path: Path | None = None
+
+    def items(self, separator: str = " ") -> list[str]:
+        """The items that were seen and can be written down, in order: numbers by their size."""
+        seen = self.labels
+        if self.path is not None and separator != " ":
+            seen = items_of_text(self.path, separator)
+        known = {label for label in seen if label_fault(label) is None and label != EMPTY}
+        if not known:
+            raise DataError(
+                f"{self.what}: there is no item from which a universe could be drafted",
+                hint="Write the schema by hand.",
+            )
+        numbers = all(map(_NUMBER.fullmatch, known))
+        return sorted(known, key=int) if numbers else sorted(known)
+
+
+def universe_of(items: Sequence[str], what: str) -> range | Sequence[str]:
+    """A range, if it would hold few numbers that are no items; else the list of items.
+
+    Raises:
+        DataError: If no person could check the list.
+    """
+    if all(map(_NUMBER.fullmatch, items)) and _dense([int(items[0]), int(items[-1])], len(items)):
+        return range(int(items[0]), int(items[-1]) + 1)
+    if len(items) > MOST:
+        raise DataError(
+            f"{what}: there are too many items for a list that a person could check",
+            hint="Write the public list of items to a file, one per line, and a schema by hand: "
+            "items: {universe: items.txt}.",
+        )
+    return items
+
+
+def items_draft(sketch: ItemSketch) -> str:
+    """The text of a schema file for transactions, marked as a draft.
 
     Example:
-        >>> text = items_draft("clicks", ["1", "2", "4"], "clicks.dat")
+        >>> sketch = ItemSketch(title="clicks", labels=["1", "2", "4"], what="clicks.dat")
+        >>> text = items_draft(sketch)
         >>> print(text[text.index("unit: row or"):], end="")
         unit: row or person?
         draft: true
@@ -168,34 +221,24 @@ def items_draft(title: str, labels: Iterable[str], what: str, column: str | None
           empty: drop
           # max_items: 20
     """
-    known = {label for label in labels if label_fault(label) is None and label != EMPTY}
-    if not known:
-        raise DataError(
-            f"{what}: there is no item from which a universe could be drafted",
-            hint="Write the schema by hand.",
-        )
-    lines = [f"name: {title}", _UNIT, f"unit: {NO_UNIT}"]
+    universe = universe_of(sketch.items(), sketch.what)
+    lines = [f"name: {sketch.title}", _UNIT, f"unit: {NO_UNIT}"]
     lines += ["draft: true", "began_as_draft: true", "items:"]
-    lines += [] if column is None else [f"  column: {column}"]
-    numbers = sorted(int(label) for label in known if _NUMBER.fullmatch(label))
-    if len(numbers) == len(known) and _dense(numbers):
-        lines.append(f"  universe: {{range: [{numbers[0]}, {numbers[-1]}]}}")
-    elif len(known) > _MOST:
-        raise DataError(
-            f"{what}: there are too many items for a list that a person could check",
-            hint="Write the public list of items to a file, one per line, and a schema by hand: "
-            "items: {universe: items.txt}.",
-        )
-    else:
-        texts = [str(n) for n in numbers] if len(numbers) == len(known) else sorted(known)
-        lines.append("  universe:")
-        lines += [f"    - {json.dumps(text, ensure_ascii=False)}" for text in texts]
+    lines += [] if sketch.column is None else [f"  column: {sketch.column}"]
+    lines += universe_lines(universe)
     lines += [f"  fan_out: {DEFAULT_FAN_OUT}", "  foreign: drop", "  empty: drop"]
     lines.append("  # max_items: 20")
-    return _PREFACE + "\n".join(lines) + "\n"
+    return PREFACE + "\n".join(lines) + "\n"
 
 
-def _dense(numbers: Sequence[int]) -> bool:
+def universe_lines(universe: range | Sequence[str]) -> list[str]:
+    """The lines of a schema file that say which items there are."""
+    if isinstance(universe, range):
+        return [f"  universe: {{range: [{universe.start}, {universe.stop - 1}]}}"]
+    return ["  universe:", *(f"    - {json.dumps(one, ensure_ascii=False)}" for one in universe)]
+
+
+def _dense(ends: Sequence[int], number: int) -> bool:
     """Whether a range would hold few numbers that are no items."""
-    span = numbers[-1] - numbers[0] + 1
-    return range_fault(numbers[0], numbers[-1]) is None and span <= 4 * len(numbers) + 100
+    span = ends[1] - ends[0] + 1
+    return range_fault(*ends) is None and span <= 4 * number + 100

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 import textwrap
@@ -10,11 +11,15 @@ from collections.abc import Mapping, Sequence
 from hedgerow.schema.lint import RESERVED
 from hedgerow.schema.written import Layout
 
-__all__ = ["entry", "file_lines", "key_of", "wrapped"]
+__all__ = ["SIGNED", "entry", "file_lines", "head_lines", "key_of", "wrapped"]
 
 _WIDTH = 94  # of comments
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+SIGNED = """\
+# Bounds and values were proposed from PRIVATE data, and confirmed as public knowledge by the
+# reviewer below: anybody could have written them who never saw the data.
+"""
 _SHORT = 60  # characters of all values, up to which they stand in one line
 
 
@@ -56,6 +61,16 @@ def entry(
     if recode:
         lines.append("    recode:")
         lines.extend(f"      {_quoted(rule)}: {_quoted(leaf)}" for rule, leaf in recode.items())
+    return lines
+
+
+def head_lines(title: str, unit: str, reviewer: str, today: datetime.date) -> list[str]:
+    """The first lines of a schema that questions led to: signed off, or a draft without a name."""
+    lines = [f"name: {title}", f"unit: {unit}", *([] if reviewer else ["draft: true"])]
+    lines.append("began_as_draft: true")
+    if reviewer:
+        lines += ["metadata:", f"  reviewer: {_quoted(reviewer)}"]
+        lines.append(f"  reviewed: {today.isoformat()}")
     return lines
 
 

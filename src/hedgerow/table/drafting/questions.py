@@ -31,6 +31,7 @@ __all__ = [
     "Question",
     "Settled",
     "accept",
+    "accept_choice",
     "next_question",
     "questions",
     "reason",
@@ -101,20 +102,7 @@ def accept(sketch: Sketch, question: Question, reply: str) -> str:
     """
     text = reply.strip() or question.default
     if question.choices:
-        fitting = [one for one in question.choices if one.casefold() == text.casefold()]
-        begun = [one for one in question.choices if one.casefold().startswith(text.casefold())]
-        found = fitting or begun
-        if question.key.startswith("outside of ") and text.casefold() == "clip" and not found:
-            raise UsageError(
-                "clip is for numbers and dates only: a value that is not listed has no nearer one.",
-                hint=f"Write one of: {join(question.choices)}.",
-            )
-        if not text or (len(found) != 1 and not fitting):
-            raise UsageError(
-                f"{text!r} is not one of the answers.",
-                hint=f"Write one of: {join(question.choices)}.",
-            )
-        return found[0]
+        return accept_choice(question, text)
     part = question.key.partition(" of ")[0]
     if part == "drop":
         names = [column.name for column in sketch.columns]
@@ -129,6 +117,28 @@ def accept(sketch: Sketch, question: Question, reply: str) -> str:
     if part == "values" or (part == "groups" and text != "none"):
         read_values(text)
     return text
+
+
+def accept_choice(question: Question, text: str) -> str:
+    """The one of a question's answers that a reply means, or begins.
+
+    Raises:
+        UsageError: If it is none of them, or several.
+    """
+    fitting = [one for one in question.choices if one.casefold() == text.casefold()]
+    begun = [one for one in question.choices if one.casefold().startswith(text.casefold())]
+    found = fitting or begun
+    if question.key.startswith("outside of ") and text.casefold() == "clip" and not found:
+        raise UsageError(
+            "clip is for numbers and dates only: a value that is not listed has no nearer one.",
+            hint=f"Write one of: {join(question.choices)}.",
+        )
+    if not text or (len(found) != 1 and not fitting):
+        raise UsageError(
+            f"{text!r} is not one of the answers.",
+            hint=f"Write one of: {join(question.choices)}.",
+        )
+    return found[0]
 
 
 def _try_format(sketch: Sketch, question: Question, form: str) -> None:

@@ -80,6 +80,35 @@ WHY_SPLIT = (
 )
 GROUP = "What are they called together?"
 WHY_GROUP = "A public name for all of them, such as medications. Reports and pages use it."
+ITEMS_UNIT = "Can one person have several records in this data?"
+WHY_ITEMS_UNIT = (
+    "A release protects one record. Nothing in the data can show whose it is. If a person has k "
+    "records and you answer no, they are protected k times less than epsilon says."
+)
+SEPARATOR = "What separates the items of a line?"
+WHY_SEPARATOR = "A space stands for any number of spaces and tabs."
+UNIVERSE = "Which items could there be, by public knowledge?"
+WHY_UNIVERSE = (
+    f"{PUBLIC} Write a range of numbers (1 to 500), all items (a, b, c), a file with one item in "
+    "each line (items.txt), or a file with a taxonomy of them (groups.yaml, groups.csv). Items in "
+    "a catalogue that nobody has belong to it, too. Their order matters: neighbours are grouped."
+)
+ITEM_GROUPS = "How are items grouped?"
+WHY_ITEM_GROUPS = (
+    "Methods split groups of items, so groups that mean something make better releases. "
+    "neighbours 10: ten neighbours in the order of the items. prefix 2: items whose first two "
+    "characters are the same, as in codes. For groups of your own, go back and name a file with a "
+    "taxonomy."
+)
+MAX_ITEMS = "How many items of one record count at most?"
+WHY_MAX_ITEMS = (
+    "Of longer records a public rule keeps as many. A larger number keeps more items and needs "
+    "more noise. Choose it from public knowledge, not by counting. all: no limit."
+)
+FOREIGN = "What happens to items that are not in the universe?"
+WHY_FOREIGN = "drop: they are left out. error: nothing is published as long as there is one."
+EMPTY = "What happens to records without items?"
+WHY_EMPTY = "drop: they are left out. dummy: they are counted, with the item (empty)."
 WHY_SIGN = (
     f"{PUBLIC} With your name the schema is signed off and can be published by. Without it, it "
     "stays a draft, which `hedgerow publish` refuses."

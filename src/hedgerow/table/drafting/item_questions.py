@@ -1,0 +1,221 @@
+"""The questions that lead from private transactions to a schema, as `questions` does for tables.
+
+Proposals are read off PRIVATE data, so questions and answers are for the holder of the data alone.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from hedgerow.errors import DataError, UsageError
+from hedgerow.schema.items import DEFAULT_FAN_OUT
+from hedgerow.schema.lint import labels_fault, range_fault
+from hedgerow.table.drafting import words
+from hedgerow.table.drafting.draft_items import (
+    PREFACE,
+    ItemSketch,
+    item_separator,
+    universe_lines,
+    universe_of,
+)
+from hedgerow.table.drafting.entries import SIGNED, head_lines
+from hedgerow.table.drafting.questions import NOBODY, Answers, Question, accept_choice
+from hedgerow.table.drafting.replies import join, split
+
+__all__ = ["accept_item", "answered_items", "item_questions"]
+
+_SEPARATORS = {"space": " ", "comma": ",", "semicolon": ";", "bar": "|", "tab": "\t"}
+_SEEN = "all that were seen"
+_SHOWN = 40  # items of a proposal that are written out
+_PREFIXED = 50  # from so many codes on, groups by how they begin are proposed
+_RANGE = re.compile(r"(-?\d{1,18})\s+(?:to|-|until|\.\.)\s+(-?\d{1,18})", re.ASCII)
+_FILE = re.compile(r"\S+\.(txt|csv|ya?ml)", re.IGNORECASE)
+_PREFIX = re.compile(r"prefix\s+([1-9]\d?)", re.ASCII | re.IGNORECASE)
+_FAN = re.compile(r"neighbours(?:\s+(\d{1,4}))?", re.ASCII | re.IGNORECASE)
+
+
+def item_questions(sketch: ItemSketch, answers: Answers) -> list[Question]:
+    """All questions about transactions, as far as they follow from answers so far.
+
+    Example:
+        >>> sketch = ItemSketch(title="clicks", labels=["1", "2", "4"], what="clicks.dat")
+        >>> [(one.key, one.default) for one in item_questions(sketch, {})][1:3]
+        [('universe', '1 to 4'), ('groups', 'neighbours 10')]
+    """
+    return list(_all(sketch, answers))
+
+
+def _all(sketch: ItemSketch, answers: Answers) -> Iterator[Question]:
+    yield Question(
+        key="unit", text=words.ITEMS_UNIT, why=words.WHY_ITEMS_UNIT, default="no",
+        choices=("no", "yes"),
+    )  # fmt: skip
+    if sketch.path is not None:
+        found = item_separator(sketch.path)
+        default = next((name for name, sign in _SEPARATORS.items() if sign == found), "space")
+        yield Question(
+            key="separator", text=words.SEPARATOR, why=words.WHY_SEPARATOR, default=default,
+            choices=tuple(_SEPARATORS), from_data=True,
+        )  # fmt: skip
+    items = sketch.items(_separator(sketch, answers))
+    proposed = _proposal(sketch, items)
+    yield Question(
+        key="universe", text=words.UNIVERSE, why=words.WHY_UNIVERSE, default=proposed,
+        from_data=True,
+    )  # fmt: skip
+    reply = answers.get("universe", proposed)
+    if not _tree(reply):
+        yield Question(
+            key="groups", text=words.ITEM_GROUPS, why=words.WHY_ITEM_GROUPS,
+            default=_grouping(_listed(reply, items)),
+        )  # fmt: skip
+    yield Question(key="max_items", text=words.MAX_ITEMS, why=words.WHY_MAX_ITEMS, default="20")
+    yield Question(
+        key="foreign", text=words.FOREIGN, why=words.WHY_FOREIGN, default="drop",
+        choices=("drop", "error"),
+    )  # fmt: skip
+    yield Question(
+        key="empty", text=words.EMPTY, why=words.WHY_EMPTY, default="drop",
+        choices=("drop", "dummy"),
+    )  # fmt: skip
+    kept = " (The items are as they were read off the data.)" if reply == proposed else ""
+    text = f"{words.sign(0)}{kept}"
+    yield Question(key="reviewer", text=text, why=words.WHY_SIGN, default=NOBODY)
+
+
+def accept_item(sketch: ItemSketch, question: Question, reply: str) -> str:
+    """The answer to keep for what a person replied; nothing means the proposal.
+
+    Raises:
+        UsageError: If the reply is not an answer, with what to write instead.
+    """
+    text = reply.strip() or question.default
+    if question.choices:
+        found = accept_choice(question, text)
+        if (question.key, found) == ("unit", "yes"):
+            raise UsageError(
+                "Then a record is not a person, and a release would protect one record only.",
+                hint="Put all items of a person into one record first. Or make a table with one "
+                "row for each item of a person, and name its columns in a schema: `unit: person`, "
+                "and `person:` and `item:` below `items:` (docs/schema.md).",
+            )
+        return found
+    number = text.casefold() == "all" or (text.isdecimal() and 1 <= int(text) <= 10**6)
+    if question.key == "max_items" and not number:
+        raise UsageError("This is not a number of items.", hint="Write a number, or all.")
+    if question.key == "universe" and text != _SEEN:
+        _check_universe(text)
+    if question.key == "groups" and not (_FAN.fullmatch(text) or _PREFIX.fullmatch(text)):
+        raise UsageError(
+            "This does not say how items are grouped.",
+            hint="Write neighbours 10, prefix 2, or go back and name a file with a taxonomy.",
+        )
+    if question.key == "groups" and (fan := _FAN.fullmatch(text)) and int(fan[1] or 2) < 2:
+        raise UsageError("A group has at least two members.", hint="Write neighbours 10.")
+    return text
+
+
+def answered_items(sketch: ItemSketch, answers: Answers, today: datetime.date) -> str:
+    r"""The text of the schema file that answers make; a draft until somebody has signed it.
+
+    Example:
+        >>> sketch = ItemSketch(title="clicks", labels=["1", "2", "4"], what="clicks.dat")
+        >>> text = answered_items(sketch, {"universe": "1 to 9"}, datetime.date(2026, 1, 31))
+        >>> print(text[text.index("\nitems:") + 1:], end="")
+        items:
+          universe: {range: [1, 9]}
+          fan_out: 10
+          foreign: drop
+          empty: drop
+          max_items: 20
+    """
+    asked = item_questions(sketch, answers)
+    said = {one.key: answers.get(one.key, one.default) for one in asked}
+    signed = all(one.key in answers for one in asked) and said["reviewer"] != NOBODY
+    lines = head_lines(sketch.title, "row", said["reviewer"] if signed else "", today)
+    lines.append("items:")
+    lines += [] if sketch.column is None else [f"  column: {sketch.column}"]
+    separator = _separator(sketch, answers)
+    lines += [] if separator == " " else [f"  separator: {json.dumps(separator)}"]
+    lines += _grouped(sketch, said)
+    lines += [f"  {key}: {said[key]}" for key in ("foreign", "empty")]
+    if said["max_items"].casefold() != "all":
+        lines.append(f"  max_items: {said['max_items']}")
+    return (SIGNED if signed else PREFACE) + "\n".join(lines) + "\n"
+
+
+def _separator(sketch: ItemSketch, answers: Answers) -> str:
+    if sketch.path is None:
+        return " "
+    name = answers.get("separator")
+    return (item_separator(sketch.path) or " ") if name is None else _SEPARATORS[name]
+
+
+def _proposal(sketch: ItemSketch, items: Sequence[str]) -> str:
+    try:
+        universe = universe_of(items, sketch.what)
+    except DataError:  # nobody could look through them: a file must be named
+        return ""
+    if isinstance(universe, range):
+        return f"{universe.start} to {universe.stop - 1}"
+    return join(items) if len(items) <= _SHOWN else _SEEN
+
+
+def _tree(reply: str) -> bool:
+    """Whether a file is named that says itself how items are grouped."""
+    return bool(_FILE.fullmatch(reply)) and not reply.casefold().endswith(".txt")
+
+
+def _listed(reply: str, items: Sequence[str]) -> Sequence[str]:
+    """The items of a reply that lists them."""
+    if reply == _SEEN:
+        return items
+    return [] if _RANGE.fullmatch(reply) or _FILE.fullmatch(reply) else split(reply)
+
+
+def _grouping(items: Sequence[str]) -> str:
+    """How items are proposed to be grouped: codes of one length by how they begin."""
+    alike = {len(item) for item in items}
+    codes = len(items) >= _PREFIXED and len(alike) == 1 and not any(" " in item for item in items)
+    return f"prefix {max(1, alike.pop() // 2)}" if codes else f"neighbours {DEFAULT_FAN_OUT}"
+
+
+def _check_universe(text: str) -> None:
+    """Refuses a reply that does not say which items there could be."""
+    hint = "Write 1 to 500, all items (a, b, c), or a file: items.txt, or a taxonomy (groups.yaml)."
+    ends = _RANGE.fullmatch(text)
+    if not text:
+        raise UsageError("There are too many items to list them here.", hint=hint)
+    if not ends and _FILE.fullmatch(text):
+        return
+    wrong = range_fault(int(ends[1]), int(ends[2])) if ends else labels_fault(split(text))
+    if wrong is not None:
+        raise UsageError(f"{wrong[0][:1].upper()}{wrong[0][1:]}.", hint=hint)
+
+
+def _grouped(sketch: ItemSketch, said: Mapping[str, str]) -> list[str]:
+    """The lines about the universe and its tree."""
+    reply = said["universe"]
+    if _tree(reply):
+        return [f"  taxonomy: {json.dumps(reply, ensure_ascii=False)}"]
+    items = _listed(reply, sketch.items(_separator(sketch, said)))
+    prefix = _PREFIX.fullmatch(said["groups"])
+    if prefix and items:
+        groups: dict[str, list[str]] = {}
+        for item in items:
+            groups.setdefault(f"{item[: int(prefix[1])]}...", []).append(item)
+        lines = ["  taxonomy:"]
+        for name, below in groups.items():
+            told = ", ".join(json.dumps(one, ensure_ascii=False) for one in below)
+            lines.append(f"    {json.dumps(name, ensure_ascii=False)}: [{told}]")
+        return lines
+    fan = _FAN.fullmatch(said["groups"])
+    fan_out = f"  fan_out: {(fan and fan[1]) or DEFAULT_FAN_OUT}"
+    if ends := _RANGE.fullmatch(reply):
+        return [*universe_lines(range(int(ends[1]), int(ends[2]) + 1)), fan_out]
+    if _FILE.fullmatch(reply):
+        return [f"  universe: {json.dumps(reply, ensure_ascii=False)}", fan_out]
+    return [*universe_lines(items), fan_out]
