@@ -8,7 +8,7 @@ import sys
 
 def main() -> None:
     """Runs the command line."""
-    gc.set_threshold(100_000)  # modules are no garbage, and looking through them takes a while
+    gc.set_threshold(500_000)  # modules are no garbage, and looking through them takes a while
     # pydantic would read the files of every installed package, to look for plugins
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # Loading takes a moment, in which somebody may think better of it.
@@ -23,6 +23,8 @@ def main() -> None:
         if isinstance(end.code, int) and end.code:
             _leave(end.code)
         raise
+    finally:
+        gc.freeze()  # nor are they at the end, when Python would look through all of them
 
 
 def _leave(code: int) -> None:

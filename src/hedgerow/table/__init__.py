@@ -1,7 +1,6 @@
 """Private data as integer codes: readers, encoders, error reports, `Table`, `Transactions`."""
 
 from hedgerow.table.database import Database, refuse_mixing
-from hedgerow.table.drafting.draft import draft_schema
 from hedgerow.table.frames import FrameKind, frame_kind, to_frame
 from hedgerow.table.identity import refuse_same_source
 from hedgerow.table.stream import RowStream
@@ -34,7 +33,6 @@ __all__ = [
     "check_rows",
     "check_transactions",
     "collect",
-    "draft_schema",
     "encode_rows",
     "frame_kind",
     "read",

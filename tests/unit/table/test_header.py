@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.errors import DataError
-from hedgerow.table import draft_schema
+from hedgerow.table.drafting.draft import draft_schema
 
 
 def write(tmp_path, text):

@@ -12,7 +12,8 @@ pytest.importorskip("python_calamine")
 
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Layout, Schema
-from hedgerow.table import draft_schema, encode_rows, read
+from hedgerow.table import encode_rows, read
+from hedgerow.table.drafting.draft import draft_schema
 from hedgerow.table.readers import open_source
 
 DATE = datetime.date(2024, 1, 31)

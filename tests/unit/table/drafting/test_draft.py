@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import DataError, SchemaError
 from hedgerow.schema import Numeric, Schema
-from hedgerow.table import draft_schema, read
+from hedgerow.table import read
+from hedgerow.table.drafting.draft import draft_schema
 from hedgerow.table.drafting.draft_items import NO_UNIT
 
 

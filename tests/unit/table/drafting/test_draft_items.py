@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import DataError
 from hedgerow.schema import Items, Schema
-from hedgerow.table import draft_schema, read_transactions
+from hedgerow.table import read_transactions
+from hedgerow.table.drafting.draft import draft_schema
 from hedgerow.table.drafting.draft_items import NO_UNIT, looks_like_transactions
 
 

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.schema import Categorical, Numeric, Schema
-from hedgerow.table import draft_schema, read
+from hedgerow.table import read
+from hedgerow.table.drafting.draft import draft_schema
 from hedgerow.table.drafting.draft_items import NO_UNIT
 from hedgerow.table.drafting.guess import guess_column
 from hedgerow.table.drafting.recognise import date_formats, known_list, ordered, truth_values
