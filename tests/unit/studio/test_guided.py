@@ -98,6 +98,13 @@ def test_questions_that_follow_are_asked_before_one_goes_on(
     page = browser.post("/columns", AT | entered(page) | {"kind-3": "values"})
     assert page.url.path == "/columns" and "Further questions follow" in told(page)
     assert "values-3" in entered(page) and "low-3" not in entered(page)
+    page = browser.post(
+        "/columns", AT | entered(page) | {"split-10": "together", "values-3": "a, b"}
+    )
+    page = browser.post("/columns", AT | entered(page) | {"group-10": "medications"})
+    assert page.url.path == "/taxonomies", told(page)
+    assert "medications" in (browser.root / "ward.yaml").read_text("utf-8")
+    page = browser.get("/columns", params=AT)
     apart = browser.post("/columns", AT | entered(page) | {f"together-{10}": "no"})
     assert "kind-11" in entered(apart) and "kind-33" in entered(apart)
 

@@ -23,7 +23,7 @@ __all__ = ["save_columns", "save_unit", "show_columns", "show_unit"]
 _KINDS = {"number": "numbers", "date": "dates", "values": "categories", "drop": "left out"}
 _RULES = {
     "error": "is an error", "other": "becomes other", "drop": "drops the row",
-    "clip": "becomes the nearest", "yes": "yes", "no": "no", "together": "yes, as a group",
+    "clip": "becomes the nearest", "together": "together, as one",
 }  # fmt: skip
 
 
