@@ -61,7 +61,8 @@ def show_unit(
     """The questions about the whole table."""
     fields = {one.part: one for one in fields_of(guided, asked, errors or {}, unit="yes")
               if not one.question.columns}  # fmt: skip
-    notes = {name: in_the_form(note) for name, note in fields["drop"].question.notes.items()}
+    notes = {name: in_the_form(note).replace("on the page Unit", "above")
+             for name, note in fields["drop"].question.notes.items()}  # fmt: skip
     return asked.show(
         "asked_unit", 400 if errors or fault else 200, way=way, text=text, fields=fields,
         names=[one.name for one in guided.sketch.columns], notes=notes, error=fault,
