@@ -77,6 +77,7 @@ def init(
     """
     from hedgerow.cli.files import refuse_existing, write_text
     from hedgerow.table.drafting.draft import draft_text, sketch_table
+    from hedgerow.table.drafting.sketch import Sketch
 
     source = source_of(data, table, query)
     refuse_existing(out, overwrite)
@@ -95,7 +96,7 @@ def init(
     with telling(out):
         if as_json:
             told: dict[str, Any] = {"schema": str(out), "draft": True, "read_private_data": True}
-            if proposals and not isinstance(drafted, str):
+            if proposals and isinstance(drafted, Sketch):
                 told["proposals"] = drafted.to_dict()
             print_json(told)
             return
