@@ -277,12 +277,16 @@ def print_table(columns: list[str], rows: list[list[str]], right: set[int] | Non
     natural = [max(map(_cells, cells)) for cells in lists]
     # Half a number would be a wrong one; a very long word can be read in pieces, if it must be.
     words = [max(_cells(word) for cell in cells for word in (*cell.split(), "")) for cells in lists]
+    longest_cells = [max(map(_cells, cells[1:]), default=0) for cells in lists]
     heads = [max(_cells(word) for word in (*name.split(), "")) for name in columns]
     room = shutil.get_terminal_size().columns - 2 * (len(columns) - 1)
     for longest in (room, _WORD):
-        least = [max(head, min(word, longest)) for head, word in zip(heads, words, strict=True)]
+        least = [
+            max(head, min(cell, max(_WORD, min(word, longest))))
+            for head, cell, word in zip(heads, longest_cells, words, strict=True)
+        ]
         for place in right or ():
-            least[place] = max([least[place], *(_cells(row[place]) for row in rows)])
+            least[place] = max(least[place], longest_cells[place])
         if sum(least) <= room:
             break
     widths = _widths(least, natural, room)

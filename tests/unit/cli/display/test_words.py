@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.cli.display.words import decimal, spending
+from hedgerow.report.words import ALTOGETHER
 
 
 @given(st.fractions(min_value=0, max_value=1000))
@@ -24,4 +25,5 @@ def test_spending_tells_the_range_over_paths() -> None:
     assert spending(ledger) == [
         ("choosing what to specialise", "epsilon", "0.2 to 0.4"),
         ("the counts that are published", "epsilon", "0.6 to 0.8"),
+        (ALTOGETHER, "epsilon", "at most 1"),  # and not 1.2
     ]
