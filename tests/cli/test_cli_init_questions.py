@@ -169,17 +169,17 @@ def test_without_questions_it_drafts_on_a_terminal_too(
     assert "unit: row or person?" in (tmp_path / "s.yaml").read_text(encoding="utf-8")
 
 
-def test_transactions_are_asked_about_and_taken_up_again(tmp_path: Path) -> None:
+def test_transactions_are_asked_about_and_taken_up_again(processes: Any, tmp_path: Path) -> None:
     data, out = tmp_path / "baskets.dat", tmp_path / "schema.yaml"
     data.write_text("1 2 3\n2\n7 1\n", encoding="utf-8")
-    terminal = Terminal("init", data, "--out", out)
+    terminal = Terminal(processes, "init", data, "--out", out)
     assert "several records" in terminal.reply("no")
     assert "separates the items" in terminal.reply("")
     assert "Which items could there be" in terminal.reply("1 to 9")
     terminal.reply(CTRL_C)
     code, rest = terminal.end()
     assert code == 130 and "goes on from there" in " ".join(rest.split())
-    terminal = Terminal("init", data, "--out", out)
+    terminal = Terminal(processes, "init", data, "--out", out)
     shown = answer(terminal, {"Who confirms": "Ada Brown", "": ""})
     assert "3 answers" in shown and "several records" not in shown
     code, rest = terminal.end()

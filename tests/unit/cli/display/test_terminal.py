@@ -12,13 +12,12 @@ def test_numbers_stand_right_and_words_are_folded(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "28")
     rows = [["age [20, 40) and a dog", "1,234"], ["[b]", "7"]]
-    print_table(["where", "people who were counted here"], rows, {1})
+    print_table(["where", "people counted"], rows, {1})
     assert capsys.readouterr().out.splitlines() == [
-        "                  people who",
-        "                were counted",
-        "where                   here",
-        "age [20, 40)           1,234",
-        "and a dog",
+        "                      people",
+        "where                counted",
+        "age [20, 40) and       1,234",
+        "a dog",
         "[b]                        7",
     ]
 
