@@ -111,11 +111,14 @@ class Domain:
 
 def _in_choices(schema: Schema) -> tuple[Ints, Ints]:
     """The weight of each predictor, and how many share its place; those never split have none."""
-    rivals = [one for one in schema.attributes if one.split != "never" and one.size > 1]
+    rival = [one.split != "never" and one.size > 1 for one in schema.attributes]
+    rivals = [one for one, takes_part in zip(schema.attributes, rival, strict=True) if takes_part]
     members = Counter(one.group for one in rivals if one.group)
     largest = max((one.weight for one in rivals), default=1)
-    weight = [int((one.weight if one in rivals else largest) / LEAST_WEIGHT)
-              for one in schema.attributes]  # fmt: skip
+    weight = [
+        int((one.weight if takes_part else largest) / LEAST_WEIGHT)
+        for one, takes_part in zip(schema.attributes, rival, strict=True)
+    ]
     sharing = [members.get(one.group, 1) for one in schema.attributes]
     return np.asarray(weight, dtype=np.int64), np.asarray(sharing, dtype=np.int64)
 

@@ -280,7 +280,7 @@ def grow_cuts(job: Job, schedule: str, max_cells: int) -> Cuts:
     ((_, marginals),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
     cuts = Cuts(engine.domain, max_cells)
     price = range_of(score, engine.domain, apart=True)
-    score_range = 2 * score.sensitivity if paper else price
+    score_range = max(2 * score.sensitivity, price) if paper else price
     for step in range(job.specialisations):
         if not cuts.open_values().any():
             break

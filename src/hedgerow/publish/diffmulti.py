@@ -295,7 +295,7 @@ class DiffMulti(TablePublisher):
         paper = self.schedule == "paper"
         engine, score = job.engine, job.score
         price = range_of(score, engine.domain, apart=False)
-        score_range = 2 * score.sensitivity if paper else price
+        score_range = max(2 * score.sensitivity, price) if paper else price
         cuts = cuts.copy()
 
         def draw(purpose: str, at: Ints, ask: NDArray[np.int32]) -> Choices:

@@ -42,7 +42,9 @@ class Score:
         name: What users call it.
         sensitivity: The most that one record changes one candidate's score.
         score_range: The most by which the changes of two candidates of one region differ.
-        score_range_apart: The same for candidates of different regions, as DiffGen has them.
+        score_range_apart: The same for candidates of different regions, as DiffGen has them, with
+            the region's own number taken off. A record is in one of them, so 0 is among the
+            changes: the largest change or 0, less the smallest or 0.
         needs_class: Whether it says anything without a class.
         kernel: What our kernels call it; None for a score that brings `numbers`.
         numbers: What each part of a region adds to a score, from the parts' class counts [parts,
