@@ -8,7 +8,6 @@ import pytest
 
 from hedgerow.audit.enumeration import (
     TooManyPathsError,
-    _frozen,
     epsilon_between,
     hockey_stick,
     law,
@@ -81,7 +80,6 @@ CLASSES = TINY_TABLES["2 values and a class"]
         if not (delta and entry.name == "diffpart")
     ],
 )
-@pytest.mark.usefixtures("fitted_once")
 def test_whole_laws_of_neighbours(entry, method, delta):
     budget = Budget.of(1, delta)
     compared = 0
@@ -101,20 +99,6 @@ def test_whole_laws_of_neighbours(entry, method, delta):
     assert compared
 
 
-@pytest.fixture
-def fitted_once(monkeypatch):
-    """The curve of sizes follows from noisy numbers, which are the same on hundreds of paths."""
-    honest, found = diffpart._curve, {}
-
-    def once(items, sizes):
-        key = (items.size, items.max_items, _frozen(sizes))
-        if key not in found:
-            found[key] = honest(items, sizes)
-        return found[key]
-
-    monkeypatch.setattr(diffpart, "_curve", once)
-
-
 def laws_of_gaussian_supports():
     """Of two items, on neighbours."""
     pair = tiny_pairs(AUDITED["diffpart"].tiny_schemas["2 items"])[-1]
@@ -122,7 +106,6 @@ def laws_of_gaussian_supports():
     return (law_of(method, table, budget, most_paths=900) for table in pair.tables)
 
 
-@pytest.mark.usefixtures("fitted_once")
 def test_whole_laws_of_gaussian_supports():
     """Supports and cells in rho."""
     one, other = laws_of_gaussian_supports()
@@ -131,7 +114,6 @@ def test_whole_laws_of_gaussian_supports():
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("fitted_once")
 def test_gaussian_noise_of_a_twentieth_is_found(monkeypatch):
     class Fine(Curator):
         def gaussian(self, purpose, depth, accounts, exact, units=None, max_contribution=1):
