@@ -281,16 +281,14 @@ def print_table(columns: list[str], rows: list[list[str]], right: set[int] | Non
     heads = [max(_cells(word) for word in (*name.split(), "")) for name in columns]
     room = shutil.get_terminal_size().columns - 2 * (len(columns) - 1)
     for longest in (room, _WORD):
-        least = [
-            max(head, min(cell, max(_WORD, min(word, longest))))
-            for head, cell, word in zip(heads, longest_cells, words, strict=True)
-        ]
+        least = [max(head, min(word, longest)) for head, word in zip(heads, words, strict=True)]
         for place in right or ():
             least[place] = max(least[place], longest_cells[place])
         if sum(least) <= room:
             break
     widths = _widths(least, natural, room)
-    if sum(least) > room:  # too narrow for a table: one line for each cell
+    readable = [max(one, min(cell, _WORD)) for one, cell in zip(least, longest_cells, strict=True)]
+    if sum(readable) > room:  # too narrow for a table: one line for each cell
         for row in rows:
             for name, cell in zip(columns, row, strict=True):
                 say(f"{name}: {cell}" if name else cell)
