@@ -30,6 +30,8 @@ REFUSED = re.compile(
 )
 # The licence of the compiler's own libraries, which makes no demands on what was compiled.
 EXCEPTION = re.compile(r"\S*GPL\S* WITH GCC-exception\S*", re.I)
+# Packages that state theirs in a way that cannot be read, by the text that they come with.
+READ = {"partd": "BSD-3-Clause"}
 VALID = """
 import sys
 from cyclonedx.schema import SchemaVersion
@@ -145,7 +147,7 @@ def main(wheel: Path, sdist: Path, given: argparse.Namespace) -> None:
         subprocess.run([tool, "-c", VALID, target], check=True)
         for one in (bill["metadata"]["component"], *bill["components"]):
             label = f"{one['name']} {one['version']}"
-            licences[label] = licence_of(one)
+            licences[label] = licence_of(one) or READ.get(one["name"], "")
             needed.setdefault(label, []).append(extra or "core")
         print(f"dist/{target.name}: {len(bill['components'])} components", flush=True)
     for label in sorted(licences, key=str.lower):

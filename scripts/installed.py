@@ -30,8 +30,9 @@ def environment(folder: Path, *wanted: str, resolution: str = "latest") -> Path:
 
 
 def clean() -> dict[str, str]:
-    """The surroundings of a command that must not see this checkout."""
-    return {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    """The surroundings of a command that must not see this checkout, and keeps what it compiles."""
+    dropped = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
+    return {name: text for name, text in os.environ.items() if name not in dropped}
 
 
 def show(python: Path, folder: Path) -> None:
