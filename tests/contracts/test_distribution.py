@@ -43,6 +43,6 @@ def test_the_platforms_that_are_claimed_are_the_ones_that_are_told() -> None:
         "Operating System :: POSIX :: Linux"
     }
     pythons = {text.rpartition(" :: ")[2] for text in claimed if re.search(r":: 3\.\d+$", text)}
-    (told,) = re.findall(r"tested on Linux \(x86-64\) with CPython ([\d., and]+)\.", README)
+    (told,) = re.findall(r"tested on Linux \(x86-64\) with CPython ([\d., and]+) \(", README)
     assert pythons == set(re.findall(r"3\.\d+", told))
     assert min(pythons) == PROJECT["requires-python"].removeprefix(">=")
