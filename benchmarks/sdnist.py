@@ -16,7 +16,8 @@ DIR`, then `DIR/bin/pip install sdnist==2.4` or `dpmm==0.1.9`). What is told of 
   random sample comes closest to that score, by the same report;
 - propensity: mean squared error of a model that tells raw rows from released ones (0: it cannot);
 - correlation: the mean absolute difference of Kendall's correlations over all pairs of features;
-- inconsistent: percent of the records that break NIST's rules, such as children with a doctorate;
+- inconsistent: percent of the records that break NIST's rules, such as children with a doctorate,
+  added up over its groups of rules;
 - matches: percent of the raw rows that are unique in all ten features and are also among the
   released rows. A sample of raw rows shows what no protection gives.
 

@@ -149,9 +149,12 @@ def _section(result: Result, folder: Path) -> list[str]:
     which = "a quick run, with fewer points" if result.quick else "all points"
     times = "1 run of each" if result.runs == 1 else f"{result.runs} runs of each"
     told = f"This page: {which}, {times} (a full run has {figure.runs})."
-    if result.runs < figure.runs and result.cpu > 0:
-        minutes = result.cpu / 60 * figure.runs / result.runs
-        told += f" All {figure.runs} would take about {max(1, minutes):.0f} CPU minutes."
+    if result.runs < figure.runs:
+        told += " Fewer than in the paper, to save CPU time"
+        if result.cpu > 0:
+            minutes = max(1, result.cpu / 60 * figure.runs / result.runs)
+            told += f": all {figure.runs} would take about {minutes:.0f} minutes"
+        told += "."
     parts += [told, ""]
     if (folder / f"{figure.name}.png").is_file():
         parts += [f"![{figure.title}]({figure.name}.png)", ""]
