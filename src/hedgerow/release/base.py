@@ -7,6 +7,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, Unpack
 
@@ -279,6 +280,10 @@ class Release(Framed):
 
     def histograms(self) -> tuple[Spread, ...]:
         """How many records have each value of each attribute, or each item."""
+        return self._histograms
+
+    @cached_property
+    def _histograms(self) -> tuple[Spread, ...]:
         return spreads(self.schema, self.count, self.bands)
 
     def bands(self, place: int) -> tuple[int, ...]:

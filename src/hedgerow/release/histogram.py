@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -143,15 +144,20 @@ def spreads(
         ask: Answers queries about it.
         usual: The edges of the bands of the attribute at a place.
     """
-    found = []
-    for place, attribute in enumerate(schema.columns):
-        edges = usual(place)
-        pairs = list(zip(edges[:-1], edges[1:], strict=True))
-        if place < len(schema.attributes):
-            asked = [Query(((place, ((float(low), float(high)),)),)) for low, high in pairs]
-        else:
-            asked = [Query((), (low,)) for low, _ in pairs]
-        found.append(spread_of(attribute, edges, ask(asked)))
+    edges = [usual(place) for place in range(len(schema.columns))]
+    asked = [
+        Query(((place, ((float(low), float(high)),)),))
+        if place < len(schema.attributes)
+        else Query((), (low,))
+        for place, some in enumerate(edges)
+        for low, high in pairwise(some)
+    ]
+    answers = ask(asked)  # all at once, which is far quicker
+    found, start = [], 0
+    for attribute, some in zip(schema.columns, edges, strict=True):
+        stop = start + len(some) - 1
+        found.append(spread_of(attribute, some, answers.take(range(start, stop))))
+        start = stop
     return tuple(found)
 
 

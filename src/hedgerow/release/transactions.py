@@ -272,8 +272,8 @@ class TransactionsRelease(MeasuredRelease):
             found = replace(found, picked=len(labels) < self.items.size)
         return found.largest(len(found) if top is None or len(wanted) > 1 else top)
 
-    def histograms(self) -> tuple[Spread, ...]:
-        """See `Release.histograms`."""
+    @cached_property
+    def _histograms(self) -> tuple[Spread, ...]:
         return (item_spread(self.items, self.count),)
 
     def _readable(self) -> Iterator[tuple[str, Content]]:
