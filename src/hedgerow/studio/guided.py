@@ -15,6 +15,7 @@ from hedgerow.errors import SchemaError, UsageError
 from hedgerow.store.markup import visible
 from hedgerow.studio.app import Asked
 from hedgerow.studio.folder import Outside
+from hedgerow.studio.leads import in_the_form
 from hedgerow.studio.schema_text import SchemaText
 from hedgerow.table.drafting.answered import answered_schema
 from hedgerow.table.drafting.questions import Question, accept, questions
@@ -101,9 +102,11 @@ def fields_of(
             continue
         part, name = _named(guided.sketch, one.key)
         values = _shown(guided, one, part)
-        entered = {
-            key: asked.get(_box(key, name)) for key in values if _box(key, name) in asked.form
-        }
+        boxes = {key: _box(key, name) for key in values}
+        entered = {  # browsers end lines in their own way
+            key: "\n".join(asked.get(box).splitlines())
+            for key, box in boxes.items() if box in asked.form
+        }  # fmt: skip
         shown.append(Field(
             question=one, part=part, name=name, shown=values | entered,
             error=errors.get(name, ""), is_open=one.key not in guided.answers,
@@ -127,7 +130,7 @@ def taken(guided: Guided, asked: Asked) -> tuple[Guided, dict[str, str]]:
         try:
             answer = accept(guided.sketch, question, reply)
         except UsageError as error:
-            errors[name] = f"{error.message} {error.hint or ''}".strip()
+            errors[name] = in_the_form(f"{error.message} {error.hint or ''}".strip())
             continue
         if answers.get(key) != answer:  # other questions may follow now
             answers[key] = answer

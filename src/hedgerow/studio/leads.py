@@ -69,6 +69,8 @@ _WORDS = (
      "List its values, or choose another kind."),
     ("then remove the line `draft: true`", "then sign it off on the page Check"),
     ("Write `unit: row` at the top of the schema if", "Choose on the page Unit whether"),
+    ("low is not below high", "“Smallest” is not below “Largest”"),
+    ("Low is not below high", "“Smallest” is not below “Largest”"),
     ("Make low the smallest and high the largest value allowed",
      "Put the smallest value allowed first, and a larger one as the largest"),
 )  # fmt: skip
