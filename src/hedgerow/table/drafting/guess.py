@@ -335,10 +335,11 @@ def _wider(low: Decimal, high: Decimal, places: int | None) -> tuple[Decimal, De
     a low of 0 or 1 is round enough.
 
     Example:
-        >>> [tuple(map(int, _wider(Decimal(a), Decimal(b), 0))) for a, b in ((0, 13), (1987, 2013))]
-        [(0, 20), (1980, 2020)]
+        >>> pairs = (0, 13), (1987, 2013), (1, 3)
+        >>> [tuple(map(int, _wider(Decimal(a), Decimal(b), 0))) for a, b in pairs]
+        [(0, 20), (1980, 2020), (1, 5)]
     """
-    if low <= 0 <= high or 0 < 4 * low <= high:
+    if low <= 0 <= high or 0 < 4 * low <= high or low == 1:
         below = -_round_up(-low) if low < 0 else Decimal(int(low == 1))
         return below, _round_up(high) if high else high
     unit = _round_up((high - low) / 2)
