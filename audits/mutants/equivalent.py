@@ -218,6 +218,11 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "kept[partition, int(mask)] = (on_others, -1, 0)",
     ): "Only leaves have a value.",
     (
+        "publish/diffpart.py",
+        "kept[partition, int(mask)] = (on_others, 0, 0)",
+        "kept[partition, int(mask)] = (on_others, -1, 0)",
+    ): "Only leaves have a value.",
+    (
         "publish/diffmulti.py",
         'return (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)',
         'return (self._paper if self.schedule <= "paper" else self._tuned)(schema, budget, rows)',

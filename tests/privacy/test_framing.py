@@ -43,10 +43,13 @@ LINES = (
     "line in cp1252", "items in utf-16-le", "line of a text",
 )  # fmt: skip
 FRAMES = ("Arrow", "stream", "Parquet", "pandas", "Polars", "DuckDB")
+STATISTICS = ["SPSS record", "Stata record", "SAS record", "SPSS person"] * bool(
+    find_spec("pyreadstat")
+)
 VALUES = (
     *(f"{frame} {what}" for frame in FRAMES for what in ("record", "items")),
-    "Arrow person", "Arrow long", "Parquet streamed", "Arrow streamed", "object record",
-    "object items", *(["cell record"] if find_spec("python_calamine") else []),
+    "Arrow person", "Arrow long", "Parquet streamed", "Arrow streamed", *STATISTICS,
+    "object record", "object items", *(["cell record"] if find_spec("python_calamine") else []),
 )  # fmt: skip
 
 

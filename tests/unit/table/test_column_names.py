@@ -11,7 +11,8 @@ import pytest
 import hedgerow
 from hedgerow.errors import DataError, SchemaError
 from hedgerow.schema import Schema
-from hedgerow.table import draft_schema, encode_rows, read
+from hedgerow.table import encode_rows, read
+from hedgerow.table.drafting.draft import draft_schema
 
 ROWS = 60
 DATA = pa.table({

@@ -59,8 +59,8 @@ def init(
         bool,
         typer.Option(
             "--proposals",
-            help="With --json: print what the questions are made from too, as PRIVATE as the data, "
-            "for a program that asks them itself.",
+            help="Together with --json, print what the questions are made from too, as PRIVATE as "
+            "the data, for a program that asks them itself.",
         ),
     ] = False,
     as_json: AsJson = False,
