@@ -51,10 +51,17 @@ def table_errors(table: Table, release: Release) -> tuple[TableErrors, ...]:
         release: A release of it.
     """
     schema, found = release.schema, []
-    for name in (attribute.name for attribute in schema.columns):
-        told = release.table(name).answers
-        _, cells = cells_of(schema, divisions_of(schema, (name,), None, release.bands), Query(()))
-        truth = exact_counts(table, cells)
+    names = [attribute.name for attribute in schema.columns]
+    tables = [
+        cells_of(schema, divisions_of(schema, (name,), None, release.bands), Query(()))[1]
+        for name in names
+    ]
+    cells = [cell for some in tables for cell in some]
+    answers, counts = release.count(cells), exact_counts(table, cells)  # far quicker at once
+    ends = np.cumsum([len(some) for some in tables])
+    for name, some, end in zip(names, tables, ends.tolist(), strict=True):
+        here = np.arange(end - len(some), end)
+        told, truth = answers.take(here), counts[here]
         off = np.abs(told.estimate - truth)
         width = float(np.median(told.high - told.low))
         held = (told.low <= truth) & (truth <= told.high)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, product
 from math import floor, prod
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -120,8 +121,8 @@ class Bitmaps:
         found: Floats,
     ) -> None:
         conditions, owners, parts = _terms(queries)
-        bitmaps = self._of_conditions([one for several in conditions for one in several])
-        wanted = iter(bitmaps)
+        bitmaps = self._of_conditions(list(chain.from_iterable(conditions)))
+        stop = 0
         room = np.empty((_BLOCK, len(self._weight)), np.uint8)
         one, other, third = (np.empty_like(self._everybody) for _ in range(3))
         meant: list[int] = []
@@ -135,12 +136,11 @@ class Bitmaps:
 
         for owner, part, several in zip(owners, parts, conditions, strict=True):
             met = self._everybody
-            empty = False
-            for _ in several:
-                masks = next(wanted)
-                if not masks:
-                    empty = True
-                    continue
+            start, stop = stop, stop + len(several)
+            asked = bitmaps[start:stop]
+            if not all(asked):  # nobody has any of the codes
+                continue
+            for masks in asked:
                 mask = masks[0]
                 if len(masks) > 1:
                     mask = np.bitwise_xor(mask, masks[1], other)
@@ -152,8 +152,6 @@ class Bitmaps:
                         one, other = other, one
                 else:
                     met = np.bitwise_and(met, mask, one)
-            if empty:
-                continue
             classes = queries[owner].classes
             for size, plane in [(1.0, None)] if classes is None else planes[classes]:
                 inside = met if plane is None else np.bitwise_and(met, plane, third)
@@ -166,8 +164,8 @@ class Bitmaps:
 
     def _of_conditions(self, conditions: list[tuple[int, Intervals]]) -> list[list[Words]]:
         """The bitmaps of each condition, the exclusive or of which are the rows that meet it."""
-        places = np.fromiter((place for place, _ in conditions), np.int64, len(conditions))
-        many = np.fromiter((2 * len(several) for _, several in conditions), np.int64, len(places))
+        places = np.fromiter(map(itemgetter(0), conditions), np.int64, len(conditions))
+        many = 2 * np.fromiter(map(len, map(itemgetter(1), conditions)), np.int64, len(places))
         ends = _ends(conditions).astype(np.int64)
         begin = np.cumsum(many) - many
         found: list[list[Words]] = [[]] * len(conditions)
@@ -249,6 +247,12 @@ class _Numbers:
         """The bitmaps of conditions, given the ends of their intervals."""
         rank = np.searchsorted(self._there, ends).tolist()
         stops = np.cumsum(many).tolist()
+        if len(self._below) == 1:  # the usual case, for which there is no arithmetic
+            (below,) = self._below
+            return [
+                [below[one] for one in rank[start:stop] if one]
+                for start, stop in zip([0, *stops], stops, strict=False)
+            ]
         return [
             [self._up_to(one) for one in rank[start:stop] if one]
             for start, stop in zip([0, *stops], stops, strict=False)
@@ -271,7 +275,7 @@ def _terms(
     queries: Sequence[Query],
 ) -> tuple[list[tuple[tuple[int, Intervals], ...]], list[int], list[float]]:
     """Conjunctions of whole codes, the query that each belongs to, and what it counts for."""
-    ends = _ends([one for query in queries for one in query.where])
+    ends = _ends(chain.from_iterable(query.where for query in queries))
     if np.array_equal(ends, np.floor(ends)):
         return [query.where for query in queries], list(range(len(queries))), [1.0] * len(queries)
     conditions: list[tuple[tuple[int, Intervals], ...]] = []
@@ -289,7 +293,7 @@ def _terms(
 def _ends(conditions: Iterable[tuple[int, Intervals]]) -> Floats:
     """The ends of all intervals, one after the other."""
     each = chain.from_iterable
-    return np.fromiter(each(each(several for _, several in conditions)), np.float64)
+    return np.fromiter(each(each(map(itemgetter(1), conditions))), np.float64)
 
 
 def _levels(intervals: Intervals) -> list[tuple[float, Intervals]]:
