@@ -10,15 +10,16 @@ from hedgerow.cli.display.terminal import print_table
 def test_numbers_stand_right_and_words_are_folded(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "28")
+    monkeypatch.setenv("COLUMNS", "22")
     rows = [["age [20, 40) and a dog", "1,234"], ["[b]", "7"]]
     print_table(["where", "people counted"], rows, {1})
     assert capsys.readouterr().out.splitlines() == [
-        "                      people",
-        "where                counted",
-        "age [20, 40) and       1,234",
-        "a dog",
-        "[b]                        7",
+        "                people",
+        "where          counted",
+        "age [20,         1,234",
+        "40) and a",
+        "dog",
+        "[b]                  7",
     ]
 
 
