@@ -51,7 +51,7 @@ def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool) -> N
 
     from hedgerow.cli.files import write_text
     from hedgerow.schema import Schema
-    from hedgerow.table.drafting.answered import interview_of, with_fingerprint
+    from hedgerow.table.drafting.answered import interview_of, signed_schema
     from hedgerow.table.drafting.words import PUBLIC
 
     kept = answers_file(out)
@@ -66,7 +66,7 @@ def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool) -> N
     except (KeyboardInterrupt, EOFError) as stop:
         note(f"\nYour answers are in {kept} (NOT PRIVATE). The same command goes on from there.")
         raise stop if isinstance(stop, KeyboardInterrupt) else KeyboardInterrupt from None
-    text = with_fingerprint(interview.text(answers, date.today()), out)
+    text = signed_schema(interview, answers, date.today(), out)
     write_text(out, text, overwrite, private="\ndraft: true\n" in text)
     kept.unlink(missing_ok=True)
     say(f"Wrote {out}.")
@@ -74,6 +74,10 @@ def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool) -> N
         schema = Schema.load(out)
     except SchemaError as error:
         warn(f"The schema cannot be read yet: {error.message} {error.hint or ''}")
+        note(
+            "So it is a draft, and nobody has signed it off. Look at all of it once it can be "
+            "read, and then take the line `draft: true` away."
+        )
         return
     for line in schema.warnings:
         warn(line)

@@ -178,6 +178,8 @@ def run(table: Table, clusters: int, rounds: int, budget: Budget, sampler: Sampl
 def cluster_schema(schema: Schema, clusters: int) -> Schema:
     """The schema with the cluster as its class, in place of whatever class it had.
 
+    Nobody has signed this schema off, whoever signed the other one.
+
     Example:
         >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 10}}})
@@ -192,7 +194,7 @@ def cluster_schema(schema: Schema, clusters: int) -> Schema:
     described = {"type": "categorical", "values": labels, "role": "class"}
     only = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         "x": {"type": "boolean"}, CLUSTER: described}})  # fmt: skip
-    return replace(schema, target=only.target)
+    return replace(schema, target=only.target, metadata=schema.metadata.unsigned)
 
 
 def label_rows(

@@ -338,12 +338,21 @@ def as_method(method: object, schema: Schema) -> Publisher:
 
 
 def refuse_unready(schema: Schema) -> None:
-    """Refuses to publish by a draft, or by a schema that does not state whom it protects."""
+    """Refuses a draft, a schema other than the signed one, and one that states no unit."""
     if schema.draft:
         raise SchemaError(
             f"The schema {schema.name!r} is still a draft made from private data.",
             hint="Check every bound and value against public knowledge, then remove the line "
             "`draft: true`. If it was signed off, it has changed since: `hedgerow check` says so.",
+        )
+    about = schema.metadata
+    if schema.changed_since_signed:
+        raise SchemaError(
+            f"The schema {schema.name!r} has changed since {about.reviewer} signed it off on "
+            f"{about.reviewed}.",
+            hint="If all of it is public knowledge as it is now, have it signed anew: the new date "
+            f"and signed: {schema.fingerprint}. Or take reviewer, reviewed and signed out of its "
+            "metadata.",
         )
     refuse_no_unit(schema)
 

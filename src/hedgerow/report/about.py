@@ -34,7 +34,7 @@ def facts(schema: Schema) -> list[tuple[str, str]]:
     one = schema.unit_names[0]
     if one != record:
         found.append((f"one {record} is", f"{'an' if one[0].lower() in 'aeiou' else 'a'} {one}"))
-    if schema.metadata.reviewer is not None:
+    if schema.is_signed_off:
         found.append(("schema signed off by", f"{told['reviewer']}, {told['reviewed']}"))
     return found
 

@@ -192,7 +192,7 @@ def _public(release: Release) -> tuple[Part, ...]:
     schema = release.schema
     about = schema.metadata
     signed = f"Who confirmed that everything in the schema is public knowledge: {OPEN}"
-    if about.reviewer is not None:
+    if schema.is_signed_off:
         signed = (
             f"{about.reviewer} signed off on {about.reviewed} that everything in the schema is "
             "public knowledge."

@@ -274,7 +274,7 @@ def _limits(release: Release) -> Safe:
                 "hedgerow cannot check that.",
             ),
         )
-    if release.guarantee.get("began_as_draft") and release.schema.metadata.reviewer is None:
+    if release.guarantee.get("began_as_draft") and not release.schema.is_signed_off:
         told.insert(
             0,
             (

@@ -124,7 +124,7 @@ def guarantee(release: Release) -> list[str]:
     if weak is not None:
         lines.append(weak)
     about = release.schema.metadata
-    if about.reviewer is not None:
+    if release.schema.is_signed_off:
         lines.append(f"{about.reviewer} signed the schema off as public on {about.reviewed}.")
     elif promise.get("began_as_draft"):
         lines.append("The schema began as a draft that was read off the private data.")

@@ -9,7 +9,8 @@ looks at that one record alone.
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -21,7 +22,7 @@ from hedgerow.schema.written import Decimal as Point
 from hedgerow.schema.written import Thousands
 from hedgerow.settings import check_fields
 
-__all__ = ["Attribute", "Categorical", "Missing", "Numeric", "Outside"]
+__all__ = ["Attribute", "Categorical", "Missing", "Numeric", "Outside", "in_bands"]
 
 Missing = Literal["error", "other", "drop"]
 Outside = Literal["error", "other", "clip", "drop"]
@@ -29,6 +30,7 @@ Splitting = Literal["allowed", "never"]
 
 OTHER = "other"
 LEAST_WEIGHT, MOST_WEIGHT = Fraction(1, 100), 100
+MOST_COMMON, MOST_BANDS = 16, 64
 
 
 @dataclass(frozen=True)
@@ -127,8 +129,9 @@ class Numeric:
     column: str = ""
 
     def __post_init__(self) -> None:
-        """Refuses settings of the wrong type."""
+        """Refuses settings of the wrong type; puts common values in order."""
         check_fields(self)
+        object.__setattr__(self, "common", tuple(sorted(set(self.common))))
 
     @cached_property
     def grid(self) -> int:
@@ -167,3 +170,27 @@ class Numeric:
 
 
 Attribute = Categorical | Numeric
+
+
+def in_bands(numeric: Numeric, edges: Sequence[int]) -> Categorical:
+    """A class of numbers: each band is a value.
+
+    Args:
+        numeric: The numbers, with the rules for missing ones and those outside.
+        edges: The first code of each band on their grid.
+
+    Example:
+        >>> age = Numeric("age", Fraction(0), Fraction(99), Fraction(1), "integer", outside="clip")
+        >>> in_bands(age, [0, 20]).taxonomy.leaves
+        ('[0, 20)', '[20, 99]')
+    """
+    plain = replace(numeric, missing="error", outside="error", scale="linear", common=())
+    ends = [*edges[1:], numeric.grid]
+    labels = [plain.label(low, high) for low, high in zip(edges, ends, strict=True)]
+    outside = numeric.outside
+    return Categorical(
+        numeric.name, Taxonomy.flat([*labels, *([OTHER] if numeric.has_other else [])]),
+        numeric.missing, "error" if outside == "clip" else outside,
+        bands=replace(plain, outside="clip" if outside == "clip" else "error"),
+        edges=tuple(edges), column=numeric.column,
+    )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
+from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric, in_bands
 from hedgerow.schema.build_items import ItemsSource, build_items
 from hedgerow.schema.build_values import ColumnSource, build_values
 from hedgerow.schema.complaints import report_complaints
@@ -19,14 +19,13 @@ from hedgerow.schema.grid import read_grid, read_number
 from hedgerow.schema.lint import (
     BOOLEAN_LABELS,
     Report,
-    choice_faults,
     column_fault,
-    grid_faults,
     label_fault,
     layout_faults,
     merged,
     raise_faults,
 )
+from hedgerow.schema.lint_attributes import choice_faults, grid_faults
 from hedgerow.schema.metadata import Metadata, faults_of
 from hedgerow.schema.model import (
     BooleanModel,
@@ -86,7 +85,6 @@ class _Builder:
     report: Report
     lines: dict[tuple[str, ...], int | None] = field(default_factory=dict)
     shared: dict[str, Shared] = field(default_factory=dict)
-    written: FileModel = _AS_USUAL
     partial: bool = False  # what pydantic complained about was left out
 
     def build(self, node: Node) -> Schema:
@@ -175,14 +173,13 @@ class _Builder:
     def _reviewed(self, schema: Schema) -> Schema:
         """The schema with its warnings; a draft if it is a file and not what was signed off."""
         about = schema.metadata
-        if self.file is not None and about.signed not in (None, schema.fingerprint):
+        if self.file is not None and schema.changed_since_signed:
             what = f"the schema has changed since {about.reviewer} signed it off on "
             what += f"{about.reviewed}, so it counts as a draft"
             hint = "Files with taxonomies belong to it. If all of it is public knowledge as it is "
             hint += f"now, write the new date and signed: {schema.fingerprint}."
             self.report.warn(what, hint, self.file, self.lines.get(("metadata", "signed")))
-            about = replace(about, reviewer=None, reviewed=None, signed=None)
-            schema = replace(schema, draft=True, metadata=about)
+            schema = replace(schema, draft=True, metadata=about.unsigned)
         return replace(schema, warnings=tuple(map(str, merged(self.report.warnings))))
 
     def _without(self, document: Any, error: ValidationError) -> SchemaModel:
@@ -219,19 +216,12 @@ class _Builder:
         return Metadata() if wrong else Metadata(**told)
 
     def _layout(self, model: SchemaModel) -> Layout:
-        self.written = written = model.file or _AS_USUAL
+        written = model.file or _AS_USUAL
         layout = Layout(
             encoding=written.encoding, header_row=written.header_row, sheet=written.sheet,
             decimal=written.decimal or "", thousands=written.thousands or "",
         )  # fmt: skip
-        wrong = layout_faults(layout)
-        same = notation_fault(written.decimal or "", written.thousands or "")
-        if same is not None:
-            wrong.append(("thousands", *same))
-        elif model.items is not None and (written.decimal or written.thousands):
-            what = "decimal and thousands are for columns of numbers, and this schema has items"
-            wrong.append(("decimal", what, "Remove them."))
-        for key, what, hint in wrong:
+        for key, what, hint in layout_faults(layout, items=model.items is not None):
             line = self.lines.get(("file", key), self.lines.get(("file",)))
             self.report.fault(f"file: {what}", hint, self.file, line)
         return layout
@@ -306,7 +296,7 @@ class _Builder:
                 return None
         attribute = Numeric(
             name, grid.low, grid.high, grid.step, grid.kind, column.missing, column.outside,
-            column.scale, tuple(sorted({number[0] for _, number in common if number})),
+            column.scale, tuple(number[0] for _, number in common if number),
             **self._notation(name, column, grid.kind), **self._in_choices(name, column),
         )  # fmt: skip
         for found in (
@@ -324,17 +314,15 @@ class _Builder:
         return attribute
 
     def _notation(self, name: str, column: NumericModel, kind: str) -> dict[str, Any]:
-        """How values are written: what the column says goes before what the file says."""
+        """How values are written, as far as the column says it."""
         if kind == "date":
             for key in ("decimal", "thousands"):
                 if getattr(column, key):
                     hint = "Remove it; `format:` says how dates are written."
                     self._fault(name, f"{key} is for numbers, and these are dates", hint, key)
             return {"format": column.format or ""}
-        told = {"decimal": column.decimal, "thousands": column.thousands}
-        if column.decimal is None and column.thousands is None:
-            told = {"decimal": self.written.decimal, "thousands": self.written.thousands}
-        return {"format": column.format or ""} | {key: sign or "" for key, sign in told.items()}
+        told = {"decimal": column.decimal, "thousands": column.thousands, "format": column.format}
+        return {key: text or "" for key, text in told.items()}
 
     def _in_bands(self, numeric: Numeric, column: NumericModel) -> list[Categorical]:
         """A class of numbers: each band is a value."""
@@ -351,22 +339,12 @@ class _Builder:
             self._fault(name, what, "Name where each band but the first begins.", "bands")
             return []
         codes = [0, *(math.ceil((start - numeric.low) / numeric.step) for start in starts)]
-        ends = [*codes[1:], numeric.grid]
-        if any((start - numeric.low) % numeric.step for start in starts) or codes[-1] >= ends[-1]:
+        between = any((start - numeric.low) % numeric.step for start in starts)
+        if between or codes[-1] >= numeric.grid:
             what = "a band begins between two steps"
             self._fault(name, what, "Let bands begin at low plus whole steps.", "bands")
             return []
-        plain = replace(numeric, missing="error", outside="error", scale="linear", common=())
-        labels = [plain.label(low, high) for low, high in zip(codes, ends, strict=True)]
-        other = [OTHER] if numeric.has_other else []
-        outside = "error" if column.outside == "clip" else column.outside
-        return [
-            Categorical(
-                name, Taxonomy.flat([*labels, *other]), column.missing, outside,
-                bands=replace(plain, outside="clip" if column.outside == "clip" else "error"),
-                edges=tuple(codes), column=numeric.column,
-            )
-        ]  # fmt: skip
+        return [in_bands(numeric, codes)]
 
     def _categorical(self, name: str, column: CategoricalModel | BooleanModel) -> Categorical:
         if isinstance(column, BooleanModel):

@@ -73,6 +73,7 @@ def build_values(
         # a column's own rules go before those of its taxonomy's file
         mine = {rule.rule for rule in own}
         rules = own + [rule for rule in tree.rules if rule.rule not in mine]
+        rules = list({(rule.rule, rule.leaf): rule for rule in reversed(rules)}.values())[::-1]
         reading = _reading(column, rules)
         for place, what, hint in reading_faults(reading, taxonomy.leaves)[:_SHOWN]:
             if place < 0:
@@ -87,7 +88,7 @@ def build_values(
 
 def _reading(column: CategoricalModel, rules: list[RuleLine]) -> Reading:
     pairs = tuple((rule.rule, rule.leaf) for rule in rules)
-    return Reading(pairs, tuple(dict.fromkeys(column.ignore)), column.cut_at or None)
+    return Reading(pairs, tuple(column.ignore), column.cut_at)
 
 
 def _tree(

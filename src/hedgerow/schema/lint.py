@@ -7,23 +7,13 @@ go. A schema built in Python passes the same checks, without a file and line to 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
 from hedgerow.errors import SchemaError
-from hedgerow.schema.attributes import (
-    LEAST_WEIGHT,
-    MOST_WEIGHT,
-    OTHER,
-    Attribute,
-    Categorical,
-    Numeric,
-)
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY, Items
-from hedgerow.schema.taxonomies.rules import reading_faults
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy
-from hedgerow.schema.written import Layout, format_fault, notation_fault
+from hedgerow.schema.written import Layout, notation_fault
 
 __all__ = [
     "BOOLEAN_LABELS",
@@ -32,9 +22,7 @@ __all__ = [
     "RESERVED",
     "Fault",
     "Report",
-    "choice_faults",
     "column_fault",
-    "grid_faults",
     "items_faults",
     "label_fault",
     "layout_faults",
@@ -42,7 +30,6 @@ __all__ = [
     "merged",
     "range_fault",
     "raise_faults",
-    "schema_faults",
     "taxonomy_faults",
 ]
 
@@ -198,44 +185,12 @@ def column_fault(name: str, published: bool) -> tuple[str, str] | None:
     return label_fault(name)
 
 
-def grid_faults(low: Fraction, high: Fraction, step: Fraction, kind: str) -> list[tuple[str, str]]:
-    """What is wrong with a numeric grid: pairs of what and hint.
-
-    Example:
-        >>> grid_faults(Fraction(5), Fraction(5), Fraction(1), "integer")
-        [('low is not below high', 'Make low the smallest and high the largest value allowed.')]
-    """
-    if low >= high:
-        return [
-            ("low is not below high", "Make low the smallest and high the largest value allowed.")
-        ]
-    if step <= 0:
-        return [("step is not above zero", "Give the distance of neighbouring values, such as 1.")]
-    if (high - low) / step + 1 > MAX_GRID:
-        return [
-            (
-                f"low, high and step make more than {MAX_GRID} values",
-                "Choose a larger step, or bounds that are closer together.",
-            )
-        ]
-    faults = []
-    parts = {"low": low, "high": high, "step": step}
-    for key, value in parts.items():
-        if kind == "decimal":
-            rest = value.denominator
-            for prime in (2, 5):
-                while rest % prime == 0:
-                    rest //= prime
-            if rest != 1:
-                faults.append((f"{key} is not a decimal number", "Write it with a decimal point."))
-        elif value.denominator != 1:
-            unit = "days" if kind == "date" else "units"
-            faults.append((f"{key} is not a whole number of {unit}", "Write a whole number."))
-    return faults
-
-
-def layout_faults(layout: Layout) -> list[tuple[str, str, str]]:
+def layout_faults(layout: Layout, *, items: bool = False) -> list[tuple[str, str, str]]:
     """What is wrong with the layout of a file: the key, what, and the hint.
+
+    Args:
+        layout: The layout.
+        items: Whether the file holds transactions.
 
     Example:
         >>> layout_faults(Layout(header_row=0))[0][1]
@@ -248,6 +203,12 @@ def layout_faults(layout: Layout) -> list[tuple[str, str, str]]:
     wrong = None if layout.sheet is None else label_fault(layout.sheet)
     if wrong is not None:
         faults.append(("sheet", f"sheet: {wrong[0]}", wrong[1]))
+    same = notation_fault(layout.decimal, layout.thousands)
+    if same is not None:
+        faults.append(("thousands", *same))
+    elif items and (layout.decimal or layout.thousands):
+        what = "decimal and thousands are for columns of numbers, and this schema has items"
+        faults.append(("decimal", what, "Remove them."))
     return faults
 
 
@@ -258,6 +219,9 @@ def taxonomy_faults(taxonomy: Taxonomy) -> list[tuple[str, str]]:
         >>> [what for what, hint in taxonomy_faults(Taxonomy.flat(["a", "b", "a"]))]
         ["the name 'a' is repeated in the taxonomy"]
     """
+    if not _in_preorder(taxonomy):
+        hint = "Build it with Taxonomy.from_nested or Taxonomy.flat."
+        return [("the taxonomy is not a tree in preorder", hint)]
     faults = [found for found in map(label_fault, taxonomy.labels) if found]
     seen: set[str] = set()
     for label in taxonomy.labels:
@@ -282,58 +246,16 @@ def taxonomy_faults(taxonomy: Taxonomy) -> list[tuple[str, str]]:
     return faults
 
 
-def choice_faults(attribute: Attribute, is_class: bool) -> list[tuple[str, str, str]]:
-    """What is wrong with how an attribute is chosen and called: the key, what, and the hint.
-
-    Args:
-        attribute: The attribute.
-        is_class: Whether it is the class.
-    """
-    faults = []
-    weight, never = attribute.weight, attribute.split == "never"
-    if is_class:
-        given = (("split", never), ("weight", weight != 1), ("group", attribute.group))
-        what = "regions are never divided by the class"
-        faults = [(key, what, f"Remove {key}.") for key, told in given if told]
-    elif not LEAST_WEIGHT <= weight <= MOST_WEIGHT or weight % LEAST_WEIGHT:
-        what = "weight is not a number from 0.01 to 100 with at most two decimals"
-        way = " For no regions by this attribute, write `split: never`." if weight <= 0 else ""
-        faults.append(("weight", what, f"Write, for example, weight: 0.5.{way}"))
-    elif never and weight != 1:
-        what = "weight is given beside split: never"
-        faults.append(("weight", what, "Keep one of the two: there is nothing to weigh."))
-    for key in ("group", "column"):
-        wrong = label_fault(getattr(attribute, key)) if getattr(attribute, key) else None
-        faults += [] if wrong is None else [(key, *wrong)]
-    return faults
-
-
-def _attribute_faults(attribute: Attribute) -> list[tuple[str, str]]:
-    if isinstance(attribute, Numeric):
-        faults = grid_faults(attribute.low, attribute.high, attribute.step, attribute.kind)
-        whole = attribute.kind != "decimal"
-        for value in attribute.common:
-            if not attribute.low <= value <= attribute.high or (whole and value.denominator != 1):
-                hint = "Name values between low and high, written as these are."
-                faults.append(("common names a value that the attribute cannot have", hint))
-        notation = notation_fault(attribute.decimal, attribute.thousands)
-        found = [notation, format_fault(attribute.format, attribute.kind)]
-        return faults + [fault for fault in found if fault]
-    faults = taxonomy_faults(attribute.taxonomy)
-    asks = OTHER in (attribute.missing, attribute.outside)
-    if asks and OTHER not in attribute.taxonomy.leaves:
-        faults.append(
-            (f"its rules need a leaf {OTHER!r}", f"Add the leaf {OTHER!r} to the taxonomy.")
-        )
-    leaves = attribute.taxonomy.leaves
-    faults += [(what, hint) for _, what, hint in reading_faults(attribute.reading, leaves)]
-    if attribute.boolean:
-        leaves = (*BOOLEAN_LABELS, OTHER) if asks else BOOLEAN_LABELS
-        if attribute.taxonomy != Taxonomy.flat(leaves):
-            faults.append(
-                ("a boolean has the values false and true", f"Use Taxonomy.flat({leaves!r}).")
-            )
-    return faults
+def _in_preorder(taxonomy: Taxonomy) -> bool:
+    """Whether each node follows its parent, or what is below an earlier child of its parent."""
+    path: list[int] = []
+    for node, parent in enumerate(taxonomy.parents):
+        while path and path[-1] != parent:
+            path.pop()
+        if parent != (path[-1] if node and path else -1) or (node and not path):
+            return False
+        path.append(node)
+    return len(taxonomy.labels) == len(taxonomy.parents) > 0
 
 
 def range_fault(low: int, high: int) -> tuple[str, str] | None:
@@ -408,6 +330,9 @@ def items_faults(items: Items) -> list[tuple[str, str, str]]:
     elif items.item is not None and items.column is not None:
         what = "column is given beside person and item"
         faults.append(("column", what, "Keep `column`, or keep `person` and `item`."))
+    elif items.item is not None and items.separator != " ":
+        what = "separator is given beside person and item, whose rows hold one item each"
+        faults.append(("separator", what, "Remove it."))
     elif items.item is not None and items.item == items.person:
         what = "person and item are the same column"
         faults.append(("item", what, "Name the two columns of the table."))
@@ -416,43 +341,4 @@ def items_faults(items: Items) -> list[tuple[str, str, str]]:
         wrong = None if name is None else label_fault(name)
         if wrong is not None:
             faults.append((key, *wrong))
-    return faults
-
-
-def schema_faults(
-    attributes: Sequence[Attribute],
-    target: Categorical | None,
-    other_columns: Iterable[str],
-) -> list[Fault]:
-    """The faults of a schema that was built in Python."""
-    faults: list[Fault] = []
-    if not attributes:
-        faults.append(
-            Fault(
-                "the schema has no attribute to publish",
-                "Describe at least one column that is not the class, the person or an identifier.",
-            )
-        )
-    if target is not None and target.taxonomy.height > 1:
-        faults.append(
-            Fault(
-                f"the class {target.name!r} has a taxonomy of several levels",
-                "Give the class a flat list of values.",
-            )
-        )
-    published = [*attributes, *([] if target is None else [target])]
-    for attribute in published:
-        found = [column_fault(attribute.name, True), *_attribute_faults(attribute)]
-        found += [fault[1:] for fault in choice_faults(attribute, attribute is target)]
-        faults += [Fault(f"attribute {attribute.name!r}: {f[0]}", f[1]) for f in found if f]
-    others = list(other_columns)
-    for name in others:
-        fault = column_fault(name, False)
-        if fault:
-            faults.append(Fault(f"column {name!r}: {fault[0]}", fault[1]))
-    names = [attribute.name for attribute in published] + others
-    columns = [attribute.column or attribute.name for attribute in published] + others
-    for name in sorted({name for name in names if names.count(name) > 1}
-                       | {name for name in columns if columns.count(name) > 1}):  # fmt: skip
-        faults.append(Fault(f"the column {name!r} is described twice", "Keep one of the two."))
     return faults

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from hedgerow.schema.lint import Fault, label_fault, raise_faults
@@ -53,6 +53,11 @@ class Metadata:
         check_fields(self)
         wrong = faults_of(self.describe())
         raise_faults([Fault(f"metadata: {what}", hint) for _, what, hint in wrong])
+
+    @property
+    def unsigned(self) -> Metadata:
+        """The same without a sign-off."""
+        return replace(self, reviewer=None, reviewed=None, signed=None)
 
     def describe(self) -> dict[str, Any]:
         """What is known, as JSON would hold it."""

@@ -17,6 +17,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from hedgerow.schema.attributes import MOST_BANDS, MOST_COMMON
 from hedgerow.schema.written import Encoding
 
 __all__ = [
@@ -32,8 +33,6 @@ __all__ = [
     "SchemaModel",
     "json_schema",
 ]
-
-MOST_COMMON, MOST_BANDS = 16, 64
 
 _SCALAR: dict[str, Any] = {"type": ["string", "number", "boolean"]}
 _NUMBER: dict[str, Any] = {"type": ["number", "string"]}

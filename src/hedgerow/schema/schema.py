@@ -7,19 +7,18 @@ must not be written with sorted keys.
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
+from hedgerow.schema.described import described
 from hedgerow.schema.items import Items
 from hedgerow.schema.lint import (
     Fault,
@@ -27,8 +26,8 @@ from hedgerow.schema.lint import (
     label_fault,
     layout_faults,
     raise_faults,
-    schema_faults,
 )
+from hedgerow.schema.lint_attributes import schema_faults
 from hedgerow.schema.metadata import Metadata
 from hedgerow.schema.taxonomies.trees import DEFAULT_ROOT
 from hedgerow.schema.written import Layout
@@ -110,19 +109,30 @@ class Schema:
         wrong = label_fault(self.name)
         if wrong is not None:
             raise SchemaError(f"the schema's name: {wrong[0]}", hint=wrong[1])
-        faults = [Fault(f"file: {what}", hint) for _, what, hint in layout_faults(self.file)]
-        raise_faults(faults)
+        wrong_layout = layout_faults(self.file, items=self.items is not None)
+        raise_faults([Fault(f"file: {what}", hint) for _, what, hint in wrong_layout])
         if self.items is not None:
             faults = [Fault(f"items: {what}", hint) for _, what, hint in items_faults(self.items)]
             if self.attributes or self.target or self.identifiers or self.person:
                 faults.append(Fault(*BOTH))
             raise_faults([*faults, *self._unit_faults()])
             return
+        if self.file.decimal or self.file.thousands:
+            self._take_notation()
         people = [] if self.person is None else [self.person.column]
         faults = schema_faults(self.attributes, self.target, [*self.identifiers, *people])
         if self.person is not None and self.person.max_rows < 1:
             faults.append(Fault("max_rows is below 1", "Say how many rows one person may have."))
         raise_faults([*faults, *self._unit_faults()])
+
+    def _take_notation(self) -> None:
+        """Numbers whose columns do not say how they are written are written as the file says."""
+        told = [_noted(one, self.file) if isinstance(one, Numeric) else one
+                for one in self.attributes]  # fmt: skip
+        object.__setattr__(self, "attributes", tuple(told))
+        if self.target is not None and self.target.bands is not None:
+            bands = _noted(self.target.bands, self.file)
+            object.__setattr__(self, "target", replace(self.target, bands=bands))
 
     def _unit_faults(self) -> list[Fault]:
         if self.items is not None:
@@ -243,9 +253,9 @@ class Schema:
             about["file"] = self.file.describe()
         if self.items is not None:
             return about | {"items": self.items.describe()}
-        columns: dict[str, Any] = {a.name: _describe(a) for a in self.attributes}
+        columns: dict[str, Any] = {a.name: described(a) for a in self.attributes}
         if self.target is not None:
-            columns[self.target.name] = _describe(self.target) | {"role": "class"}
+            columns[self.target.name] = described(self.target) | {"role": "class"}
         if self.person is not None:
             columns[self.person.column] = {"role": "person", "max_rows": self.person.max_rows}
         for name in self.identifiers:
@@ -303,6 +313,23 @@ class Schema:
         marks = ("draft", "began_as_draft", "metadata")
         return _hash({key: said for key, said in self.to_dict().items() if key not in marks})[:32]
 
+    @property
+    def changed_since_signed(self) -> bool:
+        """Whether a reviewer signed another schema than this one; never without a fingerprint."""
+        return self.metadata.signed not in (None, self.fingerprint)
+
+    @property
+    def is_signed_off(self) -> bool:
+        """Whether a reviewer is named who signed this very schema, as far as that can be told."""
+        return self.metadata.reviewer is not None and not self.changed_since_signed
+
+
+def _noted(numeric: Numeric, file: Layout) -> Numeric:
+    """The numbers with the file's notation, unless they are dates or have their own."""
+    if numeric.kind == "date" or numeric.decimal or numeric.thousands:
+        return numeric
+    return replace(numeric, decimal=file.decimal, thousands=file.thousands)
+
 
 def _hash(document: dict[str, Any]) -> str:
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
@@ -352,70 +379,3 @@ def refuse_no_unit(schema: Schema) -> None:
         f"`unit: person` if a person may have several {row}s: {column}. If `unit: row` is stated "
         f"wrongly, someone with k {row}s is protected k times less than epsilon says.",
     )
-
-
-def _describe(attribute: Attribute) -> dict[str, Any]:
-    rules: dict[str, Any] = {"missing": attribute.missing, "outside": attribute.outside}
-    if attribute.split == "never":
-        rules["split"] = attribute.split
-    if attribute.weight != 1:
-        whole = attribute.weight.denominator == 1
-        rules["weight"] = int(attribute.weight) if whole else _decimal_text(attribute.weight)
-    for key in ("group", "column"):
-        if getattr(attribute, key):
-            rules[key] = getattr(attribute, key)
-    if isinstance(attribute, Categorical) and attribute.bands is not None:
-        bands = attribute.bands
-        rules["outside"] = "clip" if bands.outside == "clip" else attribute.outside
-        starts = tuple(bands.low + bands.step * code for code in attribute.edges[1:])
-        told = _describe(replace(bands, common=starts))
-        return told | {"bands": told.pop("common")} | rules
-    if isinstance(attribute, Numeric):
-
-        def written(value: Fraction, days: bool) -> str | int:
-            if attribute.kind == "decimal":
-                return _decimal_text(value)
-            return _date_text(int(value)) if days else int(value)
-
-        dates = attribute.kind == "date"
-        numbers: dict[str, Any] = {
-            "low": written(attribute.low, dates),
-            "high": written(attribute.high, dates),
-            "step": written(attribute.step, False),
-        }
-        if attribute.scale != "linear":
-            numbers["scale"] = attribute.scale
-        if attribute.common:
-            numbers["common"] = [written(value, dates) for value in attribute.common]
-        for key in ("decimal", "thousands", "format"):
-            if getattr(attribute, key):
-                numbers[key] = getattr(attribute, key)
-        return {"type": "numeric", **numbers, **rules}
-    if attribute.boolean:
-        return {"type": "boolean", **rules}
-    taxonomy = attribute.taxonomy
-    if taxonomy.height == 0:  # a single node is a single value, whatever the root was called
-        told = {"type": "categorical", "values": list(taxonomy.leaves), **rules}
-        return told | attribute.reading.describe()
-    key = "values" if taxonomy.height == 1 else "taxonomy"
-    return {
-        "type": "categorical",
-        "root": taxonomy.labels[0],
-        key: taxonomy.nested(),
-        **rules,
-        **attribute.reading.describe(),
-    }
-
-
-def _date_text(days: int) -> str:
-    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=days)).isoformat()
-
-
-def _decimal_text(value: Fraction) -> str:
-    """All digits of a decimal number, always with a point, which tells it from an integer."""
-    places = 1
-    while (value * 10**places).denominator != 1:  # ends: the schema holds decimals only
-        places += 1
-    digits = str(abs(int(value * 10**places))).rjust(places + 1, "0")
-    sign = "-" if value < 0 else ""
-    return f"{sign}{digits[:-places]}.{digits[-places:]}"

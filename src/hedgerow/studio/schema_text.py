@@ -207,10 +207,24 @@ class SchemaText:
         began = self.value("began_as_draft").lower() == "true"
         return not self.is_draft and (began or bool(_signers(self.keys.get("metadata"))))
 
-    def signed_by(self, reviewer: str, day: str) -> SchemaText:
-        """The same, signed off."""
+    def signed_by(self, reviewer: str, day: str, shown: str) -> SchemaText:
+        """The same, signed off.
+
+        Args:
+            reviewer: Who signs.
+            day: The date.
+            shown: The fingerprint of the schema that the person saw, with its taxonomies.
+
+        Raises:
+            Conflict: If a file with a taxonomy has changed since.
+        """
+        if self.schema().fingerprint != shown:
+            raise Conflict(
+                "the schema, or a file with a taxonomy of it, was changed in the meantime.",
+                hint="Look at it as it is now, and sign then. Nothing was written.",
+            )
         pairs = [("reviewer", Text(reviewer)), ("reviewed", Text(day, plain=True))]
-        pairs.append(("signed", Text(self.schema().fingerprint)))
+        pairs.append(("signed", Text(shown)))
         return self._reviewed(pairs).with_key("draft", None)
 
     def _reviewed(self, signers: list[tuple[str, Text]]) -> SchemaText:

@@ -224,7 +224,9 @@ def _protection(release: Release) -> str:
         raise Failed("nobody vouched that each row of the database query depends on one person")
     words += "; each row of a database query was acknowledged to be one person's" if query else ""
     words += "; the schema began as a draft from private data" if draft else ""
-    signed = release.schema.metadata.reviewer is not None
+    if release.schema.changed_since_signed:
+        raise Failed("the schema names a reviewer, who signed off another schema than this one")
+    signed = release.schema.is_signed_off
     return words + ("; the schema states who signed it off" if signed else "")
 
 

@@ -17,11 +17,12 @@ import hedgerow
 from hedgerow.audit.enumeration import epsilon_between, law
 from hedgerow.counting.engine import Domain, Histograms
 from hedgerow.errors import SchemaError
+from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.sampler import Rates
 from hedgerow.publish.steps import scores
-from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, candidates, range_of
+from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
 from hedgerow.schema import Schema
-from hedgerow.schema.lint import choice_faults
+from hedgerow.schema.lint_attributes import choice_faults
 
 ROWS = 600
 WEIGHTS = [("1", "3"), ("0.01", "1"), ("1", "0.67"), ("100", "99.99"), ("0.5", "0.4")]
@@ -306,3 +307,49 @@ def test_a_schema_in_python_is_held_to_the_same() -> None:
     assert choice_faults(replace(known, weight=Fraction(1000)), is_class=False)
     with pytest.raises(SchemaError, match="from 0.01 to 100"):
         Schema("x", (replace(known, weight=Fraction(1000)),), unit="row")
+
+
+# --- scores from outside ---------------------------------------------------------------------
+
+
+def largest(counts: Any, width: Any, size: Any) -> Any:
+    return counts.max(axis=1)
+
+
+@pytest.mark.parametrize(
+    "method, weights, price",
+    [
+        (hedgerow.DiffGen(specialisations=2, schedule="paper"), ("1", "1"), 7),
+        (hedgerow.DiffGen(specialisations=2, schedule="paper"), ("1", "3"), 7),
+        (hedgerow.DiffMulti(specialisations=2, depth=2, schedule="paper"), ("1", "3"), 7),
+        (hedgerow.DiffMulti(specialisations=2, depth=2, schedule="paper"), ("1", "1"), 5),
+    ],
+)
+def test_a_papers_schedule_pays_for_the_range_of_a_score_from_outside(
+    method: Any, weights: tuple[str, str], price: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twice the sensitivity bounds what two changes part by, and not what a score states."""
+    paid: set[int] = set()
+    own = Curator.select
+
+    def select(self: Curator, *given: Any, score_range: int, **more: Any) -> Any:
+        paid.add(score_range)
+        return own(self, *given, score_range=score_range, **more)
+
+    monkeypatch.setattr(Curator, "select", select)
+    known = weighed(*weights)
+    data = table([one.name for one in known.columns])
+    outside = Score(
+        name="outside", numbers=largest, needs_class=True,
+        sensitivity=1, score_range=5, score_range_apart=7,
+    )  # fmt: skip
+    for module in ("publisher", "diffgen", "diffmulti"):
+        module = f"hedgerow.publish.{module}.pick_score"
+        monkeypatch.setattr(module, lambda name, schema: outside, raising=False)
+    hedgerow.publish(data, known, method, epsilon=1, seed=1)
+    assert paid == {price}
+    paid.clear()
+    monkeypatch.undo()
+    monkeypatch.setattr(Curator, "select", select)
+    hedgerow.publish(data, known, replace(method, score="max"), epsilon=1, seed=1)
+    assert paid == {2}  # as the papers have it: twice the sensitivity

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import hedgerow
 from hedgerow.errors import HedgerowError
+from hedgerow.publish.clusters import cluster_schema, find_centroids
 from hedgerow.schema import Items, Metadata, Person, Schema, json_schema
 
 COLUMNS = "attributes:\n  a: {type: boolean}\n"
@@ -169,3 +172,41 @@ def test_a_schema_inside_a_release_is_read_as_it_is(tmp_path: Path) -> None:
     document["metadata"]["signed"] = "0" * 32
     schema = Schema.from_dict(document)
     assert not schema.draft and schema.metadata.reviewer == "Ada"
+    assert schema.changed_since_signed and not schema.is_signed_off
+
+
+def changed_in_python(tmp_path: Path) -> list[Schema]:
+    """A signed schema that was changed afterwards, by all ways that Python has."""
+    path = signed_schema(tmp_path)
+    schema = Schema.load(path)
+    document = schema.to_dict()
+    document["attributes"]["ward"]["missing"] = "drop"
+    beside = {
+        "name": "x", "unit": "row", "metadata": schema.metadata.describe(),
+        "attributes": {"job": {"type": "categorical", "taxonomy": "jobs.yaml"}},
+    }  # fmt: skip
+    return [
+        Schema.from_dict(document),
+        Schema.from_dict(beside, folder=tmp_path),
+        replace(schema, attributes=schema.attributes[:1]),
+        replace(schema, unit="person", person=Person("who", 2)),
+    ]
+
+
+def test_nothing_is_published_by_another_schema_than_the_signed_one(tmp_path: Path) -> None:
+    for schema in changed_in_python(tmp_path):
+        assert schema.changed_since_signed
+        with pytest.raises(HedgerowError, match="changed since Ada signed it off on 2026-01-31"):
+            hedgerow.publish("no such file.csv", schema, epsilon=1)
+        with pytest.raises(HedgerowError, match="changed since Ada"):
+            hedgerow.publish("no such file.csv", schema.to_dict(), epsilon=1)
+        with pytest.raises(HedgerowError, match="changed since Ada"):
+            find_centroids("no such file.csv", schema, epsilon=1)
+        told = {**schema.metadata.describe(), "signed": schema.fingerprint}
+        assert replace(schema, metadata=Metadata(**told)).is_signed_off
+        assert not replace(schema, metadata=schema.metadata.unsigned).changed_since_signed
+
+
+def test_clusters_are_not_what_was_signed(tmp_path: Path) -> None:
+    with_clusters = cluster_schema(Schema.load(signed_schema(tmp_path)), 2)
+    assert with_clusters.metadata.reviewer is None and not with_clusters.changed_since_signed

@@ -20,6 +20,13 @@ def seen(page: Any) -> str:
     return str(found)
 
 
+def signing(page: Any) -> dict[str, str]:
+    """What a person sends who signs the schema that the page of the check shows."""
+    shown = page.text.partition('name="fingerprint" value="')[2].partition('"')[0]
+    sent = {"seen": seen(page), "fingerprint": str(shown)}
+    return sent | {"public": "yes", "reviewer": "A. Steward"}
+
+
 def test_the_first_page_lists_the_folder(browser: Any, told: Any) -> None:
     (browser.root / "notes.txt").write_text("x", encoding="utf-8")
     words = told(browser.get("/"))
@@ -85,9 +92,7 @@ def test_from_data_to_a_verified_release(browser: Any, told: Any) -> None:
     assert "Of 400 rows 400 are counted" in words
     refused = browser.finish(browser.post("/publish", chosen | {"out": "no", "confirmed": "yes"}))
     assert "draft" in told(refused) and not (root / "no").exists()
-    page = browser.post(
-        "/check/sign", chosen | {"seen": seen(page), "public": "yes", "reviewer": "A. Steward"}
-    )
+    page = browser.post("/check/sign", chosen | signing(page))
     assert "Go on to publish" in told(page)
     schema = hr.Schema.load(root / "clinic.yaml")
     assert not schema.draft and schema.began_as_draft
@@ -369,7 +374,7 @@ def test_rows_of_people_that_repeat_are_taken_for_people_only_by_a_tick(
     page = browser.post("/unit", fields | {"each_row": "yes"})
     assert page.url.path == "/columns", told(page)
     assert "role:" not in told(page)
-    sign = {"seen": seen(page), "public": "yes", "reviewer": "A. Steward"}
+    sign = signing(browser.get("/check", params=at))
     assert "Go on to publish" in told(browser.post("/check/sign", at | sign))
     assert "people seem to have several rows" in told(browser.get("/publish", params=at))
     run = at | {"out": "release", "confirmed": "yes"}
@@ -478,3 +483,22 @@ def test_a_file_with_a_title_above_its_names(browser: Any, told: Any) -> None:
     for fault in ({"header_row": "x"}, {"header_row": "0"}, {"encoding": "ebcdic"}):
         page = browser.get("/data", params=at | fault)
         assert page.status_code == 400 and "Line of the column names" in told(page)
+
+
+def test_a_taxonomy_that_changed_after_it_was_shown_is_not_signed(browser: Any, told: Any) -> None:
+    path, towns = browser.root / "clinic.yaml", browser.root / "towns.yaml"
+    towns.write_text("Any: {North: [Ashmoor, Bramble], South: [Cask, Dale, Elm]}\n")
+    text = path.read_text(encoding="utf-8")
+    text = text.replace("values: [Ashmoor, Bramble, Cask, Dale]", "taxonomy: towns.yaml")
+    path.write_text(f"draft: true\n{text}", encoding="utf-8")
+    assert hr.Schema.load(path).attributes[1].size == 5
+    before = path.read_text(encoding="utf-8")
+    sent = signing(browser.get("/check", params=TABLE))
+    towns.write_text("Any: {North: [Ashmoor], South: [Bramble, Cask, Dale, Elm]}\n")
+    for fields in (sent, sent | {"fingerprint": ""}):
+        refused = browser.post("/check/sign", TABLE | fields)
+        assert refused.status_code == 409 and "changed in the meantime" in told(refused)
+        assert path.read_text(encoding="utf-8") == before
+    browser.post("/check/sign", TABLE | signing(browser.get("/check", params=TABLE)))
+    schema = hr.Schema.load(path)
+    assert not schema.draft and schema.metadata.signed == schema.fingerprint

@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from hedgerow.errors import ReleaseError
 from hedgerow.measured import GridPartition
 from hedgerow.measured.conversion import epsilon_from_rho, exact, group_delta, in_words
-from hedgerow.schema import Person
+from hedgerow.report.about import facts
+from hedgerow.report.words import guarantee
+from hedgerow.schema import Metadata, Person
 from hedgerow.verification import verify
 
 
@@ -390,3 +392,22 @@ def test_numbers_for_people_are_never_rounded_down():
     assert in_words(Fraction(1, 3)) == "0.333334"
     assert in_words(Fraction(1, 10**6)) == "0.000001"
     assert in_words(Fraction(0)) == "0"
+
+
+def test_a_sign_off_of_another_schema(tree_release):
+    schema = tree_release.schema
+    told = {"reviewer": "Ada", "reviewed": "2026-01-31"}
+
+    def named(**more):
+        return replace(tree_release, schema=replace(schema, metadata=Metadata(**told, **more)))
+
+    for honest in (named(), named(signed=schema.fingerprint)):
+        verdict = verify(honest)
+        assert verdict.ok and any("states who signed it off" in one.words for one in verdict.checks)
+        assert any("Ada" in line for line in guarantee(honest))
+    false = named(signed="0" * 32)
+    verdict = verify(false)
+    (failed,) = (one for one in verdict.checks if not one.ok)
+    assert "signed off another schema" in failed.words
+    assert not any("Ada" in line for line in guarantee(false))
+    assert not any("Ada" in words for _, words in facts(false.schema))

@@ -55,8 +55,12 @@ class Reading:
     cut_at: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuses settings of the wrong type."""
+        """Refuses settings of the wrong type; what is said twice counts once."""
         check_fields(self)
+        rules = dict.fromkeys((rule.strip(), leaf) for rule, leaf in self.rules)
+        object.__setattr__(self, "rules", tuple(rules))
+        object.__setattr__(self, "ignore", tuple(dict.fromkeys(self.ignore)))
+        object.__setattr__(self, "cut_at", self.cut_at or None)
 
     def __bool__(self) -> bool:
         """Whether values are read in any way but as they are."""

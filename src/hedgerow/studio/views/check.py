@@ -57,7 +57,8 @@ def sign(asked: Asked) -> Response:
             "the schema is signed off by a person who has looked at all of it.",
             hint="Tick the box and write your name.",
         )
-    changed = text.signed_by(reviewer, datetime.date.today().isoformat())
+    today = datetime.date.today().isoformat()
+    changed = text.signed_by(reviewer, today, asked.get("fingerprint"))
     changed.save(asked.get("seen"))
     asked.studio.guided.pop(text.path, None)
     return RedirectResponse(way.to("check", checked=asked.get("checked")), status_code=303)

@@ -26,7 +26,7 @@ from hedgerow.table.drafting.questions import (
 )
 from hedgerow.table.drafting.sketch import Sketch
 
-__all__ = ["Interview", "answered_schema", "interview_of", "with_fingerprint"]
+__all__ = ["Interview", "answered_schema", "interview_of", "signed_schema"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,19 +63,25 @@ def interview_of(sketch: Sketch | ItemSketch) -> Interview:
     )
 
 
-def with_fingerprint(text: str, path: Path) -> str:
-    """The text of a schema that is signed off, with the fingerprint of what was signed.
+def signed_schema(interview: Interview, answers: Answers, today: datetime.date, path: Path) -> str:
+    """The text of the schema file that answers make, with the fingerprint of what was signed.
+
+    Nobody can have looked at all of a schema that cannot be read yet, because a file with a
+    taxonomy is missing: such a text is a draft, whoever was ready to sign it.
 
     Args:
-        text: The text.
+        interview: The questions.
+        answers: Their answers.
+        today: The date of the sign-off.
         path: The file that it will be; taxonomies may stand beside it.
     """
     from hedgerow.schema.build import schema_from_text  # slow to import
 
+    text = interview.text(answers, today)
     try:
         found = schema_from_text(text, path)
-    except SchemaError:  # nothing that can be used is signed
-        return text
+    except SchemaError:
+        return interview.text({**answers, "reviewer": NOBODY}, today)
     signed = re.sub(
         r"(?m)^  reviewed: .*$", rf"\g<0>\n  signed: {found.fingerprint}", text, count=1
     )

@@ -12,7 +12,7 @@ import pytest
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
 from hedgerow.table import read_transactions
-from hedgerow.table.drafting.answered import Interview, interview_of, with_fingerprint
+from hedgerow.table.drafting.answered import Interview, interview_of, signed_schema
 from hedgerow.table.drafting.draft import sketch_table
 from hedgerow.table.drafting.draft_items import ItemSketch
 
@@ -40,8 +40,8 @@ def answered(interview: Interview, replies: Mapping[str, str]) -> dict[str, str]
 
 def schema_of(sketch: ItemSketch, folder: Path, **replies: str) -> Schema:
     interview, path = interview_of(sketch), folder / "schema.yaml"
-    text = interview.text(answered(interview, {"reviewer": "Ada", **replies}), TODAY)
-    path.write_text(with_fingerprint(text, path), encoding="utf-8")
+    answers = answered(interview, {"reviewer": "Ada", **replies})
+    path.write_text(signed_schema(interview, answers, TODAY, path), encoding="utf-8")
     return Schema.load(path)
 
 

@@ -11,7 +11,7 @@ import yaml
 from hedgerow.errors import UsageError
 from hedgerow.schema import Categorical, Numeric, Schema
 from hedgerow.table import read
-from hedgerow.table.drafting.answered import answered_schema
+from hedgerow.table.drafting.answered import answered_schema, interview_of, signed_schema
 from hedgerow.table.drafting.draft import sketch_table
 from hedgerow.table.drafting.questions import accept, next_question, questions
 from hedgerow.table.drafting.sketch import Sketch
@@ -250,3 +250,21 @@ def test_clip_is_for_numbers() -> None:
     )
     with pytest.raises(UsageError, match="clip is for numbers"):
         accept(table, question, "clip")
+
+
+def test_what_cannot_be_read_yet_is_not_signed(tmp_path: Path) -> None:
+    """Any file could be put there afterwards, which nobody has looked at."""
+    table = sketch_table(pa.table({"age": [17, 40] * 30, "job": ["nurse", "clerk", "smith"] * 20}))
+    path, jobs = tmp_path / "schema.yaml", tmp_path / "jobs.csv"
+    answers = answer_all(table, {"reviewer": "Ada", "values of job": "jobs.csv"})
+    text = signed_schema(interview_of(table), answers, TODAY, path)
+    assert "jobs.csv" in text and "\ndraft: true\n" in text and "Ada" not in text
+    jobs.write_text("nurse;ward;*\nclerk;office;*\nsmith;office;*\n", encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
+    assert Schema.load(path).draft and Schema.load(path).metadata.reviewer is None
+    # with the file in its place there is something to sign
+    path.write_text(signed_schema(interview_of(table), answers, TODAY, path), encoding="utf-8")
+    signed = Schema.load(path)
+    assert not signed.draft and signed.metadata.signed == signed.fingerprint
+    jobs.write_text("nurse;ward;*\nclerk;ward;*\nsmith;office;*\n", encoding="utf-8")
+    assert Schema.load(path).draft
