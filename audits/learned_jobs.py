@@ -139,6 +139,8 @@ SPARED = {
     "gaussian-zero-comes-twice": _UNTRIED,
     "gaussian-envelope-too-low": _UNTRIED,
     "bernoulli-exp-biased": _UNTRIED,
+    "max-weighed-apart-at-one": _UNTRIED,
+    "weights-above-one": _UNTRIED,
     "precision-rounded-up": _ROUNDING,
     "weights-rounded-up": "by proof: a record of t items adds t units of 1 / 1024 too much, which "
     "costs t / (1024 cap) of the part that supports have, less than 1% of epsilon here",

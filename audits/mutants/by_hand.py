@@ -518,6 +518,25 @@ BY_HAND = (
         method=("diffgen", "cdiffgen"),
     ),
     ByHand(
+        name="max-weighed-apart-at-one",
+        path="publish/steps/scores.py",
+        old="return 2 if score.kernel == _MAX else score.score_range_apart",
+        new="return score.score_range_apart",
+        flaw="Weighed gains of `max` in two regions part by 2, and 1 is paid for.",
+        notice="score ranges with weights",
+        method=("diffgen", "cdiffgen"),
+    ),
+    ByHand(
+        name="weights-above-one",
+        path="publish/steps/scores.py",
+        old="    return gain // largest * weight + gain % largest * weight // largest\n",
+        new="    least = weight.min(initial=largest)\n"
+        "    return gain // least * weight + gain % least * weight // least\n",
+        flaw="Gains are multiplied by weights above 1, and so is what one record moves them by.",
+        notice="score ranges with weights",
+        method=TABLES,
+    ),
+    ByHand(
         name="pairs-of-span-one",
         path="publish/marginals/pairs.py",
         old="SCORE_RANGE = 2",

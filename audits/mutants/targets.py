@@ -162,7 +162,7 @@ TARGETS: tuple[Target, ...] = (
     Target(
         path="publish/steps/scores.py",
         tests=(GOLDEN, *SCORES),
-        slow=_unit("publish/steps", "scores"),
+        slow=(f"{UNIT}/publish/test_weights.py", *_unit("publish/steps", "scores")),
         plain=True,
     ),
     _target("publish/steps/large_scores.py"),
