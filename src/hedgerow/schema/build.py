@@ -39,7 +39,7 @@ from hedgerow.schema.nodes import Items, Node, Text, from_python
 from hedgerow.schema.schema import BOTH, NO_UNIT, Person, Schema, unit_fault
 from hedgerow.schema.taxonomies.shared import Shared, read_shared
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy
-from hedgerow.schema.written import Layout, format_fault, notation_fault
+from hedgerow.schema.written import Layout, format_fault, grouped_fault, notation_fault
 from hedgerow.schema.yaml_reader import parse_yaml, read_text
 
 __all__ = ["load_schema", "schema_from_dict", "schema_from_text"]
@@ -302,7 +302,9 @@ class _Builder:
         for found in (
             notation_fault(attribute.decimal, attribute.thousands),
             format_fault(attribute.format, attribute.kind),
-        ):
+            *(grouped_fault(key, text or "", attribute.thousands, grid.step)
+              for key, text in texts.items()),
+        ):  # fmt: skip
             if found is not None:
                 self._fault(name, *found, found[0].split()[0])
         if attribute.grid == 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from functools import cache
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ __all__ = [
     "Thousands",
     "date_pattern",
     "format_fault",
+    "grouped_fault",
     "notation_fault",
 ]
 
@@ -78,6 +80,29 @@ def notation_fault(decimal: str, thousands: str) -> tuple[str, str] | None:
         hint = 'Write, for example, decimal: "." and thousands: ",".'
         return "decimal and thousands are the same sign", hint
     return None
+
+
+def grouped_fault(key: str, text: str, thousands: str, step: Fraction) -> tuple[str, str] | None:
+    """What is wrong with a bound that is written as the data's numbers are; None if it is fine.
+
+    In a schema a point is the decimal sign, whatever it is in the data: 100.000 is a hundred. With
+    whole steps nobody needs three decimals.
+
+    Example:
+        >>> grouped_fault("high", "100.000", ".", Fraction(1))[1]
+        'In a schema a point is the decimal sign. Write high: 100000, or 100 if that is meant.'
+        >>> grouped_fault("high", "100.000", "", Fraction(1))
+        >>> grouped_fault("high", "1.125", ".", Fraction(1, 8))
+    """
+    if thousands != "." or not re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+", text.strip(), re.ASCII):
+        return None
+    whole, _, rest = text.strip().partition(".")
+    if rest.strip("0.") and step.denominator > 1:
+        return None
+    meant = f", or {whole} if that is meant" if not rest.strip("0") else ""
+    hint = f"Write {key}: {text.strip().replace('.', '')}{meant}."
+    what = f"{key} {text.strip()!r} has its point where the data has thousands"
+    return what, f"In a schema a point is the decimal sign. {hint}"
 
 
 def format_fault(format: str, kind: str) -> tuple[str, str] | None:

@@ -12,7 +12,7 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -225,7 +225,30 @@ class SchemaText:
             )
         pairs = [("reviewer", Text(reviewer)), ("reviewed", Text(day, plain=True))]
         pairs.append(("signed", Text(shown)))
-        return self._reviewed(pairs).with_key("draft", None)
+        signed = self._reviewed(pairs).with_key("draft", None)
+        began = self.value("began_as_draft").lower() == "true"
+        return signed._without_reasons() if began else signed
+
+    def _without_reasons(self) -> SchemaText:
+        """The same without a draft's comments, which tell what the data is like.
+
+        That people may have several rows stays, since pages warn of it until it is published.
+        """
+        from hedgerow.table.drafting.entries import SIGNED
+        from hedgerow.table.drafting.guess_people import REPEATED
+
+        lines: list[str] = []
+        comments: list[str] = []
+        for line in [*self.text.splitlines(), ""]:
+            if line.lstrip().startswith("#"):
+                comments.append(line)
+                continue
+            told = " ".join(one.strip().lstrip("#").strip() for one in comments)
+            lines += comments if any(one in told for one in REPEATED) else []
+            lines.append(line)
+            comments = []
+        bare = replace(self, text=SIGNED + "\n".join(lines))
+        return bare if bare._says() == self._says() else self
 
     def _reviewed(self, signers: list[tuple[str, Text]]) -> SchemaText:
         """The same with these signers in the place of the earlier ones."""

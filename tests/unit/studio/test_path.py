@@ -92,11 +92,14 @@ def test_from_data_to_a_verified_release(browser: Any, told: Any) -> None:
     assert "Of 400 rows 400 are counted" in words
     refused = browser.finish(browser.post("/publish", chosen | {"out": "no", "confirmed": "yes"}))
     assert "draft" in told(refused) and not (root / "no").exists()
+    before = (root / "clinic.yaml").read_text(encoding="utf-8")
     page = browser.post("/check/sign", chosen | signing(page))
     assert "Go on to publish" in told(page)
     schema = hr.Schema.load(root / "clinic.yaml")
     assert not schema.draft and schema.began_as_draft
     assert schema.metadata.reviewer == "A. Steward"
+    text = (root / "clinic.yaml").read_text(encoding="utf-8")
+    assert "DRAFT" in before and before.count("#") > text.count("#") == 2  # the reviewer's alone
 
     browser.post("/ledger", {"ledger": "clinic", "dataset": "clinic", "epsilon": "2"})
     page = browser.get("/publish", params=chosen)
