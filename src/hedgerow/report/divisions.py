@@ -49,9 +49,8 @@ def regions(release: TableRelease) -> Safe:
         drawn = bar(*(one / most for one in (region.total, *region.ends)))
         rows.append([region.words, *rounded(region.total, *region.ends), drawn, *split])
     numbers = {1, 2, *range(4, len(heads))}
-    caption = (
-        f"The {len(shown)} largest regions: noisy counts, and by how much noise may move shares (±)"
-    )
+    caption = f"The {len(shown)} largest regions: noisy counts"
+    caption += ", and by how much noise may move shares (±)" if named else ""
     listed = table(caption, heads, rows, numbers, True)
     if len(rows) > _UNFOLDED:
         listed = tag("details", tag("summary", f"The {len(rows)} largest regions"), listed)
@@ -104,13 +103,15 @@ def rows(release: RowsRelease) -> Safe:
         )
         told.append([where or "everyone", f"{count:,}", bars([("told", count / most)])])
     suppressed = release.describe().suppressed
+    sampled = release.settings.get("mode") == "sampled"
+    counted = f"Counts of sampled {people}" if sampled else "Noisy counts"
     return join(
         [
             tag(
                 "p",
-                f"Every record was generalised by itself, to one of "
-                f"{words.many(len(release.counts), 'generalised row')}. Rows "
-                f"overlap: they do not divide all {people} into separate groups.",
+                f"Every record was generalised by itself. What enough {people} share is published: "
+                f"{words.many(len(release.counts), 'generalised row')}. Rows overlap: they do not "
+                f"divide all {people} into separate groups.",
             ),
             tag("p", suppressed) if suppressed else None,
             table(
@@ -121,7 +122,7 @@ def rows(release: RowsRelease) -> Safe:
             ),
             _frontier(release.frontier),
             tag("h3", f"The rows that most {people} share"),
-            table("With their counts", ["where", people, picture(f"{most:,}")], told, {1}, True),
+            table(counted, ["where", people, picture(f"{most:,}")], told, {1}, True),
         ]
     )
 

@@ -14,6 +14,7 @@ from hedgerow.report.charts import bar, hardly, histogram, labels_of, widths_of
 from hedgerow.report.html import Safe, join, picture, table, tag
 from hedgerow.report.kinds import KINDS
 from hedgerow.report.labels import part_of, rounded, rounded_share
+from hedgerow.report.words import many
 from hedgerow.schema import Numeric
 from hedgerow.schema.query import Query
 
@@ -106,7 +107,7 @@ def _related(found: Association, target: str, people: str) -> Safe:
         tag("h3", f"{target} by {name}"),
         tag("p", sentence),
         table(caption, heads, rows, {2, 3}),
-        tag("p", f"Too little is known about {more:,} more groups.", class_="note")
+        tag("p", f"Too little is known about {many(more, 'more group')}.", class_="note")
         if more
         else None,
     )
@@ -141,7 +142,11 @@ def _values(spread: Spread, name: str, people: str) -> Safe:
         [
             tag("p", _sentence(spread, labels, order[0], people)),
             table(f"{name}: {people}", heads, rows, {2, 3}),
-            tag("p", f"and {more:,} more that are smaller or mostly noise", class_="note")
+            tag(
+                "p",
+                f"and {more:,} more, with smaller estimates or mostly noise",
+                class_="note",
+            )
             if more > 0
             else None,
         ]

@@ -76,14 +76,14 @@ def _universe(schema: Schema) -> Safe:
 
 
 def _small_regions(release: TableRelease) -> tuple[str, str]:
-    empty = "A region with a small count may be empty in truth, and inside a region "
+    empty = "A region with a small count may be empty in truth, and"
     tables, people = release.marginals, release.schema.unit_names[1]
     if tables is None:
-        return _NOISE, f"{empty}nothing is known about where {people} are."
+        return _NOISE, f"{empty} nothing is known about where {people} are inside a region."
     known = "the regions and the pairs" if tables.all_pairs else "the regions"
     return _NOISE, (
-        f"{empty}where {people} are is estimated from counts over all {people}. How attributes go "
-        f"together there is known only as far as {known} tell."
+        f"{empty} where {people} are inside a region is estimated from counts over all {people}. "
+        f"How attributes go together there is known only as far as {known} tell."
     )
 
 
@@ -141,7 +141,7 @@ KINDS: dict[str, Sections] = {
         cuts=None,
     ),
     "rows": Sections(
-        values="What is known for certain",
+        values="What is known at least",
         public=_BOUNDS,
         columns=_columns,
         division=divisions.rows,

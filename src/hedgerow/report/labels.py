@@ -67,19 +67,23 @@ def displayed(schema: Schema, name: str, label: str) -> str:
 def rounded(value: float, low: float, high: float) -> tuple[str, str]:
     """An estimate and its interval, with no more digits than the interval supports.
 
-    Ends are rounded outwards, so that the interval holds no less often.
+    Ends are rounded outwards, so that the interval holds no less often. From 0 to 0 would look like
+    certainty, but is what is left where noise took a count far below zero.
 
     Example:
         >>> about, ends = rounded(6148.2, 6049, 6265)
         >>> about, ends.replace("\u00a0", " "), rounded(7.7, 3, math.inf)
         ('6,150', '6,040 to 6,270', ('7.7', '3 or more'))
+        >>> rounded(2.4, 0, 91)[0], rounded(0, 0, 0)
+        ('2', ('0', 'not known'))
     """
     if not math.isfinite(high):
         return number(max(0.0, value)), f"{number(low)} or more"
+    if high <= 0:
+        return "0", "not known"
     unit = 10 ** max(0, math.floor(math.log10(max(1.0, (high - low) / 10))))
     least, most = math.floor(low / unit) * unit, math.ceil(high / unit) * unit
-    about = number(max(0.0, value)) if unit == 1 else f"{round(max(0.0, value) / unit) * unit:,}"
-    return about, f"{number(least)}{_TO}{number(most)}"
+    return f"{round(max(0.0, value) / unit) * unit:,}", f"{number(least)}{_TO}{number(most)}"
 
 
 def rounded_share(share: float, low: float, high: float) -> tuple[str, str]:

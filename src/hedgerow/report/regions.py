@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ShownRegion", "cuts", "largest", "nested"]
 
+_ANY = 50  # points that noise may move a share by, from which it says nothing
 _SEVERAL = 3  # members of a group that have the same value, from which they are counted
 
 
@@ -56,18 +57,21 @@ class ShownRegion:
         return _reach(sum(self.variance))
 
     def share(self, name: str) -> str:
-        """The share of a class and how far noise may move it, in words.
+        """The share of a class and how far noise may move it, rounded up, in words.
 
         Example:
             >>> ShownRegion(1, {}, {"no": 60, "yes": 40}, variance=(9.0, 9.0)).share("yes")
-            '40% ± 5'
+            '40% ± 6'
+            >>> ShownRegion(1, {}, {"no": 0, "yes": 9}, variance=(9.0, 9.0)).share("yes")
+            'not known'
         """
         if not self.total:
             return "-"
         part = self.counts.get(name, 0) / self.total
         own = self.variance[list(self.counts).index(name)]
         spread = (1 - 2 * part) * own + part**2 * sum(self.variance)
-        return f"{part:.0%} ± {min(100.0, 100 * _reach(spread) / self.total):.0f}"
+        reach = math.ceil(100 * _reach(spread) / self.total)
+        return f"{part:.0%} ± {reach}" if reach < _ANY else "not known"
 
     @property
     def words(self) -> str:

@@ -15,6 +15,7 @@ from hedgerow.report.html import Safe, bars, join, picture, table, tag
 from hedgerow.report.kinds import KINDS
 from hedgerow.report.known import Least
 from hedgerow.report.labels import percent, rounded
+from hedgerow.report.tables import REMARKS
 from hedgerow.schema import Attribute, Categorical, Numeric
 from hedgerow.schema.query import Query, Vocabulary
 
@@ -40,7 +41,8 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
     if least is not None:
         return _certain(release, least(release))
     cards, silent, people = [], [], release.schema.unit_names[1]
-    for place, spread in enumerate(release.histograms()):
+    spreads = release.histograms()
+    for place, spread in enumerate(spreads):
         if spread.measured:
             cards.append(_card(spread, None if raw is None else np.asarray(raw[place]), people))
         else:
@@ -54,6 +56,11 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
     items = release.schema.items is not None
     of = f"of all items that {people} hold" if items else f"of all {people}"
     told = [f"Shares are {of}, as the release estimates them."]
+    if any(len(s.shares) > _SHOWN for s in spreads if not isinstance(s.attribute, Numeric)):
+        told.append(
+            f"Where there are many values, those with the {_SHOWN} largest estimates are drawn; "
+            "others may be as frequent, as far as intervals tell."
+        )
     if any(isinstance(one, Numeric) for one in release.schema.attributes):
         told.append(
             "Numbers are drawn to scale: the area of a bar is its share. Where bands differ in "
@@ -70,7 +77,9 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
     if silent:
         nothing = tag("p", f"Not measured: the release says nothing about {', '.join(silent)}.")
     drawn = tag("div", *cards, class_="cards") if cards else None
-    return join([tag("p", " ".join(told)), tag("ul", *key, class_="key"), drawn, nothing])
+    said = {remark for spread in spreads if spread.measured for remark in spread.remarks}
+    meant = tag("p", *(f"{REMARKS[one]} " for one in REMARKS if one in said), class_="note")
+    return join([tag("p", " ".join(told)), tag("ul", *key, class_="key"), drawn, meant, nothing])
 
 
 def _certain(release: Release, found: list[Least]) -> Safe:
@@ -95,9 +104,7 @@ def _certain(release: Release, found: list[Least]) -> Safe:
                 "numbers of an attribute do not add up. Shares are not known.",
             ),
             tag("div", *cards, class_="cards") if cards else None,
-            tag("p", f"Nothing is known for certain about {', '.join(silent)}.")
-            if silent
-            else None,
+            tag("p", f"Nothing is known about {', '.join(silent)}.") if silent else None,
         ]
     )
 
@@ -164,7 +171,7 @@ def questions(release: Release) -> Safe | None:
     """Some questions that the release answers, so that a reader sees how sure answers are."""
     kind = KINDS[release.kind]
     if kind.cuts is None or kind.least is not None:
-        return None  # its itemsets are such questions, and so is what is known for certain
+        return None  # its itemsets are such questions, and so is what is known at least
     asked, people = _examples(release, kind.cuts), release.schema.unit_names[1]
     vocabulary = Vocabulary(release.schema)
     answers = release.count(asked)

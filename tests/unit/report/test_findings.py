@@ -13,8 +13,9 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.release import Release
+from hedgerow.report.associations import Association
 from hedgerow.report.charts import labels_of
-from hedgerow.report.findings import _card, findings, median, notable
+from hedgerow.report.findings import _card, _related, findings, median, notable
 from hedgerow.report.page import page
 from hedgerow.verification import verify
 
@@ -95,3 +96,15 @@ def test_widths_of_bands_make_no_finding(release: Release) -> None:
     even = replace(stay, counts=widths * 10, low=widths * 9, high=widths * 11)
     tops = {part.split('"')[0] for part in _card(release, even).split(' y="')[2:]}
     assert len(tops) <= 3, tops  # all bars are equally tall; the others are words
+
+
+@pytest.mark.parametrize(("groups", "told"), [(3, "1 more group."), (4, "2 more groups.")])
+def test_groups_that_are_hardly_known_are_counted(groups: int, told: str) -> None:
+    (attribute,) = [one for one in sample.schema().attributes if one.name == "home"]
+    wide = [1.0] * (groups - 2)
+    found = Association(
+        attribute=attribute, value="yes", parts=tuple((p, p + 1) for p in range(groups)),
+        shares=np.array([0.1, 0.5, *wide]), low=np.array([0.05, 0.4, *(0.0 for _ in wide)]),
+        high=np.array([0.2, 0.6, *wide]),
+    )  # fmt: skip
+    assert f"Too little is known about {told}" in _related(found, "ill", "people")

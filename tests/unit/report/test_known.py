@@ -1,4 +1,4 @@
-"""What generalised rows tell for certain."""
+"""What generalised rows tell: lower ends."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ def test_rows_tell_lower_ends_and_no_shares(name: str) -> None:
     release = Release.load(GOLDEN / name).expect(RowsRelease)
     text = page(release)
     assert "any number" not in text and "<svg" not in text
+    assert "for certain" not in text  # but with 95%
+    counted = "Counts of sampled people" if "sampled" in name else "Noisy counts"
+    assert f">{counted}<" in text and f"{len(release.counts):,} generalised row" in text
     start = text.index('id="values"')
     shown = text[start : text.index("</section>", start)]
     assert "Shares are not known." in shown and ">share<" not in shown

@@ -57,12 +57,13 @@ def test_parts_of_whole_numbers_meet_without_a_gap(low: int, width: int, step: i
     assert int(first[-1]) + 1 == int(then[0])
 
 
-@given(st.integers(0, 10**6), st.integers(0, 10**5), st.floats(0, 1))
+@given(st.integers(0, 10**6), st.integers(1, 10**5), st.floats(0, 1))
 def test_rounding_never_narrows_an_interval(low: int, width: int, share: float) -> None:
     about, ends = rounded(low + share * width, low, low + width)
     least, most = (int(end.replace(",", "")) for end in plain(ends).split(" to "))
     assert least <= low and low + width <= most
     assert most - least <= 1.4 * width or width < 10
+    assert "." not in about  # nobody is counted in tenths
     assert abs(float(about.replace(",", "")) - (low + share * width)) <= max(0.5, width / 20)
 
 
@@ -77,3 +78,8 @@ def test_rounding_never_narrows_a_share(low: float, more: float, part: float) ->
 @pytest.mark.parametrize("low", [0.0, 17.0])
 def test_without_an_upper_end_it_is_so_many_or_more(low: float) -> None:
     assert rounded(30.0, low, math.inf)[1] == f"{low:.0f} or more"
+
+
+@pytest.mark.parametrize("value", [0.0, 0.4])
+def test_an_interval_that_noise_left_nothing_of_is_not_called_zero(value: float) -> None:
+    assert rounded(value, 0.0, 0.0) == ("0", "not known")

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from hedgerow.measured import TreePartition
 from hedgerow.release import Release, TableRelease
+from hedgerow.report.page import page
+from hedgerow.report.tables import REMARKS
 from hedgerow.report.tree import tree_picture
 from hedgerow.report.values import values
 
@@ -47,3 +49,14 @@ def test_a_page_has_one_total(releases: dict[str, Path]) -> None:
             total = f"{release.counts.sum():,}"
             assert "everyone" in drawn and f">{total}<" not in drawn
             assert f"everyone: {total}" not in drawn
+
+
+def test_words_of_a_table_speak_of_what_is_in_it(releases: dict[str, Path]) -> None:
+    text = {name: page(Release.load(releases[name])) for name in ("unclassed", "diffmulti", "core")}
+    assert "noise may move shares" in text["diffmulti"]
+    assert "noise may move shares" not in text["unclassed"]  # no class, so no shares
+    many = "those with the 8 largest estimates are drawn"
+    assert many in text["diffmulti"] and many in text["core"] and many not in text["unclassed"]
+    for one in text.values():
+        for remark, words in REMARKS.items():
+            assert (words.partition("'")[0] in one) == (f"<td>{remark}</td>" in one)
