@@ -56,6 +56,7 @@ class Studio:
         pages: The templates.
         drafts: Bounds and values of drafts as they were made, in memory alone.
         guided: What was read off data for questions, and the answers, in memory alone.
+        sent: Forms that publish, by their one-time numbers: the folder of the release and the job.
     """
 
     root: Path
@@ -64,6 +65,7 @@ class Studio:
     pages: Pages
     drafts: dict[Path, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     guided: dict[Path, Guided] = field(default_factory=dict)
+    sent: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,7 +240,8 @@ def _answered(view: str, asked: Asked) -> Response:
         return find_view(view)(asked)
     except HedgerowError as error:
         status = 404 if isinstance(error, Outside) else 409 if isinstance(error, Conflict) else 400
-        return asked.show("error", status, error=error, leads=_leads(asked, error))
+        again = _again(view, asked) if isinstance(error, Conflict) else None
+        return asked.show("error", status, error=error, leads=_leads(asked, error), again=again)
     except Exception as error:
         if os.environ.get("HEDGEROW_DEBUG") == "1":
             raise
@@ -247,7 +250,15 @@ def _answered(view: str, asked: Asked) -> Response:
             hint="This is a mistake in hedgerow, not yours. Start the studio with HEDGEROW_DEBUG=1 "
             "to see where; what that prints may quote private data.",
         )
-        return asked.show("error", 500, error=unexpected, leads=[])
+        return asked.show("error", 500, error=unexpected, leads=[], again=None)
+
+
+def _again(view: str, asked: Asked) -> tuple[str, str]:
+    """A link that loads the step of a form anew, as it is now."""
+    from hedgerow.studio.steps import STEPS, Way
+
+    page, _, _ = view.partition(":")
+    return f"To the page {STEPS[page]} as it is now", Way.of(asked, page).to(page)
 
 
 def _leads(asked: Asked, error: HedgerowError) -> list[tuple[str, str]]:

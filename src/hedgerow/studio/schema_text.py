@@ -285,7 +285,7 @@ class SchemaText:
         if before.mark != seen:
             raise Conflict(
                 "the schema was changed in the meantime, in another tab or by hand.",
-                hint="Load the page again: it shows the schema as it is now. Nothing was written.",
+                hint="Nothing was written. Go to the page as it is now and enter the change there.",
             )
         self.schema()
         withdrawn = before.is_signed and before._says() != self._says()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,11 @@ def serve(root: Path, port: int, opened: Callable[[str], None]) -> None:
     Raises:
         UsageError: If there is no such folder, or the port is taken.
     """
+    if not root.exists():
+        raise UsageError(
+            f"there is no folder {root}.",
+            hint=f"Make it, and put your data into it: mkdir {shlex.quote(str(root))}",
+        )
     if not root.is_dir():
         raise UsageError(f"{root} is not a folder.", hint="Name the folder that holds your data.")
     with socket.socket() as door:

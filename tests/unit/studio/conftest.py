@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,8 +52,8 @@ class Browser:
         return self.client.get(address, **more)
 
     def post(self, address: str, fields: dict[str, Any] | None = None, **more: Any) -> Any:
-        """Sends a form as the studio's own page would."""
-        given = {"token": self.keys.form, **(fields or {})}
+        """Sends a form as the studio's own page would, with a new one-time number."""
+        given = {"token": self.keys.form, "once": secrets.token_hex(8), **(fields or {})}
         headers = {"Origin": HOME, "Sec-Fetch-Site": "same-origin", **more.pop("headers", {})}
         return self.client.post(address, data=given, headers=headers, **more)
 

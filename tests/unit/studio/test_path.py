@@ -185,6 +185,7 @@ def test_two_tabs_do_not_overwrite_each_other(browser: Any) -> None:
     text = (browser.root / "clinic.yaml").read_text(encoding="utf-8")
     again = browser.post("/columns", TABLE | fields | {"high-1": "80"})
     assert again.status_code == 409
+    assert 'href="/columns?data=people.csv&amp;schema=clinic.yaml"' in again.text
     assert (browser.root / "clinic.yaml").read_text(encoding="utf-8") == text
 
 

@@ -47,7 +47,7 @@ def studio(
             print_json({"studio": address})
         else:
             say(f"The studio of {folder.resolve()} is at\n  {address}")
-            note("The link works once. Ctrl-C ends the studio.")
+            note("The link works once; each start has a new one. Ctrl-C ends the studio.")
         if not no_browser:
             webbrowser.open(address)
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from starlette.responses import Response
 
-from hedgerow.errors import UsageError
+from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.studio.app import Asked, go, link
-from hedgerow.studio.folder import argument, fresh, inside, look
+from hedgerow.studio.folder import Conflict, ReleaseFolder, argument, fresh, inside, look
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.steps import Way
 from hedgerow.studio.views.budget import method_of
@@ -19,6 +22,8 @@ from hedgerow.studio.views.unit import doubt, repeated
 __all__ = ["run", "show"]
 
 _NAMES = 100  # tries for a name that is free
+_LEDGER = "budget.ledger"  # the first one of a folder
+_OPEN = "+"  # stands in the place of a ledger that is to be opened
 
 
 def show(asked: Asked) -> Response:
@@ -31,11 +36,15 @@ def show(asked: Asked) -> Response:
     schema = text.schema()
     method = method_of(way, schema.kind)
     budget = Budget.of(way.get("epsilon", "1"), way.get("delta", "0"))
+    found = look(way.root)
+    accounts = accounts_of(asked, found.ledgers)
+    earlier = [one for one in found.releases if one.name == schema.name]
     return asked.show(
         "publish", way=way, text=text, schema=schema, method=method,
         factor=factor(budget.epsilon), repeated=repeated(text) if schema.unit == "row" else [],
         out=_free(way.root),
-        accounts=accounts_of(asked, look(way.root).ledgers),
+        accounts=accounts, earlier=earlier, once=secrets.token_urlsafe(12),
+        together=_together(budget.epsilon, schema.name, earlier, accounts),
         command=command_text(_command(asked, way, method, _free(way.root))),
     )  # fmt: skip
 
@@ -53,16 +62,86 @@ def run(asked: Asked) -> Response:
             "spending has to be confirmed.",
             hint="Tick the box: what is spent cannot be taken back.",
         )
+    sent, once = asked.studio.sent, asked.get("once")
+    if once in sent:
+        return _sent_before(asked, way, sent[once])
     out = fresh(way.root, asked.get("out"))
-    job = asked.studio.jobs.start(
-        _command(asked, way, method, argument(way.root, out)),
-        step="publish",
-        title="Publishing",
-        then=link("/release", release=out.name),
-        back=way.to("publish"),
-        clear=lambda: _clear(out),
-    )
+    command = _command(asked, way, method, argument(way.root, out))
+    # the same form can arrive twice at the same moment, and `setdefault` lets one of them in
+    if not once or sent.setdefault(once, mine := [out.name]) is not mine:
+        return _sent_before(asked, way, sent.get(once, []))
+    try:
+        if asked.get("account").startswith(f"{_OPEN}|"):
+            _open(asked, way, schema.name)
+        job = asked.studio.jobs.start(
+            command,
+            step="publish",
+            title="Publishing",
+            then=link("/release", release=out.name),
+            back=way.to("publish"),
+            clear=lambda: _clear(out),
+        )
+    except BaseException:  # nothing was begun, so the form may be sent again
+        del sent[once]
+        raise
+    mine.append(job.name)
     return go("/job", job=job.name)
+
+
+def _open(asked: Asked, way: Way, name: str) -> None:
+    """Opens the first ledger of the folder with the total that was entered.
+
+    Raises:
+        UsageError: If the total does not cover this release, or the file is there already.
+    """
+    from hedgerow.privacy.budget import Budget
+    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
+
+    delta = way.get("delta", "0")
+    total = Budget.of(asked.get("total"), asked.get("total_delta") or delta)
+    this = Budget.of(way.get("epsilon", "1"), delta)
+    if total.epsilon < this.epsilon or total.delta < this.delta:
+        raise UsageError(
+            "the total of the new ledger is smaller than what this release spends.",
+            hint="Enter a larger total, or publish with a smaller epsilon.",
+        )
+    BudgetLedger(fresh(way.root, _LEDGER)).open(name, total.epsilon, total.delta)
+
+
+def _sent_before(asked: Asked, way: Way, begun: list[str]) -> Response:
+    """Refuses a form that was sent before, and leads to what it began."""
+    error = Conflict(
+        "this form was sent before, so nothing was published a second time.",
+        hint="To publish once more, and to spend once more, go to the page Publish anew.",
+    )
+    again = ("To the page Publish", way.to("publish"))
+    if begun and (way.root / begun[0]).exists():
+        again = (f"To the release {begun[0]}", link("/release", release=begun[0]))
+    elif len(begun) > 1:
+        again = ("To the run that it began", link("/job", job=begun[1]))
+    return asked.show("error", 409, error=error, leads=[], again=again)
+
+
+def _together(
+    epsilon: Fraction, name: str, earlier: list[ReleaseFolder], accounts: list[tuple[str, Any]]
+) -> str:
+    """What is spent with this release in all, as far as the folder tells; empty if it is alone.
+
+    A release can be in the folder, in a ledger, or in both, so the larger sum of the two counts.
+    """
+    from hedgerow.privacy.budget import Budget
+    from hedgerow.privacy.budget_ledger.ledger import plain
+
+    spent = Fraction(0)
+    for one in earlier:
+        try:
+            spent += Budget.of(one.epsilon).epsilon
+        except HedgerowError:  # a manifest that states no budget; `verify` says so
+            continue
+    booked = [Fraction(one["spent"]) for _, rows in accounts for one in rows
+              if one.get("name") == name]  # fmt: skip
+    spent = max([spent, *booked])
+    return plain(spent + epsilon) if spent else ""
 
 
 def _command(asked: Asked, way: Way, method: str, out: str) -> list[str]:
@@ -73,7 +152,7 @@ def _command(asked: Asked, way: Way, method: str, out: str) -> list[str]:
     found += ["--out", out]
     ledger, _, dataset = asked.get("account").partition("|")
     if ledger:
-        path = inside(way.root, ledger)
+        path = way.root / _LEDGER if ledger == _OPEN else inside(way.root, ledger)
         found += ["--ledger", argument(way.root, path), f"--dataset={dataset}"]
         for name in ("recipient", "purpose"):
             words = asked.get(name).strip()

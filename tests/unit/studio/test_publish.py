@@ -1,0 +1,77 @@
+"""The page that spends: what was spent before, the same form sent twice, and a first ledger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hedgerow as hr
+
+AT = {"data": "people.csv", "schema": "clinic.yaml", "epsilon": "1"}
+
+
+def field(page: Any, name: str) -> str:
+    return str(page.text.partition(f'name="{name}" value="')[2].partition('"')[0])
+
+
+def test_the_page_says_what_was_published_before(browser: Any, told: Any) -> None:
+    page = browser.get("/publish", params=AT)
+    assert "Published already" not in told(page)
+    assert '<form method="post" action="/publish" autocomplete="off">' in page.text
+    run = AT | {"out": "first", "confirmed": "yes", "once": field(page, "once")}
+    assert browser.finish(browser.post("/publish", run)).url.path == "/release"
+    page = browser.get("/publish", params=AT | {"epsilon": "0.5"})
+    words = told(page)
+    assert "Published already with the schema clinic" in words and "first : epsilon 1" in words
+    assert "epsilon 1.5 together with what was published before" in words
+    text = (browser.root / "clinic.yaml").read_text("utf-8")
+    (browser.root / "other.yaml").write_text(text.replace("name: clinic", "name: other"), "utf-8")
+    words = told(browser.get("/publish", params=AT | {"schema": "other.yaml"}))
+    assert "Published already" not in words
+
+    # the same form once more, for another folder: refused, and it leads to the release
+    again = browser.post("/publish", run | {"out": "second"})
+    assert again.status_code == 409 and "sent before" in told(again)
+    assert 'href="/release?release=first"' in again.text
+    assert not (browser.root / "second").exists()
+
+
+def test_a_form_without_its_one_time_number_publishes_nothing(browser: Any, told: Any) -> None:
+    page = browser.post("/publish", AT | {"out": "no", "confirmed": "yes", "once": ""})
+    assert page.status_code == 409 and not (browser.root / "no").exists()
+
+
+def test_a_refused_form_can_be_sent_again(browser: Any) -> None:
+    run = AT | {"out": "release", "once": "a"}
+    assert browser.post("/publish", run).status_code == 400  # not confirmed
+    page = browser.post("/publish", run | {"confirmed": "yes"})
+    again = browser.post("/publish", run | {"confirmed": "yes"})
+    assert again.status_code == 409
+    browser.post("/job/cancel", {"job": page.url.params["job"]})
+
+
+def test_a_manifest_without_a_budget_is_left_out_of_the_sum(browser: Any, told: Any) -> None:
+    (browser.root / "odd").mkdir()
+    (browser.root / "odd" / "manifest.json").write_text(
+        '{"guarantee": {"epsilon": "1e999999999", "delta": "0"}, "method": "m", '
+        '"schema": {"name": "clinic"}}',
+        encoding="utf-8",
+    )
+    page = browser.get("/publish", params=AT)
+    assert page.status_code == 200 and "together with" not in told(page)
+
+
+def test_a_first_ledger_is_opened_where_one_publishes(browser: Any, told: Any) -> None:
+    page = browser.get("/publish", params=AT)
+    assert "Open a ledger for these people" in told(page) and "For whom" not in told(page)
+    run = AT | {"out": "release", "confirmed": "yes", "once": "a", "account": "+|clinic"}
+    small = browser.post("/publish", run | {"total": "0.5"})
+    assert small.status_code == 400 and "smaller than what this release spends" in told(small)
+    assert not (browser.root / "budget.ledger").exists()
+    page = browser.finish(browser.post("/publish", run | {"total": "3"}))
+    assert page.url.path == "/release", told(page)
+    (account,) = hr.BudgetLedger(browser.root / "budget.ledger").accounts()
+    assert (account.name, account.spent[0], account.left[0]) == ("clinic", 1, 2)
+    words = told(browser.get("/publish", params=AT))
+    assert "Open a ledger" not in words and "For whom" in words
+    assert "booked in budget.ledger: epsilon 1" in words
+    assert "epsilon 2 together with what was published before" in words
