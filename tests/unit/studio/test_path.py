@@ -45,6 +45,30 @@ def test_columns_are_shown_and_values_only_if_asked(browser: Any, told: Any) -> 
     assert "?" not in str(raw.url)  # no value, and no name of a file, in the address
 
 
+def test_schemas_that_fit_the_file_come_first(browser: Any, told: Any) -> None:
+    text = (browser.root / "clinic.yaml").read_text("utf-8")
+    (browser.root / "a-draft.yaml").write_text(f"draft: true\n{text}", encoding="utf-8")
+    (browser.root / "a-shop.yaml").write_text(
+        "name: shop\nunit: row\nitems: {universe: [a, b], max_items: 2}\n", encoding="utf-8"
+    )
+    (browser.root / "a-torn.yaml").write_text("attributes:\n  - [\n", encoding="utf-8")
+    page = browser.get("/data", params={"data": "people.csv"})
+    places = [page.text.index(f">{one}.yaml</a>") for one in ("clinic", "a-draft", "a-shop")]
+    assert places == sorted(places)
+    button = '<a class="button" href="/unit?data=people.csv&amp;schema='
+    assert page.text.count(button) == 1 and f"{button}clinic.yaml" in page.text
+    assert '<button class="quiet">Draft a schema' in page.text
+    (browser.root / "shop.dat").write_text("a b\nb\na\n", encoding="utf-8")
+    page = browser.get("/data", params={"data": "shop.dat"})
+    assert page.text.index(">a-shop.yaml</a>") < page.text.index(">clinic.yaml</a>")
+
+
+def test_the_slider_is_shown_by_the_script_alone(browser: Any) -> None:
+    page = browser.get("/budget", params=TABLE)
+    assert '<div hidden><label for="b-slider">' in page.text
+    assert "slider.parentElement.hidden = false" in browser.get("/static/studio.js").text
+
+
 def test_names_that_look_like_a_record_are_not_shown(browser: Any) -> None:
     (browser.root / "bare.csv").write_text("41,Bramble\n42,Cask\n43,Bramble\n", encoding="utf-8")
     page = browser.get("/data", params={"data": "bare.csv"})
@@ -462,6 +486,7 @@ def test_a_warning_of_the_check_is_told_once(browser: Any, told: Any) -> None:
     assert lines
     for line in lines:
         assert told(page).count(line) == 1, line
+    assert "Warnings do not stop you" in told(page) and "Foreign: a value that" in told(page)
 
 
 def test_a_file_with_a_title_above_its_names(browser: Any, told: Any) -> None:

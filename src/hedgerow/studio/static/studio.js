@@ -4,6 +4,7 @@
 "use strict";
 
 function followSlider(slider) {
+  slider.parentElement.hidden = false; // without scripts it would move nothing
   const epsilon = document.getElementById(slider.dataset.sets);
   const steps = slider.dataset.steps.split(" ");
   const told = document.getElementById("at");

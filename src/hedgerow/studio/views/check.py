@@ -32,7 +32,7 @@ def show(asked: Asked) -> Response:
             warnings = _others(result, prepared)
     return asked.show(
         "check", way=way, text=text, schema=schema, result=result, prepared=prepared,
-        warnings=warnings, **_unchanged(asked, text),
+        warnings=warnings, warned=bool(result and _warnings(result)), **_unchanged(asked, text),
         command=command_text(_command(way)) if way.get("data") else "",
     )  # fmt: skip
 
@@ -72,8 +72,13 @@ def _command(way: Way) -> list[str]:
 def _others(result: Any, prepared: Markup | None) -> list[str]:
     """The warnings of a check that its summary does not say, each once."""
     said = html.unescape(str(prepared or ""))
+    return [one for one in _warnings(result) if one not in said]
+
+
+def _warnings(result: Any) -> list[str]:
+    """The warnings of a check but for the one that what it tells is not private."""
     lines = dict.fromkeys(result.get("warnings") or [])
-    return [one for one in lines if not one.startswith("NOT PRIVATE") and one not in said]
+    return [one for one in lines if not one.startswith("NOT PRIVATE")]
 
 
 def _unchanged(asked: Asked, text: SchemaText) -> dict[str, Any]:

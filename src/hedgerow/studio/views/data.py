@@ -7,12 +7,13 @@ from typing import Any
 
 from starlette.responses import Response
 
-from hedgerow.errors import DataError, UsageError
+from hedgerow.errors import DataError, HedgerowError, UsageError
 from hedgerow.studio.app import Asked, go
 from hedgerow.studio.first_rows import FirstRows, look
-from hedgerow.studio.folder import argument, fresh
+from hedgerow.studio.folder import argument, fresh, inside
 from hedgerow.studio.folder import look as listing
 from hedgerow.studio.jobs import command_text
+from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Way
 
 __all__ = ["draft", "look_at", "peek"]
@@ -68,9 +69,23 @@ def _page(asked: Asked, records: list[list[str]]) -> Response:
     out = path.name.split(".")[0] + "-schema.yaml"
     return asked.show(
         "data", 200 if error is None else 400, way=way, names=names, kinds=kinds, records=records,
-        schemas=found.schemas, out=out, command=command_text(_command(way, out)), error=error,
-        encodings=get_args(Encoding), delimiters=_DELIMITERS,
+        schemas=_fitting(way, found.schemas, names), out=out, error=error,
+        command=command_text(_command(way, out)), encodings=get_args(Encoding),
+        delimiters=_DELIMITERS,
     )  # fmt: skip
+
+
+def _fitting(way: Way, schemas: tuple[str, ...], names: list[str]) -> list[tuple[bool, bool, str]]:
+    """Whether each schema is for another file, whether it is a draft, and its name; best first."""
+    found = []
+    for name in schemas:
+        try:
+            text = SchemaText.load(inside(way.root, name))
+            fits = bool(text.columns) and set(text.columns) <= set(names) if names else text.items
+            found.append((not fits, text.is_draft, name))
+        except HedgerowError:  # its own page says what is wrong with it
+            found.append((True, True, name))
+    return sorted(found)
 
 
 def _rows(way: Way) -> FirstRows:
