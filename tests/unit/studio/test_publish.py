@@ -49,15 +49,22 @@ def test_a_refused_form_can_be_sent_again(browser: Any) -> None:
     browser.post("/job/cancel", {"job": page.url.params["job"]})
 
 
-def test_a_manifest_without_a_budget_is_left_out_of_the_sum(browser: Any, told: Any) -> None:
-    (browser.root / "odd").mkdir()
-    (browser.root / "odd" / "manifest.json").write_text(
-        '{"guarantee": {"epsilon": "1e999999999", "delta": "0"}, "method": "m", '
-        '"schema": {"name": "clinic"}}',
-        encoding="utf-8",
+def test_what_states_no_budget_is_left_out_of_the_sum(browser: Any, told: Any) -> None:
+    manifest = (
+        '{"guarantee": {"epsilon": "EPSILON", "delta": "0"}, "method": "m", '
+        '"schema": {"name": "clinic"}}'
     )
+    for epsilon in ("1e999999999", "2"):
+        folder = browser.root / f"at-{epsilon}"
+        folder.mkdir()
+        text = manifest.replace("EPSILON", epsilon)
+        (folder / "manifest.json").write_text(text, encoding="utf-8")
+        page = browser.get("/publish", params=AT)
+        assert page.status_code == 200
+        assert ("epsilon 3 together with" in told(page)) == (epsilon == "2")
+    (browser.root / "torn.ledger").write_text("no ledger", encoding="utf-8")
     page = browser.get("/publish", params=AT)
-    assert page.status_code == 200 and "together with" not in told(page)
+    assert page.status_code == 200 and "epsilon 3 together with" in told(page)
 
 
 def test_a_first_ledger_is_opened_where_one_publishes(browser: Any, told: Any) -> None:
