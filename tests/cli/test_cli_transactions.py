@@ -68,8 +68,8 @@ def test_show_lists_frequent_itemsets(release, run):
 def test_query_takes_items_in_any_spelling(release, run):
     asked = ("bread butter", "butter, bread", '["bread", "butter"]')
     facts = json.loads(run("query", release, *asked, "--json").expect(0).out)
-    estimates = {answer["estimate"] for answer in facts["answers"]}
-    assert len(estimates) == 1 and estimates.pop() > 0
+    estimates = [answer["estimate"] for answer in facts["answers"]]
+    assert min(estimates) > 0 and max(estimates) - min(estimates) < 1e-9  # sums in another order
     assert "is not an item" in run("query", release, "bread gold").expect(2).err
 
 

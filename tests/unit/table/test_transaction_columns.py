@@ -26,6 +26,8 @@ TABLE = Schema.from_dict({"name": "t", "unit": "row", "attributes": {"a": {"type
 
 def with_items(schema: Schema, **settings: Any) -> Schema:
     assert schema.items is not None
+    if "item" in settings:  # whose rows hold one item each
+        settings["separator"] = " "
     items = Items(**{**vars_of(schema.items), **settings})
     return Schema(name=schema.name, items=items, unit="row" if items.person is None else "person")
 
