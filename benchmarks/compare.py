@@ -62,7 +62,7 @@ from hedgerow.experiments.data import adult_schema
 from hedgerow.experiments.figures.runs import Runs
 from hedgerow.table import read
 from results import Results, add_json_option
-from tables import Task, cramers_v, nist, weakly_related, wide
+from tables import Task, asked_for, cramers_v, nist, weakly_related, wide
 
 EPSILONS = ("0.1", "0.25", "0.5", "1")
 DELTA = "1e-6"
@@ -299,12 +299,7 @@ def main() -> None:
         entries = {name: entries[name] for name in given.only}
     runs, results = Runs(given.out / "runs.jsonl"), Results("compare")
     print(NOT_PRIVATE)
-    for task in all_tables(given.data):
-        if isinstance(task, str):
-            print(task)
-            continue
-        if given.tables and task.name not in given.tables:
-            continue
+    for task in asked_for(all_tables(given.data), given.tables):
         lines = {}
         for name, entry in entries.items():
             splits = given.dpmm_splits if entry.settings else given.splits

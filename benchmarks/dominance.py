@@ -38,7 +38,7 @@ from hedgerow.experiments.figures.runs import Runs
 from hedgerow.measured.edges import edges_of
 from hedgerow.schema import Categorical
 from hedgerow.table import read
-from tables import Task, nist, unseen
+from tables import Task, asked_for, nist, unseen
 
 OURS, REGIONS, PLAIN, BY_CLASS = (
     "DiffMulti, marginals", "DiffMulti", "marginals", "marginals by class",
@@ -96,12 +96,7 @@ def main() -> None:
     print(NOT_PRIVATE)
     print("| table | epsilon | error | marginals | by class | ratio | denoised | AUC | by class "
           "| regions | ahead | lost |\n|" + " --- |" * 12)  # fmt: skip
-    for task in all_tables(given.data):
-        if isinstance(task, str):
-            print(task)
-            continue
-        if given.tables and task.name not in given.tables:
-            continue
+    for task in asked_for(all_tables(given.data), given.tables):
         classless = task.schema.target is None
         for epsilon in given.epsilons:
             error, auc = {}, {}

@@ -10,7 +10,7 @@ import io
 import json
 import math
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -28,7 +28,7 @@ from hedgerow.schema import Categorical
 from hedgerow.table import Table
 from wide import wide_schema, wide_table
 
-__all__ = ["Task", "cramers_v", "nist", "tasks", "unseen", "weakly_related", "wide"]
+__all__ = ["Task", "asked_for", "cramers_v", "nist", "tasks", "unseen", "weakly_related", "wide"]
 
 
 @dataclass(frozen=True)
@@ -293,3 +293,12 @@ def _domain(column: pa.ChunkedArray) -> dict[str, Any]:
 
 def _decimal(digits: int, exponent: int) -> int | float:
     return digits * 10**exponent if exponent >= 0 else float(f"{digits}e{exponent}")
+
+
+def asked_for(tables: Iterable[Task | str], names: list[str] | None) -> Iterator[Task]:
+    """The tables that are there, of those with these names; says which are not there."""
+    for task in tables:
+        if isinstance(task, str):
+            print(task)
+        elif not names or task.name in names:
+            yield task

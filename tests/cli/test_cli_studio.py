@@ -51,4 +51,4 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hedgerow", "studio", str(tmp_path / "no"), "--no-browser"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 2
-    assert "there is no folder" in done.stderr and "mkdir" in done.stderr
+    assert "does not exist" in done.stderr and "mkdir" in done.stderr

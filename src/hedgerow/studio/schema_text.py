@@ -204,8 +204,12 @@ class SchemaText:
     @property
     def is_signed(self) -> bool:
         """Whether a person has signed it off: by name, or by taking the mark of a draft away."""
-        began = self.value("began_as_draft").lower() == "true"
-        return not self.is_draft and (began or bool(_signers(self.keys.get("metadata"))))
+        signers = _signers(self.keys.get("metadata"))
+        return not self.is_draft and (self._began_as_draft or bool(signers))
+
+    @property
+    def _began_as_draft(self) -> bool:
+        return self.value("began_as_draft").lower() == "true"
 
     def signed_by(self, reviewer: str, day: str, shown: str) -> SchemaText:
         """The same, signed off.
@@ -226,8 +230,7 @@ class SchemaText:
         pairs = [("reviewer", Text(reviewer)), ("reviewed", Text(day, plain=True))]
         pairs.append(("signed", Text(shown)))
         signed = self._reviewed(pairs).with_key("draft", None)
-        began = self.value("began_as_draft").lower() == "true"
-        return signed._without_reasons() if began else signed
+        return signed._without_reasons() if self._began_as_draft else signed
 
     def _without_reasons(self) -> SchemaText:
         """The same without a draft's comments, which tell what the data is like.

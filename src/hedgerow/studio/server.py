@@ -31,7 +31,7 @@ def serve(root: Path, port: int, opened: Callable[[str], None]) -> None:
     """
     if not root.exists():
         raise UsageError(
-            f"there is no folder {root}.",
+            f"the folder {root} does not exist.",
             hint=f"Make it, and put your data into it: mkdir {shlex.quote(str(root))}",
         )
     if not root.is_dir():

@@ -268,6 +268,8 @@ def print_json(value: Any) -> None:
 def print_table(columns: list[str], rows: list[list[str]], right: set[int] | None = None) -> None:
     """Prints a table that fits the terminal.
 
+    By hand: loading rich would take longer than all else that `show` and `query` do.
+
     Args:
         columns: The headings.
         rows: The cells, as text.
