@@ -1,4 +1,4 @@
-"""What generalised rows tell for certain: lower ends. Shares of everybody are not known."""
+"""What generalised rows tell: lower ends that hold together. Shares of everybody are unknown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MORE = 1.05  # a wider value is worth telling if it holds so many times more pe
 
 
 def least(release: RowsRelease) -> list[Least]:
-    """For each attribute, and the class, the values that many people have for certain.
+    """For each attribute, and the class, values and how many people have them at least.
 
     A value may contain another. With 95% all of these numbers hold at once.
     """
