@@ -92,7 +92,7 @@ def _compose(text: str, file: str | None, report: Report) -> Node | None:
     result: Node | None = None
     documents = 0
     for event in yaml.parse(text, Loader=loader):
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + 1 if event.start_mark is not None else 1
         kind = type(event)
         if kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
             stack.pop()
@@ -116,7 +116,7 @@ def _compose(text: str, file: str | None, report: Report) -> Node | None:
             report.fault("tags (!) are not allowed", hint, file, line)
             return None
         node: Node
-        if kind is yaml.ScalarEvent:
+        if isinstance(event, yaml.ScalarEvent):
             node = Text(event.value, line, event.implicit[0])  # implicit: without quotes
         elif kind is yaml.MappingStartEvent:
             node = Entries([], line)
