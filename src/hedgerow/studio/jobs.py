@@ -57,6 +57,7 @@ class Job:
         clear: Removes what a command that was killed may have left.
         process: The process.
         state: What became of it.
+        stopped: Whether somebody wanted it to stop.
         share: How far it is, from 0 to 1.
         words: What it is doing.
         result: What it printed, read as JSON.
@@ -72,6 +73,7 @@ class Job:
     clear: Callable[[], None]
     process: subprocess.Popen[str]
     state: State = "running"
+    stopped: bool = False
     share: float = 0.0
     words: str = ""
     result: Any = None
@@ -168,7 +170,7 @@ class Jobs:
         """Stops a job and waits until it has cleared away what it had begun."""
         if job.state != "running":
             return
-        job.state = "cancelled"
+        job.stopped = True
         _signal(job.process, signal.SIGTERM)
         if not job.ended.wait(_PATIENCE):
             _signal(job.process, signal.SIGKILL)
@@ -198,13 +200,13 @@ def _watch(job: Job) -> None:
     reader.join()
     with suppress(ValueError):
         job.result = json.loads("".join(printed))
-    if job.state == "running":
-        job.state = "done" if code == 0 else "failed"
-        if code != 0 and not job.error:
-            job.error = {
-                "message": "The command ended in a way it should not.",
-                "hint": "Run it in a terminal to see more.",
-            }
+    # what was done before it heard that it should stop is done, and what it spent is spent
+    job.state = "done" if code == 0 else "cancelled" if job.stopped else "failed"
+    if job.state == "failed" and not job.error:
+        job.error = {
+            "message": "The command ended in a way it should not.",
+            "hint": "Run it in a terminal to see more.",
+        }
     job.share = 1.0 if job.state == "done" else job.share
     job.ended.set()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +51,31 @@ def test_a_job_that_is_killed_fails_and_leaves_nothing(folder: Path) -> None:
     assert job.state == "failed"
     assert job.error["message"]
     assert sorted(folder.rglob("*")) == before
+
+
+def test_what_was_done_when_it_was_cancelled_is_not_called_cancelled(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A release that was just written has been paid for, and is there."""
+    program = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(int(sys.argv[1])))\n"
+        "print('{\"progress\": 0.5}', file=sys.stderr, flush=True)\n"
+        "while True: signal.pause()\n"
+    )
+    jobs, ends = Jobs(folder), {}
+    for code in ("0", "1"):
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, code], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, start_new_session=True,
+        )  # fmt: skip
+        monkeypatch.setattr(jobs, "_process", lambda _, process=process: process)
+        job = jobs.start([], **WORDS)
+        while job.share != 0.5:
+            assert not job.ended.wait(0.01)
+        jobs.cancel(job)
+        ends[code] = job.state
+    assert ends == {"0": "done", "1": "cancelled"}
 
 
 def test_not_everything_runs_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

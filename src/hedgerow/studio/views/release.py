@@ -324,11 +324,18 @@ _FILES = {
 
 
 def _pack(folder: Path, name: str, path: Path) -> None:
-    """The files of a release in an archive: those that its manifest names, and no others."""
-    from hedgerow.release.files import read_manifest
+    """The files of a release in an archive: those that such a release has, and no others.
 
+    A stranger's manifest can name any file of this machine, so it is not asked.
+    """
+    from hedgerow.release.files import check_file, read_manifest
+    from hedgerow.release.kinds import kind_class
+
+    manifest = read_manifest(folder)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for one in ("manifest.json", *read_manifest(folder)["files"]):
+        archive.write(folder / "manifest.json", f"{name}/manifest.json")
+        for one in kind_class(manifest["kind"]).file_names():
+            check_file(folder, one, manifest)
             archive.write(folder / one, f"{name}/{one}")
 
 
