@@ -74,7 +74,7 @@ def test_an_accuracy_can_be_wished_for(hedge: Hedge, survey: Path, tmp_path: Pat
     assert done.exit_code == 0, done.stderr
     assert picture.stat().st_size > 0
     assert "Tries diffmulti: 4 to 6 epsilons, with 1 release of each" in done.stderr
-    assert "reaches all wishes" in done.stdout and "No data was read" in done.stdout
+    assert "reaches all targets" in done.stdout and "No data was read" in done.stdout
     facts = json.loads(hedge(*words, *wish, "--json").stdout)
     assert facts["plans"][0]["epsilon"] is not None and facts["caps"] == []
     done = hedge(*words, *wish, "--epsilon", 1)

@@ -111,11 +111,11 @@ def show_plan_by_accuracy(
 
 def _tell(best: Promise) -> None:
     if best.epsilon is not None:
-        say(f"Epsilon {best.epsilon} with {best.setting} reaches all wishes.")
+        say(f"Epsilon {best.epsilon} with {best.setting} reaches all targets.")
     else:
-        say("No epsilon up to 10 reaches all wishes. Wish for less, or for larger counts.")
+        say("No epsilon up to 10 reaches all targets. Ask for less accuracy, or for larger counts.")
     rows = [[one.wish.text, one.epsilon or "not reached"] for one in best.granted]
-    print_table(["wish", "epsilon"], rows, {1})
+    print_table(["target", "epsilon"], rows, {1})
     for one in best.granted:
         if all(error is None for error in one.errors.values()):
             say(f"{one.wish.text}: no value or band has a count near that in these rows.")
@@ -144,9 +144,9 @@ def _draw(found: Promise, name: str, path: Path, overwrite: bool) -> None:
             axes.plot(*zip(*points, strict=True), "o-", lw=1, label=label)
     axes.axhline(1.0, ls=":", lw=1)
     axes.set(xscale="log", yscale="log", xlabel="epsilon")
-    axes.set_ylabel("error at 95%, divided by what was wished for")
+    axes.set_ylabel("error at 95%, divided by the target")
     axes.spines[["top", "right"]].set_visible(False)
-    title = f"{name}, {found.rows:,} rows: below the dotted line a wish is reached"
+    title = f"{name}, {found.rows:,} rows: below the dotted line a target is reached"
     axes.set_title(title, fontsize=10, loc="left", parse_math=False)
     axes.legend(loc="best", frameon=False, fontsize=8)
     with whole_file(path, overwrite, "--plot") as temporary:

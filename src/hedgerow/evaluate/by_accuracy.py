@@ -146,7 +146,7 @@ def plan_by_accuracy(
         '0.05'
     """
     if not wishes or not methods:
-        raise UsageError("there is nothing to plan", hint="Name a wish and a method.")
+        raise UsageError("there is nothing to plan", hint="Name a target and a method.")
     if runs < 1 or (rows is not None and rows < 1):
         raise UsageError("rows and runs must be at least 1.", hint="Leave them out.")
     source: Simulated | Public

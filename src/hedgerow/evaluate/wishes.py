@@ -83,30 +83,30 @@ def read_wish(text: str, schema: Schema) -> Wish:
     found = _WISH.fullmatch(text)
     if found is None:
         raise UsageError(
-            f"the wish {text!r} cannot be understood",
+            f"the target {text!r} cannot be understood",
             hint='Write "count of 500 within 60", or "job within 2%" for the table of job.',
         )
     what, number, percent = found[1], _number(found[2]), bool(found[3])
     if number <= 0:
-        raise UsageError(f"the wish {text!r} allows no error", hint="Every release has some.")
+        raise UsageError(f"the target {text!r} allows no error", hint="Every release has some.")
     count = _COUNT.fullmatch(what)
     if count is not None:
         about = _number(count[1])
         if about <= 0:
-            raise UsageError(f"the wish {text!r} counts nobody", hint="Name a count above 0.")
+            raise UsageError(f"the target {text!r} counts nobody", hint="Name a count above 0.")
         return Wish(text=text, bound=about * number / 100 if percent else number, count=about)
     names = [attribute.name for attribute in schema.attributes]
     names += [] if schema.target is None else [schema.target.name]
     if what not in names:
         raise UsageError(
-            f"the wish {text!r} is about an attribute that the schema does not have",
+            f"the target {text!r} is about an attribute that the schema does not have",
             hint=suggest(what, names, "Its attributes")
             if names
-            else 'Of transactions, wish for "count of 500 within 60".',
+            else 'For transactions, write "count of 500 within 60".',
         )
     if not percent:
         raise UsageError(
-            f"the wish {text!r} does not say percent",
+            f"the target {text!r} does not say percent",
             hint=f'Shares of a table are meant: write "{what} within 2%".',
         )
     return Wish(text=text, bound=number / 100, attribute=what)
