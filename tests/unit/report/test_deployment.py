@@ -82,7 +82,9 @@ def test_a_record_is_valid_against_the_registrys_schema(
     releases: dict[str, Release], kind: str
 ) -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    path = Path(os.environ.get("HEDGEROW_DATA", ".")) / "standards" / "deployments-schema.yaml"
+    beside = Path(__file__).parents[4] / "shared" / "data"
+    folder = Path(os.environ.get("HEDGEROW_DATA", beside))
+    path = folder / "standards" / "deployments-schema.yaml"
     if not path.exists():
         pytest.skip("the registry's schema is not there: name the folder with HEDGEROW_DATA")
     rules = yaml.safe_load(path.read_text(encoding="utf-8"))
