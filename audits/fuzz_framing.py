@@ -26,8 +26,8 @@ from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.item_streamed import StreamedItems
 from hedgerow.counting.streaming.streamed import StreamedEngine
 from hedgerow.schema import Schema
+from hedgerow.table.readers.text import csv_file, fimi
 from hedgerow.table.table import collect
-from hedgerow.table.text import csv_file, fimi
 
 __all__ = ["Inserted", "Style", "differ", "line_readers", "rows_of", "streamed_rows"]
 

@@ -23,8 +23,8 @@ from hedgerow.cli.display import words
 from hedgerow.errors import HedgerowError
 from hedgerow.measured import TreePartition
 from hedgerow.release import Release
-from hedgerow.report import regions
 from hedgerow.report.page import page
+from hedgerow.report.sections import regions
 from hedgerow.verification import verify
 
 __all__ = ["Folders"]

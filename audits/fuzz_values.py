@@ -30,7 +30,7 @@ from hedgerow import table
 from hedgerow.counting.streaming.item_streamed import StreamedItems
 from hedgerow.errors import DataError
 from hedgerow.schema import Schema
-from hedgerow.table import stats_file
+from hedgerow.table.readers import stats_file
 
 __all__ = ["Record", "value_readers"]
 

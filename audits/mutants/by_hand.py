@@ -763,7 +763,7 @@ BY_HAND = (
     ),
     ByHand(
         name="items-read-twice",
-        path="table/transaction_kernels.py",
+        path="table/transactions/kernels.py",
         old="if out[spot] != out[last]:",
         new="if out[spot] >= out[last]:",
         flaw="An item that stands twice in a record counts twice, and its square four times.",

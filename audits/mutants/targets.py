@@ -186,8 +186,8 @@ TARGETS: tuple[Target, ...] = (
     _target("counting/people.py", slow=_unit("counting/streaming", "streamed")),
     _target("table/person.py", *_unit("table", "locality")),
     Target(
-        path="table/transaction_kernels.py",
-        tests=_unit("table", "transactions", "transaction_locality"),
+        path="table/transactions/kernels.py",
+        tests=_unit("table/transactions", "transactions", "locality"),
         slow=(FILES,),
     ),
 )

@@ -17,7 +17,7 @@ import hedgerow
 from hedgerow import Release
 from hedgerow.estimate.noise import half_width
 from hedgerow.release import TableRelease
-from hedgerow.report.regions import largest
+from hedgerow.report.sections.regions import largest
 
 Hedge = Callable[..., Any]
 

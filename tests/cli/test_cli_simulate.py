@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.table import readers
+from hedgerow.table.readers import choose
 
 Hedge = Callable[..., Any]
 QUICK = ("--rows", 400, "--runs", 1, "--epsilons", "0.5")
@@ -142,7 +142,7 @@ def test_no_table_is_opened_unless_one_is_named(
         opened.append(source)
         return true(source, *args, **kwargs)
 
-    true = readers.open_source
+    true = choose.open_source
     for name, module in list(sys.modules.items()):
         if name.startswith("hedgerow.") and getattr(module, "open_source", None) is true:
             monkeypatch.setattr(module, "open_source", record)

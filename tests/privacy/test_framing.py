@@ -29,9 +29,10 @@ import fuzz_readers  # noqa: E402
 import hedgerow  # noqa: E402
 from hedgerow.errors import DataError  # noqa: E402
 from hedgerow.schema import Schema  # noqa: E402
-from hedgerow.table import check_rows, frames, read_transactions, readers, workbook  # noqa: E402
-from hedgerow.table.source import Source  # noqa: E402
-from hedgerow.table.text import faults, fimi, unpacked  # noqa: E402
+from hedgerow.table import check_rows, read_transactions  # noqa: E402
+from hedgerow.table.readers import choose, frames, workbook  # noqa: E402
+from hedgerow.table.readers.source import Source  # noqa: E402
+from hedgerow.table.readers.text import faults, fimi, unpacked  # noqa: E402
 
 INSERTIONS = 1100
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.DataWarning")
@@ -160,7 +161,7 @@ def arrow_alone(
     return Source(sound.what, sound.names, batches)
 
 
-SOUND = readers.open_csv
+SOUND = choose.open_csv
 
 
 def typed_by_content(series: Any, name: str, what: str, split: Any = None) -> Any:
@@ -206,10 +207,10 @@ needs_calamine = pytest.mark.skipif(not find_spec("python_calamine"), reason="an
 @pytest.mark.parametrize(
     ("name", "module", "function", "broken"),
     [
-        ("line in a table", readers, "open_csv", arrow_alone),
-        ("record with breaks", readers, "open_csv", arrow_alone),
-        ("line of items", readers, "open_csv", arrow_alone),
-        ("person and item", readers, "open_csv", arrow_alone),
+        ("line in a table", choose, "open_csv", arrow_alone),
+        ("record with breaks", choose, "open_csv", arrow_alone),
+        ("line of items", choose, "open_csv", arrow_alone),
+        ("person and item", choose, "open_csv", arrow_alone),
         ("object record", frames, "_pandas_column", typed_by_content),
         ("line of a text", fimi, "find_lines", marked_at_the_start),
         ("items in utf-16-le", unpacked, "_Recoded", Forgiving),

@@ -33,7 +33,8 @@ from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.schema import Schema
-from hedgerow.table import lookup, person, table
+from hedgerow.table import person, table
+from hedgerow.table.transactions import lookup
 
 METHODS = [(entry, entry.modes[0]) for entry in AUDITED.values()]
 TREE = DiffMulti(marginals=False)

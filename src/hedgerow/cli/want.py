@@ -59,7 +59,7 @@ def show_plan_by_accuracy(
     from hedgerow.cli.files import refuse_existing
     from hedgerow.evaluate.by_accuracy import FIRST, most_epsilons, plan_by_accuracy
     from hedgerow.evaluate.wishes import read_wish
-    from hedgerow.table.database import is_database
+    from hedgerow.table.readers.database import is_database
 
     wishes = [read_wish(text, schema) for text in wanted]
     if public is not None and is_database(public):

@@ -34,7 +34,7 @@ from hedgerow.table import (
     frame_kind,
     read_transactions,
 )
-from hedgerow.table.source import Progress, silent
+from hedgerow.table.readers.source import Progress, silent
 
 __all__ = ["ENGINES", "Counting", "engine_of", "open_engine", "read_bytes"]
 

@@ -20,7 +20,7 @@ from hedgerow.evaluate.wishes import Wish, cells_of_release, errors_of
 from hedgerow.privacy.budget import Number
 from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema
-from hedgerow.table.source import Progress, silent
+from hedgerow.table.readers.source import Progress, silent
 
 __all__ = ["EPSILONS", "Granted", "Promise", "most_epsilons", "plan_by_accuracy"]
 

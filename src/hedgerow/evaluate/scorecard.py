@@ -36,8 +36,8 @@ from hedgerow.table import (
     read_public,
     read_transactions,
 )
-from hedgerow.table.item_preparation import ItemPreparation
 from hedgerow.table.preparation import Preparation
+from hedgerow.table.transactions.preparation import ItemPreparation
 
 __all__ = ["Distortion", "Judgement", "Personal", "judge"]
 

@@ -21,7 +21,7 @@ from hedgerow.publish.publisher import Publisher
 from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Schema
 from hedgerow.settings import check_arguments
-from hedgerow.table.source import Progress, silent
+from hedgerow.table.readers.source import Progress, silent
 
 __all__ = ["MEASURES", "Point", "Simulation", "Spread", "simulate"]
 

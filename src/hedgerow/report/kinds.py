@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from hedgerow.measured import GridPartition
 from hedgerow.release import RowsRelease, TableRelease, TransactionsRelease
-from hedgerow.report import divisions, words
-from hedgerow.report.associations import Association, associations
+from hedgerow.report import words
 from hedgerow.report.html import Safe, table, tag
-from hedgerow.report.known import Least, least
+from hedgerow.report.sections import divisions
+from hedgerow.report.sections.associations import Association, associations
+from hedgerow.report.sections.known import Least, least
 from hedgerow.schema import Numeric, Schema
 
 __all__ = ["KINDS", "Sections"]

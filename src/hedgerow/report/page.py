@@ -10,14 +10,14 @@ from hedgerow.measured.conversion import exact
 from hedgerow.methods import METHODS
 from hedgerow.release import Release
 from hedgerow.report import words
-from hedgerow.report.about import about as metadata
-from hedgerow.report.findings import findings, notable
 from hedgerow.report.html import Safe, document, join, tag
 from hedgerow.report.kinds import KINDS
 from hedgerow.report.labels import rounded
-from hedgerow.report.prepared import prepared
-from hedgerow.report.promise import Doubt, budget, doubt, factor, promise
-from hedgerow.report.values import questions, values
+from hedgerow.report.sections.about import about as metadata
+from hedgerow.report.sections.findings import findings, notable
+from hedgerow.report.sections.prepared import prepared
+from hedgerow.report.sections.promise import Doubt, budget, doubt, factor, promise
+from hedgerow.report.sections.values import questions, values
 from hedgerow.schema import Numeric
 from hedgerow.verification import verify
 from hedgerow.verification.verify import Verdict
@@ -181,7 +181,7 @@ def _sections(
         found.append(("values", kind.values, values(release, None)))
         found.append(("questions", "What can be asked", questions(release)))
     else:
-        from hedgerow.report import against as compared
+        from hedgerow.report.sections import against as compared
 
         strange = None
         if not against.matches:
@@ -230,7 +230,7 @@ def _short(release: Release, doubted: Doubt | None, against: Judgement | None) -
     if against is None:
         told.append("Everything on this page follows from the release alone.")
     else:
-        from hedgerow.report.against import in_short
+        from hedgerow.report.sections.against import in_short
 
         told += in_short(against)
     return tag("ul", *(tag("li", sentence) for sentence in told), class_="limits")

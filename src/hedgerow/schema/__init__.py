@@ -16,7 +16,7 @@ from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 from hedgerow.schema.written import Layout
 
 if TYPE_CHECKING:
-    from hedgerow.schema.model import json_schema
+    from hedgerow.schema.files.model import json_schema
     from hedgerow.schema.query import Query, Vocabulary, read_queries
     from hedgerow.schema.taxonomies.arx import read_arx, write_arx
 
@@ -50,7 +50,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(query, name)
     if name == "json_schema":
-        from hedgerow.schema.model import json_schema
+        from hedgerow.schema.files.model import json_schema
 
         return json_schema
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
-from hedgerow.schema.described import described
+from hedgerow.schema.files.described import described
 from hedgerow.schema.items import Items
 from hedgerow.schema.lint import (
     Fault,
@@ -149,7 +149,7 @@ class Schema:
         Raises:
             SchemaError: With the file and line of what is wrong, and how to mend it.
         """
-        from hedgerow.schema.build import load_schema  # slow to import, so only when needed
+        from hedgerow.schema.files.build import load_schema  # slow to import, so only when needed
 
         return load_schema(Path(path))
 
@@ -195,7 +195,7 @@ class Schema:
         Raises:
             SchemaError: If the document breaks a rule.
         """
-        from hedgerow.schema.build import schema_from_dict
+        from hedgerow.schema.files.build import schema_from_dict
 
         return schema_from_dict(document, None if folder is None else Path(folder))
 
@@ -278,7 +278,7 @@ class Schema:
                 - 'Yes'
             <BLANKLINE>
         """
-        from hedgerow.schema.yaml_writer import dump
+        from hedgerow.schema.files.yaml_writer import dump
 
         document = self.to_dict()
         for key in ("draft", "began_as_draft"):

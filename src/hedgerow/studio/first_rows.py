@@ -70,9 +70,9 @@ def _looked(rows: FirstRows) -> Any:
     from hedgerow.schema.written import PLAIN, Layout
     from hedgerow.table.drafting.draft_items import looks_like_transactions
     from hedgerow.table.drafting.guess import guess_column
-    from hedgerow.table.frames import split_text
-    from hedgerow.table.header import check_header
-    from hedgerow.table.readers import open_source
+    from hedgerow.table.readers.choose import open_source
+    from hedgerow.table.readers.frames import split_text
+    from hedgerow.table.readers.header import check_header
 
     path, written = Path(rows.path), Layout(**rows.written)
     if rows.delimiter is None and written == PLAIN and looks_like_transactions(path):

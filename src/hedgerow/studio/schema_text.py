@@ -18,10 +18,10 @@ from pathlib import Path
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Schema
-from hedgerow.schema.build import schema_from_text
+from hedgerow.schema.files.build import schema_from_text
+from hedgerow.schema.files.nodes import Entries, Items, Node, Text
+from hedgerow.schema.files.yaml_reader import parse_yaml, read_text
 from hedgerow.schema.lint import Report, raise_faults
-from hedgerow.schema.nodes import Entries, Items, Node, Text
-from hedgerow.schema.yaml_reader import parse_yaml, read_text
 from hedgerow.studio.folder import Conflict
 
 __all__ = ["SchemaText", "plain"]

@@ -1,8 +1,8 @@
 """Private data as integer codes: readers, encoders, error reports, `Table`, `Transactions`."""
 
-from hedgerow.table.database import Database, refuse_mixing
-from hedgerow.table.frames import FrameKind, frame_kind, to_frame
 from hedgerow.table.identity import refuse_same_source
+from hedgerow.table.readers.database import Database, refuse_mixing
+from hedgerow.table.readers.frames import FrameKind, frame_kind, to_frame
 from hedgerow.table.stream import RowStream
 from hedgerow.table.table import (
     CodeMatrix,
@@ -14,7 +14,7 @@ from hedgerow.table.table import (
     read_prepared,
     read_public,
 )
-from hedgerow.table.transactions import (
+from hedgerow.table.transactions.transactions import (
     Transactions,
     check_transactions,
     read_records,

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.table.database import Database, is_database
-from hedgerow.table.parquet import find_files
-from hedgerow.table.readers import is_many
+from hedgerow.table.readers.choose import is_many
+from hedgerow.table.readers.database import Database, is_database
+from hedgerow.table.readers.parquet import find_files
 
 __all__ = ["refuse_same_rows", "refuse_same_source", "same_rows", "same_source"]
 

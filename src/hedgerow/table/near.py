@@ -14,7 +14,7 @@ import pyarrow as pa
 from hedgerow.schema.attributes import Attribute, Categorical
 from hedgerow.table.encode import ALIKE, encode_array, listed, plain_array, text_of
 from hedgerow.table.notation import NEAR
-from hedgerow.table.source import Source
+from hedgerow.table.readers.source import Source
 
 __all__ = ["NearValues"]
 

@@ -15,7 +15,7 @@ from hedgerow.errors import DataError
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
 from hedgerow.table.encode import Codes
 from hedgerow.table.notation import ABOVE, BELOW, MISSING, STRANGE, WAYS
-from hedgerow.table.source import Source
+from hedgerow.table.readers.source import Source
 
 __all__ = ["Report", "apply_rules", "other_code"]
 

@@ -20,9 +20,9 @@ from hedgerow.errors import DataError, DataWarning, UsageError
 from hedgerow.schema.attributes import Attribute
 from hedgerow.table.encode import Codes, encode_array
 from hedgerow.table.person import person_ids
-from hedgerow.table.readers import open_source
+from hedgerow.table.readers.choose import open_source
+from hedgerow.table.readers.source import Source, no_records
 from hedgerow.table.rules import Report, apply_rules
-from hedgerow.table.source import Source, no_records
 from hedgerow.table.weights import WeightColumns
 
 if TYPE_CHECKING:

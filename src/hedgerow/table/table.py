@@ -15,14 +15,14 @@ from hedgerow.schema.attributes import Attribute
 from hedgerow.table.drafting.distinct import OwnValues
 from hedgerow.table.drafting.repeats import SeveralRows
 from hedgerow.table.encode import Codes
-from hedgerow.table.frames import FrameKind, frame_kind
 from hedgerow.table.identity import refuse_same_rows
 from hedgerow.table.near import NearValues
 from hedgerow.table.person import cap_rows, person_numbers
 from hedgerow.table.preparation import Preparation, Tally
-from hedgerow.table.readers import open_source
+from hedgerow.table.readers.choose import open_source
+from hedgerow.table.readers.frames import FrameKind, frame_kind
+from hedgerow.table.readers.source import Private, Progress
 from hedgerow.table.rules import Report
-from hedgerow.table.source import Private, Progress
 from hedgerow.table.stream import (
     RowStream,
     check_schema,

@@ -21,7 +21,7 @@ from hedgerow.schema.written import PLAIN, Layout
 from hedgerow.settings import check_fields
 from hedgerow.table.encode import listed, plain_array
 from hedgerow.table.notation import STRANGE, number_of
-from hedgerow.table.source import Source
+from hedgerow.table.readers.source import Source
 
 __all__ = ["LEVELS", "MissingWeight", "OutsideWeight", "WeightColumns", "read_weight_file"]
 

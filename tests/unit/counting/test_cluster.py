@@ -15,7 +15,7 @@ from hedgerow.counting.cluster.items import ClusterItems
 from hedgerow.errors import DataError, DataWarning, UsageError
 from hedgerow.schema import Schema
 from hedgerow.table import RowStream
-from hedgerow.table.parquet import Piece
+from hedgerow.table.readers.parquet import Piece
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.usefixtures("workers")

@@ -5,7 +5,7 @@ from importlib import resources
 
 import pytest
 
-from hedgerow.report.promise import _COLOURS
+from hedgerow.report.sections.promise import _COLOURS
 
 STYLE = resources.files("hedgerow.report").joinpath("style.css").read_text("utf-8")
 

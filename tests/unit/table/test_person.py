@@ -80,7 +80,7 @@ def test_dropped_records_do_not_use_up_the_cap():
 
 
 def test_people_meet_across_batches(monkeypatch):
-    monkeypatch.setattr("hedgerow.table.frames.BATCH_ROWS", 2)
+    monkeypatch.setattr("hedgerow.table.readers.frames.BATCH_ROWS", 2)
     assert kept(list("abababab"), range(8), 3).total() == 6
 
 

@@ -7,7 +7,7 @@ import pytest
 from hedgerow.errors import DataError, DataWarning, LeakError
 from hedgerow.schema import Schema
 from hedgerow.table import encode_rows, read
-from hedgerow.table import source as source_module
+from hedgerow.table.readers import source as source_module
 
 AGE = {"type": "numeric", "low": 0, "high": 99, "step": 1}
 JOB = {"type": "categorical", "values": ["a", "b"]}
@@ -71,7 +71,7 @@ def test_errors_name_places_and_rules_but_no_value(tmp_path):
 
 
 def test_errors_wait_for_the_whole_input(monkeypatch):
-    monkeypatch.setattr("hedgerow.table.frames.BATCH_ROWS", 10)
+    monkeypatch.setattr("hedgerow.table.readers.frames.BATCH_ROWS", 10)
     table = {"age": [500] + [1] * 99 + [None], "job": ["a"] * 100 + ["c"]}
     with pytest.raises(DataError) as caught:
         codes(table, age=AGE, job=JOB)
@@ -92,7 +92,7 @@ def test_batches_change_nothing(monkeypatch):
     table = pa.table({"age": rng.integers(-5, 105, 1000), "job": rng.choice(["a", "b", "c"], 1000)})
     rules = schema(age=AGE | {"outside": "drop"}, job=JOB | {"outside": "drop"})
     whole = read(table, rules).codes
-    monkeypatch.setattr("hedgerow.table.frames.BATCH_ROWS", 7)
+    monkeypatch.setattr("hedgerow.table.readers.frames.BATCH_ROWS", 7)
     assert source_module.BATCH_ROWS > 1000
     assert np.array_equal(read(table, rules).codes, whole)
     assert np.array_equal(read(table.to_reader(13), rules).codes, whole)
@@ -147,7 +147,7 @@ def test_a_table_keeps_its_secrets():
 
 
 def test_progress_is_a_share(tmp_path, monkeypatch):
-    monkeypatch.setattr("hedgerow.table.text.csv_file.BATCH_ROWS", 10)
+    monkeypatch.setattr("hedgerow.table.readers.text.csv_file.BATCH_ROWS", 10)
     path = tmp_path / "people.csv"
     path.write_text("age\n" + "1\n" * 100)
     for source in (path, pa.table({"age": [1] * 100})):
@@ -212,7 +212,7 @@ def test_a_column_that_says_nothing_is_told_to_the_steward(values, words):
 
 @pytest.mark.filterwarnings("error")
 def test_a_column_with_one_use_is_quiet(monkeypatch):
-    monkeypatch.setattr("hedgerow.table.frames.BATCH_ROWS", 1)  # the good value comes late
+    monkeypatch.setattr("hedgerow.table.readers.frames.BATCH_ROWS", 1)  # the good value comes late
     table = pa.table({"age": ["x", "", "7", "y"]})
     read(table, schema(age=AGE | RULES))
     read(table.slice(0, 0), schema(age=AGE | RULES))

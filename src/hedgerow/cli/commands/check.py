@@ -60,7 +60,7 @@ def check(
     became of the rows, told in exact counts, is NOT PRIVATE: for the holder of the data alone.
     Nothing is published.
     """
-    from hedgerow.report.about import facts
+    from hedgerow.report.sections.about import facts
     from hedgerow.schema import Schema, refuse_no_unit
 
     known = Schema.load(schema)

@@ -13,7 +13,7 @@ from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
-    from hedgerow.report.booked import Booked
+    from hedgerow.report.dossier.booked import Booked
 
 _PAGES = (".html", ".htm")
 _TEXTS = (".md", ".markdown")
@@ -64,10 +64,10 @@ def dossier(
     """
     from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
     from hedgerow.release import Release
-    from hedgerow.report import dossier as document
-    from hedgerow.report.deployment import deployment_record, open_places, record_text
-    from hedgerow.report.outline import as_html, as_markdown
-    from hedgerow.report.promise import doubt
+    from hedgerow.report.dossier import dossier as document
+    from hedgerow.report.dossier.deployment import deployment_record, open_places, record_text
+    from hedgerow.report.dossier.outline import as_html, as_markdown
+    from hedgerow.report.sections.promise import doubt
     from hedgerow.verification import verify
 
     if out is None and record is None:
@@ -119,7 +119,7 @@ def _booked(
     """The data set of a release in a ledger, and its entry; warns of what is wrong."""
     from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
     from hedgerow.privacy.budget_ledger.rules import digest_of
-    from hedgerow.report.booked import doubts, found_in
+    from hedgerow.report.dossier.booked import doubts, found_in
 
     accounts = BudgetLedger(ledger).accounts()
     found, why = found_in(accounts, release, digest_of(folder))

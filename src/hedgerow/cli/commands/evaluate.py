@@ -240,7 +240,7 @@ def _tell_counts(found: Judgement) -> None:
 
 
 def _tell_classes(found: Judgement) -> None:
-    from hedgerow.report.against import SKILL, skills
+    from hedgerow.report.sections.against import SKILL, skills
 
     told = found.classification
     assert told is not None

@@ -49,7 +49,7 @@ def report(
     from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
     from hedgerow.release import Release
     from hedgerow.report.page import page
-    from hedgerow.report.promise import doubt
+    from hedgerow.report.sections.promise import doubt
     from hedgerow.verification import verify
 
     if out.suffix.lower() not in (".html", ".htm"):

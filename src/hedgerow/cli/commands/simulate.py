@@ -113,7 +113,7 @@ def show_simulation(
     from hedgerow.cli.display.picture import check_picture, draw_simulation
     from hedgerow.cli.files import refuse_existing
     from hedgerow.evaluate.simulate import simulate
-    from hedgerow.table.database import is_database
+    from hedgerow.table.readers.database import is_database
 
     if plot is not None:
         check_picture(plot)

@@ -106,8 +106,8 @@ def taxonomy(
 def _read(source: str, attribute: str | None) -> tuple[Tree, Branch]:
     """The tree of a file, of a list by name, or of an attribute."""
     from hedgerow.schema import Categorical, Schema
+    from hedgerow.schema.files.nodes import Text
     from hedgerow.schema.lint import Report, raise_faults
-    from hedgerow.schema.nodes import Text
     from hedgerow.schema.taxonomies.files import built_in, read_taxonomy_file
     from hedgerow.schema.taxonomies.mapping_file import RuleLine, Tree
     from hedgerow.schema.taxonomies.trees import branch_of

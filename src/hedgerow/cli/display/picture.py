@@ -17,7 +17,7 @@ from hedgerow.release.plots import BEYOND, draw_ends, new_figure
 if TYPE_CHECKING:
     from hedgerow.evaluate.simulate import Simulation
     from hedgerow.release import Release
-    from hedgerow.report.regions import ShownRegion
+    from hedgerow.report.sections.regions import ShownRegion
 
 __all__ = ["check_picture", "draw", "draw_frontier", "draw_simulation"]
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from hedgerow.cli.display.terminal import print_table, say, warn
 
 if TYPE_CHECKING:
-    from hedgerow.table.item_preparation import ItemPreparation
     from hedgerow.table.preparation import Preparation
+    from hedgerow.table.transactions.preparation import ItemPreparation
 
 __all__ = ["tell_preparation"]
 
 
 def tell_preparation(found: Preparation | ItemPreparation) -> None:
     """Prints what became of rows or records."""
-    from hedgerow.report.prepared import about_rows, about_tables
+    from hedgerow.report.sections.prepared import about_rows, about_tables
 
     say("\nWhat became of the data (NOT PRIVATE: exact counts, for the holder of the data alone)")
     for sentence in about_rows(found):

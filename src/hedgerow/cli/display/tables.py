@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.display.terminal import print_drawing, print_json, print_table, say
-from hedgerow.report.regions import largest, nested
+from hedgerow.report.sections.regions import largest, nested
 from hedgerow.report.words import number
 
 if TYPE_CHECKING:
     from hedgerow.cli.display.kinds import View
     from hedgerow.measured import TreePartition
     from hedgerow.release import TableRelease
-    from hedgerow.report.regions import ShownRegion
+    from hedgerow.report.sections.regions import ShownRegion
 
 __all__ = ["branches", "show_table"]
 
@@ -162,7 +162,7 @@ def _mostly(region: ShownRegion) -> str:
 
 def _show_tree(release: TableRelease, depth: int) -> None:
     from hedgerow.measured import TreePartition
-    from hedgerow.report.regions import cuts
+    from hedgerow.report.sections.regions import cuts
 
     if isinstance(release.partition, TreePartition):
         print_drawing(branches(release, release.partition, depth))
@@ -176,7 +176,7 @@ def _show_tree(release: TableRelease, depth: int) -> None:
 def _tree_facts(release: TableRelease, depth: int) -> Any:
     """The tree as nested objects, or the parts of a grid by attribute."""
     from hedgerow.measured import TreePartition
-    from hedgerow.report.regions import cuts
+    from hedgerow.report.sections.regions import cuts
 
     if isinstance(release.partition, TreePartition):
         return nested(release, release.partition, depth)

@@ -24,8 +24,8 @@ from hedgerow.counting.tallies import Cells, histogram_questions
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
 from hedgerow.table import RowStream, Table
+from hedgerow.table.readers.source import Progress, silent
 from hedgerow.table.rules import Report
-from hedgerow.table.source import Progress, silent
 
 __all__ = ["ClusterEngine"]
 

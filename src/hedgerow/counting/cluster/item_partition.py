@@ -18,10 +18,10 @@ from hedgerow.counting.item_memory import (
     sum_masks,
 )
 from hedgerow.schema import Schema
-from hedgerow.table.lookup import Lookup
-from hedgerow.table.parquet import Piece, read_piece
-from hedgerow.table.records import Noted, Records
-from hedgerow.table.transaction_columns import items_of
+from hedgerow.table.readers.parquet import Piece, read_piece
+from hedgerow.table.transactions.columns import items_of
+from hedgerow.table.transactions.lookup import Lookup
+from hedgerow.table.transactions.records import Noted, Records
 
 __all__ = [
     "ItemPartition",

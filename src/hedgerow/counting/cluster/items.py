@@ -17,8 +17,8 @@ from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
 from hedgerow.table import Transactions
-from hedgerow.table.source import Progress, silent
-from hedgerow.table.transactions import open_pieces
+from hedgerow.table.readers.source import Progress, silent
+from hedgerow.table.transactions.transactions import open_pieces
 
 __all__ = ["ClusterItems"]
 

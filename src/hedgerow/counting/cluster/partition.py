@@ -28,7 +28,7 @@ from hedgerow.counting.tallies import (
 )
 from hedgerow.counting.threads import Crew
 from hedgerow.schema import Schema
-from hedgerow.table.parquet import Piece, read_piece
+from hedgerow.table.readers.parquet import Piece, read_piece
 from hedgerow.table.rules import Report
 from hedgerow.table.stream import encode_columns
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, Self
 
 from hedgerow.counting.cluster.connection import reachable
-from hedgerow.table.parquet import Piece
-from hedgerow.table.source import Progress, silent
+from hedgerow.table.readers.parquet import Piece
+from hedgerow.table.readers.source import Progress, silent
 
 __all__ = ["Workers", "grouped"]
 

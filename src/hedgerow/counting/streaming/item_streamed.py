@@ -31,7 +31,7 @@ from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, shared_out
 from hedgerow.counting.threads import Crew
 from hedgerow.schema import Schema
 from hedgerow.table import Transactions, read_records
-from hedgerow.table.source import Progress, silent
+from hedgerow.table.readers.source import Progress, silent
 
 __all__ = ["StreamedItems"]
 

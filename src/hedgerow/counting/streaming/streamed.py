@@ -28,8 +28,8 @@ from hedgerow.counting.threads import Crew
 from hedgerow.schema import Schema
 from hedgerow.table import RowStream, Table
 from hedgerow.table.person import id_digests, new_key, row_hash
+from hedgerow.table.readers.source import Progress, silent
 from hedgerow.table.rules import Report
-from hedgerow.table.source import Progress, silent
 from hedgerow.table.stream import Encoded
 
 __all__ = ["DEFAULT_MEMORY", "StreamedEngine", "shared_out"]

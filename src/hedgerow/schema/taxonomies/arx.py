@@ -14,10 +14,10 @@ import io
 from pathlib import Path
 
 from hedgerow.errors import SchemaError
+from hedgerow.schema.files.yaml_reader import read_text
 from hedgerow.schema.lint import MAX_DEPTH, Fault, Report, raise_faults, taxonomy_faults
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 from hedgerow.schema.taxonomies.trees import Branch, branch_of, grow
-from hedgerow.schema.yaml_reader import read_text
 
 __all__ = ["arx_text", "branch_from_arx", "paths_of", "read_arx", "write_arx"]
 

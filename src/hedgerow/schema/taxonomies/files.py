@@ -6,12 +6,12 @@ import os
 from importlib import resources
 from pathlib import Path
 
+from hedgerow.schema.files.nodes import Text
+from hedgerow.schema.files.yaml_reader import parse_yaml, read_text
 from hedgerow.schema.lint import Report
-from hedgerow.schema.nodes import Text
 from hedgerow.schema.taxonomies.arx import branch_from_arx
 from hedgerow.schema.taxonomies.mapping_file import Tree, read_mapping
 from hedgerow.schema.taxonomies.trees import branch_from_node
-from hedgerow.schema.yaml_reader import parse_yaml, read_text
 
 __all__ = ["built_in", "parse_taxonomy", "read_taxonomy_file"]
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from hedgerow.schema.files.nodes import Entries, Items, Node, Text
+from hedgerow.schema.files.yaml_reader import parse_yaml, read_text
 from hedgerow.schema.lint import Report
-from hedgerow.schema.nodes import Entries, Items, Node, Text
 from hedgerow.schema.taxonomies.files import read_taxonomy_file
 from hedgerow.schema.taxonomies.mapping_file import Tree
 from hedgerow.schema.taxonomies.trees import branch_from_node
-from hedgerow.schema.yaml_reader import parse_yaml, read_text
 
 __all__ = ["Shared", "read_shared", "read_tree"]
 

@@ -7,11 +7,11 @@ import io
 from collections.abc import Callable
 from typing import Any
 
+from hedgerow.schema.files.yaml_writer import dump_tree
 from hedgerow.schema.taxonomies.arx import arx_text, paths_of
 from hedgerow.schema.taxonomies.mapping_file import Tree
 from hedgerow.schema.taxonomies.rules import Reading, examples, is_pattern
 from hedgerow.schema.taxonomies.trees import Branch
-from hedgerow.schema.yaml_writer import dump_tree
 
 __all__ = ["FORMATS", "KEEP_RULES", "WIDE", "lint_tree", "nested", "outline"]
 

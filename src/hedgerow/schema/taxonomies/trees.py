@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 
 from hedgerow.schema.attributes import OTHER
+from hedgerow.schema.files.nodes import Entries, Items, Node, Text
 from hedgerow.schema.lint import MAX_DEPTH, Report, label_fault
-from hedgerow.schema.nodes import Entries, Items, Node, Text
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 
 __all__ = [

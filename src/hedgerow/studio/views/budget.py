@@ -58,7 +58,7 @@ def method_of(way: Way, kind: str) -> str:
 def show(asked: Asked) -> Response:
     """What a budget means, what it would be spent on, and what is left."""
     from hedgerow.privacy.budget import Budget
-    from hedgerow.report.promise import after, factor, percent_up
+    from hedgerow.report.sections.promise import after, factor, percent_up
     from hedgerow.report.words import caution, purpose_words
 
     way = Way.of(asked, "budget")

@@ -98,9 +98,9 @@ def _prepared(found: Any) -> Markup | None:
     """What became of the rows, as the report says it."""
     if found is None:
         return None
-    from hedgerow.report.prepared import prepared
-    from hedgerow.table.item_preparation import ItemPreparation
+    from hedgerow.report.sections.prepared import prepared
     from hedgerow.table.preparation import Fate, Preparation
+    from hedgerow.table.transactions.preparation import ItemPreparation
 
     if "attributes" not in found:
         return Markup(prepared(ItemPreparation(**found)))

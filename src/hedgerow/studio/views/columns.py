@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from starlette.responses import RedirectResponse, Response
 
 from hedgerow.errors import SchemaError
-from hedgerow.schema.nodes import Entries, Items, Node, Text
+from hedgerow.schema.files.nodes import Entries, Items, Node, Text
 from hedgerow.store.markup import visible
 from hedgerow.studio.app import Asked
 from hedgerow.studio.bulk import Bulk

@@ -29,7 +29,7 @@ _OPEN = "+"  # stands in the place of a ledger that is to be opened
 def show(asked: Asked) -> Response:
     """What would be spent on whom, and where the release would go."""
     from hedgerow.privacy.budget import Budget
-    from hedgerow.report.promise import factor
+    from hedgerow.report.sections.promise import factor
 
     way = Way.of(asked, "publish")
     text = way.text()

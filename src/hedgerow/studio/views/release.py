@@ -41,7 +41,7 @@ def _opened(asked: Asked) -> tuple[Way, Release, str]:
 
 def show(asked: Asked) -> Response:
     """What the release promises, whether that holds, and what can be done with it."""
-    from hedgerow.report.promise import doubt
+    from hedgerow.report.sections.promise import doubt
     from hedgerow.report.words import guarantee
     from hedgerow.verification import verify
 
@@ -73,8 +73,8 @@ def dossier(asked: Asked) -> Response:
 
 
 def _dossier(asked: Asked) -> str:
-    from hedgerow.report import dossier as document
-    from hedgerow.report.outline import as_html
+    from hedgerow.report.dossier import dossier as document
+    from hedgerow.report.dossier.outline import as_html
     from hedgerow.verification import verify
 
     way, release, _ = _opened(asked)
@@ -88,7 +88,7 @@ def _booked(way: Way, release: Release) -> Any:
     """The entry of the release in a ledger of the folder, if one has it."""
     from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
     from hedgerow.privacy.budget_ledger.rules import digest_of
-    from hedgerow.report.booked import found_in
+    from hedgerow.report.dossier.booked import found_in
 
     for ledger in look(way.root).ledgers:
         accounts = BudgetLedger(inside(way.root, ledger)).accounts()
@@ -193,7 +193,7 @@ def _words(release: Release) -> list[str]:
 def tree(asked: Asked) -> Response:
     """What was published: how everyone was divided, level by level, and the largest parts."""
     from hedgerow.measured import TreePartition
-    from hedgerow.report.regions import cuts, nested
+    from hedgerow.report.sections.regions import cuts, nested
 
     way, release, name = _opened(asked)
     root, parts = None, {}
@@ -212,7 +212,7 @@ def tree(asked: Asked) -> Response:
 
 
 def _regions(release: Release) -> Lines:
-    from hedgerow.report.regions import largest
+    from hedgerow.report.sections.regions import largest
 
     found = largest(release.expect(TableRelease), _ROWS)
     return [(one.words, f"{one.total:,}", f"± {one.error:,.0f}") for one in found]

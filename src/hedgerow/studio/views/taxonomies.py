@@ -11,8 +11,8 @@ from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.attributes import OTHER
 from hedgerow.schema.items import Items, grouped
 from hedgerow.schema.lint import Report
-from hedgerow.schema.nodes import Entries, Node, Text, from_python
-from hedgerow.schema.nodes import Items as Listed
+from hedgerow.schema.files.nodes import Entries, Node, Text, from_python
+from hedgerow.schema.files.nodes import Items as Listed
 from hedgerow.schema.taxonomies.files import built_in
 from hedgerow.schema.taxonomies.rules import Reading
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy

@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 from hedgerow.errors import DataError
 from hedgerow.schema.lint import label_fault
 from hedgerow.schema.written import PLAIN, Layout
-from hedgerow.table.database import Database
 from hedgerow.table.drafting.draft_items import (
     NO_UNIT,
     ItemSketch,
@@ -31,9 +30,10 @@ from hedgerow.table.drafting.entries import entry, file_lines, key_of
 from hedgerow.table.drafting.guess import guess_column
 from hedgerow.table.drafting.sketch import Column, Sketch, sketch_of
 from hedgerow.table.encode import is_list
-from hedgerow.table.frames import split_text
-from hedgerow.table.header import check_header
-from hedgerow.table.readers import open_source
+from hedgerow.table.readers.choose import open_source
+from hedgerow.table.readers.database import Database
+from hedgerow.table.readers.frames import split_text
+from hedgerow.table.readers.header import check_header
 
 __all__ = ["PREFACE", "draft_schema", "draft_text", "sketch_table"]
 

@@ -18,9 +18,9 @@ from hedgerow.errors import DataError
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY
 from hedgerow.schema.lint import label_fault, range_fault
 from hedgerow.table.encode import plain_array, text_of
-from hedgerow.table.readers import magic_of
-from hedgerow.table.text.faults import explain, open_binary
-from hedgerow.table.transactions import is_text
+from hedgerow.table.readers.choose import magic_of
+from hedgerow.table.readers.text.faults import explain, open_binary
+from hedgerow.table.transactions.transactions import is_text
 
 __all__ = [
     "MOST",

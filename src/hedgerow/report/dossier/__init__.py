@@ -1,0 +1,1 @@
+"""The dossier: a release for data protection officers, and its deployment record."""

@@ -1,0 +1,364 @@
+"""What a data protection officer or an ethics board must know about a release, as sections.
+
+Arranged by what NIST SP 800-226 asks of a differentially private deployment: the privacy
+parameters and the unit first, then mechanisms, utility and bias, then trust, security and exposure.
+Everything is public: it follows from the release, and from the budget ledger if one is given.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from hedgerow.measured.conversion import exact
+from hedgerow.privacy.budget_ledger.records import plain
+from hedgerow.release import Release
+from hedgerow.report import words
+from hedgerow.report.dossier.booked import Booked, doubts
+from hedgerow.report.dossier.handling import mechanisms, preparation
+from hedgerow.report.kinds import KINDS
+from hedgerow.report.dossier.outline import Bullets, Grid, Part, Section
+from hedgerow.report.sections.promise import Doubt, after, doubt, factor, percent_up
+from hedgerow.verification.verify import Verdict
+
+__all__ = ["dossier", "lead", "warning"]
+
+OPEN = "(to be completed by a person)"
+_ODDS = ((1, 1000), (1, 100), (1, 10), (1, 2))
+_RULES = {
+    "error": "stops the run",
+    "other": 'becomes the public value "other"',
+    "drop": "drops the row",
+    "clip": "becomes the nearer bound",
+}
+
+
+def lead(release: Release) -> str:
+    """What the document is, in a sentence."""
+    return (
+        f"About the release of {release.schema.name} by {release.method}, for a data protection "
+        "officer or an ethics board. The topics are those of NIST SP 800-226. It was written from "
+        "the release itself, without private data."
+    )
+
+
+def warning(release: Release, verdict: Verdict) -> str | None:
+    """What nobody may overlook: that a release is a test, or fails its own checks."""
+    doubted = doubt(release, verdict)
+    if doubted is not None:
+        return f"{doubted.loud}. {doubted.why}"
+    if not release.guarantee["private"]:
+        return "NOT PRIVATE. This release was made with a seed, so its noise can be taken away."
+    return None
+
+
+def dossier(release: Release, verdict: Verdict, booked: Booked | None = None) -> list[Section]:
+    """The sections of the document.
+
+    Args:
+        release: The release.
+        verdict: What `hedgerow.verify` found.
+        booked: The data set in the budget ledger, if there is one.
+
+    Example:
+        >>> import hedgerow
+        >>> from hedgerow import sample
+        >>> people = sample.people(500, seed=3)
+        >>> release = hedgerow.publish(people, sample.schema(), epsilon=1, seed=7)
+        >>> [one.title for one in dossier(release, hedgerow.verify(release))][:3]
+        ['Purpose and recipients', 'Privacy parameters', 'Unit of privacy']
+    """
+    doubted = doubt(release, verdict)
+    return [
+        Section("Purpose and recipients", _purpose(release, booked)),
+        Section("Privacy parameters", _parameters(release, doubted)),
+        Section("Unit of privacy", _unit(release)),
+        Section("What is protected, and what is not", _protected(release)),
+        Section("Public knowledge and preprocessing", _public(release)),
+        Section("Mechanisms and the use of the budget", _mechanisms(release)),
+        Section("Utility and bias", _utility(release)),
+        Section("Trust model, security and exposure", _TRUST),
+        Section("Composition with other releases", _composition(release, booked)),
+        Section("Verification", _verification(verdict)),
+        Section("Remaining risks", _risks(release)),
+        Section("Decision", _SIGNATURE),
+    ]
+
+
+def _purpose(release: Release, booked: Booked | None) -> tuple[Part, ...]:
+    about = release.schema.metadata
+    entry = None if booked is None else booked[1]
+    told = {
+        "what is published": release.schema.name,
+        "publisher": about.institution,
+        "contact": about.contact,
+        "period of the data": about.period,
+        "purpose": about.purpose or (None if entry is None else entry.purpose),
+        "recipients": about.recipients or (None if entry is None else entry.recipient),
+        "licence": about.licence,
+        "legal basis": None,
+    }
+    rows = tuple((name, value or OPEN) for name, value in told.items())
+    return (Grid("What, by whom, for whom", ("topic", "answer"), rows), release.describe().summary)
+
+
+def _parameters(release: Release, doubted: Doubt | None) -> tuple[Part, ...]:
+    if doubted is not None:
+        return (f"{doubted.promised} {doubted.advice}",)
+    if not release.guarantee["private"]:
+        return ("None: the run was seeded. This is a test, which must not be given away.",)
+    epsilon, delta = exact(release.guarantee["epsilon"]), exact(release.guarantee["delta"])
+    rows = tuple(
+        (
+            f"{one} in {of:,}",
+            percent_up(after(one / of, float(epsilon))),
+            percent_up(after(one / of, 2 * float(epsilon))),
+        )
+        for one, of in _ODDS
+    )
+    parts: list[Part] = [
+        f"{words.strength(epsilon, delta)}; accounted for as {_accounting(release)}.",
+        "Whether any one person took part shifts the odds of anything that can be learnt from the "
+        f"release by a factor of at most {factor(epsilon)}.",
+        Grid(
+            "How far a suspicion about one person can grow because they took part",
+            ("a suspicion of", "becomes at most", "if known to have taken part"),
+            rows,
+        ),
+    ]
+    if delta:
+        parts.append(
+            f"With a probability of about {words.decimal(delta)} (delta) this may not hold. It "
+            "should be far below 1 divided by the number of people."
+        )
+    weak = words.caution(epsilon)
+    return (*parts, *([] if weak is None else [weak]))
+
+
+def _accounting(release: Release) -> str:
+    if release.guarantee.get("accounting") == "zcdp":
+        return "zero-concentrated differential privacy"
+    if not exact(release.guarantee["delta"]):
+        return "pure differential privacy"
+    return "approximate differential privacy, whose delta pays for suppressing small rows"
+
+
+def _unit(release: Release) -> tuple[Part, ...]:
+    schema, promise = release.schema, release.guarantee
+    many = schema.unit_names[1]
+    parts = [
+        f"Protected is {release.describe().protected}. Neighbouring data sets: "
+        f"{promise.get('neighbours', 'not stated')}.",
+        f"Counts are of {many}.",
+    ]
+    if schema.items is not None and schema.items.person is not None:
+        parts.append(
+            f"A person is identified by the column {schema.items.person}, which is not published. "
+            "All of a person's rows are one record, so that all their items are protected together."
+        )
+    elif schema.person is not None:
+        parts.append(
+            f"A person is identified by the column {schema.person.column}, which is not published. "
+            f"At most {schema.person.max_rows} of a person's rows are counted; which ones is "
+            "decided by looking at that person's rows alone. So counts are of capped rows, not of "
+            "people, and whatever people with many rows have in common is counted less."
+        )
+    else:
+        parts.append(
+            "That nobody has more than one is stated in the schema and cannot be checked: somebody "
+            "with k of them is protected with k times epsilon."
+        )
+    return tuple(parts)
+
+
+def _protected(release: Release) -> tuple[Part, ...]:
+    return (
+        "Protected: whether any one person is in the data, and everything recorded about them, "
+        "against whoever reads the release, whatever else they know and compute.",
+        "Not protected:",
+        Bullets(
+            (
+                ("Facts about groups", "What holds for a family, a village or all smokers can be "
+                 "learnt, also about people who did not take part."),
+                ("Groups of people", "A group of k people is protected with k times epsilon."),
+                ("The schema", f"{KINDS[release.kind].public} published as they are."),
+                ("That the release exists", "Nor when, by whom and from which source it was made."),
+            )
+        ),
+    )  # fmt: skip
+
+
+def _public(release: Release) -> tuple[Part, ...]:
+    schema = release.schema
+    about = schema.metadata
+    signed = f"Who confirmed that everything in the schema is public knowledge: {OPEN}"
+    if schema.is_signed_off:
+        signed = (
+            f"{about.reviewer} signed off on {about.reviewed} that everything in the schema is "
+            "public knowledge."
+        )
+    if release.guarantee.get("began_as_draft"):
+        signed = f"The schema began as a draft that was read off the private data. {signed}"
+    rows = []
+    for attribute in [*schema.attributes, *([schema.target] if schema.target else [])]:
+        rows.append(
+            (
+                attribute.name,
+                f"{attribute.size:,} values",
+                _RULES[attribute.missing],
+                _RULES[attribute.outside],
+            )
+        )
+    columns = Grid(
+        "Columns, the size of their public domains, and what happens to odd values",
+        ("column", "domain", "a missing value", "a value outside the domain"),
+        tuple(rows),
+    )
+    query = release.guarantee.get("row_wise_query")
+    return (
+        "Bounds, values, taxonomies and classes come from the schema, which must be public "
+        "knowledge and is published with the release.",
+        signed,
+        *([columns] if rows else []),
+        *preparation(schema),
+        *(
+            ["The data came from a database query. That each of its rows depends on one person "
+             "alone was acknowledged by whoever ran it, and is not checked."]
+            if query
+            else []
+        ),
+    )  # fmt: skip
+
+
+def _mechanisms(release: Release) -> tuple[Part, ...]:
+    per = words.spent_of(release.schema)
+    spent = tuple(tuple(row) for row in words.spending(release.ledger))
+    settings = ", ".join(f"{key} {_shown(value)}" for key, value in release.settings.items())
+    return (
+        mechanisms(release),
+        Grid("What the budget was spent on", ("what for", "budget", per), spent),
+        f"Settings: {settings}. They were to be chosen without looking at the data.",
+    )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "(" + ", ".join(f"{key} {_shown(one)}" for key, one in value.items()) + ")"
+    return "by rule" if value is None else str(value)
+
+
+def _utility(release: Release) -> tuple[Part, ...]:
+    total = release.count_all()
+    name = release.schema.unit_names[1]
+    parts: list[Part] = [
+        f"The release counts about {words.number(max(0.0, float(total.estimate[0])))} {name} "
+        f"(95% interval: {words.number(float(total.low[0]))} to "
+        f"{words.number(float(total.high[0]))}). Every number comes with an interval that holds "
+        "with a stated probability, whatever the data looks like.",
+    ]
+    if release.unmeasured:
+        parts.append(f"It says nothing about: {', '.join(release.unmeasured)}.")
+    title, text = KINDS[release.kind].small(release)
+    return (
+        *parts,
+        f"{title}. {text}",
+        "Noise, sampling and suppression weigh more on small groups, often minorities, which have "
+        "the larger relative errors. Before decisions about such a group are based on the release, "
+        "look at its interval.",
+    )
+
+
+_TRUST: tuple[Part, ...] = (
+    "Central model: the publisher holds the raw data and is trusted with it; recipients of the "
+    "release are not trusted at all.",
+    Bullets(
+        (
+            ("Mechanism implementation", "Exact integer samplers; the budget is charged, in exact "
+             "fractions, before a number is drawn."),
+            ("Side channels", "Running times, error messages, logs and files on the publisher's "
+             "machine are as private as the data, and are not part of the release."),
+            ("Data security and access control", f"Who can read the raw data, and how it is "
+             f"protected: {OPEN}"),
+            ("Data collection exposure", f"What else was made from the same data, and how long it "
+             f"is kept: {OPEN}"),
+        )
+    ),
+)  # fmt: skip
+
+
+def _composition(release: Release, booked: Booked | None) -> tuple[Part, ...]:
+    adds = "Several releases about the same people add up: epsilons to epsilons, deltas to deltas."
+    if booked is None:
+        return (adds, f"No budget ledger was given. The total over all releases: {OPEN}")
+    account, entry = booked
+    spent, total = account.spent, (account.epsilon, account.delta)
+    rows = tuple(
+        (name, plain(one), plain(of - one), plain(of))
+        for name, one, of in zip(("epsilon", "delta"), spent, total, strict=True)
+        if of or one
+    )
+    releases = tuple(
+        (str(x.number), x.booked[:10], x.method, plain(x.epsilon), plain(x.delta), x.state)
+        for x in account.entries
+    )
+    heads = ("release", "booked", "method", "epsilon", "delta", "state")
+    which = (
+        "This release is not in it."
+        if entry is None
+        else f"This release has the number {entry.number} in it."
+    )
+    return (
+        adds,
+        f"The budget ledger keeps the data set {account.name}. {which}",
+        *([] if entry is None else doubts(release, entry)),
+        Grid("The total", ("budget", "spent", "left", "of"), rows),
+        Grid("All releases that were booked", heads, releases),
+    )
+
+
+def _verification(verdict: Verdict) -> tuple[Part, ...]:
+    held = sum(check.ok for check in verdict.checks)
+    recomputed = words.strength(verdict.epsilon or Fraction(0), verdict.delta)
+    first = (
+        f"“hedgerow verify” recomputed what was spent from the release alone: {recomputed}. "
+        if verdict.epsilon is not None
+        else "What was spent could not be recomputed. "
+    )
+    rows = tuple(
+        (check.name, "holds" if check.ok else "FAILS", check.words) for check in verdict.checks
+    )
+    return (
+        f"{first}{held} of {len(verdict.checks)} checks hold.",
+        Grid("Checks", ("check", "result", "found"), rows),
+        "What nobody can see from a release:",
+        Bullets(tuple(verdict.unchecked)),
+    )
+
+
+def _risks(release: Release) -> tuple[Part, ...]:
+    found: list[str | tuple[str, str]] = [
+        ("The schema", "If something in it was taken from the data, that is not protected."),
+        ("Choices made by looking at the data", "Settings that were tried out on the private data "
+         "are outside the guarantee."),
+        ("Misreading", "Synthetic rows look like records of people and are not; estimates without "
+         "their intervals look more certain than they are."),
+        ("Software", "A mistake in hedgerow or in what it is built on could break the guarantee."),
+    ]  # fmt: skip
+    schema = release.schema
+    several = ("Several records of a person", "If there are any, their person is protected less.")
+    if schema.person is not None or (schema.items is not None and schema.items.person is not None):
+        several = (
+            "Several identifiers of a person",
+            "Whoever appears under more than one counts as several people, and is protected less.",
+        )
+    found.insert(1, several)
+    return (Bullets(tuple(found)), f"Other risks, and what is done about them: {OPEN}")
+
+
+_SIGNATURE: tuple[Part, ...] = (
+    "The release may be / may not be given to the recipients named above, under these conditions:",
+    "..............................................",
+    "Name and office: ..............................................",
+    "Place and date: ..............................................",
+    "Signature: ..............................................",
+)

@@ -1,0 +1,1 @@
+"""Schema files: from YAML to a `Schema`, with every complaint, and back."""

@@ -1,0 +1,1 @@
+"""Private transactions as codes: how records of items are read and prepared."""

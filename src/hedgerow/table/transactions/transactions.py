@@ -1,0 +1,263 @@
+"""`Transactions`: private transactions as codes, and how they are read.
+
+What becomes of a record follows from its own items and the public schema alone, whatever its
+place in the file and whatever else is in it: so two files that differ in one record still differ
+in one record at most when they have been read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.arrays import Ints, Small
+from hedgerow.errors import DataError, UsageError
+from hedgerow.schema.written import PLAIN
+from hedgerow.table.readers.choose import is_many, magic_of, open_source
+from hedgerow.table.readers.frames import FrameKind, frame_kind
+from hedgerow.table.readers.source import Private, Progress
+from hedgerow.table.readers.text.faults import misnamed
+
+if TYPE_CHECKING:
+    from hedgerow.schema import Schema
+    from hedgerow.table.readers.parquet import Piece
+    from hedgerow.table.transactions.lookup import Lookup
+    from hedgerow.table.transactions.preparation import ItemPreparation, ItemTally
+    from hedgerow.table.transactions.records import Records, Sink
+
+__all__ = ["Transactions", "check_transactions", "is_text", "read_transactions", "read_records"]
+
+
+class Transactions(Private):
+    """Private transactions as codes: see `Private`.
+
+    Attributes:
+        start: Where each record begins in `codes`, and where the last one ends.
+        codes: The items of all records; distinct and increasing within each record.
+    """
+
+    __slots__ = ("codes", "start")
+
+    def __init__(
+        self,
+        schema: Schema,
+        start: Ints,
+        codes: Small,
+        frame_kind: FrameKind = "arrow",
+    ) -> None:
+        """Takes codes as `read_transactions` makes them."""
+        super().__init__(schema, frame_kind)
+        self.start = start
+        self.codes = codes
+
+
+def read_transactions(
+    source: Any,
+    schema: Schema,
+    *,
+    delimiter: str | None = None,
+    line_breaks: bool = False,
+    progress: Progress | None = None,
+    allow_empty: bool = True,
+) -> Transactions:
+    """Reads private transactions and encodes them against the schema.
+
+    Repeated items of a record count once. Items outside the universe are dropped or refused,
+    empty records are dropped or hold the public item `(empty)`, and a record of more than
+    `max_items` items keeps those that a fixed public hash of its own set of items ranks first.
+
+    Args:
+        source: The path of a text file with one record per line (also gzipped), of a CSV or
+            Parquet file, or an Arrow, pandas or Polars frame.
+        schema: The public schema; it says in which columns the items stand.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
+        progress: Called now and then with the share that has been read, from 0 to 1.
+        allow_empty: Whether an input without any record is in order.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from hedgerow.schema import Schema
+        >>> schema = Schema.from_dict({
+        ...     "name": "shop", "unit": "row", "items": {"universe": ["milk", "tea"]}})
+        >>> bought = pa.table({"bought": [["tea", "milk"], ["tea"]]})
+        >>> transactions = read_transactions(bought, schema)
+        >>> transactions, transactions.codes.tolist(), transactions.start.tolist()
+        (Transactions('shop'), [0, 1, 1], [0, 2, 3])
+    """
+    start, codes = read_records(
+        source, schema, delimiter=delimiter, line_breaks=line_breaks, progress=progress,
+        allow_empty=allow_empty,
+    ).finish()  # fmt: skip
+    return Transactions(schema, start, codes, frame_kind(source))
+
+
+def read_records(
+    source: Any,
+    schema: Schema,
+    *,
+    delimiter: str | None = None,
+    line_breaks: bool = False,
+    progress: Progress | None = None,
+    sink: Sink | None = None,
+    allow_empty: bool = True,
+    tally: ItemTally | None = None,
+) -> Records:
+    """Reads transactions as `read_transactions` does, and hands them on block by block.
+
+    Args:
+        source: Whatever `read_transactions` takes.
+        schema: The public schema.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
+        progress: Called now and then with the share that has been read, from 0 to 1.
+        sink: Takes the codes of records and the number of each one's codes; without it the result
+            keeps them.
+        allow_empty: Whether an input without any record is in order.
+        tally: Counts what becomes of records, for whoever holds them.
+    """
+    # These wait for numba, so they are loaded only when needed.
+    from hedgerow.table.readers.frames import split_text
+    from hedgerow.table.transactions.columns import read_columns
+    from hedgerow.table.transactions.lookup import Lookup
+
+    items = schema.items
+    if items is None:
+        raise UsageError(
+            "the schema describes a table by its attributes, not transactions by their items",
+            hint="Read it with hedgerow.table.read, or give a schema with `items:`.",
+        )
+    lookup = Lookup(items)
+    if items.column is None and items.item is None and is_text(source):
+        if schema.file != PLAIN:
+            raise UsageError(
+                "lines of items are UTF-8 without a line of names, and the schema has `file:`",
+                hint="Remove `file:`, or name the column that holds the items, `column:`.",
+            )
+        records = _read_text(Path(os.fsdecode(source)), lookup, progress, sink, tally)
+    else:
+        columns = [name for name in (items.column, items.person, items.item) if name is not None]
+        split = None if items.item is not None else split_text(items.separator)
+        opened = open_source(
+            source, known=columns, delimiter=delimiter, line_breaks=line_breaks, split=split,
+            written=schema.file,
+        )  # fmt: skip
+        records = read_columns(opened, lookup, progress, sink, tally)
+    records.done(allow_empty)
+    if progress is not None:
+        progress(1.0)
+    return records
+
+
+def check_transactions(
+    source: Any,
+    schema: Schema,
+    *,
+    delimiter: str | None = None,
+    line_breaks: bool = False,
+    progress: Progress | None = None,
+    allow_empty: bool = True,
+) -> ItemPreparation:
+    """Looks whether transactions follow the schema, as `read_transactions` does; keeps none.
+
+    What is returned are exact counts of what became of the records, for whoever holds them.
+    """
+    from hedgerow.table.transactions.preparation import ItemTally
+
+    assert schema.items is not None
+    tally = ItemTally(schema.items)
+    read_records(
+        source, schema, delimiter=delimiter, line_breaks=line_breaks, progress=progress,
+        sink=lambda codes, sizes: None, allow_empty=allow_empty, tally=tally,
+    )  # fmt: skip
+    return tally.finish()
+
+
+def open_pieces(source: Any, schema: Schema) -> tuple[Sequence[Piece], str, Records]:
+    """The Parquet files of a source for other processes to read, without reading a record.
+
+    Args:
+        source: Whatever `read_transactions` takes.
+        schema: The public schema, in which one column holds the items.
+
+    Returns:
+        The pieces (none if it is anything but Parquet files), the column that holds the items, and
+        the records, none of which has been added.
+    """
+    from hedgerow.table.transactions.columns import column_of
+    from hedgerow.table.transactions.lookup import Lookup
+    from hedgerow.table.transactions.records import Records
+
+    assert schema.items is not None
+    lookup = Lookup(schema.items)
+    if schema.items.column is None and is_text(source):
+        return (), "", Records(lookup, str(source), lambda rows: [])
+    known = [] if schema.items.column is None else [schema.items.column]
+    opened = open_source(source, known=known, written=schema.file)
+    records = Records(lookup, opened.what, opened.places)
+    return opened.pieces, column_of(opened, schema.items), records
+
+
+def is_text(source: Any) -> bool:
+    """Whether the source is a text file, as opposed to Parquet or a frame.
+
+    The first bytes of a text file without a header belong to somebody's record, which must not
+    decide how the others are read. So its name decides, and content that contradicts it is refused.
+    """
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    if is_many(os.fsdecode(source)):
+        return False
+    path = Path(os.fsdecode(source))
+    magic = magic_of(path)
+    if path.suffix.lower() in (".parquet", ".pq"):
+        return False
+    if magic in (b"PK\3\4", b"PK\5\6"):  # the first line in it would be taken for names
+        raise DataError(
+            f"{path}: this is a workbook or a zip archive, and the schema names no column",
+            hint="Name the column that holds the items, `column:` below `items:`. If it holds "
+            "lines of items, unpack it and give that file.",
+        )
+    if magic == b"PAR1":  # an item may be called PAR1; Parquet also ends like that
+        with path.open("rb") as file:
+            file.seek(-4, os.SEEK_END)
+            if file.read() == b"PAR1":
+                raise misnamed(path, "a Parquet file", ".parquet")
+    gzipped, called = magic[:2] == b"\x1f\x8b", path.name.lower().endswith(".gz")
+    if gzipped != called:
+        raise misnamed(path, "a gzip file" if gzipped else "not a gzip file", ".gz")
+    return True
+
+
+def _read_text(
+    path: Path,
+    lookup: Lookup,
+    progress: Progress | None,
+    sink: Sink | None,
+    tally: ItemTally | None,
+) -> Records:
+    """Reads a file with one record per line."""
+    from hedgerow.table.readers.text.fimi import read_lines
+    from hedgerow.table.transactions.records import Records
+
+    if path.name.lower().endswith((".csv", ".csv.gz")) and lookup.items.separator == " ":
+        raise UsageError(
+            f"{path}: the schema does not say which column of a CSV file holds the items",
+            hint="Write `column: ...` below `items:`, or `person: ...` and `item: ...` if there "
+            "is one row for each item; for lines of items without column names write "
+            "`separator: ...`.",
+        )
+    lookup.check_separator()
+    gzipped = magic_of(path)[:2] == b"\x1f\x8b"
+    records = Records(
+        lookup, str(path), lambda rows: [f"line {row + 1}" for row in rows], sink, tally=tally
+    )
+    for lines in read_lines(path, gzipped=gzipped, progress=progress):
+        if lines.odd is not None:
+            records.note_odd(lines.odd)
+        records.add(*lookup.split_bytes(lines.data, lines.begin, lines.end))
+    return records

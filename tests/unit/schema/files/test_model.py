@@ -1,0 +1,26 @@
+"""The published JSON Schema is the one the code stands by."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hedgerow.schema import json_schema
+from hedgerow.schema.files.model import ATTRIBUTE_MODELS
+
+PUBLISHED = Path(__file__).parents[4] / "docs" / "schema.json"
+
+
+def test_the_published_json_schema_is_current() -> None:
+    found = json.loads(PUBLISHED.read_text(encoding="utf-8"))
+    assert found == json_schema(), (
+        "write json.dumps(hedgerow.schema.json_schema(), indent=2) to docs/schema.json"
+    )
+
+
+def test_every_kind_of_column_is_in_it_and_unknown_keys_are_not() -> None:
+    schema = json_schema()
+    options = schema["properties"]["attributes"]["additionalProperties"]["oneOf"]
+    assert len(options) == len(ATTRIBUTE_MODELS)
+    assert schema["additionalProperties"] is False
+    assert all(model["additionalProperties"] is False for model in schema["$defs"].values())
