@@ -21,6 +21,8 @@ from hedgerow.report import kinds as report
 SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 GOLDEN = Path(__file__).parents[1] / "golden"
 ONE_OF_EACH = ("diffmulti-tuned-3", "diffpart-tuned-3", "supermodular-tuned-1")
+# they make records of items, or count them, or are the kind of release that has them
+OWNERS = ("schema", "table", "counting", "release/transactions.py")
 TOLD_APART = re.compile(r"isinstance\([^)]*(Table|Transactions|Rows|Measured)Release")
 
 
@@ -108,3 +110,16 @@ def test_nobody_else_asks_for_classes_of_releases() -> None:
 def test_the_question_is_seen() -> None:
     assert told_apart("if isinstance(release, RowsRelease):")
     assert not told_apart("if isinstance(source, Release):")
+
+
+def asks_for_items(text: str) -> bool:
+    return re.search(r"\bitems is (not )?None", text) is not None
+
+
+def test_nobody_else_asks_whether_there_are_items() -> None:
+    """`schema.kind` says what a schema describes."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        if not path.relative_to(SOURCE).as_posix().startswith(OWNERS):
+            assert not asks_for_items(path.read_text("utf-8")), path
+    assert asks_for_items("if schema.items is not None:") and asks_for_items("x.items is None")
+    assert not asks_for_items("if items.max_items is None:")

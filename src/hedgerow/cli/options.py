@@ -187,16 +187,19 @@ def tell_of_taxonomy(method: Publisher, schema: Schema) -> None:
     from hedgerow.cli.display.terminal import note
 
     settings = method.settings()
-    if schema.items is None or not schema.items.semantic or method.schedule == "paper":
+    if schema.kind == "table" or method.schedule == "paper":
+        return
+    items = schema.transaction_items
+    if not items.semantic:
         return
     if settings.get("variant") == "tree":
         note("The taxonomy divides the records: groups of items are published in its words.")
         return
-    inner = (n for n, kids in enumerate(schema.items.taxonomy.children) if kids and n)
+    inner = (n for n, kids in enumerate(items.taxonomy.children) if kids and n)
     first = next(inner, 0)
     note(
         "The taxonomy makes estimates of rare items better, and its groups can be asked for, such "
-        f'as "{schema.items.taxonomy.labels[first]}". --variant tree divides records by it.'
+        f'as "{items.taxonomy.labels[first]}". --variant tree divides records by it.'
     )
 
 

@@ -265,7 +265,7 @@ def _measurement(
         raise broken("manifest.json", "a measurement is not described as it should be")
     if not all(isinstance(truth, bool) for truth in (by_class, sparse, logits)):
         raise broken("manifest.json", "a measurement is not described as it should be")
-    never = schema.items is not None and at not in ("item", "region")
+    never = schema.kind == "transactions" and at not in ("item", "region")
     if law == "gaussian" and (sparse or threshold is not None or never):
         raise broken("manifest.json", "a measurement has a noise that its kind never has")
     if threshold is not None:

@@ -85,13 +85,12 @@ def purpose_words(purpose: str) -> str:
 
 def spent_of(schema: Schema) -> str:
     """The heading above what was spent; a person with several rows may lose it for each."""
-    return f"for any one {'row' if schema.items is None else 'record'}"
+    return f"for any one {'row' if schema.kind == 'table' else 'record'}"
 
 
 def protected(schema: Schema) -> tuple[str, str]:
     """What one of those is called whom a release protects, and several of them."""
-    several = schema.person is not None or (schema.items is not None and schema.items.person)
-    return ("person", "people") if several else schema.unit_names
+    return schema.unit_names if schema.person_column is None else ("person", "people")
 
 
 def strength(epsilon: Fraction | None, delta: Fraction | None) -> str:

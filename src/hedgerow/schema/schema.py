@@ -135,11 +135,7 @@ class Schema:
             object.__setattr__(self, "target", replace(self.target, bands=bands))
 
     def _unit_faults(self) -> list[Fault]:
-        if self.items is not None:
-            wrong = unit_fault(self.unit, self.items.person, items=True)
-        else:
-            column = None if self.person is None else self.person.column
-            wrong = unit_fault(self.unit, column, items=False)
+        wrong = unit_fault(self.unit, self.person_column, items=self.items is not None)
         return [] if wrong is None else [Fault(*wrong)]
 
     @staticmethod
@@ -217,6 +213,13 @@ class Schema:
                 hint="Describe the items that records hold by `items:`.",
             )
         return self.items
+
+    @property
+    def person_column(self) -> str | None:
+        """The column that identifies people, of a table or of transactions; None without one."""
+        if self.items is not None:
+            return self.items.person
+        return None if self.person is None else self.person.column
 
     @property
     def columns(self) -> tuple[Attribute, ...]:

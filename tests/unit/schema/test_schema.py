@@ -279,3 +279,20 @@ def test_a_unit_that_is_none_of_the_two() -> None:
     table = Schema.from_dict({"name": "t", "unit": "row", "attributes": {"a": {"type": "boolean"}}})
     with pytest.raises(UsageError, match="unit cannot be 'household'"):
         replace(table, unit="household")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "body, column",
+    [
+        ({"attributes": {"who": {"role": "person", "max_rows": 2}}}, "who"),
+        ({"attributes": {}}, None),
+        ({"items": {"universe": ["a"], "person": "buyer", "item": "bought"}}, "buyer"),
+        ({"items": {"universe": ["a"]}}, None),
+    ],
+)
+def test_the_column_that_identifies_people_is_named(
+    body: dict[str, Any], column: str | None
+) -> None:
+    if "attributes" in body:
+        body["attributes"]["owner"] = {"type": "boolean"}
+    assert Schema.from_dict({"name": "x", **body}).person_column == column

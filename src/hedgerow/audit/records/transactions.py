@@ -28,9 +28,8 @@ class TransactionRecords(Records):
 
     def __init__(self, schema: Schema) -> None:
         super().__init__(schema)
-        assert schema.items is not None
-        self.items = schema.items
-        self.size = schema.items.size
+        self.items = schema.transaction_items
+        self.size = self.items.size
 
     @staticmethod
     def crowded() -> tuple[Schema, Codes, list[Codes]]:

@@ -155,7 +155,7 @@ def publish(
             print_json(facts | {"ledger": booked, "warnings": warned()})
             return
         say(f"Published to {out}: {words.published(release)}.")
-        if known.items is not None:
+        if known.kind == "transactions":
             say(release.describe().summary)
         for line in (*words.guarantee(release), words.unmeasured(release)):
             if line is not None:

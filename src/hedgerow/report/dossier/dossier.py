@@ -16,8 +16,8 @@ from hedgerow.release import Release
 from hedgerow.report import words
 from hedgerow.report.dossier.booked import Booked, doubts
 from hedgerow.report.dossier.handling import mechanisms, preparation
-from hedgerow.report.kinds import KINDS
 from hedgerow.report.dossier.outline import Bullets, Grid, Part, Section
+from hedgerow.report.kinds import KINDS
 from hedgerow.report.sections.promise import Doubt, after, doubt, factor, percent_up
 from hedgerow.verification.verify import Verdict
 
@@ -151,17 +151,17 @@ def _unit(release: Release) -> tuple[Part, ...]:
         f"{promise.get('neighbours', 'not stated')}.",
         f"Counts are of {many}.",
     ]
-    if schema.items is not None and schema.items.person is not None:
+    known = f"A person is identified by the column {schema.person_column}, which is not published."
+    if schema.person is not None:
         parts.append(
-            f"A person is identified by the column {schema.items.person}, which is not published. "
-            "All of a person's rows are one record, so that all their items are protected together."
+            f"{known} At most {schema.person.max_rows} of a person's rows are counted; which ones "
+            "is decided by looking at that person's rows alone. So counts are of capped rows, not "
+            "of people, and whatever people with many rows have in common is counted less."
         )
-    elif schema.person is not None:
+    elif schema.person_column is not None:
         parts.append(
-            f"A person is identified by the column {schema.person.column}, which is not published. "
-            f"At most {schema.person.max_rows} of a person's rows are counted; which ones is "
-            "decided by looking at that person's rows alone. So counts are of capped rows, not of "
-            "people, and whatever people with many rows have in common is counted less."
+            f"{known} All of a person's rows are one record, so that all their items are protected "
+            "together."
         )
     else:
         parts.append(
@@ -344,9 +344,8 @@ def _risks(release: Release) -> tuple[Part, ...]:
          "their intervals look more certain than they are."),
         ("Software", "A mistake in hedgerow or in what it is built on could break the guarantee."),
     ]  # fmt: skip
-    schema = release.schema
     several = ("Several records of a person", "If there are any, their person is protected less.")
-    if schema.person is not None or (schema.items is not None and schema.items.person is not None):
+    if release.schema.person_column is not None:
         several = (
             "Several identifiers of a person",
             "Whoever appears under more than one counts as several people, and is protected less.",

@@ -31,8 +31,8 @@ def preparation(schema: Schema) -> list[str]:
     told = []
     if schema.identifiers:
         told.append(f"Columns dropped: {', '.join(schema.identifiers)}.")
-    if schema.items is not None:
-        items = schema.items
+    if schema.kind == "transactions":
+        items = schema.transaction_items
         told.append(
             f"Items outside the public universe: {items.foreign}; records without items: "
             f"{items.empty}; at most {items.max_items or 'any number of'} items of a record count."

@@ -13,8 +13,8 @@ from hedgerow.release.plots import PALE
 from hedgerow.report.charts import apart, bar, hardly, histogram, labels_of
 from hedgerow.report.html import Safe, bars, join, picture, table, tag
 from hedgerow.report.kinds import KINDS
-from hedgerow.report.sections.known import Least
 from hedgerow.report.labels import percent, rounded
+from hedgerow.report.sections.known import Least
 from hedgerow.report.tables import REMARKS
 from hedgerow.schema import Attribute, Categorical, Numeric
 from hedgerow.schema.query import Query, Vocabulary
@@ -53,7 +53,7 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
     key.append(tag("li", tag("i", class_="err"), "95% interval"))
     if raw is not None:
         key.append(tag("li", tag("i", class_="c2"), "raw (NOT PRIVATE)"))
-    items = release.schema.items is not None
+    items = release.schema.kind == "transactions"
     of = f"of all items that {people} hold" if items else f"of all {people}"
     told = [f"Shares are {of}, as the release estimates them."]
     if any(len(s.shares) > _SHOWN for s in spreads if not isinstance(s.attribute, Numeric)):

@@ -9,10 +9,10 @@ from starlette.responses import RedirectResponse, Response
 from hedgerow.errors import UsageError
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.attributes import OTHER
-from hedgerow.schema.items import Items, grouped
-from hedgerow.schema.lint import Report
 from hedgerow.schema.files.nodes import Entries, Node, Text, from_python
 from hedgerow.schema.files.nodes import Items as Listed
+from hedgerow.schema.items import Items, grouped
+from hedgerow.schema.lint import Report
 from hedgerow.schema.taxonomies.files import built_in
 from hedgerow.schema.taxonomies.rules import Reading
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy
@@ -57,7 +57,7 @@ def show(asked: Asked) -> Response:
         tree = _numbered(branch) if size <= _MOST else None
         lint = lint_tree(branch, column.reading if isinstance(column, Categorical) else Reading())
     command = ["taxonomy", way.argument("schema"), *(["--attribute", name] if name else [])]
-    if schema.items is not None:
+    if schema.kind == "transactions":
         command = ["check", way.argument("schema")]
     return asked.show(
         "taxonomies", way=way, text=text, columns=columns, name=name, tree=tree, lint=lint,
@@ -89,8 +89,8 @@ def change(asked: Asked) -> Response:
 
 
 def _columns(schema: Schema) -> dict[str, Categorical | Items]:
-    if schema.items is not None:
-        return {_ITEMS: schema.items}
+    if schema.kind == "transactions":
+        return {_ITEMS: schema.transaction_items}
     return {
         one.name: one
         for one in schema.columns
