@@ -20,6 +20,8 @@ from hedgerow.methods import OURS
 
 if TYPE_CHECKING:
     from hedgerow import errors as errors
+    from hedgerow import evaluate as evaluate
+    from hedgerow import sample as sample
     from hedgerow.privacy.budget_ledger.ledger import BudgetLedger as BudgetLedger
     from hedgerow.publish.api import publish as publish
     from hedgerow.publish.cdiffgen import CDiffGen as CDiffGen
@@ -76,11 +78,27 @@ for _method in OURS.values():
     _PACKAGES[_name] = _module
 
 
+_MODULES = ("errors", "evaluate", "sample", "sklearn")
+
 _GUESSES = {
+    "METHODS": "hedgerow.methods.METHODS after `import hedgerow.methods`",
+    "Ledger": "hedgerow.BudgetLedger(path)",
+    "RegionClassifier": "`from hedgerow.sklearn import RegionClassifier`",
+    "Synthesizer": "`from hedgerow.sklearn import Synthesizer`",
+    "audit": "`hedgerow audit --method diffmulti` in a terminal",
+    "draft": "`hedgerow init people.csv` in a terminal, which drafts a schema",
+    "fit": "hedgerow.publish(data, schema)",
+    "infer_schema": "`hedgerow init people.csv` in a terminal, which drafts a schema",
+    "list_methods": "hedgerow.methods.METHODS after `import hedgerow.methods`",
     "load": "hedgerow.Release.load(path)",
     "load_release": "hedgerow.Release.load(path)",
     "open": "hedgerow.Release.load(path)",
     "read": "hedgerow.Release.load(path)",
+    "read_excel": "hedgerow.publish(path, schema): it reads workbooks itself",
+    "read_release": "hedgerow.Release.load(path)",
+    "report": "`hedgerow report release/ --out report.html` in a terminal",
+    "save": "release.save(folder)",
+    "version": "hedgerow.__version__",
     "read_csv": "hedgerow.publish(path, schema): it reads CSV and Parquet itself",
     "read_parquet": "hedgerow.publish(path, schema): it reads CSV and Parquet itself",
     "plan": "hedgerow.DiffMulti().plan(schema, epsilon=1)",
@@ -93,8 +111,8 @@ _GUESSES = {
 if not TYPE_CHECKING:  # to a type checker, a name that is not listed above is a mistake
 
     def __getattr__(name: str) -> Any:
-        if name == "errors":
-            return import_module("hedgerow.errors")
+        if name in _MODULES:
+            return import_module(f"hedgerow.{name}")
         if name in _PACKAGES:
             value = getattr(import_module(_PACKAGES[name]), name)
             globals()[name] = value

@@ -25,6 +25,7 @@ from hedgerow.publish.api import publish
 from hedgerow.publish.publisher import Publisher
 from hedgerow.release import Release
 from hedgerow.schema import Schema
+from hedgerow.settings import guessable
 from hedgerow.store.frames import Frame
 from hedgerow.table import frame_kind
 
@@ -173,6 +174,7 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
 
     classes_: NDArray[Any]
 
+    @guessable
     def __init__(
         self,
         epsilon: Number = 1,
@@ -310,6 +312,7 @@ class Synthesizer(_Published):
         (['x0', 'x1'], 3)
     """
 
+    @guessable
     def __init__(
         self,
         epsilon: Number = 1,
@@ -344,6 +347,7 @@ class Synthesizer(_Published):
         self._publish(table, self._known(names))
         return self
 
+    @guessable
     def sample(self, n: int | None = None, seed: int | None = None) -> Frame:
         """Synthetic rows, in a frame of the kind that was fitted. This costs nothing.
 

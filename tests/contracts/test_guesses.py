@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 import pydoc
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -45,7 +49,7 @@ PEOPLE = pd.DataFrame(
 
 def publish(**given: Any) -> hr.Release:
     words = {"schema": SCHEMA, "method": hr.DiffMulti(specialisations=3), "epsilon": 1, "seed": 1}
-    return hr.publish(PEOPLE, **words | given)
+    return hr.publish(**{"source": PEOPLE} | words | given)
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +151,62 @@ def test_answers_are_rows(release: hr.Release, shop: hr.Release) -> None:
     assert asked.queries == ["tea", "everybody"] and isinstance(asked.to_polars(), pl.DataFrame)
 
 
+def test_answers_and_tables_are_shown_as_rows(release: hr.Release) -> None:
+    asked = release.count(["age in [30, 50]", "job = cook"])
+    head, names, first, second = repr(asked).splitlines()
+    assert head == "Estimated counts with 0.95 intervals:" and names.split()[:2] == [
+        "query",
+        "estimate",
+    ]
+    assert "age in [30, 50]" in first and "job = cook" in second
+    many = repr(release.count(["job = cook"] * 25)).splitlines()
+    assert len(many) == 23 and many[-1] == "... and 5 more"
+    assert repr(release.table("job")).count("\n") == 3
+    odd = {**SCHEMA["attributes"], "a\u202eb": {"type": "boolean"}}
+    other = publish(source=PEOPLE.assign(**{"a\u202eb": True}), schema=SCHEMA | {"attributes": odd})
+    assert "\u202e" not in repr(other.table("a\u202eb"))
+
+
+def test_a_schema_is_shown_by_its_names(shop: hr.Release) -> None:
+    assert repr(Schema.of(SCHEMA)) == (
+        "Schema('<b>survey', unit='row', attributes=['age', 'job'], target='ill')"
+    )
+    assert repr(shop.schema).startswith("Schema('village shop', unit='row', items=24)")
+    wide = {f"a{i}": {"type": "boolean"} for i in range(21)}
+    assert repr(Schema.of(SCHEMA | {"attributes": wide})).endswith("'a19', ...])")
+
+
+def test_whatever_reads_arrow_takes_it(release: hr.Release) -> None:
+    for one in (release, release.table("job"), release.count("job = cook")):
+        assert pl.DataFrame(one).equals(one.to_polars())
+        assert pa.table(one) == one.to_arrow()
+
+
+def test_copies_say_the_same(release: hr.Release, shop: hr.Release) -> None:
+    assert copy.copy(release) == copy.deepcopy(release) == release
+    assert pickle.loads(pickle.dumps(release)) == release
+    for one in (release.count("job = cook"), release.table("job"), shop.count([["tea"], []])):
+        for again in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one)):
+            assert again.to_arrow() == one.to_arrow()
+
+
+def test_attributes_are_in_a_release(release: hr.Release) -> None:
+    assert "age" in release and "ill" in release and "agee" not in release
+    assert release[["job", "ill"]].to_arrow() == release["job", "ill"].to_arrow()
+
+
+def test_a_table_is_drawn(release: hr.Release) -> None:
+    pytest.importorskip("matplotlib")
+    axes = release.table("job").plot().axes[0]
+    assert axes.get_title(loc="left") == "Counts by job, with 0.95 intervals"
+
+
+def test_modules_need_no_import_of_their_own() -> None:
+    code = "import hedgerow as hr; print(hr.sample.people, hr.evaluate.random_queries)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_cells_are_rows(release: hr.Release) -> None:
     table = release.table("job")
     assert [cell.job for cell in table] == ["<i>nurse</i>", "cook"] == list(table["job"])
@@ -200,7 +260,7 @@ def test_notebooks_show_tables_and_escape_them(release: hr.Release, shop: hr.Rel
     assert "&lt;i&gt;nurse" in release.table("job")._repr_html_()
 
 
-# 14 to 20: what does not work says what to type
+# 14 and more: what does not work says what to type
 
 TYPED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "head": (lambda r: r.head(), "release.to_pandas().head()"),
@@ -225,6 +285,36 @@ TYPED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "load": (lambda r: hr.load("release"), "hedgerow.Release.load(path)"),
     "read_csv": (lambda r: hr.read_csv("x.csv"), "hedgerow.publish(path, schema)"),
     "plan": (lambda r: hr.plan(SCHEMA), "DiffMulti().plan("),
+    "eps": (lambda r: publish(eps=1), "Write epsilon=1."),
+    "random_state": (lambda r: publish(random_state=3), "Write seed=3."),
+    "setting of a method": (lambda r: publish(depth=3), "hedgerow.DiffMulti(depth=3)"),
+    "American spelling": (lambda r: hr.DiffGen(specializations=3), "Write specialisations=3."),
+    "epsilon of a method": (lambda r: hr.DiffMulti(epsilon=2), "hedgerow.publish(data, schema"),
+    "confidence": (lambda r: r.count("age > 3", confidence=0.9), "Write level=0.9."),
+    "alpha": (lambda r: r.table("age", alpha=0.9), "level"),
+    "condition by argument": (lambda r: r.count(age=30), "queries, level"),
+    "seed of rows": (lambda r: r.synthesize(1, random_state=1), "Write seed=1."),
+    "text as number": (lambda r: r.synthesize("5"), "Write n=5."),
+    "list of attributes": (lambda r: r.table(["age", "job"]), 'release.table("age", "job")'),
+    "attribute": (lambda r: r.age, "release['age']"),
+    "shape": (lambda r: r.shape, "release.to_pandas().shape"),
+    "dtypes": (lambda r: r.dtypes, "release.to_pandas().dtypes"),
+    "info": (lambda r: r.info(), "release.to_pandas().info()"),
+    "groupby": (lambda r: r.groupby("age"), "release.table("),
+    "mean": (lambda r: r.mean("age"), "release.synthesize()"),
+    "total": (lambda r: r.total, "release.count_all()"),
+    "synthesise": (lambda r: r.synthesise(3), "release.synthesize("),
+    "verify": (lambda r: r.verify(), "hedgerow.verify(release)"),
+    "frame of pandas": (lambda r: pd.DataFrame(r), "release.to_pandas()"),
+    "head of answers": (lambda r: r.count("age > 3").head(), "answers.to_pandas().head()"),
+    "shape of answers": (lambda r: r.count("age > 3").shape, "answers.to_pandas().shape"),
+    "column of a table": (lambda r: r["age"].estimate, "table['estimate']"),
+    "sorting": (lambda r: r["age"].sort_values("low"), "table.to_pandas().sort_values()"),
+    "load a dictionary": (lambda r: hr.Schema.load(SCHEMA), "Schema.of("),
+    "classifier": (lambda r: hr.RegionClassifier(1), "from hedgerow.sklearn import"),
+    "ledger": (lambda r: hr.Ledger("x"), "hedgerow.BudgetLedger(path)"),
+    "version": (lambda r: hr.version, "hedgerow.__version__"),
+    "infer": (lambda r: hr.infer_schema(PEOPLE), "hedgerow init"),
 }
 
 

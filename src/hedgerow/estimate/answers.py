@@ -17,7 +17,8 @@ import numbers
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -60,7 +61,7 @@ USUAL = 0.95  # of typical errors too
 _BATCH = 1000  # queries that a thread answers at a time
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Answers(FramedRows):
     """Answers to queries, one number per query in every array.
 
@@ -100,9 +101,7 @@ class Answers(FramedRows):
     level: float
     typical_error: Floats | None = None
     basis: NDArray[np.str_] | None = None
-    asked: tuple[Sequence[Any], Callable[[], Callable[[Any], str]]] | None = field(
-        default=None, repr=False
-    )
+    asked: tuple[Sequence[Any], Callable[[], Callable[[Any], str]]] | None = None
 
     def __len__(self) -> int:
         """The number of queries."""
@@ -151,13 +150,13 @@ class Answers(FramedRows):
 
 def with_queries(answers: Answers, queries: Sequence[Query], schema: Schema) -> Answers:
     """Answers that know what was asked."""
+    return replace(answers, asked=(queries, partial(_writer, schema)))
 
-    def writer() -> Callable[[Query], str]:
-        from hedgerow.schema.query import Vocabulary
 
-        return Vocabulary(schema).text
+def _writer(schema: Schema) -> Callable[[Query], str]:
+    from hedgerow.schema.query import Vocabulary
 
-    return replace(answers, asked=(queries, writer))
+    return Vocabulary(schema).text
 
 
 def by_model(

@@ -29,13 +29,14 @@ from hedgerow.release import Release
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.target import Target
 from hedgerow.schema import Schema
-from hedgerow.settings import check_arguments, whole
+from hedgerow.settings import check_arguments, guessable, whole
 from hedgerow.store.frames import Frame
 from hedgerow.table import Database, Table, Transactions, refuse_mixing
 
 __all__ = ["publish", "release_of", "run"]
 
 
+@guessable
 def publish(
     source: str | os.PathLike[str] | Database | Frame,
     schema: Schema | Mapping[str, Any] | str | os.PathLike[str] | None = None,
@@ -167,7 +168,7 @@ def _save(release: Release, target: Target) -> None:
                 f"{target} was written before the run ended. Look at it with `hedgerow verify`: if "
                 "it is whole, there is no need to publish again.",
                 LedgerWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         elif release.booking is not None:
             release.booking.note_end("not saved")
@@ -175,7 +176,7 @@ def _save(release: Release, target: Target) -> None:
                 "The release was drawn, so it stays booked: its budget is spent, although "
                 f"{target} was not written.",
                 LedgerWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         raise
 

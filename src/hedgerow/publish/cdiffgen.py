@@ -45,6 +45,7 @@ from hedgerow.publish.publisher import (
 )
 from hedgerow.publish.steps.measure import measured
 from hedgerow.publish.steps.tree import tree_of_cuts
+from hedgerow.settings import told_settings
 
 __all__ = ["CDiffGen"]
 
@@ -55,6 +56,7 @@ MOST_CELLS, MOST_COUNTS = 1_000_000, 10_000_000
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
+@told_settings
 @dataclass(frozen=True)
 class CDiffGen(GridPublisher):
     """Settings of CDiffGen.

@@ -57,6 +57,7 @@ from hedgerow.publish.steps.cuts import Cuts
 from hedgerow.publish.steps.measure import class_totals, measured
 from hedgerow.publish.steps.scores import SCORES, range_of
 from hedgerow.schema import Numeric, Schema
+from hedgerow.settings import told_settings
 
 __all__ = ["DiffGen", "GridPublisher", "count_cells", "grid_growth", "grow_cuts"]
 
@@ -140,6 +141,7 @@ class GridPublisher(TablePublisher):
         return leaf_allowances(budgets)
 
 
+@told_settings
 @dataclass(frozen=True)
 class DiffGen(GridPublisher):
     """Settings of DiffGen.

@@ -64,6 +64,7 @@ from hedgerow.publish.steps.measure import class_totals, count_leaves, measured
 from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
 from hedgerow.publish.steps.tree import GrowingTree, share_evenly, share_fairly
 from hedgerow.schema import Numeric, Schema
+from hedgerow.settings import told_settings
 
 __all__ = ["DiffMulti"]
 
@@ -75,6 +76,7 @@ _TREE_WORTH = Fraction(28, 100)  # of epsilon: the size of a tree that is paid i
 MOST_SPECIALISATIONS, MOST_DEPTH, MOST_PAIRS = 10_000_000, 1_000, 1_000
 
 
+@told_settings
 @dataclass(frozen=True)
 class DiffMulti(TablePublisher):
     """Settings of DiffMulti.

@@ -79,6 +79,7 @@ from hedgerow.publish.steps.partition_tree import grow_by_gate, grow_by_threshol
 from hedgerow.schema import Items, Schema
 from hedgerow.schema.items import WEIGHT
 from hedgerow.schema.taxonomies.item_tree import ItemTree
+from hedgerow.settings import told_settings
 
 __all__ = ["DiffPart"]
 
@@ -92,6 +93,7 @@ MOST_PARTITIONS = 1_000_000
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
+@told_settings
 @dataclass(frozen=True)
 class DiffPart(Publisher):
     """Settings of DiffPart.

@@ -58,6 +58,7 @@ from hedgerow.publish.steps.frontier import frontier
 from hedgerow.publish.steps.rows import RowsOutcome, SideRows, gather, made_side
 from hedgerow.publish.steps.sampling import draw_nodes
 from hedgerow.schema import Schema
+from hedgerow.settings import told_settings
 from hedgerow.table import (
     CodeMatrix,
     WeightColumns,
@@ -74,6 +75,7 @@ MOST_FAN = 100
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
+@told_settings
 @dataclass(frozen=True)
 class Supermodular(Publisher):
     """Settings of Supermodular.

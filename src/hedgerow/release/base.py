@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, Protocol, Self, TypeVar, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,7 @@ from hedgerow.release.tabulate import (
     tabulated,
 )
 from hedgerow.schema import Query, Schema
+from hedgerow.settings import guessable
 from hedgerow.store.frames import Frame, Framed, as_kind
 
 if TYPE_CHECKING:
@@ -86,26 +87,41 @@ Questions = str | Query | Mapping[str, object] | Iterable[object]
 Kind = TypeVar("Kind", bound="Release")
 
 _GUESSES = {
+    "budget": 'release.guarantee["epsilon"]',
     "classes": "release.schema.classes",
-    "columns": "release.to_pandas().columns",
+    "corr": 'release.table("age", "job")',
+    "cov": 'release.table("age", "job")',
     "crosstab": 'release.table("age", "job")',
     "delta": 'release.guarantee["delta"]',
+    "dump": "release.save(folder)",
     "epsilon": 'release.guarantee["epsilon"]',
+    "evaluate": "`hedgerow evaluate people.csv release/` in a terminal; it is not private",
+    "filter": 'release.count("age in [30, 50]")',
     "generalized": "release.to_pandas()",
+    "generate": "release.synthesize(1000)",
     "groupby": 'release.table("age", "job")',
-    "head": "release.to_pandas().head()",
     "hist": 'release.plot("age")',
-    "iloc": "release.to_pandas().iloc",
     "itemsets": "release.to_pandas()",
-    "iterrows": "release.to_pandas().iterrows()",
-    "loc": "release.to_pandas().loc",
+    "mean": 'release.synthesize()["age"], whose mean is an estimate',
+    "median": 'release.synthesize()["age"], whose median is an estimate',
+    "n": "release.count_all()",
+    "pivot_table": 'release.table("age", "job")',
     "query": 'release.count("age in [30, 50]")',
+    "report": "`hedgerow report release/ --out report.html` in a terminal",
+    "rows": "release.synthesize(1000)",
     "sample": "release.synthesize(1000)",
-    "shape": "release.to_pandas().shape",
-    "tail": "release.to_pandas().tail()",
+    "size": "release.count_all()",
+    "sum": "release.count_all()",
+    "synthesise": "release.synthesize(1000)",
+    "synthetic": "release.synthesize(1000)",
     "to_csv": "release.to_pandas().to_csv(path), or release.save(folder)",
+    "to_df": "release.to_pandas()",
+    "to_frame": "release.to_pandas()",
     "to_parquet": "release.to_pandas().to_parquet(path), or release.save(folder)",
+    "total": "release.count_all()",
     "value_counts": 'release.table("age")',
+    "verify": "hedgerow.verify(release)",
+    "write": "release.save(folder)",
 }
 """What people write who know frames, and what they mean."""
 
@@ -134,6 +150,9 @@ class Release(Framed):
         ...     Release.load(f"{folder}/release", kind="pandas") == release
         True
     """
+
+    _called = "release"
+    _guesses = _GUESSES
 
     kind: ClassVar[str]
     """The word for the kind in manifests and in `hedgerow.release.kinds.KINDS`."""
@@ -179,9 +198,9 @@ class Release(Framed):
     def __bool__(self) -> bool:
         return True
 
-    def __getitem__(self, key: str | tuple[str, ...]) -> CountTable:
+    def __getitem__(self, key: str | tuple[str, ...] | list[str]) -> CountTable:
         """The counts of an attribute or of several: the same as `table`."""
-        names = key if isinstance(key, tuple) else (key,)
+        names = tuple(key) if isinstance(key, tuple | list) else (key,)
         if not all(isinstance(name, str) for name in names):
             raise UsageError(
                 "a release is asked by the names of attributes",
@@ -189,11 +208,19 @@ class Release(Framed):
             )
         return self.table(*names)
 
-    if not TYPE_CHECKING:  # a type checker knows what is there
+    def __contains__(self, name: object) -> bool:
+        """Whether it is the name of an attribute, or of the class."""
+        return any(name == one.name for one in self.schema.columns)
 
-        def __getattr__(self, name: str) -> Any:
-            meant = f"; write {_GUESSES[name]}" if name in _GUESSES else ""
-            raise AttributeError(f"a release has no attribute {name!r}{meant}", name=name, obj=self)
+    if not TYPE_CHECKING:  # to a type checker, a release cannot be gone through
+
+        def __iter__(self) -> Never:
+            return self[0]
+
+    def _meant(self, name: str) -> str | None:
+        schema = vars(self).get("schema")  # which a copy does not have yet
+        known = schema is not None and name in (one.name for one in schema.columns)
+        return f"release[{name!r}]" if known else super()._meant(name)
 
     def caption(self) -> str:
         """See `Framed.caption`."""
@@ -233,6 +260,7 @@ class Release(Framed):
         """
         return self.count(queries).estimate
 
+    @guessable
     def table(
         self,
         *attributes: str,

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Literal, Self, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,9 @@ from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
 from hedgerow.schema.conditions import Intervals, overlap, suggest
 from hedgerow.schema.grid import read_number
 from hedgerow.store.frames import FramedRows
+
+if TYPE_CHECKING:
+    from hedgerow.release.plots import Figure
 
 __all__ = [
     "Bins",
@@ -61,7 +64,7 @@ _NORMAL = 1.959964
 _SAID = (ASSUMED_EVEN, NOT_MEASURED)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CountTable(FramedRows):
     """Counts, or shares, of all cells of some attributes.
 
@@ -78,6 +81,8 @@ class CountTable(FramedRows):
         picked: Whether cells were picked by their estimates and the intervals do not allow for it.
             One that holds with 95% for a cell chosen beforehand holds less often for the largest.
     """
+
+    _called = "table"
 
     names: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
@@ -131,6 +136,12 @@ class CountTable(FramedRows):
             labels=tuple(tuple(column[place] for place in places) for column in self.labels),
             answers=self.answers.take(places),
         )
+
+    def plot(self) -> Figure:
+        """Draws the table with error bars, as `Release.plot` does."""
+        from hedgerow.release.plots import draw_table
+
+        return draw_table(self, self.caption())
 
     def largest(self, number: int) -> CountTable:
         """The cells with the largest estimates, the largest first; then those without any."""
@@ -255,6 +266,11 @@ def divisions_of(
     places = {attribute.name: place for place, attribute in enumerate(columns)}
     bins = bins or {}
     for name in (*names, *bins):
+        if not isinstance(name, str):
+            raise UsageError(
+                "a table is asked for by the names of attributes",
+                hint='Write release.table("age", "job"), each name by itself.',
+            )
         if name not in places:
             raise UsageError(
                 f"the schema has no attribute {name!r}",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from shlex import quote
 from typing import Any, Literal
@@ -29,6 +29,7 @@ from hedgerow.release.histogram import Spread, item_spread
 from hedgerow.release.measured import MeasuredRelease
 from hedgerow.release.tabulate import Bins, CountTable, tabulated
 from hedgerow.schema import Items
+from hedgerow.settings import guessable
 from hedgerow.store.frames import Frame
 
 __all__ = ["TransactionsRelease"]
@@ -142,6 +143,7 @@ class TransactionsRelease(MeasuredRelease):
         """The itemsets that stand out, as `itemsets` gives them."""
         return self.itemsets("arrow")
 
+    @guessable
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """How many records hold all items of a set, whatever else they hold?
 
@@ -160,13 +162,9 @@ class TransactionsRelease(MeasuredRelease):
         """
         share = check_level(level)
         sets = read_sets(queries, self.items)
-        return replace(answer_sets(self.model, sets, share), asked=(sets, lambda: self._words))
-
-    def _words(self, codes: Ints) -> str:
-        """An itemset in words."""
-        groups, size = self.items.taxonomy.labels, self.items.size
-        named = [self.items.labels[c] if c < size else groups[c - size] for c in codes.tolist()]
-        return ", ".join(named) or "everybody"
+        return replace(
+            answer_sets(self.model, sets, share), asked=(sets, partial(_writer, self.items))
+        )
 
     def frequent(self, k: int = 20, level: float = 0.95, kind: str | None = None) -> Frame:
         """The k itemsets that most records hold, as far as the release tells.
@@ -195,6 +193,7 @@ class TransactionsRelease(MeasuredRelease):
         }
         return self._frame(pa.table(columns), kind)
 
+    @guessable
     def synthesize(
         self,
         n: int | None = None,
@@ -223,6 +222,7 @@ class TransactionsRelease(MeasuredRelease):
         """See `Release.count_all`: the empty set is in every record."""
         return self.count([[]], level)
 
+    @guessable
     def table(
         self,
         *attributes: str,
@@ -287,3 +287,14 @@ class TransactionsRelease(MeasuredRelease):
         size = self.items.size
         places = {"item": size, "size": size + 1, "stratum": MOST_STRATA}
         self._check_places(places, self.measurements)
+
+
+def _writer(items: Items) -> Callable[[Ints], str]:
+    """What writes an itemset in words."""
+    groups, size = items.taxonomy.labels, items.size
+
+    def words(codes: Ints) -> str:
+        named = [items.labels[c] if c < size else groups[c - size] for c in codes.tolist()]
+        return ", ".join(named) or "everybody"
+
+    return words

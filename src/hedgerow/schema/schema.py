@@ -37,6 +37,8 @@ __all__ = ["BOTH", "NO_UNIT", "Person", "Schema", "Unit", "refuse_no_unit", "uni
 
 Unit = Literal["row", "person"]
 
+_NAMED = 20  # attributes, when a schema is shown
+
 BOTH = (
     "the schema has both attributes and items",
     "Describe a table by its attributes or transactions by their items, in two schemas.",
@@ -55,7 +57,7 @@ class Person:
         check_fields(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Schema:
     """The public description of a table, by its attributes, or of transactions, by their items.
 
@@ -125,6 +127,18 @@ class Schema:
             faults.append(Fault("max_rows is below 1", "Say how many rows one person may have."))
         raise_faults([*faults, *self._unit_faults()])
 
+    def __repr__(self) -> str:
+        """Its name, its unit and the names of its columns, or how many items there are."""
+        known = [f"Schema({self.name!r}", f"unit={self.unit!r}"]
+        if self.items is not None:
+            return f"{', '.join(known)}, items={self.items.size})"
+        names = [attribute.name for attribute in self.attributes]
+        more = ", ..." if len(names) > _NAMED else ""
+        known.append(f"attributes=[{', '.join(map(repr, names[:_NAMED]))}{more}]")
+        if self.target is not None:
+            known.append(f"target={self.target.name!r}")
+        return f"{', '.join(known)})"
+
     def _take_notation(self) -> None:
         """Numbers whose columns do not say how they are written are written as the file says."""
         told = [_noted(one, self.file) if isinstance(one, Numeric) else one
@@ -144,7 +158,13 @@ class Schema:
 
         Raises:
             SchemaError: With the file and line of what is wrong, and how to mend it.
+            UsageError: If it is not a path.
         """
+        if not isinstance(path, str | os.PathLike):
+            raise UsageError(
+                f"a schema is loaded from a file, not from type {type(path).__name__}.",
+                hint='Write Schema.load("schema.yaml"), or Schema.of(dictionary).',
+            )
         from hedgerow.schema.files.build import load_schema  # slow to import, so only when needed
 
         return load_schema(Path(path))

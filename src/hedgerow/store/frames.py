@@ -5,14 +5,14 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections import namedtuple
-from collections.abc import Iterator
-from typing import Any, Self, SupportsIndex
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
 
 import numpy as np
 import pyarrow as pa
 
 from hedgerow.errors import UsageError
-from hedgerow.store.markup import small_table
+from hedgerow.store.markup import cell_text, small_table, visible
 
 __all__ = ["Frame", "Framed", "FramedRows", "as_kind"]
 
@@ -56,8 +56,22 @@ def as_kind(table: pa.Table, kind: str) -> Frame:
         ) from None
 
 
+_PROPERTIES = "T columns dtypes iloc index loc plot shape values"
+_METHODS = (
+    "agg apply astype copy corr describe drop dropna fillna filter groupby head info isna iterrows "
+    "itertuples melt merge nlargest pivot pivot_table query rename reset_index sample set_index "
+    "sort_values tail to_csv to_dict to_excel to_feather to_html to_json to_latex to_markdown "
+    "to_numpy to_parquet to_records to_sql to_string value_counts"
+)
+"""What users of pandas ask of anything that has rows."""
+
+
 class Framed(ABC):
     """What can be had as a frame of any kind, and shown in a notebook."""
+
+    _called: ClassVar[str] = "answers"  # in examples of what to write
+    _guesses: ClassVar[Mapping[str, str]] = {}
+    """What people write who know frames, and what they mean."""
 
     @abstractmethod
     def to_arrow(self) -> pa.Table:
@@ -70,6 +84,26 @@ class Framed(ABC):
     def to_polars(self) -> Frame:
         """The rows as a Polars frame."""
         return as_kind(self.to_arrow(), "polars")
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows for any library that reads Arrow, such as `polars.DataFrame(release)`."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    if not TYPE_CHECKING:  # a type checker knows what is there
+
+        def __getattr__(self, name: str) -> Any:
+            what, meant = type(self).__name__, None if name.startswith("_") else self._meant(name)
+            words = "" if meant is None else f"; write {meant}"
+            raise AttributeError(f"{what} has no attribute {name!r}{words}", name=name, obj=self)
+
+    def _meant(self, name: str) -> str | None:
+        """What to write for a name that is not there."""
+        if name in self._guesses:
+            return self._guesses[name]
+        frame = f"{self._called}.to_pandas()"
+        if name in _METHODS.split():
+            return f"{frame}.{name}()"
+        return f"{frame}.{name}" if name in _PROPERTIES.split() else None
 
     def caption(self) -> str:
         """What a notebook writes above the rows."""
@@ -93,6 +127,24 @@ class FramedRows(Framed):
 
     @abstractmethod
     def __len__(self) -> int: ...
+
+    def __repr__(self) -> str:
+        """The first rows, below each other."""
+        rows = self.to_arrow()
+        shown = rows.slice(0, _SHOWN)
+        columns = [
+            [visible(name), *map(cell_text, shown[name].to_pylist())] for name in rows.column_names
+        ]
+        widths = [max(map(len, column)) for column in columns]
+        lines = [
+            "  ".join(map(str.rjust, line, widths)).rstrip() for line in zip(*columns, strict=True)
+        ]
+        more = [f"... and {len(self) - _SHOWN:,} more"] if len(self) > _SHOWN else []
+        return "\n".join([f"{visible(self.caption())}:", *lines, *more])
+
+    def _meant(self, name: str) -> str | None:
+        known = name in self.to_arrow().column_names
+        return f"{self._called}[{name!r}]" if known else super()._meant(name)
 
     @abstractmethod
     def take(self, places: Any) -> Self:

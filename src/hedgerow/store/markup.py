@@ -11,7 +11,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["Part", "Safe", "join", "small_table", "tag", "visible"]
+__all__ = ["Part", "Safe", "cell_text", "join", "small_table", "tag", "visible"]
 
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -96,11 +96,12 @@ def small_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[ob
         '<table><caption>&lt;b&gt;</caption>...<td>12,345.7</td>...
     """
     head = tag("tr", *(tag("th", name) for name in columns))
-    body = (tag("tr", *(tag("td", _cell(one)) for one in row)) for row in rows)
+    body = (tag("tr", *(tag("td", cell_text(one)) for one in row)) for row in rows)
     return tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *body))
 
 
-def _cell(value: object) -> str:
+def cell_text(value: object) -> str:
+    """A value as text that is short and shows what it holds; not escaped yet."""
     if isinstance(value, float):
         return f"{value:,.1f}" if abs(value) >= 10 else f"{value:.3g}"
-    return "" if value is None else str(value)
+    return "" if value is None else visible(str(value))
