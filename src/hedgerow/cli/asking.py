@@ -130,7 +130,7 @@ def _load(kept: Path, names: list[str]) -> dict[str, str]:
     """The answers that were kept; none if they are about other columns."""
     try:
         found: Any = json.loads(kept.read_text(encoding="utf-8"))
-        answers = found["answers"] if found["columns"] == names else {}
+        answers = dict(found["answers"]) if found["columns"] == names else {}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, KeyError) as error:
@@ -143,9 +143,13 @@ def _load(kept: Path, names: list[str]) -> dict[str, str]:
 
 
 def _save(kept: Path, names: list[str], answers: dict[str, str]) -> None:
-    """Writes the answers, readable for their owner alone."""
+    """Writes the answers, readable for their owner alone.
+
+    But for the sign-off, which holds for what was read off the data this time.
+    """
+    kept_answers = {key: answer for key, answer in answers.items() if key != "reviewer"}
     text = json.dumps(
-        {"about": _MARK, "columns": names, "answers": answers}, ensure_ascii=False, indent=1
+        {"about": _MARK, "columns": names, "answers": kept_answers}, ensure_ascii=False, indent=1
     )
     fresh = kept.with_name(f".{kept.name}.{os.getpid()}")
     try:

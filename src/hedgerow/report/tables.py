@@ -15,7 +15,7 @@ from hedgerow.report.labels import displayed
 from hedgerow.report.words import guarantee, number, percent
 from hedgerow.schema import Schema
 
-__all__ = ["NOTHING", "headings", "how_to_read", "lines", "table_page", "title_of"]
+__all__ = ["NOTHING", "headings", "how_to_read", "lines", "picked", "table_page", "title_of"]
 
 TOTAL = "total"
 NOTHING = (
@@ -80,6 +80,19 @@ def title_of(release: Release, table: CountTable, where: str | None) -> str:
     return shown + (f", where {where}" if where else "")
 
 
+def picked(what: str) -> str:
+    """What it means for intervals that the largest were picked, as a sentence.
+
+    Example:
+        >>> picked("Cells")[:36]
+        'Cells were picked by their estimates'
+    """
+    return (
+        f"{what} were picked by their estimates, and the largest are often too large: the level of "
+        "an interval is that of one which was chosen without looking."
+    )
+
+
 def how_to_read(table: CountTable, units: tuple[str, str]) -> list[str]:
     """What the columns mean, as sentences.
 
@@ -113,10 +126,7 @@ def how_to_read(table: CountTable, units: tuple[str, str]) -> list[str]:
     if ((table.answers.low == 0) & (table.answers.high == 0) & table.known).any():
         found.append(NOTHING)
     if table.picked:
-        found.append(
-            "Cells were picked by their estimates, and the largest are often too large: the level "
-            "of an interval is that of a cell which was chosen without looking."
-        )
+        found.append(picked("Cells"))
     if "item" in table.names:
         found.append(
             f"total: all {units[1]}, each once; above it a {units[0]} counts for every item in it."

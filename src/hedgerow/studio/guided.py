@@ -125,7 +125,7 @@ def taken(guided: Guided, asked: Asked) -> tuple[Guided, dict[str, str]]:
         done.add(key)
         part, name = _named(guided.sketch, key)
         reply = _reply(guided, question, part, name, asked)
-        if reply is None:
+        if reply is None or key == "reviewer":  # who signs sees all of it first (`check.sign`)
             continue
         try:
             answer = accept(guided.sketch, question, reply)

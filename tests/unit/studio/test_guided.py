@@ -227,7 +227,7 @@ def test_names_that_turn_the_direction_of_writing_are_answered() -> None:
 
     form: Any = Form()
     form.form = {"values-0": ["\r\n".join(map(visible, ["w", "x\u202ey", "z"]))],
-                 "class": [visible(odd)]}  # fmt: skip
+                 "class": [visible(odd)], "reviewer": ["Ann"]}  # fmt: skip
     guided, errors = taken(Guided(sketch=sketch, mark=""), form)
     assert not errors
     assert guided.answers == {"class": odd, f"values of {odd}": "w, x\u202ey, z"}

@@ -1,7 +1,8 @@
 """How the class goes with attributes: shares by group, where intervals tell groups apart.
 
-Groups are those that the release divides records by, since only there intervals are narrow. All
-intervals that are looked at hold together with 95%, so the ones that are picked hold as well.
+Groups are those that the release divides records by, since only there intervals are narrow. The
+intervals of all classes hold together with 95%, so those of the classes that are picked, which
+depends on noise, hold as well.
 """
 
 from __future__ import annotations
@@ -74,7 +75,9 @@ def associations(release: TableRelease, most: int) -> list[Association]:
         for kept in ((one,), tuple(other for other in every if other != one))
         for low, high in parts
     ]
-    found = release.count(asked, 1 - _ERROR / len(asked))
+    # of two classes, both are asked about, whichever is picked
+    picked = 1.0 if len(every) == 2 else len(classes) / len(every)  # noqa: PLR2004
+    found = release.count(asked, 1 - _ERROR * picked / len(asked))
     best: dict[str, Association] = {}
     start = 0
     for place, parts in groupings:

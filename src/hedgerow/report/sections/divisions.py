@@ -16,6 +16,7 @@ from hedgerow.report.html import Safe, bars, join, picture, table, tag
 from hedgerow.report.labels import part_of, rounded
 from hedgerow.report.sections.regions import largest
 from hedgerow.report.sections.tree import grid_picture, tree_picture
+from hedgerow.report.tables import picked
 from hedgerow.schema.taxonomies.item_tree import ItemTree
 
 __all__ = ["itemsets", "regions", "rows"]
@@ -54,9 +55,11 @@ def regions(release: TableRelease) -> Safe:
     listed = table(caption, heads, rows, numbers, True)
     if len(rows) > _UNFOLDED:
         listed = tag("details", tag("summary", f"The {len(rows)} largest regions"), listed)
-    parts = [drawing, tag("h3", "The largest regions"), listed]
+    parts = [_marginals(release), drawing, tag("h3", "The largest regions"), listed]
+    if len(rows) < len(release.regions):
+        parts.append(tag("p", picked("These regions"), class_="note"))
     small = release.describe().suppressed
-    return join([_marginals(release), *parts, tag("p", small, class_="note") if small else None])
+    return join([*parts, tag("p", small, class_="note") if small else None])
 
 
 def _marginals(release: TableRelease) -> Safe | None:
@@ -210,5 +213,6 @@ def _frequent(release: TransactionsRelease) -> Safe | None:
                 rows,
                 {1, 3},
             ),
+            tag("p", picked("These itemsets"), class_="note"),
         ]
     )

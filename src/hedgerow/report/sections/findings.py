@@ -14,6 +14,7 @@ from hedgerow.report.html import Safe, join, picture, table, tag
 from hedgerow.report.kinds import KINDS
 from hedgerow.report.labels import part_of, rounded, rounded_share
 from hedgerow.report.sections.associations import Association
+from hedgerow.report.tables import picked
 from hedgerow.report.words import many
 from hedgerow.schema import Numeric
 from hedgerow.schema.query import Query
@@ -55,9 +56,12 @@ def findings(release: Release) -> Safe | None:
     if kind.least is not None:
         return _certain(release)
     target, people = release.schema.target, release.schema.unit_names[1]
-    related = kind.related(release, _TABLES) if kind.related and target else []
+    related, told = (
+        kind.related(release, _TABLES) if kind.related and target else [],
+        notable(release),
+    )
     cards = [_related(one, target.name, people) for one in related if target]
-    cards += [_card(release, spread) for spread in notable(release)]
+    cards += [_card(release, spread) for spread in told]
     if not cards:
         return None
     note = (
@@ -67,6 +71,10 @@ def findings(release: Release) -> Safe | None:
     )
     if any("told pale" in card for card in cards):
         note += " Hollow bars are mostly noise."
+    if any(
+        len(_shown(one)) < len(one.labels) for one in told if not isinstance(one.attribute, Numeric)
+    ):
+        note += f" {picked('Of many values, those that are listed')}"
     if related and target:
         note += (
             " The intervals of shares by group hold all at once with 95%. Differences between "
@@ -127,10 +135,8 @@ def _card(release: Release, spread: Spread) -> Safe:
 
 def _values(spread: Spread, name: str, people: str) -> Safe:
     """The largest values that stand out of the noise, with a sentence about the first."""
-    order = np.argsort(-spread.counts, kind="stable").tolist()
-    shown = [place for place in order if not hardly(spread, place)][:_VALUES]
-    if spread.attribute is not None:
-        shown.sort()  # as the schema has them
+    shown = _shown(spread)
+    first = int(np.argmax(spread.counts))
     top = max([float(spread.high[p]) for p in shown if np.isfinite(spread.high[p])], default=1.0)
     labels, rows = labels_of(spread), []
     for place in shown:
@@ -140,7 +146,7 @@ def _values(spread: Spread, name: str, people: str) -> Safe:
     heads = ["value", picture(f"{top:,.0f}"), "about", "95% interval"]
     return join(
         [
-            tag("p", _sentence(spread, labels, order[0], people)),
+            tag("p", _sentence(spread, labels, first, people)),
             table(f"{name}: {people}", heads, rows, {2, 3}),
             tag(
                 "p",
@@ -151,6 +157,13 @@ def _values(spread: Spread, name: str, people: str) -> Safe:
             else None,
         ]
     )
+
+
+def _shown(spread: Spread) -> list[int]:
+    """The places of the values that are listed."""
+    order = np.argsort(-spread.counts, kind="stable").tolist()
+    shown = [place for place in order if not hardly(spread, place)][:_VALUES]
+    return shown if spread.attribute is None else sorted(shown)  # as the schema has them
 
 
 def _sentence(spread: Spread, labels: list[str], first: int, people: str) -> str:

@@ -22,7 +22,9 @@ _MORE = 1.05  # a wider value is worth telling if it holds so many times more pe
 def least(release: RowsRelease) -> list[Least]:
     """For each attribute, and the class, values and how many people have them at least.
 
-    A value may contain another. With 95% all of these numbers hold at once.
+    A value may contain another. With 95% all of these numbers hold at once. Which values are in
+    published rows depends on what was drawn, so every value that could have been gets its part of
+    the error: a hierarchy over so many codes has less than twice as many nodes.
     """
     asked: list[Query] = []
     nodes: list[tuple[int, int, int]] = []
@@ -37,7 +39,8 @@ def least(release: RowsRelease) -> list[Least]:
     if not asked:
         return []
     total = float(release.counts.sum()) / release.sampling_rate
-    ends = release.count(asked, 1 - _ERROR / len(asked)).low
+    possible = sum(2 * attribute.size for attribute in release.attributes)
+    ends = release.count(asked, 1 - _ERROR / possible).low
     found: list[Least] = []
     for place, attribute in enumerate(release.attributes):
         here = [(*nodes[i][1:], float(ends[i])) for i in range(len(nodes)) if nodes[i][0] == place]

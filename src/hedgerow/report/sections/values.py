@@ -15,7 +15,7 @@ from hedgerow.report.html import Safe, bars, join, picture, table, tag
 from hedgerow.report.kinds import KINDS
 from hedgerow.report.labels import percent, rounded
 from hedgerow.report.sections.known import Least
-from hedgerow.report.tables import REMARKS
+from hedgerow.report.tables import REMARKS, picked
 from hedgerow.schema import Attribute, Categorical, Numeric
 from hedgerow.schema.query import Query, Vocabulary
 
@@ -59,7 +59,7 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
     if any(len(s.shares) > _SHOWN for s in spreads if not isinstance(s.attribute, Numeric)):
         told.append(
             f"Where there are many values, those with the {_SHOWN} largest estimates are drawn; "
-            "others may be as frequent, as far as intervals tell."
+            f"others may be as frequent, as far as intervals tell. {picked('Those')}"
         )
     if any(isinstance(one, Numeric) for one in release.schema.attributes):
         told.append(

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pyarrow as pa
+import pytest
 
 import hedgerow as hr
 from hedgerow import sample
@@ -47,3 +51,31 @@ def test_intervals_of_shares_by_group_hold_the_truth() -> None:
                 held.append(not len(inside) or least <= np.mean(inside == one.value) <= most)
         missed += not all(held)
     assert told >= 20 and missed < 6
+
+
+@pytest.mark.parametrize("classes", [2, 3, 9])
+def test_every_class_has_its_part_of_the_error(
+    classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which classes are looked at depends on noise, so the others pay as well."""
+    names = [f"c{n}" for n in range(classes)]
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        "age": {"type": "numeric", "low": 0, "high": 3},
+        "kind": {"type": "categorical", "values": names, "role": "class"}}})  # fmt: skip
+    rows = pa.table(
+        {"age": [n % 4 for n in range(900)], "kind": [names[n % classes] for n in range(900)]}
+    )
+    release = hr.publish(rows, schema, hr.DiffGen(specialisations=1), epsilon=9, seed=1)
+    asked: list[tuple[int, float]] = []
+    own = hr.TableRelease.count
+
+    def count(self: Any, queries: Any, level: float = 0.95) -> Any:
+        asked.append((len(queries), level))
+        return own(self, queries, level)
+
+    monkeypatch.setattr(hr.TableRelease, "count", count)
+    associations(release.expect(hr.TableRelease), 4)
+    ((number, level),) = [one for one in asked if one[1] != 0.95]
+    groups = 2
+    assert number == 2 * groups * {2: 1, 3: 3, 9: 4}[classes]
+    assert (1 - level) * 2 * groups * {2: 1, 3: 3, 9: 9}[classes] == pytest.approx(0.05)

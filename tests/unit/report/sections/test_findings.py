@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import hedgerow as hr
@@ -108,3 +109,23 @@ def test_groups_that_are_hardly_known_are_counted(groups: int, told: str) -> Non
         high=np.array([0.2, 0.6, *wide]),
     )  # fmt: skip
     assert f"Too little is known about {told}" in _related(found, "ill", "people")
+
+
+def test_pages_say_what_picking_the_largest_does_to_intervals(release: Release) -> None:
+    """Of many values, regions or itemsets the largest are shown: their level is no longer 95%."""
+    words = "were picked by their estimates"
+    many = {"type": "categorical", "values": [f"v{n}" for n in range(20)]}
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "attributes": {"place": many}})
+    rows = [{"place": f"v{n % 20}"} for n in range(2000)]
+    told = page(hr.publish(pa.Table.from_pylist(rows), schema, epsilon=9, seed=1))
+    assert f"Of many values, those that are listed {words}" in told and f"Those {words}" in told
+    few = {"place": many | {"values": ["v0", "v1"]}}
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "attributes": few})
+    rows = [{"place": f"v{n % 2}"} for n in range(2000)]
+    assert words not in page(hr.publish(pa.Table.from_pylist(rows), schema, epsilon=9, seed=1))
+    assert f"These regions {words}" not in page(release)  # all of them are shown
+    method = hr.DiffMulti(marginals=False, specialisations=20)
+    fine = hr.publish(sample.people(3000, seed=3), sample.schema(), method, epsilon=9, seed=7)
+    assert f"These regions {words}" in page(fine)
+    shop = Release.load(next(GOLDEN.glob("diffpart*")))
+    assert f"These itemsets {words}" in page(shop)
