@@ -33,6 +33,10 @@ class Method:
         audited: "module:name" of what is audited.
         data: What it publishes: "table" or "transactions".
         words: What it does, as the end of the sentence "Published with it, which ...".
+
+    Example:
+        >>> METHODS["diffgen"].settings, METHODS["diffgen"].data
+        ('hedgerow.publish.diffgen:DiffGen', 'table')
     """
 
     settings: str

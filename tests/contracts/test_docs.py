@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import pkgutil
 import re
 import shlex
 from pathlib import Path
@@ -172,6 +173,16 @@ def test_every_public_name_has_an_example(module: ModuleType) -> None:
     for name in set(module.__all__) - ERRORS:
         thing = getattr(module, name)
         assert not callable(thing) or ">>>" in (inspect.getdoc(thing) or ""), name
+
+
+HANDED = {"Job", "Outcome", "TablePublisher"}  # docs/extending.md is their example
+
+
+def test_every_entry_of_the_reference_has_an_example() -> None:
+    for kind, name in re.findall(r"^\.\. auto(\w+):: hedgerow\.([\w.]+)$", API, re.M):
+        if kind != "module" and "." in name and name.rpartition(".")[2] not in HANDED:
+            entry = pkgutil.resolve_name(f"hedgerow.{name}")
+            assert ">>>" in (inspect.getdoc(entry) or ""), name
 
 
 SOUGHT = json.loads((ROOT / "docs" / "search.json").read_text(encoding="utf-8"))

@@ -129,6 +129,12 @@ class Publisher(ABC):
     """A method: frozen settings, a plan that sees no data, and a run that keeps to it.
 
     Methods are frozen dataclasses with at least the setting `schedule`.
+
+    Example:
+        >>> from hedgerow import DiffGen, sample
+        >>> method = DiffGen(specialisations=3)
+        >>> method.settings()["schedule"], method.plan(sample.schema(), epsilon=1).depth
+        ('tuned-1', 3)
     """
 
     name: ClassVar[str]

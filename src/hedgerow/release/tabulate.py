@@ -80,6 +80,13 @@ class CountTable(FramedRows):
         simultaneous: Whether the intervals hold all together at the level.
         picked: Whether cells were picked by their estimates and the intervals do not allow for it.
             One that holds with 95% for a cell chosen beforehand holds less often for the largest.
+
+    Example:
+        >>> from hedgerow import publish, sample
+        >>> release = publish(sample.people(500), sample.schema(), epsilon=100, seed=1)
+        >>> release.table("smoker")
+        Counts by smoker, with 0.95 intervals:
+        smoker  estimate    low   high ...
     """
 
     _called = "table"

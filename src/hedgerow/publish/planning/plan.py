@@ -106,6 +106,12 @@ class Plan:
         remark: What a reader should know of amounts that may still change.
         counted: How many attributes are counted by themselves, the first ones; None if none are, or
             while it waits likewise.
+
+    Example:
+        >>> from hedgerow import DiffMulti, sample
+        >>> plan = DiffMulti(marginals=False).plan(sample.schema(), epsilon=1, rows=2000)
+        >>> [allowance.purpose for allowance in plan.allowances]
+        ['rows', 'select', 'allocate', 'leaf']
     """
 
     method: str
