@@ -140,6 +140,7 @@ SPARED = {
     "gaussian-envelope-too-low": _UNTRIED,
     "bernoulli-exp-biased": _UNTRIED,
     "max-weighed-apart-at-one": _UNTRIED,
+    "weighed-cuts-at-the-plain-range": _UNTRIED,
     "weights-above-one": _UNTRIED,
     "precision-rounded-up": _ROUNDING,
     "weights-rounded-up": "by proof: a record of t items adds t units of 1 / 1024 too much, which "

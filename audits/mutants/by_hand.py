@@ -527,6 +527,15 @@ BY_HAND = (
         method=("diffgen", "cdiffgen"),
     ),
     ByHand(
+        name="weighed-cuts-at-the-plain-range",
+        path="publish/diffgen.py",
+        old="price = range_of(score, engine.domain, apart=True)",
+        new="price = score.score_range_apart",
+        flaw="Weighed gains of `max` in two regions part by 2, and choices by them pay for 1.",
+        notice="prices of choices with weights",
+        method=("diffgen", "cdiffgen"),
+    ),
+    ByHand(
         name="weights-above-one",
         path="publish/steps/scores.py",
         old="    return gain // largest * weight + gain % largest * weight // largest\n",

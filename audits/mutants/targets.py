@@ -167,7 +167,9 @@ TARGETS: tuple[Target, ...] = (
     ),
     _target("publish/steps/large_scores.py"),
     _target("publish/diffmulti.py", *_PLANS, GOLDEN, slow=TABLES),
-    _target("publish/diffgen.py", *_PLANS, GOLDEN, slow=TABLES),
+    _target(
+        "publish/diffgen.py", *_PLANS, GOLDEN, slow=(f"{UNIT}/publish/test_weights.py", *TABLES)
+    ),
     _target("publish/cdiffgen.py", *_PLANS, GOLDEN, slow=TABLES),
     _target("publish/diffpart.py", *_PLANS, GOLDEN, slow=TRANSACTIONS),
     _target("publish/marginals/shares.py", GOLDEN, slow=TABLES),

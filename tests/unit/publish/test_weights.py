@@ -316,19 +316,29 @@ def largest(counts: Any, width: Any, size: Any) -> Any:
     return counts.max(axis=1)
 
 
+GRID = hedgerow.DiffGen(specialisations=2)
+TREE = hedgerow.DiffMulti(specialisations=2, depth=2, marginals=False)
+
+
+@pytest.mark.parametrize("weights", [("1", "1"), ("1", "3")])
 @pytest.mark.parametrize(
-    "method, weights, price",
+    "method, prices",  # of a score from outside, and of `max`, without and with weights
     [
-        (hedgerow.DiffGen(specialisations=2, schedule="paper"), ("1", "1"), 7),
-        (hedgerow.DiffGen(specialisations=2, schedule="paper"), ("1", "3"), 7),
-        (hedgerow.DiffMulti(specialisations=2, depth=2, schedule="paper"), ("1", "3"), 7),
-        (hedgerow.DiffMulti(specialisations=2, depth=2, schedule="paper"), ("1", "1"), 5),
+        (replace(GRID, schedule="paper"), [(7, 2), (7, 2)]),
+        (replace(TREE, schedule="paper"), [(5, 2), (7, 2)]),
+        (GRID, [(7, 1), (7, 2)]),
+        (TREE, [(5, 1), (7, 1)]),
     ],
+    ids=["grid, paper", "tree, paper", "grid", "tree"],
 )
-def test_a_papers_schedule_pays_for_the_range_of_a_score_from_outside(
-    method: Any, weights: tuple[str, str], price: int, monkeypatch: pytest.MonkeyPatch
+def test_choices_pay_for_the_range_of_their_scores(
+    method: Any,
+    prices: list[tuple[int, int]],
+    weights: tuple[str, str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Twice the sensitivity bounds what two changes part by, and not what a score states."""
+    """A paper's twice the sensitivity bounds what two changes part by, not what a score states."""
+    foreign, own_score = prices[weights[0] != weights[1]]
     paid: set[int] = set()
     own = Curator.select
 
@@ -347,9 +357,9 @@ def test_a_papers_schedule_pays_for_the_range_of_a_score_from_outside(
         module = f"hedgerow.publish.{module}.pick_score"
         monkeypatch.setattr(module, lambda name, schema: outside, raising=False)
     hedgerow.publish(data, known, method, epsilon=1, seed=1)
-    assert paid == {price}
+    assert paid == {foreign}
     paid.clear()
     monkeypatch.undo()
     monkeypatch.setattr(Curator, "select", select)
     hedgerow.publish(data, known, replace(method, score="max"), epsilon=1, seed=1)
-    assert paid == {2}  # as the papers have it: twice the sensitivity
+    assert paid == {own_score}
