@@ -54,8 +54,8 @@ def test_a_plan_says_how_many_attributes_the_budget_can_bear(
     hedge: Hedge, survey: Path, tmp_path: Path
 ) -> None:
     words = ["plan", "--schema", survey / "schema.yaml", "--epsilon"]
-    assert "counts of all 10 attributes" in hedge(*words, 1, "--rows", 5000).stdout
-    assert "can bear" not in hedge(*words, 1, "--rows", 5000, "--no-marginals").stdout
+    assert "count each of the 10 attributes" in hedge(*words, 1, "--rows", 5000).stdout
+    assert "The budget is enough" not in hedge(*words, 1, "--rows", 5000, "--no-marginals").stdout
     done = hedge(*words, "0.1", "--rows", 1000)
     facts = json.loads(hedge(*words, "0.1", "--rows", 1000, "--json").stdout)
     names = Schema.load(survey / "schema.yaml").attributes

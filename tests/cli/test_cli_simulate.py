@@ -69,7 +69,7 @@ def test_settings_are_combined(hedge: Hedge, survey: Path) -> None:
         (["--epsilons", "1,one"], "epsilon"),
         (["--dependence", "2"], "--dependence"),
         (["--public", "postgresql://host/db"], "database"),
-        (["--plot", "errors.txt"], "no picture"),
+        (["--plot", "errors.txt"], "not a picture"),
     ],
 )
 def test_what_cannot_be_simulated(hedge: Hedge, survey: Path, words: list[str], told: str) -> None:

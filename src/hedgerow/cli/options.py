@@ -26,20 +26,20 @@ class Engine(StrEnum):
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON, for other programs.")
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace it if it is there.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file or folder.")]
 Delimiter = Annotated[
     str | None,
     typer.Option(
         "--delimiter",
         metavar="CHAR",
-        help="What stands between a CSV file's values, if its first line does not tell; or: tab.",
+        help="The delimiter of a CSV file, if its first line does not determine it; tab for a tab.",
     ),
 ]
 LineBreaks = Annotated[
     bool,
     typer.Option(
         "--line-breaks",
-        help="Quoted values of a CSV file may hold line breaks; it must be well formed throughout.",
+        help="Quoted values of a CSV file may contain line breaks; the file must be well formed.",
     ),
 ]
 Sheet = Annotated[
@@ -50,7 +50,7 @@ HeaderRow = Annotated[
     typer.Option(
         "--header-row",
         metavar="NUMBER",
-        help="The line or row with the names of the columns, if something stands above it.",
+        help="The line or row with the column names, if it is not the first that is not blank.",
     ),
 ]
 EncodingName = Annotated[
@@ -83,20 +83,21 @@ EngineName = Annotated[
     Engine | None,
     typer.Option(
         "--engine",
-        help="Who counts: memory, scratch files (streamed) or a cluster (dask); by default the "
+        help="Where rows are counted: in memory, with scratch files (streamed) or on a cluster "
+        "(dask); by default the "
         "size of the input decides. The release is the same.",
     ),
 ]
 MemoryAmount = Annotated[
     str,
-    typer.Option("--memory", metavar="SIZE", help="How much a streamed run may take, about."),
+    typer.Option("--memory", metavar="SIZE", help="About how much memory a streamed run may use."),
 ]
 ScratchFolder = Annotated[
     Path | None,
     typer.Option(
         "--scratch",
         metavar="FOLDER",
-        help="Where scratch files lie while a run lasts; they hold private codes and no name.",
+        help="The folder for scratch files, which hold private codes and vanish with the run.",
     ),
 ]
 SchedulerAddress = Annotated[
@@ -126,7 +127,7 @@ RowWise = Annotated[
     ),
 ]
 AllowEmpty = Annotated[
-    bool, typer.Option("--allow-empty", help="Take an input without any record as it is.")
+    bool, typer.Option("--allow-empty", help="Accept an input without any record.")
 ]
 
 

@@ -146,7 +146,7 @@ class Setting:
             name, equals, value = text.partition("=")
             if not equals or not name or not value:
                 raise UsageError(
-                    f"{self.option} {text!r} is no assignment.",
+                    f"{self.option} {text!r} is not an assignment.",
                     hint=f"Write {self.option} {self.metavar}.",
                 )
             if name in found:

@@ -68,7 +68,7 @@ class Forest:
         if not attributes:
             raise UsageError(
                 "There is nothing to generalise: the schema describes no attribute.",
-                hint="Describe at least one column that is no identifier.",
+                hint="Describe at least one column that is not an identifier.",
             )
         root, parts, leaves = [], [], []
         base = 0

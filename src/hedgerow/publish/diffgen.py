@@ -147,14 +147,15 @@ class DiffGen(GridPublisher):
     """Settings of DiffGen.
 
     Args:
-        score: What is looked for: a score of docs/algorithms/scores.md; by default "max" with a
-            class, else "ncp".
-        schedule: "tuned", or "paper" for the published split of the budget.
-        specialisations: How many values are specialised; by default by a public rule from epsilon
-            and a noisy number of rows ("paper": 10).
-        max_cells: The most regions; a value whose specialisation would make more is passed over.
-        marginals: Whether attributes and pairs of them are measured too, by half of the budget
-            ("paper": never), so that counts and synthetic rows know attributes that are not cut.
+        score: The score that guides the choices, one of docs/algorithms/scores.md; by default
+            "max" with a class, otherwise "ncp".
+        schedule: "tuned", or "paper" for the published division of the budget.
+        specialisations: How many values are specialised; by default set by a public rule from
+            epsilon and a noisy number of rows ("paper": 10).
+        max_cells: The largest number of regions; a value whose specialisation would make more is
+            skipped.
+        marginals: Whether half of the budget is spent on measuring attributes and pairs of them
+            ("paper": never), so that counts and synthetic rows cover attributes that are not cut.
 
     Example:
         >>> DiffGen(score="infogain", specialisations=10).max_cells

@@ -82,20 +82,21 @@ class DiffMulti(TablePublisher):
     """Settings of DiffMulti.
 
     Args:
-        score: What is looked for: a score of docs/algorithms/scores.md but "infogain"; by default
-            "purity" with a class ("paper": "max"), else "ncp".
-        schedule: "tuned", or "paper" for the published split of the budget.
-        specialisations: How often a region may be specialised in all; by default by a public rule
-            from epsilon and a noisy number of rows ("paper": 1000).
-        depth: The most specialisations on one path; by default by a public rule ("paper": the
-            heights of all taxonomies, with 7 for a numeric attribute).
-        distribution: "fair" by noisy sizes, or "even", which costs nothing.
-        marginals: Whether attributes, pairs of them and class residuals are measured too, by most
-            of the budget; by default they are ("paper": never). Without them, counts and synthetic
-            rows know regions alone.
-        pairs: With marginals, how many pairs of attributes; by default by a public rule.
-        rounds: With marginals and a class, how many rounds correct its probabilities; by default by
-            a public rule.
+        score: The score that guides the choices, one of docs/algorithms/scores.md except
+            "infogain"; by default "purity" with a class ("paper": "max"), otherwise "ncp".
+        schedule: "tuned", or "paper" for the published division of the budget.
+        specialisations: The total number of specialisations; by default set by a public rule from
+            epsilon and a noisy number of rows ("paper": 1000).
+        depth: The largest number of specialisations on one path; by default set by a public rule
+            ("paper": the heights of all taxonomies, with 7 for a numeric attribute).
+        distribution: How the remaining specialisations are divided among children: "fair" by
+            noisy sizes, or "even", which costs no budget.
+        marginals: Whether most of the budget is spent on measuring attributes, pairs of them and
+            class residuals; by default it is ("paper": never). Without marginals, counts and
+            synthetic rows are based on regions alone.
+        pairs: With marginals, the number of pairs of attributes; by default set by a public rule.
+        rounds: With marginals and a class, the number of rounds that correct class probabilities;
+            by default set by a public rule.
 
     Example:
         >>> DiffMulti(score="max").specialisations is None

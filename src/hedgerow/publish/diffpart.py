@@ -99,15 +99,15 @@ class DiffPart(Publisher):
     """Settings of DiffPart.
 
     Args:
-        schedule: "tuned", or "paper" for the published split of the budget.
-        variant: "core" (the default) counts a core of items set by set, "tree" grows the given
-            tree. Only for "tuned".
-        core: How many items the core has; by default by a public rule.
-        cap: For how many items one record counts in all, when how often each item occurs is
-            counted; by default by a public rule from noisy sizes.
-        c1: The paper's C1, by which leaves are dropped. Only for "paper".
-        c2: The paper's C2, by which partitions are left. Only for "paper".
-        max_partitions: The most partitions; growth stops there.
+        schedule: "tuned", or "paper" for the published division of the budget.
+        variant: "core" (the default) counts all sets of a core of items, "tree" partitions the
+            records by the given tree. Only for "tuned".
+        core: The number of items in the core; by default set by a public rule.
+        cap: The number of items for which one record counts in total, when supports are counted;
+            by default set by a public rule from noisy sizes.
+        c1: The paper's C1, which sets the threshold for leaves. Only for "paper".
+        c2: The paper's C2, which sets the threshold for other partitions. Only for "paper".
+        max_partitions: The largest number of partitions; the tree stops growing there.
 
     Example:
         >>> DiffPart(schedule="paper", c2=5).c1

@@ -394,7 +394,7 @@ def pick_score(name: str | None, schema: Schema) -> Score:
     score = SCORES[name or ("max" if schema.target else "ncp")]
     if not isinstance(score, Score):
         raise UsageError(
-            f"What an installed package calls the score {name!r} is no score.",
+            f"What an installed package calls the score {name!r} is not a score.",
             hint="Its entry point must name a hedgerow.publish.steps.scores.Score.",
         )
     if score.needs_class and not schema.target:

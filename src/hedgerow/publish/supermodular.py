@@ -81,32 +81,33 @@ class Supermodular(Publisher):
     """Settings of Supermodular.
 
     Args:
-        mode: "noisy" (rows with noisy counts) or "sampled" (truthful rows of some of the people).
-        model: "threshold" (the most utility within a risk) or "aggregate" (the most of
+        mode: "noisy" (rows with noisy counts) or "sampled" (truthful rows of a sample of the
+            people).
+        model: "threshold" (the largest utility within a risk) or "aggregate" (the largest
             trade / risk + utility ** kappa).
         risk: The largest risk of a record, for the threshold model.
         trade: The paper's lambda, for the aggregate model.
         kappa: The paper's exponent, for the aggregate model.
-        utility: What a generalisation is worth, by its leaves or by its depth.
-        rule: How weights go up a hierarchy.
+        utility: How the utility of a generalisation is measured: by its leaves or by its depth.
+        rule: How the weights of groups follow from those below them in a hierarchy.
         weights: For each attribute its weight or the weights of its values, or the path of a
             YAML file that holds them. Public.
-        weight_columns: For some attributes, the column in which people say their own weights; it
-            multiplies the attribute's.
+        weight_columns: For some attributes, the column with people's own weights, by which the
+            attribute's weight is multiplied.
         weight_bounds: The public bounds of people's own weights.
-        weight_missing: What an own weight counts as that is missing or no number; or "drop" for
-            leaving the record out, or "error" for stopping the run.
-        weight_outside: What an own weight outside the bounds counts as; or "clip" for the nearer
-            bound, or "drop", or "error".
-        floor: The least sensitivity of a record, however general.
+        weight_missing: The weight used if a person's own weight is missing or not a number; or
+            "drop" to drop the record, or "error" to stop the run.
+        weight_outside: The weight used if a person's own weight is outside the bounds; or "clip"
+            for the nearer bound, or "drop", or "error".
+        floor: The smallest sensitivity that a record can have, however general it is.
         side: A public table (a path or a frame) that the schema describes, about other people than
-            the private one; without it, one is made.
-        side_share: Percent of epsilon for making a side table.
-        keep: For "sampled": the share of people that is kept.
+            the private one; without it, one is made with part of the budget.
+        side_share: The percentage of epsilon for making a side table.
+        keep: For "sampled": the sampling rate, the probability with which each person is sampled.
         fan: Into how many parts an interval of a numeric attribute is cut.
         sharpness: None for the best generalisation; a number to draw one with probability
             proportional to exp(sharpness * value).
-        thorough: Whether lattices beyond 2^20 get the slow relaxation as well.
+        thorough: Whether the slow relaxation is used too for lattices larger than 2^20.
 
     Example:
         >>> Supermodular(mode="sampled", keep="1/4").model
@@ -181,7 +182,7 @@ class Supermodular(Publisher):
         for name in self.weight_columns:
             if name not in names:
                 raise UsageError(
-                    f"There is a column of weights for {name!r}, which is no attribute.",
+                    f"There is a column of weights for {name!r}, which is not an attribute.",
                     hint=f"The attributes are: {', '.join(names)}.",
                 )
         columns = WeightColumns(

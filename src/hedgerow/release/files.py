@@ -176,7 +176,7 @@ def read_manifest(path: str | Path) -> Document:
     folder = Path(path)
     if not os.path.isdir(folder):  # which knows no errors, whatever the path
         raise ReleaseError(
-            f"{path} is not a folder, so it is no release",
+            f"{path} is not a folder, so it is not a release",
             hint="Give the folder that `hedgerow publish` wrote.",
         )
     try:

@@ -127,7 +127,7 @@ def _weights(release: RowsRelease) -> str:
     given, columns = settings.get("weights") or {}, settings.get("weight_columns") or {}
     known = {attribute.name: attribute for attribute in release.attributes}
     if not given.keys() | columns.keys() <= known.keys():
-        raise Failed("the settings name weights of what is no attribute")
+        raise Failed("the settings name weights of something that is not an attribute")
     for name, weight in given.items():
         if _number(weight):
             continue

@@ -35,7 +35,7 @@ def audit(
     schema: Annotated[
         Path | None,
         typer.Option(
-            "--schema", help="A schema to simulate tables for; without it, any schemas."
+            "--schema", help="A schema to simulate tables for; without it, random schemas."
         ),
     ] = None,
     epsilon: Epsilon = "1",
@@ -49,7 +49,7 @@ def audit(
     ] = 2000,
     seconds: Annotated[
         float | None,
-        typer.Option(metavar="S", min=1, help="Begin nothing new after about so many seconds."),
+        typer.Option(metavar="S", min=1, help="Start no new attack after about this many seconds."),
     ] = None,
     seed: Annotated[
         int | None,
@@ -57,13 +57,13 @@ def audit(
     ] = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Try to break a method's promise; reads no private data.
+    """Try to break a method's guarantee; reads no private data.
 
     Tables and neighbours are simulated from the schema. Transcripts are replayed on both, whole
-    laws are enumerated if the schema is tiny, and statistical tests look for events that are too
-    likely on one of them: events of known flaws, and those that a classifier learns to tell
-    neighbours apart by. A sound method shows bounds at or below epsilon. Ends with exit code 1
-    if a bound is above it.
+    distributions are enumerated if the schema is tiny, and statistical tests look for events that
+    are too likely on one of them: events of known flaws, and events by which a classifier learns
+    to distinguish neighbours. A sound method shows bounds at or below epsilon. Ends with exit code
+    1 if a bound is above it.
     """
     from hedgerow.audit import audit as run_audit
     from hedgerow.schema import Schema

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def check(
     schema: Annotated[Path, typer.Argument(help="The schema file.")],
     data: Annotated[
-        str | None, typer.Option(help="Also look whether this private data follows it.")
+        str | None, typer.Option(help="Also check whether this private data follows it.")
     ] = None,
     delimiter: Delimiter = None,
     line_breaks: LineBreaks = False,
@@ -51,14 +51,13 @@ def check(
     allow_empty: AllowEmpty = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check a schema and, if asked, data against it.
+    """Check a schema and, with --data, whether data follows it.
 
     A schema must state its unit of protection: `unit: row` or `unit: person`. Without --data no
-    private file is opened. With it all of the data is looked at and complaints name rows and
-    columns. A warning names attributes that nearly tell people apart; another one quotes values
-    that differ from the schema's only in case or spaces, and says which were meant. That, and what
-    became of the rows, told in exact counts, is NOT PRIVATE: for the holder of the data alone.
-    Nothing is published.
+    private file is opened. With it all of the data is checked, and errors name rows and columns.
+    Warnings name attributes that nearly identify people, and quote values that differ from the
+    schema's only in case or spaces. These, and the exact counts of what the rules did to the rows,
+    are NOT PRIVATE: only for the holder of the data. Nothing is published.
     """
     from hedgerow.report.sections.about import facts
     from hedgerow.schema import Schema, refuse_no_unit

@@ -45,7 +45,7 @@ def compare(
     query: QueryText = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put releases side by side: what they promise, and how sure their numbers are.
+    """Show releases side by side: what they guarantee, and how accurate their numbers are.
 
     Without --raw everything follows from the releases, and from simulated rows with --simulate.
     With --raw the result is NOT PRIVATE, and choosing a release by it is outside the guarantee.

@@ -42,7 +42,9 @@ def dossier(
     ] = None,
     dataset: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="With --ledger, the data set, if the release is not in."),
+        typer.Option(
+            metavar="NAME", help="With --ledger, the data set of a release that is not in it."
+        ),
     ] = None,
     published: Annotated[
         str | None,

@@ -67,13 +67,14 @@ def init(
 ) -> None:
     """Draft a schema from a table or transactions, for a person to finish.
 
-    On a terminal it asks one question at a time: Enter accepts a proposal, ?
-    explains, back returns. Ctrl-C keeps the answers, and the same command goes on from there.
+    On a terminal it asks one question at a time: Enter accepts a proposal, ? explains the
+    question, back returns to the one before. Ctrl-C stops and keeps the answers; the same command
+    continues from there.
 
-    Drafts and proposals are guessed from PRIVATE data: bounds, values and items are facts about
-    the people in it. A draft is marked, and `hedgerow publish` refuses it until a person has put
-    public knowledge in their place and stated whom a release protects. Who answers all questions
-    can sign the schema off; otherwise remove the mark by hand.
+    Drafts and proposals are read off PRIVATE data: bounds, values and items are facts about the
+    people in it. A draft is marked, and `hedgerow publish` refuses it until a person has replaced
+    them with public knowledge and stated whom a release protects. After the last question you can
+    sign the schema off; otherwise remove the mark by hand.
     """
     from hedgerow.cli.files import refuse_existing, write_text
     from hedgerow.table.drafting.draft import draft_text, sketch_table

@@ -40,7 +40,7 @@ def ledger(
     delta: Annotated[
         str | None,
         typer.Option(
-            "--delta", metavar="NUMBER", help="The same for delta; with --open 0 if left out."
+            "--delta", metavar="NUMBER", help="The same for delta; with --open, 0 by default."
         ),
     ] = None,
     add: Annotated[
@@ -79,7 +79,8 @@ def ledger(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="With --add, the data set (else the schema's name); with --same-people, whose.",
+            help="With --add and --same-people, the data set; for --add by default the "
+            "schema's name.",
         ),
     ] = None,
     recipient: Annotated[

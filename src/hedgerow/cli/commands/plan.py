@@ -65,9 +65,9 @@ def plan(
         list[str] | None,
         typer.Option(
             "--want",
-            metavar="WISH",
-            help='How accurate numbers are to be: "count of 500 within 60", or "job within 2%" for '
-            "the table of job; once for each. Finds the epsilon, on simulated rows or a PUBLIC "
+            metavar="TARGET",
+            help='How accurate numbers should be: "count of 500 within 60", or "job within 2%" for '
+            "the table of job; may be repeated. Finds the epsilon, on simulated rows or a PUBLIC "
             "table.",
         ),
     ] = None,
@@ -198,14 +198,14 @@ def plan(
 
 
 def _counted(schema: Schema, counted: int) -> str:
-    """How many attributes the budget can bear to count, and which are left out."""
+    """How many attributes the budget is enough to count, and which are not counted."""
     names = [attribute.name for attribute in schema.attributes]
     if counted == len(names):
-        return f"The budget can bear counts of all {counted} attributes by themselves."
+        return f"The budget is enough to count each of the {counted} attributes by itself."
     return (
-        f"The budget can bear counts of {counted} of {len(names)} attributes by themselves, the "
+        f"The budget is enough to count {counted} of {len(names)} attributes by themselves, the "
         f"first ones of the schema. Not measured, unless regions divide them: "
-        f"{', '.join(names[counted:])}. Take a larger epsilon or fewer attributes, or put those "
+        f"{', '.join(names[counted:])}. Use a larger epsilon or fewer attributes, or put those "
         "that matter most first."
     )
 

@@ -74,12 +74,14 @@ def publish(
     ledger: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Book the release here first; see `hedgerow ledger` to begin one."
+            metavar="FILE", help="The budget ledger that books the release; see `hedgerow ledger`."
         ),
     ] = None,
     dataset: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The data set in the ledger; else the schema's name."),
+        typer.Option(
+            metavar="NAME", help="The data set in the ledger; default: the schema's name."
+        ),
     ] = None,
     recipient: Annotated[
         str | None,
@@ -93,10 +95,10 @@ def publish(
 ) -> None:
     """Publish a table, or transactions, under differential privacy.
 
-    All of the data is checked, and the folder locked with room for the release, before any budget
-    is spent. Each run that is published adds to what
-    can be learnt about the people in the data: epsilons of several releases add up. With --ledger
-    they are added up for you, and a release that would exceed the data set's total is refused.
+    Before any budget is spent, all of the data is checked, the folder is locked and disk space is
+    reserved. Each release adds to what can be learnt about the people in the data: the epsilons of
+    several releases add up. With --ledger they are added up for you, and a release that would
+    exceed the data set's total is refused.
     """
     import hedgerow
     from hedgerow.cli.display import words

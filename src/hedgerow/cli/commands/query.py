@@ -48,11 +48,11 @@ def query(
         ),
     ] = None,
     file: Annotated[
-        Path | None, typer.Option(help="Also ask the queries in this file, one a line.")
+        Path | None, typer.Option(help="Also ask the queries in this file, one per line.")
     ] = None,
     level: Annotated[
         str,
-        typer.Option(metavar="SHARE", help="How often an interval should hold the true count."),
+        typer.Option(metavar="SHARE", help="The coverage of intervals."),
     ] = "0.95",
     out: Annotated[
         Path | None,
@@ -64,11 +64,10 @@ def query(
     """Ask a release how many records meet some conditions, or hold some items.
 
     Each answer is an estimate and an interval. With marginals the estimate comes from a model, with
-    its typical error, and the interval from the measurements alone. By regions alone the parts of
-    the interval are told apart: the noise that protects people, and regions that the conditions cut
-    through. Items that begin with a dash go
-    behind two dashes: hedgerow query shop/ -- -3. Needs no private data and costs no further
-    budget.
+    its typical error, and the interval from the measurements alone. By regions alone the two parts
+    of the interval are shown: the noise, and the uniformity error of regions that the conditions
+    cut. Items that begin with a dash go after two dashes: hedgerow query shop/ -- -3. Needs no
+    private data and costs no further budget.
     """
     from hedgerow.cli.files import is_same, refuse_existing, refuse_inside, table_writer, whole_file
     from hedgerow.release import Release

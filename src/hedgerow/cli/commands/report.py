@@ -40,10 +40,10 @@ def report(
     query: QueryText = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a page about a release: what was published, under which promise, and how good it is.
+    """Write a page about a release: what was published, what is guaranteed, and how good it is.
 
     It is one HTML file that opens without a network. Without --raw it is made from the release
-    alone and may be given away with it; with --raw it is for the holder of the data alone. Ends
+    alone and may be passed on with it; with --raw it is only for the holder of the data. Ends
     with exit code 1 if the release fails its own checks; the page then warns of it.
     """
     from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
@@ -53,7 +53,7 @@ def report(
     from hedgerow.verification import verify
 
     if out.suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f"{out} is no page.", hint="Let --out end in .html.")
+        raise UsageError(f"{out} is not a page.", hint="Let --out end in .html.")
     if raw is None and (table or query or delimiter or line_breaks or side or quick):
         raise UsageError(
             "--table, --query, --delimiter, --line-breaks, --side and --quick are about raw data, "

@@ -27,7 +27,7 @@ def sample(
 ) -> None:
     """Draw synthetic rows, or records of items, from a release.
 
-    Records of items are written one a line (.dat), as lists (.parquet) or with a row for each
+    Records of items are written one per line (.dat), as lists (.parquet) or with a row for each
     item (.csv). Rows are made from the release alone, cost no further budget and describe nobody.
     """
     from hedgerow.cli.display.transactions import fimi_writer

@@ -24,11 +24,11 @@ def studio(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Go the whole path in a browser: data, schema, budget, check, publish, release.
+    """Do all steps in a browser: data, schema, budget, check, publish, release.
 
     The studio runs on this machine alone and sends nothing anywhere. The link that it prints works
-    once and for one browser. It writes the same files as the commands, and shows for every step
-    the command that would do the same. Ctrl-C ends it, and whatever it has begun.
+    once and for one browser. It writes the same files as the commands, and shows the command for
+    every step. Ctrl-C ends it, and every command that it has started.
     """
     import webbrowser
 

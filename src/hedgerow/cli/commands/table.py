@@ -30,7 +30,9 @@ def table(
     ] = None,
     where: Annotated[
         str | None,
-        typer.Option(metavar="QUERY", help="Count only these; see docs/queries.md."),
+        typer.Option(
+            metavar="QUERY", help="Count only what meets this query; see docs/queries.md."
+        ),
     ] = None,
     by: Annotated[
         str, typer.Option(metavar="count|share", help="Counts, or shares of the total.")
@@ -44,13 +46,13 @@ def table(
         ),
     ] = None,
     top: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="The N largest cells alone.")
+        int | None, typer.Option(metavar="N", min=1, help="Only the N largest cells.")
     ] = None,
     level: Annotated[
-        str, typer.Option(metavar="SHARE", help="How often an interval should hold the truth.")
+        str, typer.Option(metavar="SHARE", help="The coverage of intervals.")
     ] = "0.95",
     simultaneous: Annotated[
-        bool, typer.Option("--simultaneous", help="All intervals of the table at once.")
+        bool, typer.Option("--simultaneous", help="Intervals that hold for all cells at once.")
     ] = False,
     out: Annotated[
         Path | None,

@@ -25,7 +25,7 @@ __all__ = ["check_picture", "draw", "draw_frontier", "draw_simulation"]
 def check_picture(path: Path) -> None:
     """Refuses a file that is no picture, before anything else is done."""
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise UsageError(f"{path} is no picture.", hint="Let it end in .png, .svg or .pdf.")
+        raise UsageError(f"{path} is not a picture.", hint="Let it end in .png, .svg or .pdf.")
 
 
 def draw_frontier(picture: dict[str, Any], title: str, path: Path, overwrite: bool = False) -> None:

@@ -105,7 +105,7 @@ def _refuse_strange(path: Path) -> None:
             hint="Check the name, and whether you may read it.",
         ) from None
     if not stat.S_ISREG(status.st_mode):
-        raise ReleaseError(f"{path} is not a file, so it is no ledger", hint="Name a file.")
+        raise ReleaseError(f"{path} is not a file, so it is not a ledger", hint="Name a file.")
     if status.st_nlink > 1:
         # a change that was interrupted is finished from a journal that lies beside one name only
         raise ReleaseError(

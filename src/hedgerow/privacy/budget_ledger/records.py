@@ -139,7 +139,7 @@ def read_accounts(path: Path, file: Any) -> dict[str, Account]:
         if isinstance(text, str) and _AMOUNT.fullmatch(text):
             with suppress(ZeroDivisionError):
                 return Fraction(text)
-        raise book_file.damaged(path, "an amount in it is no number")
+        raise book_file.damaged(path, "an amount in it is not a number")
 
     history: dict[str, list[Change]] = {}
     notes: dict[int, dict[str, Any]] = {}
