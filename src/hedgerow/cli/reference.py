@@ -28,28 +28,28 @@ _HEAD = """\
 
 *Made from the commands by `make docs`; a test fails when it is out of date.*
 
-Results go to standard output, everything else to standard error. Every command takes `--json`, and
-then prints one JSON object; an error is then `{"error": {"kind", "message", "hint",
-"exit_code"}}` on standard error, with `warnings` in it if there were any. Progress is shown on a
-terminal only, as a share of the work (with `HEDGEROW_PROGRESS=lines` in the environment, as lines
-of JSON on standard error). Warnings and errors about private data are for whoever holds
-the data, not for recipients of a release.
+Results go to standard output, everything else to standard error. With `--json` a command prints one
+JSON object. An error is then `{"error": {"kind", "message", "hint", "exit_code"}}` on standard
+error, with `warnings` in it if there were any. Progress is shown only on a terminal, as a share of
+the work; with `HEDGEROW_PROGRESS=lines` in the environment it is written as lines of JSON to
+standard error. Warnings and errors about private data are for the holder of the data, not for
+recipients of a release.
 
-| exit code | means |
+| exit code | meaning |
 | --- | --- |
 | 0 | done |
 | 1 | a mistake in hedgerow, or the machine failed (memory, disk) |
 | 2 | an option or setting is wrong |
 | 3 | the schema or a taxonomy is wrong, still a draft, or states no unit |
 | 4 | the data cannot be read, or breaks a rule of the schema |
-| 5 | more budget was asked for than there is |
+| 5 | the run asks for more budget than is left |
 | 6 | a file or release cannot be written, read or trusted |
 | 7 | a release cannot be verified here: its method, schedule or score is not installed |
 | 130 | interrupted with Ctrl-C |
 | 143, 129 | stopped by a signal (SIGTERM), or the terminal was closed (SIGHUP) |
 
 A command that is stopped leaves nothing half-written. Once a file or release is written, a command
-ends with 0 even if what it has to say about it cannot be printed.
+ends with 0 even if its output cannot be printed.
 
 An error never shows a traceback, since that could quote private data; `HEDGEROW_DEBUG=1` in the
 environment shows it.

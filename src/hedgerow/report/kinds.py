@@ -77,21 +77,21 @@ def _universe(schema: Schema) -> Safe:
 
 
 def _small_regions(release: TableRelease) -> tuple[str, str]:
-    empty = "A region with a small count may be empty in truth, and"
+    empty = "A region with a small count may in fact be empty, and"
     tables, people = release.marginals, release.schema.unit_names[1]
     if tables is None:
         return _NOISE, f"{empty} nothing is known about where {people} are inside a region."
     known = "the regions and the pairs" if tables.all_pairs else "the regions"
     return _NOISE, (
         f"{empty} where {people} are inside a region is estimated from counts over all {people}. "
-        f"How attributes go together there is known only as far as {known} tell."
+        f"How attributes are associated there is known only as far as {known} show."
     )
 
 
 def _small_itemsets(release: TransactionsRelease) -> tuple[str, str]:
     return _NOISE, (
-        "A set of items with a small count may be in no record in truth, and which items "
-        "go together is known only as far as they were counted together."
+        "A set of items with a small count may in fact be in no record, and which items occur "
+        "together is known only as far as they were counted together."
     )
 
 

@@ -43,7 +43,7 @@ _PURPOSES = {
     "select": "choosing what to specialise",
     "cut": "choosing where to cut numbers",
     "grow": "growing the tree, and marginals if there are any",
-    "allocate": "sharing out specialisations",
+    "allocate": "dividing specialisations among groups",
     "one_way": "counts of single attributes",
     "fine": "counts of large groups of numbers, in parts",
     "relate": "choosing pairs of attributes",

@@ -173,5 +173,5 @@ def order(release: MeasuredRelease) -> str:
         pairs = np.stack(keys)
         twice = (pairs[:, 1:] == pairs[:, :-1]).all(axis=0).any()
         if not np.array_equal(order, np.arange(len(order))) or twice:
-            raise Failed("the measurements are not in canonical order, which could tell of data")
-    return "everything stands in canonical order"
+            raise Failed("the measurements are not in canonical order, which could reveal data")
+    return "everything is in canonical order"

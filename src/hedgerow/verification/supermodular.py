@@ -114,8 +114,8 @@ def _order(release: RowsRelease) -> str:
     for column in columns:
         same &= column[1:] == column[:-1]
     if not np.array_equal(order, np.arange(len(order))) or same.any():
-        raise Failed("the rows are not in canonical order, which could tell of data")
-    return "everything stands in canonical order, and no row comes twice"
+        raise Failed("the rows are not in canonical order, which could reveal data")
+    return "everything is in canonical order, and no row occurs twice"
 
 
 def _weights(release: RowsRelease) -> str:

@@ -200,8 +200,8 @@ def _guarantee(
         raise Failed("the decimal form of epsilon was rounded down")
     words = f"epsilon {in_words(stated[0])} and delta {in_words(stated[1])}"
     if stated == (epsilon, delta):
-        return f"stated are {words}, just what was recomputed"
-    return f"stated are {words}, no less than what was recomputed"
+        return f"{words} are stated, exactly what was recomputed"
+    return f"{words} are stated, no less than what was recomputed"
 
 
 def _protection(release: Release) -> str:

@@ -151,7 +151,7 @@ def test_per_person_the_rows_add_up(tree_release):
         "epsilon 5, delta 0 for a person with 5 rows, each of which is counted with epsilon 1"
         in said["spending"]
     )
-    assert said["guarantee"] == "stated are epsilon 5 and delta 0, just what was recomputed"
+    assert said["guarantee"] == "epsilon 5 and delta 0 are stated, exactly what was recomputed"
 
 
 @pytest.mark.parametrize(

@@ -99,9 +99,9 @@ def ledger(
 ) -> None:
     """Show what the releases of a data set have spent, or set a total for one.
 
-    Publishing twice spends twice. Set the total that the people in a data set may lose; give the
-    budget ledger to every `hedgerow publish`, and it refuses what goes beyond it. A run that was
-    killed while it drew stays booked.
+    Publishing twice spends budget twice. Set a total for a data set once, and pass the budget
+    ledger to every `hedgerow publish`: a run that would go beyond the total is refused. A run that
+    was killed while it drew stays booked.
     """
     from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 

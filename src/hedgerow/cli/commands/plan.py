@@ -106,12 +106,12 @@ def plan(
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Show what would be spent on what; opens no private data.
+    """Show what the budget would be spent on; opens no private data.
 
     The number of specialisations usually follows from a noisy count of the rows, which is only
     known when data is published; --rows gives a public guess to plan with. --simulate publishes
-    simulated rows (or a PUBLIC table) again and again and shows how far releases are off. --want
-    finds the epsilon that makes numbers as accurate as you wish.
+    simulated rows (or a PUBLIC table) many times and shows the errors of the releases. --want
+    finds the epsilon for the accuracy that you ask for.
     """
     from hedgerow.cli.display.words import caution, many, purpose_words, strength
     from hedgerow.publish.planning.plan import RowsPlan

@@ -22,7 +22,7 @@ def schema(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Say what is different between two schemas, such as last year's and this year's.
+    """List the differences between two schemas, such as last year's and this year's.
 
     Compares what they mean, not how they are written. Opens no private data.
     """

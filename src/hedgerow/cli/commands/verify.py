@@ -20,12 +20,12 @@ def verify(
     release: Annotated[Path, typer.Argument(help="The folder of a release.")],
     as_json: AsJson = False,
 ) -> None:
-    """Check that a release keeps its promise.
+    """Check that a release keeps its guarantee.
 
-    Its files must be whole, and its ledger must add up to the epsilon and delta it states. Needs
-    no private data. Ends with exit code 6 if a check fails, or if the run was seeded, and with 7 if
-    all else holds and the release cannot be verified here, because its method, schedule or score is
-    not installed.
+    Its files must be intact, and its ledger must add up to the epsilon and delta that it states.
+    Needs no private data. Ends with exit code 6 if a check fails, or if the run was seeded. Ends
+    with 7 if no check fails but the release cannot be verified here, because its method, schedule
+    or score is not installed.
     """
     from hedgerow.release import read_manifest
     from hedgerow.verification import verify as verify_release

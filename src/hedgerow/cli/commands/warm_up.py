@@ -7,11 +7,11 @@ from hedgerow.cli.options import AsJson
 
 
 def warm_up(as_json: AsJson = False) -> None:
-    """Compile the loops that large data need, and keep them, for images and first installs.
+    """Compile the loops that large data need, for container images and new installations.
 
-    Small tables need none of them. Without this each loop is compiled when it is first needed,
-    which takes some seconds. The embedded sample is published in memory; nothing is written but
-    the cache.
+    Small tables need none of them. Without this, each loop is compiled when it is first needed,
+    which takes some seconds. The embedded sample is published in memory; only the cache is
+    written.
     """
     import tempfile
     from pathlib import Path

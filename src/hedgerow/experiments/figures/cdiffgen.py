@@ -19,7 +19,7 @@ _DIFFERS = (
     " height in edges for the sensitivity: its CDiffGen overspends by a factor of 1.5 to 2. Ours"
     " pays for both from the same epsilon, so it cannot gain accuracy for free: a curve that rises"
     " with h and does not react to epsilon, as in the paper, is not what a private method shows."
-    " What consistency does buy, better range counts, is in benchmarks/queries.py."
+    " Consistency improves range counts, which benchmarks/queries.py measures."
 )
 
 

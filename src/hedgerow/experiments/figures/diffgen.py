@@ -87,9 +87,9 @@ FIGURES = (
             Stated("epsilon 0.1", 10, 78.0, "about 78 at the highest point"),
         ),
         _C45
-        + " Without `tuned` the split of the budget is the paper's; split points lie on a public"
-        " grid, every group gets noise, empty ones too, and nobody tries different h on the data:"
-        " the paper advises it, and it is not private.",
+        + " Except for `tuned`, the budget is divided as in the paper. Split points lie on a public"
+        " grid, and every group gets noise, empty ones too. Values of h are not tried out on the"
+        " data: the paper advises it, but it is not private.",
     ),
     Figure(
         "diffgen-fig3b",
@@ -138,7 +138,7 @@ FIGURES = (
         1,
         _scalability,
         (),
-        "Another machine, ten years younger. CPU seconds from rows in memory to the generalised"
+        "Another machine, ten years newer. CPU seconds from rows in memory to the generalised"
         " table, without reading and writing files.",
     ),
 )

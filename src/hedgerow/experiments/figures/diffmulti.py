@@ -43,8 +43,8 @@ CENTROIDS, RELEASE = "0.1", "0.9"  # how epsilon = 1 is shared in figure 11
 
 _REPAIRED = (
     "The printed algorithm is not private: empty children get no noise when specialisations are"
-    " shared out, and split points are read off the data. `paper` is the same split of the budget"
-    " with this repaired; `tuned` is our own."
+    " divided among them, and split points are read off the data. `paper` divides the budget in the"
+    " same way, with these faults repaired; `tuned` is our own division."
 )
 
 
@@ -279,7 +279,7 @@ FIGURES = (
         "Adult, 4/5 to publish and 1/5 to test, linear SVM, h = 10,000, 20 runs.", 20,
         _machines, (),
         "PrivBayes is in diffmulti-fig10-privbayes, since it runs in an environment"
-        " of its own. The machine sees the middles of the regions. `tuned` chooses h"
+        " of its own. The SVM is trained on the midpoints of the regions. `tuned` chooses h"
         " by its own rule. " + _REPAIRED,
     ),
     Figure(

@@ -46,7 +46,7 @@ METHODS = {
 _NOISE_ONLY = (
     "The paper tunes its thresholds C1 and C2 on the data, and its examples pay for leaves beyond"
     " the budget; here the constants are public settings, empty sub-partitions are drawn from"
-    " their exact distribution without enumerating them, and every chain spends the budget once."
+    " their exact distribution without enumerating them, and every path spends the budget once."
     " `tuned` counts all sets of the most frequent items, which for 17 items are all sets there"
     " are: Basic's table, but answers are estimates from all counts, where Basic adds up noisy"
     " ones."

@@ -298,7 +298,7 @@ def _shares(quick: bool) -> Sequence[Point]:
 _DATA = (
     " The table of the paper (Wal-Mart's item descriptions, more than 400,000 records, 30"
     " attributes) is not public: records are drawn from UCI Adult. Hierarchies are the taxonomies"
-    " of our schema, numbers halved again and again; weights are 1 at the leaves. The root's"
+    " of our schema, numbers are halved repeatedly; weights are 1 at the leaves. The root's"
     " sensitivity is 0 in the paper, where risks would be 0 too; here a record has a sensitivity of"
     f" at least {FLOOR}. The side table is 30,000 other rows, in the paper it is the private table."
 )
@@ -331,9 +331,9 @@ FIGURES = (
         _utilities, (),
         "The paper states no numbers: `both algorithms have comparable utilities`. Not with its"
         " formula, lambda / risk + utility ^ kappa: the best generalisation lies on the upper hull"
-        " of (1 / risk, utility ^ kappa), which has little but its ends, so records are released as"
-        " they are or not at all. For each kappa the lambda is taken, of 41, at which the mean risk"
-        " is that of the threshold model (between two of them, in a straight line)." + _SAME,
+        " of (1 / risk, utility ^ kappa), which is little more than its ends, so records are"
+        " released unchanged or not at all. For each kappa we take, of 41, the lambda at which the"
+        " mean risk is that of the threshold model (with linear interpolation)." + _SAME,
         fails="both algorithms are said to have comparable utilities. With the paper's formula they"
         " have not.",
     ),

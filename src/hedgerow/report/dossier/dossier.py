@@ -147,7 +147,7 @@ def _unit(release: Release) -> tuple[Part, ...]:
     schema, promise = release.schema, release.guarantee
     many = schema.unit_names[1]
     parts = [
-        f"Protected is {release.describe().protected}. Neighbouring data sets: "
+        f"The protected unit is {release.describe().protected}. Neighbouring data sets: "
         f"{promise.get('neighbours', 'not stated')}.",
         f"Counts are of {many}.",
     ]
@@ -165,7 +165,7 @@ def _unit(release: Release) -> tuple[Part, ...]:
         )
     else:
         parts.append(
-            "That nobody has more than one is stated in the schema and cannot be checked: somebody "
+            "The schema states that nobody has more than one, which cannot be checked: somebody "
             "with k of them is protected with k times epsilon."
         )
     return tuple(parts)
@@ -237,7 +237,7 @@ def _mechanisms(release: Release) -> tuple[Part, ...]:
     return (
         mechanisms(release),
         Grid("What the budget was spent on", ("what for", "budget", per), spent),
-        f"Settings: {settings}. They were to be chosen without looking at the data.",
+        f"Settings: {settings}. They must be chosen without looking at the data.",
     )
 
 

@@ -127,7 +127,7 @@ def promise(release: Release, verdict: Verdict) -> Safe:
         f"know, can learn only so much more about this {one} than from a release without it"
         if one != "person"
         else "Take any one person. Whoever reads the release, however clever and whatever else "
-        "they know, can learn only so much more about this person than if they had stayed away"
+        "they know, can learn only so much more about this person than without the person's data"
     )
     limit = "The table shows the limit."
     if epsilon > _LITTLE:
