@@ -37,7 +37,8 @@ class Terminal:
         self._ours, theirs = pty.openpty()
         here, there = processes.Pipe()
         told = {"terminal": os.ttyname(theirs), "ready": there, "words": [*map(str, words)]}
-        self.process = processes.Process(target=exec, args=(PROGRAM, told))
+        # a daemon, so that a test that fails does not wait for it
+        self.process = processes.Process(target=exec, args=(PROGRAM, told), daemon=True)
         self.process.start()
         there.close()
         assert here.recv()
@@ -187,3 +188,37 @@ def test_transactions_are_asked_about_and_taken_up_again(processes: Any, tmp_pat
     schema = Schema.load(out)
     assert not schema.draft and schema.transaction_items.universe == range(1, 10)
     assert schema.metadata.signed == schema.fingerprint
+
+
+def test_what_a_column_is_can_be_said_instead_of_its_values(
+    processes: Any, data: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "schema.yaml"
+    terminal = Terminal(processes, "init", data, "--out", out)
+    for reply in ("no", "ward", "", "", ""):
+        terminal.reply(reply)
+    assert "number, date, values, drop" in terminal.reply("drop")  # the age
+    terminal.reply("back")  # from smoker
+    assert "age: between which numbers" in terminal.reply("values")
+    assert "age: which values" in terminal.reply("20, 30")
+    shown = terminal.reply("never, daily")
+    assert "age" not in shown and "smoker: which values" in shown
+    assert "not in your answer: no, yes" in terminal.reply("back")
+    assert "smoker: which values" in terminal.reply("+now and then")
+    answer(terminal, {"Who confirms": "Ada", "": ""})
+    assert terminal.end()[0] == 0
+    age, smoker = Schema.load(out).attributes
+    assert isinstance(age, Categorical) and isinstance(smoker, Categorical)
+    assert age.taxonomy.leaves == ("20", "30")
+    assert smoker.taxonomy.leaves == ("no", "yes", "now and then")
+
+
+def test_columns_are_named_where_one_is_asked_for(
+    processes: Any, data: Path, tmp_path: Path
+) -> None:
+    terminal = Terminal(processes, "init", data, "--out", tmp_path / "schema.yaml")
+    terminal.reply("no")
+    assert "smoker, ward, none" in terminal.reply("none")
+    terminal.reply("?")
+    assert "All columns: age, smoker, ward." in " ".join(terminal.reply(CTRL_C).split())
+    terminal.end()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["answers_file", "ask_for_schema", "on_terminal"]
 
+_FEW = 12  # answers that are shown without being asked for
 _MARK = "NOT PRIVATE: answers to `hedgerow init` about private data. Delete them afterwards."
 _HOW = (
     "Each question has a proposal in brackets, which was read off PRIVATE data: Enter accepts it.\n"
@@ -39,13 +40,14 @@ def answers_file(out: Path) -> Path:
     return out.with_name(f"{out.name}.answers.json")
 
 
-def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool) -> None:
+def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool, data: str) -> None:
     """Asks all questions about a table or transactions and writes the schema.
 
     Args:
         sketch: What was read off private data.
         out: The schema file.
         overwrite: Whether to replace it if it is there.
+        data: How the command calls the data.
     """
     from datetime import date
 
@@ -87,42 +89,74 @@ def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool) -> N
             "remove the line `draft: true`, then run `hedgerow check`."
         )
     else:
-        note(f"Next: hedgerow check {out} --data ..., then hedgerow plan.")
+        note(f"Next: hedgerow check {out} --data {data}, then hedgerow plan.")
 
 
 def _ask(interview: Interview, answers: dict[str, str], kept: Path) -> None:
-    from hedgerow.table.drafting.words import HOW_TO_DROP
-
     while True:
         asked = interview.questions(answers)
         question = next((one for one in asked if one.key not in answers), None)
         if question is None:
             return
-        keys = [one.key for one in asked]
-        place = keys.index(question.key)
-        _show(question, place + 1, len(keys))
+        if _is_kind(question):  # what follows from the proposal is asked at once
+            answers[question.key] = question.default
+            continue
+        shown = [one for one in asked if not _is_kind(one)]
+        kind = _kind_before(asked, question)
+        _show(question, kind, shown.index(question) + 1, len(shown))
         typer.echo("> ", nl=False, err=True)  # stdout may lead elsewhere
         reply = input().strip()
         if reply == "?":
-            more = f"\n{HOW_TO_DROP}" if question.key == "drop" else ""
-            note(f"{question.explained}{more}\n")
+            note(f"{_explained(interview, question, kind)}\n")
         elif reply.casefold() == "back":
             # what followed from the answer before is asked again if it still follows
-            answers.pop(keys[place - 1] if place else "", None)
+            for one in reversed(asked[: asked.index(question)]):
+                said = answers.pop(one.key, "")
+                if not _is_kind(one) or said == "drop":
+                    break
+        elif kind is not None and reply.casefold() in kind.choices:
+            answers[kind.key] = reply.casefold()
         else:
             try:
                 answers[question.key] = interview.accept(question, reply)
             except UsageError as error:
                 note(f"{error.message} {error.hint or ''}\n")
+            else:
+                if told := interview.remark(question, answers[question.key]):
+                    note(f"{told}\n")
         _save(kept, interview.names, answers)
 
 
-def _show(question: Question, number: int, of: int) -> None:
+def _is_kind(question: Question) -> bool:
+    return question.key.startswith("kind of ")
+
+
+def _kind_before(asked: list[Question], question: Question) -> Question | None:
+    """The question what a column is, if this is the one that follows from its answer."""
+    before = asked[asked.index(question) - 1]
+    return before if _is_kind(before) else None
+
+
+def _explained(interview: Interview, question: Question, kind: Question | None) -> str:
+    """What a person should know to answer, with all answers that there are."""
+    from hedgerow.table.drafting.words import HOW_TO_DROP
+
+    told = [question.explained]
+    if question.key == "drop":
+        told.append(HOW_TO_DROP.format(names=", ".join(interview.names)))
+    if len(question.choices) > _FEW:
+        told.append(f"One of: {', '.join(question.choices)}.")
+    return "\n".join([*told, *([] if kind is None else [kind.explained])])
+
+
+def _show(question: Question, kind: Question | None, number: int, of: int) -> None:
     """The question, the answers there are, and the proposal."""
     typer.secho(f"{number}/{of}  {question.text}", bold=True, err=True)
-    few = question.choices if len(question.choices) <= 6 else ()
-    if few:
-        note(f"      {', '.join(few)}")
+    more = "" if len(question.choices) <= _FEW else ", ... (? names all)"
+    if question.choices:
+        note(f"      {', '.join(question.choices[:_FEW])}{more}")
+    if kind is not None:
+        note(f"      (or it is something else: {', '.join(kind.choices)})")
     note(f"      [{question.default}]" if question.default else "      (there is no proposal)")
 
 

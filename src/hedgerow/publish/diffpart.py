@@ -149,7 +149,7 @@ class DiffPart(Publisher):
     def check(self, schema: Schema, plan: Plan) -> None:
         """See `Publisher.check`."""
         items = schema.transaction_items
-        plan.check_rates(WEIGHT * (items.max_items or items.size))
+        plan.check_rates(WEIGHT * items.most)
         if plan.budgets.growth == "rho":
             least = support_units(items.size, plan.budget.epsilon, rows=10**18)
             rho = plan.budgets.parts[1].unit * least
@@ -244,7 +244,7 @@ class DiffPart(Publisher):
             return outcome
         curator.ledger.allow(plan.allowances[:1])
         # size
-        edges = size_edges(items.max_items or items.size)
+        edges = size_edges(items.most)
         sizes = _counted(curator, "size", "size", edges, engine.sizes(edges))
         rows = max(0, int(sizes.values.sum()))
         plan = self.plan_for(schema, plan.budget, rows)
@@ -276,7 +276,6 @@ class DiffPart(Publisher):
         )
 
     def _cap(self, items: Items, plan: Plan, curve: SizeCurve) -> int:
-        most = min(items.max_items or items.size, items.size)
         amount, epsilon = float(_granted(plan, "support")), float(plan.budget.epsilon)
         gaussian = plan.budgets.growth == "rho"
 
@@ -286,7 +285,7 @@ class DiffPart(Publisher):
         rule = self.cap or item_cap(curve, items.size, variance, epsilon)
         while gaussian and not _drawable(_granted(plan, "support"), rule):
             rule //= 2  # a noise that samplers can draw, however small the budget is
-        return min(rule, most)
+        return min(rule, items.most)
 
     def _cells(
         self,
@@ -393,9 +392,8 @@ def _granted(plan: Plan, purpose: str) -> Fraction:
 
 def _curve(items: Items, sizes: Measurement) -> SizeCurve:
     """How many records have each size, by noisy numbers."""
-    most = min(items.max_items or items.size, items.size)
     counts = sizes.values[:, 0].astype(np.float64)
-    return fit_sizes(sizes.where, counts, float(sizes.units[0] * sizes.unit), most)
+    return fit_sizes(sizes.where, counts, float(sizes.units[0] * sizes.unit), items.most)
 
 
 def _weighed(

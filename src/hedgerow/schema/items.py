@@ -102,6 +102,16 @@ class Items:
         return len(known) + (self.empty == "dummy")
 
     @property
+    def most(self) -> int:
+        """The most items that one record can count for: no more than there are.
+
+        Example:
+            >>> Items(("milk", "tea"), max_items=20).most
+            2
+        """
+        return min(self.max_items or self.size, self.size)
+
+    @property
     def dummy(self) -> int | None:
         """The code of the item that stands for an empty record, if there is one."""
         return self.size - 1 if self.empty == "dummy" else None

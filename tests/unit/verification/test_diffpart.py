@@ -161,3 +161,13 @@ def test_a_delta_is_spent_by_schedules_that_have_it(shop: TransactionsRelease) -
     assert failing(release) == {"private"}  # type: ignore[arg-type]
     older = asked(release, schedule="tuned-2")  # type: ignore[arg-type]
     assert "accounts" in failing(older)
+
+
+@pytest.mark.parametrize("variant", ["core", "tree"])
+def test_a_cap_above_the_universe_caps_nothing(variant: Any) -> None:
+    """A schema with 17 items may well say that 40 of them count."""
+    items = {"universe": {"range": [1, 17]}, "max_items": 40}
+    schema = Schema.from_dict({"name": "shop", "unit": "row", "items": items})
+    rows = pa.table({"x": pa.array([["1", "2"], ["3"]] * 200, pa.list_(pa.string()))})
+    release = publish(rows, schema, DiffPart(variant=variant), "1", seed=7)
+    assert failing(release) == {"private"}  # since it was seeded

@@ -90,7 +90,7 @@ def init(
         written=layout_of(encoding, header_row, sheet),
     )
     if not (no_questions or as_json) and on_terminal():
-        ask_for_schema(drafted, out, overwrite)
+        ask_for_schema(drafted, out, overwrite, "..." if "://" in data else data)
         return
     text = draft_text(drafted)
     write_text(out, text, overwrite, private=True)

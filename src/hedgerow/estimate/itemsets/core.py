@@ -70,7 +70,7 @@ class CoreModel:
     @cached_property
     def most(self) -> int:
         """The most items that a record can have."""
-        return min(self.items.max_items or self.items.size, self.items.size)
+        return self.items.most
 
     @cached_property
     def bit(self) -> Ints:

@@ -78,7 +78,7 @@ class Supports:
     @property
     def most(self) -> int:
         """The most items that a record can have."""
-        return min(self.items.max_items or self.items.size, self.items.size)
+        return self.items.most
 
     @property
     def full(self) -> bool:

@@ -22,6 +22,7 @@ from hedgerow.table.drafting.questions import (
     next_question,
     questions,
     reason,
+    remark,
     settle,
 )
 from hedgerow.table.drafting.sketch import Sketch
@@ -37,12 +38,14 @@ class Interview:
         names: What the data consists of; answers about other data are not used.
         questions: All questions that follow from some answers.
         accept: The answer to keep for a reply; raises a UsageError if it is none.
+        remark: What a person should hear about an answer; mostly nothing.
         text: The schema file that answers make on a day.
     """
 
     names: list[str]
     questions: Callable[[Answers], list[Question]]
     accept: Callable[[Question, str], str]
+    remark: Callable[[Question, str], str]
     text: Callable[[Answers, datetime.date], str]
 
 
@@ -53,12 +56,14 @@ def interview_of(sketch: Sketch | ItemSketch) -> Interview:
             names=[sketch.what],
             questions=partial(item_questions, sketch),
             accept=partial(accept_item, sketch),
+            remark=remark,
             text=partial(answered_items, sketch),
         )
     return Interview(
         names=[column.name for column in sketch.columns],
         questions=partial(questions, sketch),
         accept=partial(accept, sketch),
+        remark=remark,
         text=partial(answered_schema, sketch),
     )
 

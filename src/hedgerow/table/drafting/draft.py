@@ -25,6 +25,7 @@ from hedgerow.table.drafting.draft_items import (
     items_of_lists,
     items_of_text,
     looks_like_transactions,
+    may_hold_lines,
 )
 from hedgerow.table.drafting.entries import entry, file_lines, key_of
 from hedgerow.table.drafting.guess import guess_column
@@ -148,6 +149,10 @@ def sketch_table(
         between = item_separator(Path(os.fsdecode(source))) if is_path else None
         if between is None:
             raise
+        path = Path(os.fsdecode(source))
+        if may_hold_lines(path) and not line_breaks and written == PLAIN:
+            seen = items_of_text(path, between)
+            return ItemSketch(title=title, labels=seen, what=str(path), path=path)
         raise DataError(
             error.message,
             hint=f"{error.hint} If every line holds the items of one person, write a schema for "
@@ -246,5 +251,6 @@ def _entry(column: Column) -> list[str]:
         settings = {"role": "person", "max_rows": "3"} if person else {"role": "identifier"}
         return entry(column.name, settings, comment=comment)
     role = {} if column.role is None else {"role": column.role}
-    labels = guess.labels if guess.settings["type"] == "categorical" else ()
-    return entry(column.name, {**guess.settings, **role}, labels, guess.recode, comment)
+    listed = guess.settings["type"] == "categorical"
+    labels, recode = (guess.labels, guess.recode) if listed else ((), {})
+    return entry(column.name, {**guess.settings, **role}, labels, recode, comment)

@@ -32,6 +32,7 @@ __all__ = [
     "items_of_lists",
     "items_of_text",
     "looks_like_transactions",
+    "may_hold_lines",
     "universe_lines",
     "universe_of",
 ]
@@ -66,14 +67,19 @@ PREFACE = """\
 """
 
 
-def looks_like_transactions(path: Path) -> bool:
-    """Whether a file seems to hold one record of items per line, rather than a table."""
-    name = path.name.lower().removesuffix(".gz")
+def may_hold_lines(path: Path) -> bool:
+    """Whether a file is a text whose name does not say that it is a table."""
     try:
         text = is_text(path)
     except DataError:  # its name is not that of a text file, so what is in it decides
         text = False
-    if not text or name.endswith((".csv", ".tsv")):
+    return text and not path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+
+
+def looks_like_transactions(path: Path) -> bool:
+    """Whether a file seems to hold one record of items per line, rather than a table."""
+    name = path.name.lower().removesuffix(".gz")
+    if not may_hold_lines(path):
         return False
     gzipped = magic_of(path)[:2] == b"\x1f\x8b"
     try:
@@ -221,10 +227,12 @@ def items_draft(sketch: ItemSketch) -> str:
           empty: drop
           # max_items: 20
     """
-    universe = universe_of(sketch.items(), sketch.what)
+    separator = (sketch.path and item_separator(sketch.path)) or " "
+    universe = universe_of(sketch.items(separator), sketch.what)
     lines = [f"name: {sketch.title}", _UNIT, f"unit: {NO_UNIT}"]
     lines += ["draft: true", "began_as_draft: true", "items:"]
     lines += [] if sketch.column is None else [f"  column: {sketch.column}"]
+    lines += [] if separator == " " else [f"  separator: {json.dumps(separator)}"]
     lines += universe_lines(universe)
     lines += [f"  fan_out: {DEFAULT_FAN_OUT}", "  foreign: drop", "  empty: drop"]
     lines.append("  # max_items: 20")

@@ -31,7 +31,8 @@ from hedgerow.table.drafting.recognise import (
     spellings,
     truth_values,
 )
-from hedgerow.table.encode import MISSING_WORDS, plain_array, text_of
+from hedgerow.table.drafting.tidy import has_infinite, tidy
+from hedgerow.table.encode import text_of
 
 __all__ = ["Guess", "guess_column"]
 
@@ -111,19 +112,24 @@ def guess_column(name: str, parts: Sequence[Any]) -> Guess:
         >>> guess_column("e-mail", [pa.array(["a@example.org"])]).settings is None
         True
     """
-    array = _tidy(name, parts)
+    array, written = tidy(name, parts)
     present = array.drop_null()
     if not len(present):
         return Guess(comment="It has no values.")
     # An infinite number names no category.
     rules = {"missing": "other"} if array.null_count else {}
-    odd = {"outside": "other"} if any(_infinite(part) for part in parts) else {}
+    odd = {"outside": "other"} if any(map(has_infinite, parts)) else {}
     distinct = pc.unique(present)
     found = _values(name, present, distinct, {**rules, **odd})
     if found is None:
         found = _by_shape(name, present, distinct, rules)
         if found.settings is not None and found.settings["type"] == "categorical":
             found = replace(found, settings={**found.settings, **odd})
+    if written and found.labels and not found.recode:
+        places = {label: place for place, label in enumerate(found.labels)}
+        known = [(text, label) for text, label in written.items() if label in places]
+        recode = dict(sorted(known, key=lambda pair: (places[pair[1]], pair[0])))
+        found = replace(found, recode=recode)
     if found.published and array.null_count > _ALMOST * len(array) and len(array) >= _ROWS:
         return replace(found, useless="almost all of its values are missing")
     if found.published and len(distinct) == 1 and len(present) >= _ROWS:
@@ -204,7 +210,9 @@ def _noted(
         return None
     told = found.comment if certain else f"{_GROUPS} {found.comment}".strip()
     quoted = {key: f'"{sign}"' for key, sign in signs.items()}
-    return replace(found, settings={**found.settings, **quoted, **rules}, labels=(), comment=told)
+    return replace(
+        found, settings={**found.settings, **quoted, **rules}, labels=(), recode={}, comment=told
+    )
 
 
 def _categorical(
@@ -217,44 +225,6 @@ def _categorical(
     if "Any" in labels:  # the root of the taxonomy needs a name that no leaf has
         settings["root"] = '"Any value"' if "Any value" not in labels else '"Any value at all"'
     return Guess(settings=settings, labels=labels, recode=recode or {}, comment=comment)
-
-
-def _tidy(name: str, parts: Sequence[Any]) -> Any:
-    """One array of texts, numbers, booleans or days, with null for what is missing."""
-    plain = []
-    for part in parts:
-        array = plain_array(part, name)
-        if pa.types.is_dictionary(array.type):
-            array = pc.take(array.dictionary, array.indices)
-        plain.append(array)
-    if not plain:
-        return pa.nulls(0)
-    array = pa.chunked_array(plain).combine_chunks()
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks)
-    if pa.types.is_floating(array.type):
-        finite = pc.is_finite(array)
-        array = pc.if_else(finite, array.cast(pa.float64()), pa.scalar(None, pa.float64()))
-        return _whole_if_possible(array)
-    if not pa.types.is_string(array.type):
-        return array
-    written = pc.utf8_trim_whitespace(array)
-    words = pa.array(sorted(MISSING_WORDS), pa.string())
-    gone = pc.is_in(pc.utf8_lower(written), value_set=words)
-    texts = pc.if_else(gone, pa.scalar(None, pa.string()), written)
-    # Digits after a leading zero are a code (a post code, say), not a number.
-    if pc.any(pc.match_substring_regex(texts, r"^[+-]?0\d")).as_py():
-        return texts
-    for kind in (pa.int64(), pa.float64(), pa.date32()):
-        try:
-            cast = texts.cast(kind)
-        except pa.ArrowException:
-            continue
-        if pa.types.is_floating(kind) and not pc.all(pc.is_finite(cast)).as_py():
-            continue
-        return cast
-    # Beside other words, None may well be one: nothing was measured, nothing was taken.
-    return pc.if_else(pc.equal(written, "None"), written, texts)
 
 
 def _written(present: Any) -> str:
@@ -276,18 +246,6 @@ def _among(present: Any) -> Any:
     if not strays or strays > _MOST_STRAYS * len(present) or len(pc.unique(numbers)) <= _VALUES:
         return None
     return numbers
-
-
-def _infinite(part: Any) -> bool:
-    kind = part.type
-    return bool(pa.types.is_floating(kind) and pc.any(pc.is_inf(part.cast(pa.float64()))).as_py())
-
-
-def _whole_if_possible(array: Any) -> Any:
-    try:
-        return array.cast(pa.int64(), safe=True)
-    except pa.ArrowException:
-        return array
 
 
 def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) -> Guess:

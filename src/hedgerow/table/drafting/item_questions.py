@@ -29,6 +29,7 @@ __all__ = ["accept_item", "answered_items", "item_questions"]
 
 _SEPARATORS = {"space": " ", "comma": ",", "semicolon": ";", "bar": "|", "tab": "\t"}
 _SEEN = "all that were seen"
+_LONG = 20  # items of one record that are proposed to count
 _SHOWN = 40  # items of a proposal that are written out
 _PREFIXED = 50  # from so many codes on, groups by how they begin are proposed
 _RANGE = re.compile(r"(-?\d{1,18})\s+(?:to|-|until|\.\.)\s+(-?\d{1,18})", re.ASCII)
@@ -72,7 +73,10 @@ def _all(sketch: ItemSketch, answers: Answers) -> Iterator[Question]:
             key="groups", text=words.ITEM_GROUPS, why=words.WHY_ITEM_GROUPS,
             default=_grouping(_listed(reply, items)),
         )  # fmt: skip
-    yield Question(key="max_items", text=words.MAX_ITEMS, why=words.WHY_MAX_ITEMS, default="20")
+    yield Question(
+        key="max_items", text=words.MAX_ITEMS, why=words.WHY_MAX_ITEMS,
+        default=str(min(_LONG, _number(reply, items))),
+    )  # fmt: skip
     yield Question(
         key="foreign", text=words.FOREIGN, why=words.WHY_FOREIGN, default="drop",
         choices=("drop", "error"),
@@ -174,6 +178,13 @@ def _listed(reply: str, items: Sequence[str]) -> Sequence[str]:
     if reply == _SEEN:
         return items
     return [] if _RANGE.fullmatch(reply) or _FILE.fullmatch(reply) else split(reply)
+
+
+def _number(reply: str, items: Sequence[str]) -> int:
+    """How many items a reply says there are; of a file nobody knows, so it is many."""
+    if ends := _RANGE.fullmatch(reply):
+        return max(1, int(ends[2]) - int(ends[1]) + 1)
+    return len(_listed(reply, items)) or _LONG
 
 
 def _grouping(items: Sequence[str]) -> str:

@@ -17,11 +17,14 @@ from hedgerow.table.drafting.guess import Guess
 from hedgerow.table.drafting.recognise import is_date
 from hedgerow.table.drafting.replies import (
     Values,
+    complete_groups,
     is_labelled,
     join,
+    left_out,
     read_bounds,
     read_names,
     read_values,
+    revised,
 )
 from hedgerow.table.drafting.sketch import Column, Sketch, as_values, families
 
@@ -35,6 +38,7 @@ __all__ = [
     "next_question",
     "questions",
     "reason",
+    "remark",
     "settle",
 ]
 
@@ -42,6 +46,7 @@ Answers = Mapping[str, str]
 
 _GROUPED = 12  # more values than this are asked about groups
 _MANY = 12  # columns that are alike, from which regions had better not be divided by them
+_TOLD = 10  # values in a remark
 NOBODY = "nobody"
 
 
@@ -59,6 +64,7 @@ class Question:
         notes: What a person should know about single columns.
         columns: The columns it is about; none for the whole table.
         from_data: Whether the proposal was read off private data.
+        listed: Values it is about: those that can have groups, or those in the data.
     """
 
     key: str
@@ -70,6 +76,7 @@ class Question:
     notes: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     from_data: bool = False
+    listed: tuple[str, ...] = ()
 
     @property
     def explained(self) -> str:
@@ -114,9 +121,29 @@ def accept(sketch: Sketch, question: Question, reply: str) -> str:
         read_bounds(text, dates=part == "dates")
     if part == "format":
         _try_format(sketch, question, text)
-    if part == "values" or (part == "groups" and text != "none"):
+    if part == "values":
+        text = revised(text, question.default)
         read_values(text)
+    if part == "groups" and text != "none":
+        return complete_groups(text, question.listed)
     return text
+
+
+def remark(question: Question, answer: str) -> str:
+    """What a person should hear about an answer that is accepted; mostly nothing.
+
+    It names values of PRIVATE data, like the proposals.
+
+    Example:
+        >>> question = Question(key="values of ward", text="", default="a, b", listed=("a", "b"))
+        >>> remark(question, "a, c")
+        'In the data, and not in your answer: b. They are outside the list; back returns.'
+    """
+    if not question.key.startswith("values of "):
+        return ""
+    gone = left_out(answer, question.listed)
+    told = join(gone[:_TOLD]) + (", ..." if len(gone) > _TOLD else "")
+    return words.LEFT_OUT.format(values=told) if gone else ""
 
 
 def accept_choice(question: Question, text: str) -> str:
@@ -213,9 +240,8 @@ def _whole(sketch: Sketch, answers: Answers) -> Iterator[Question]:
         yield Question(key="max_rows", text=words.MAX_ROWS, why=words.WHY_MAX_ROWS, default="3")
     able = tuple(column.name for column in sketch.columns if column.has_classes)
     if able:
-        last = "" if able[-1] != names[-1] else f" The last column, {able[-1]}, could be one."
         yield Question(
-            key="class", text=words.CLASS, why=words.WHY_CLASS + last,
+            key="class", text=words.CLASS, why=words.WHY_CLASS,
             default="none" if target is None else target.name, choices=(*able, "none"),
             from_data=True,
         )  # fmt: skip
@@ -322,12 +348,14 @@ def _about(group: list[Column], answers: Answers, published: int) -> Iterator[Qu
         yield Question(
             key=f"values of {name}", text=words.values(names), why=words.WHY_VALUES,
             default=_values_default(guess), columns=names, from_data=True,
+            listed=(*guess.labels, *guess.recode),
         )  # fmt: skip
         reply = answers.get(f"values of {name}", _values_default(guess))
-        if column.role is None and reply and len(read_values(reply).labels) > _GROUPED:
+        labels = tuple(read_values(reply).labels) if reply else ()
+        if column.role is None and len(labels) > _GROUPED:
             yield Question(
                 key=f"groups of {name}", text=words.GROUPS, why=words.WHY_GROUPS, default="none",
-                columns=names,
+                columns=names, listed=labels,
             )  # fmt: skip
     if kind != "drop" and len(group) > 1:
         yield Question(

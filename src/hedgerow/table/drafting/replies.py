@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 import re
 from collections.abc import Mapping, Sequence
@@ -16,12 +17,15 @@ from hedgerow.schema.taxonomies.files import built_in
 
 __all__ = [
     "Values",
+    "complete_groups",
     "from_lines",
     "is_labelled",
     "join",
+    "left_out",
     "read_bounds",
     "read_names",
     "read_values",
+    "revised",
     "split",
     "to_lines",
 ]
@@ -181,6 +185,82 @@ def read_values(reply: str) -> Values:
         return Values(labels=labels, recode=rules)
     _check(labels)
     return Values(labels=labels)
+
+
+def revised(reply: str, default: str) -> str:
+    """A reply about values in full, if it only says what changes in the proposal.
+
+    Args:
+        reply: What a person wrote: `+x` adds a value or a code with its label, `-x` takes one away.
+        default: The proposal. Its own values that begin with a sign are no changes.
+
+    Example:
+        >>> revised("+c, -a", "a, b"), revised("+2 = ward", "1 = home"), revised("-1, 1", "-1, 0")
+        ('b, c', '1 = home, 2 = ward', '-1, 1')
+    """
+    known, parts = split(default), split(reply)
+    names = [label.partition(" = ")[0] for label in known]
+    added = [part[1:].strip() for part in parts if part[0] == "+" and part not in names]
+    gone = [part[1:].strip() for part in parts if part[0] == "-" and part[1:].strip() in names]
+    if not parts or not known or len(added) + len(gone) < len(parts) or "" in added:
+        return reply
+    kept = [label for label, name in zip(known, names, strict=True) if name not in gone]
+    return join([*kept, *(one for one in added if one not in kept)])
+
+
+def complete_groups(reply: str, values: Sequence[str]) -> str:
+    """A reply about groups in full: each value is in one of them, and `*` means all others.
+
+    Args:
+        reply: What a person wrote; a list or a file by name stays what it is.
+        values: The values that there are.
+
+    Raises:
+        UsageError: If a value is in no group, or something in a group is not a value.
+
+    Example:
+        >>> complete_groups("Vowels: a; Others: *", ["a", "b", "c"])
+        'Vowels: a; Others: b, c'
+    """
+    groups = read_values(reply).groups
+    if not groups:
+        if read_values(reply).taxonomy:
+            return reply
+        raise UsageError("These are not groups.", hint="Write North: a, b; South: *, or none.")
+    listed = [label for below in groups.values() for label in below]
+    strange = [label for label in listed if label not in (*values, "*")]
+    if strange:
+        close = difflib.get_close_matches(strange[0], values, 1)
+        meant = f"Did you mean {close[0]!r}? " if close else ""
+        raise UsageError(
+            f"{strange[0]!r} is not one of the values.",
+            hint=f"{meant}Write the values as they were listed; back returns to the list.",
+        )
+    others = [label for label in values if label not in listed]
+    if others and "*" not in listed:
+        raise UsageError(
+            f"In no group: {join(others)}.",
+            hint="Put them into one; * means all others: North: a, b; South: *.",
+        )
+    told = {
+        name: [one for label in below for one in (others if label == "*" else [label])]
+        for name, below in groups.items()
+    }
+    return "; ".join(f"{name}: {join(below)}" for name, below in told.items() if below)
+
+
+def left_out(reply: str, seen: Sequence[str]) -> list[str]:
+    """Values of the data that a reply about values does not name; none if it names a taxonomy.
+
+    Example:
+        >>> left_out("a, b", ["a", "c"]), left_out("1 = home", ["1"]), left_out("countries", ["FR"])
+        (['c'], [], [])
+    """
+    said = read_values(reply)
+    if said.taxonomy:
+        return []
+    grouped = [label for below in said.groups.values() for label in below]
+    return [one for one in seen if one not in (*said.labels, *said.recode, *grouped)]
 
 
 def is_labelled(text: str) -> bool:

@@ -17,8 +17,10 @@ _CLASS_VALUES, _CLASS_NUMBERS = 20, 10
 _CLASS_NAMES = (
     "class", "target", "salary", "income", "label", "outcome", "diagnosis", "readmitted",
     "readmission", "churn", "churned", "survived", "default", "defaulted", "approved", "denied",
-    "died", "mortality",
+    "died", "mortality", "death", "dead", "vote", "voted", "relapse", "relapsed",
 )  # fmt: skip
+_ALONE = frozenset({"class", "label"})  # words that say so only as the whole name
+_AMOUNTS = frozenset({"salary", "income"})
 _FAMILY = 3  # columns that are alike, from which they are asked about once
 
 
@@ -107,7 +109,10 @@ def _choose_class(columns: Sequence[Column]) -> list[Column]:
     if sum(column.guess.published for column in columns) < 2:
         return chosen
     able = [place for place, column in enumerate(columns) if column.has_classes]
-    ranks = {place: _class_rank(columns[place].name) for place in reversed(able)}
+    ranks = {
+        place: _class_rank(columns[place].name, len(columns[place].guess.labels))
+        for place in reversed(able)
+    }
     if not ranks or not max(ranks.values()):
         return chosen
     place = max(ranks, key=ranks.__getitem__)  # of equals the last column
@@ -116,17 +121,23 @@ def _choose_class(columns: Sequence[Column]) -> list[Column]:
     return chosen
 
 
-def _class_rank(name: str) -> int:
-    """How likely a name is that of a class; 0 if it says nothing.
+def _class_rank(name: str, values: int) -> int:
+    """How likely a name is that of a class of so many values; 0 if it says nothing.
+
+    A word such as `class` says so by itself alone: a social class is an attribute. An income in
+    more than two bands is one, too, as a rule.
 
     Example:
-        >>> _class_rank("class") > _class_rank("income") > _class_rank("patient_outcome") > 0
+        >>> _class_rank("class", 4) > _class_rank("income", 2) > _class_rank("patient_outcome", 2)
         True
+        >>> _class_rank("BMI class", 4), _class_rank("income", 7)
+        (0, 0)
     """
-    if name.casefold() in _CLASS_NAMES:
-        return 2 * len(_CLASS_NAMES) - _CLASS_NAMES.index(name.casefold())
-    found = [_CLASS_NAMES.index(word) for word in words_of(name) if word in _CLASS_NAMES]
-    return len(_CLASS_NAMES) - min(found) if found else 0
+    names = [one for one in _CLASS_NAMES if values == 2 or one not in _AMOUNTS]
+    if name.casefold() in names:
+        return 2 * len(_CLASS_NAMES) - names.index(name.casefold())
+    said = [word for word in words_of(name) if word in names and word not in _ALONE]
+    return len(_CLASS_NAMES) - min(map(names.index, said)) if said else 0
 
 
 def _choose_person(columns: Sequence[Column]) -> list[Column]:
@@ -188,7 +199,17 @@ def families(columns: Sequence[Column]) -> list[list[Column]]:
     for place, column in enumerate(columns):
         family = member.get(place, [place])
         if family[0] == place:
-            widest = max((columns[one].guess for one in family), key=lambda one: len(one.labels))
+            widest = _widest([columns[one].guess for one in family])
             groups.append([replace(columns[one], guess=widest) for one in family]
                           if len(family) > 1 else [column])  # fmt: skip
     return groups
+
+
+def _widest(guesses: Sequence[Guess]) -> Guess:
+    """The guess with most values, with the rules that lead to them in any of the columns."""
+    widest = max(guesses, key=lambda one: len(one.labels))
+    rules = {
+        rule: leaf for one in guesses for rule, leaf in one.recode.items()
+        if rule not in widest.labels and leaf in widest.labels
+    }  # fmt: skip
+    return replace(widest, recode=rules)

@@ -29,7 +29,7 @@ CLASS = "Which column should a release help to predict?"
 WHY_CLASS = "Regions then separate its values. Without a class they follow where people are."
 DROP = "Which columns are dropped?"
 WHY_DROP = "What identifies people, and what says nothing, is not published."
-HOW_TO_DROP = "Write all names, or changes to the list: +name, -name."
+HOW_TO_DROP = "Write all names, or changes to the list: +name, -name. All columns: {names}."
 _RULES = {
     "drop": "the row is left out",
     "error": "nothing is published as long as there is one",
@@ -62,15 +62,16 @@ WHY_BOUNDS = (
 FORMAT = "How are the dates written?"
 WHY_FORMAT = "%d is the day, %m the month, %Y the year, %b the month's name."
 WHY_VALUES = (
-    f"{PUBLIC} Write all values there could be, also those that nobody has: a, b, c. Codes can "
-    "have labels: 1 = home, 2 = ward. Groups: North: a, b; South: c, d. Or name a list that comes "
-    "with hedgerow (icd-9-cm, icd-10-cm, countries, us-states, nace-2, age-bands), or a file with "
-    "a taxonomy beside the schema."
+    f"{PUBLIC} Write all values there could be, also those that nobody has: a, b, c; or what is to "
+    "change in the proposal: +c, -a. Codes can have labels: 1 = home, 2 = ward. Groups: North: a, "
+    "b; South: c, d. Or name a list that comes with hedgerow (icd-9-cm, icd-10-cm, countries, "
+    "us-states, nace-2, age-bands), or a file with a taxonomy beside the schema."
 )
+LEFT_OUT = "In the data, and not in your answer: {values}. They are outside the list; back returns."
 GROUPS = "Do its values have groups?"
 WHY_GROUPS = (
-    "Groups of values make better releases than a long list. Write North: a, b; South: c, d, or "
-    "name a list or a file with a taxonomy."
+    "Groups of values make better releases than a long list. Write North: a, b; South: *, where * "
+    "means all other values, or name a list or a file with a taxonomy."
 )
 SPLIT = "May regions be divided by them?"
 WHY_SPLIT = (

@@ -168,7 +168,7 @@ class Lookup:
         out = np.empty(len(codes) + len(sizes), np.int32)
         out_sizes = np.empty(len(sizes), np.int64)
         foreign = np.empty(len(sizes), np.bool_)
-        cap = min(self.items.size, self.items.max_items or self.items.size)
+        cap = self.items.most
         used, kept = settle(codes, sizes, cap, self.dummy, out, out_sizes, foreign)
         return out[:used], out_sizes[:kept], foreign
 

@@ -151,13 +151,31 @@ def test_frames_and_files(draft, tmp_path):
     assert [attribute.name for attribute in schema.attributes] == ["age", "job"]
 
 
+def test_whole_numbers_with_a_point_are_whole_numbers(draft):
+    """As many programs write a column of whole numbers in which some are missing."""
+    ages = [f"{i % 70 + 18}.0" for i in range(99)] + [""]
+    died = ["1.0", "0.0", "0.0", ""] * 25
+    steps = [f"{1 + i % 5}.0" for i in range(100)]
+    data = pa.table({"age": ages, "died": died, "q1": steps, "q2": steps, "q3": ["2"] * 100})
+    _, schema = draft(data)
+    age, *scales = (one for one in schema.attributes if one.name != "died")
+    assert (age.kind, age.low, age.high, age.step) == ("integer", 0, 120, 1)
+    assert schema.classes == ("0", "1", "other")  # and not 0.0
+    assert all(one.kind == "integer" for one in scales[:2])
+    read(data, schema)
+
+
 CELLS = st.one_of(
     st.lists(st.one_of(st.none(), st.integers(-(10**6), 10**6)), min_size=4, max_size=4),
     st.lists(st.one_of(st.none(), st.floats(width=32)), min_size=4, max_size=4),
     st.lists(st.one_of(st.none(), st.booleans()), min_size=4, max_size=4),
     st.lists(st.one_of(st.none(), st.dates()), min_size=4, max_size=4),
     st.lists(st.one_of(st.none(), st.text(max_size=6)), min_size=4, max_size=4),
-)
+    st.lists(
+        st.sampled_from(["", "0.0", "1.0", "1", "1.50", "1.5", "-2.00", "1e2", "NA", "07"]),
+        min_size=4, max_size=4,
+    ),
+)  # fmt: skip
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -9,11 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hedgerow.errors import UsageError
+from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
 from hedgerow.table import read_transactions
 from hedgerow.table.drafting.answered import Interview, interview_of, signed_schema
-from hedgerow.table.drafting.draft import sketch_table
+from hedgerow.table.drafting.draft import draft_schema, sketch_table
 from hedgerow.table.drafting.draft_items import ItemSketch
 
 TODAY = datetime.date(2026, 1, 31)
@@ -50,7 +50,7 @@ def test_proposals_make_a_schema_that_is_signed(tmp_path: Path) -> None:
     items = schema.transaction_items
     assert not schema.draft and schema.unit == "row" and schema.began_as_draft
     assert schema.metadata.reviewer == "Ada" and schema.metadata.signed == schema.fingerprint
-    assert items.universe == range(1, 8) and items.max_items == 20 and items.fan_out == 10
+    assert items.universe == range(1, 8) and items.max_items == 7 and items.fan_out == 10
     assert len(read_transactions(tmp_path / "clicks.dat", schema).start) == 4
 
 
@@ -136,3 +136,19 @@ def test_too_many_items_need_a_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="too many items"):
         interview_of(sketch).accept(question, "")
     assert interview_of(sketch).accept(question, "items.txt") == "items.txt"
+
+
+def test_lines_with_another_separator_are_transactions_whatever_the_file_is_called(
+    tmp_path: Path,
+) -> None:
+    lines = ["rye bread, jam", "tea", "jam, tea, milk"]
+    sketch = sketch_of(tmp_path / "lists.txt", *lines)
+    items = schema_of(sketch, tmp_path).transaction_items
+    assert items.universe == ("jam", "milk", "rye bread", "tea") and items.separator == ","
+    assert items.max_items == 4  # and not 20 of four
+    assert '  separator: ","' in draft_schema(tmp_path / "lists.txt")  # without questions, too
+    table = tmp_path / "table.csv"
+    table.write_text("age,sex\n1,f,9\n2\n", encoding="utf-8")
+    with pytest.raises(DataError, match="more or fewer fields") as raised:
+        sketch_table(table)
+    assert "--header-row 2" in str(raised.value.hint)

@@ -268,3 +268,32 @@ def test_what_cannot_be_read_yet_is_not_signed(tmp_path: Path) -> None:
     assert not signed.draft and signed.metadata.signed == signed.fingerprint
     jobs.write_text("nurse;ward;*\nclerk;ward;*\nsmith;office;*\n", encoding="utf-8")
     assert Schema.load(path).draft
+
+
+def test_groups_hold_every_value_once(tmp_path: Path) -> None:
+    towns = [f"town {i}" for i in range(14)]
+    table = sketch(pa.table({"town": towns * 5, "age": list(range(18, 88))}))
+    answers = {"unit": "no", "drop": "none", "missing": "error", "outside": "error",
+               "kind of town": "values", "values of town": ", ".join(towns)}  # fmt: skip
+    question = next(one for one in questions(table, answers) if one.key == "groups of town")
+    with pytest.raises(UsageError, match="'town 99' is not one of the values") as raised:
+        accept(table, question, "North: town 1, town 99; South: *")
+    assert "Did you mean 'town 9'" in str(raised.value.hint)
+    with pytest.raises(UsageError, match="In no group: town 2, town 3") as raised:
+        accept(table, question, "North: town 0; South: town 1")
+    assert "* means all others" in str(raised.value.hint)
+    with pytest.raises(UsageError, match="These are not groups"):
+        accept(table, question, "town 1, town 2")
+    assert accept(table, question, "towns.csv") == "towns.csv"
+    answers["groups of town"] = accept(table, question, "North: town 0, town 1; South: *")
+    (town, _) = load(tmp_path, answered_schema(table, answers, TODAY)).attributes
+    assert isinstance(town, Categorical) and set(town.taxonomy.leaves) == set(towns)
+    assert len(town.taxonomy.labels) == len(towns) + 3
+
+
+def test_changes_to_a_list_of_values_are_not_values() -> None:
+    table = sketch(pa.table({"ward": ["a", "b", "c"] * 20, "sign": ["+", "-", "0"] * 20}))
+    asked = {one.key: one for one in questions(table, {})}
+    assert accept(table, asked["values of ward"], "+d, -a") == "b, c, d"
+    assert accept(table, asked["values of ward"], "+d, a") == "+d, a"
+    assert accept(table, asked["values of sign"], "+, -") == "+, -"

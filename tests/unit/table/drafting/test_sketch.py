@@ -22,6 +22,9 @@ def sketch(**columns: list[object]) -> Sketch:
         (["treatment_outcome", "sex"], "treatment_outcome"),
         (["outcome", "loan_default"], "outcome"),
         (["ward", "sex"], None),
+        (["Readmitted within 30 days", "BMI class"], "Readmitted within 30 days"),
+        (["income", "vote"], "vote"),  # bands of an income are an attribute
+        (["social class", "sex"], None),
     ],
 )
 def test_the_class_is_found_by_its_name(names: list[str], expected: str | None) -> None:
@@ -56,3 +59,11 @@ def test_scales_of_other_lengths_are_not_alike() -> None:
 def test_two_alike_are_asked_about_each() -> None:
     groups = families(sketch(a=DOSES * 10, b=DOSES * 10).columns)
     assert [len(group) for group in groups] == [1, 1]
+
+
+def test_columns_alike_share_the_rules_for_how_numbers_are_written() -> None:
+    scale = ["1", "2", "3", "4"]
+    gaps = [f"{one}.0" for one in scale]
+    columns: dict[str, list[object]] = {"q1": scale * 10, "q2": gaps * 10, "q3": scale * 10}
+    (group,) = families(sketch(**columns).columns)
+    assert all(one.guess.recode == {f"{n}.0": n for n in scale} for one in group)

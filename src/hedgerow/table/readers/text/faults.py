@@ -66,7 +66,8 @@ def fault(kind: int, path: Path, line: int, line_breaks: bool) -> DataError:
         f"{path}, line {line}: the record has more or fewer fields than the first line has names",
         hint="Put a value that holds the delimiter in quotes, look for a quote that is not "
         "closed, or name the delimiter if the first line does not tell it (--delimiter, "
-        "delimiter=).",
+        "delimiter=). If a title stands above the names, tell their line: --header-row 2 with "
+        "`hedgerow init`, and `header_row: 2` below `file:` in a schema.",
     )
 
 
