@@ -308,7 +308,7 @@ def test_with_marginals_nothing_is_promised_of_the_estimate(
         "age in [30, 50]",
         f"  about 1,235 people, usually within 100, {model}",
         "  95% interval, which does not rely on the model: between 1,100 and 1,400",
-        "  basis: modelled, since just this was not counted",
+        "  basis: modelled, since exactly this was not counted",
         "",
         "everybody",
         f"  about 0 people, usually within 5.8, {model}",

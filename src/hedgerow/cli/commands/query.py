@@ -31,7 +31,7 @@ _MODEL_NUMBERS = (*_ITEM_NUMBERS, "typical_error")  # by a model
 
 _BASES = {
     "measured": "  basis: measured",
-    "modelled": "  basis: modelled, since just this was not counted",
+    "modelled": "  basis: modelled, since exactly this was not counted",
     "assumed even": "  basis: assumed even, since only a part of some {} is asked for",
 }
 
@@ -194,7 +194,7 @@ def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: 
             f"\nfrom, to: the {percent(level)} interval of the true count."
             + (usually if "typical_error" in columns else "")
         )
-        say("basis: measured if just this was counted, else modelled.")
+        say("basis: measured if exactly this was counted, otherwise modelled.")
         return
     for place, text in enumerate(texts):
         estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
@@ -332,7 +332,7 @@ def _tell_unmeasured(
 
 def _explain_basis(release: Release, columns: Columns) -> None:
     otherwise = "assumed even" if "assumed even" in columns["basis"] else "modelled"
-    say(f"basis: measured if just this was counted, else {otherwise}.")
+    say(f"basis: measured if exactly this was counted, otherwise {otherwise}.")
     if NOT_MEASURED in columns["basis"]:
         say(f"Not measured: the release says nothing about {', '.join(release.unmeasured)}.")
 
