@@ -240,7 +240,7 @@ def _answered(view: str, asked: Asked) -> Response:
         return find_view(view)(asked)
     except HedgerowError as error:
         status = 404 if isinstance(error, Outside) else 409 if isinstance(error, Conflict) else 400
-        again = _again(view, asked) if isinstance(error, Conflict) else None
+        again = None if isinstance(error, Outside) else _again(view, asked, error)
         return asked.show("error", status, error=error, leads=_leads(asked, error), again=again)
     except Exception as error:
         if os.environ.get("HEDGEROW_DEBUG") == "1":
@@ -253,12 +253,15 @@ def _answered(view: str, asked: Asked) -> Response:
         return asked.show("error", 500, error=unexpected, leads=[], again=None)
 
 
-def _again(view: str, asked: Asked) -> tuple[str, str]:
-    """A link that loads the step of a form anew, as it is now."""
+def _again(view: str, asked: Asked, error: HedgerowError) -> tuple[str, str] | None:
+    """A link that loads the step of a form anew; None if it was not a form of a step."""
     from hedgerow.studio.steps import STEPS, Way
 
     page, _, _ = view.partition(":")
-    return f"To the page {STEPS[page]} as it is now", Way.of(asked, page).to(page)
+    if page not in STEPS or not asked.form:
+        return None
+    words = "To the page {} as it is now" if isinstance(error, Conflict) else "Back to the page {}"
+    return words.format(STEPS[page]), Way.of(asked, page).to(page)
 
 
 def _leads(asked: Asked, error: HedgerowError) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ what to choose, with links to the fields that are meant.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ _FIELDS = {  # a key of a schema or an option: the page, the field, and what it 
     "delta": ("budget", "b-delta", "Delta"),
     "method": ("budget", "", "Method"),
 }
-_OF_ALL = ("decimal", "thousands", "format", "ignore")  # only the form of all settings has them
-_OF_NUMBERS = ("low", "high", "step")
+_OF_ALL = ("missing", "outside", "decimal", "thousands", "format", "ignore")  # in that form alone
+_OF_NUMBERS = ("low", "high", "step", "decimal", "thousands", "format")  # fields of their own
 _KEYS_OR_OPTIONS = re.compile(
     rf"(?:--|\b)({'|'.join(_FIELDS).replace('_', '[-_]')})\b(?=(:| is )?)"
 )
@@ -58,11 +58,23 @@ _SIGNS = {",": "comma", ".": "point"}
 _MOST = 10  # links
 
 
+_LATER = "under “All settings of the schema” that missing values and values outside become other"
 _WORDS = (
     ("drop it by {role: identifier}", "choose that it is left out"),
     ("write {role: identifier}", "choose that it is left out"),
     ("write {role: person, max_rows: 3} with a cap of your choice", "say so on the page Unit"),
     ("may count (max_rows), and write `unit: person` above", "may count, on the page Unit"),
+    ("write {type: numeric, low: ..., high: ..., missing: other, outside: other}",
+     f"choose that it is numbers, with bounds, and {_LATER}"),
+    ('write {type: numeric, low: ..., high: ..., step: ..., decimal: ",", missing: other, outside: '
+     "other}", f"choose that it is numbers, with bounds, and {_LATER}, and that the decimal sign "
+     "is a comma"),
+    ('write {type: numeric, low: ..., high: ..., step: 7, format: "%d.%m.%Y", missing: other, '
+     "outside: other} with their format",
+     f"choose that it is dates, with the first and the last day, and {_LATER}, and how dates are "
+     "written, such as %d.%m.%Y"),
+    ("to publish it, write a taxonomy of them",
+     "to publish it, choose that it is categories, and enter groups or a list that is there"),
     ("state in the schema what is to happen", "choose on the page Columns what is to happen"),
     (" (`drop` leaves the record out)", ""),
     ("Add values: [a, b], or taxonomy: with a file or a nested mapping.",
@@ -130,7 +142,7 @@ def leads(way: Way, message: str, hint: str) -> list[tuple[str, str]]:
         about = [name for name in names
                  if f"column {name!r}" in line or f"attribute {name!r}" in line]  # fmt: skip
         for name in about:
-            for key in [*_keys(line), *_keys(hint)] or ["type"]:
+            for key in _meant(line, hint, name, names):
                 page, field, title = _FIELDS[key]
                 if page == "columns":
                     whole = {"form": "all"} if key in _OF_ALL else {}
@@ -147,6 +159,19 @@ def leads(way: Way, message: str, hint: str) -> list[tuple[str, str]]:
                 found.setdefault(("", title), f"{way.to(page)}#{field}")
     return [(f"{name}: {title}" if name else title, address)
             for (name, title), address in found.items()][:_MOST]  # fmt: skip
+
+
+def _meant(line: str, hint: str, name: str, names: Iterable[str]) -> list[str]:
+    """The keys that a line means for a column.
+
+    A sentence of the hint that names columns is about these alone. Others are about a column of
+    whose line nothing else is known.
+    """
+    sentences = hint.split(". ")
+    own = [key for one in sentences if repr(name) in one for key in _keys(one)]
+    common = [key for one in sentences if not any(repr(other) in one for other in names)
+              for key in _keys(one)]  # fmt: skip
+    return [*_keys(line), *own] or common or ["type"]
 
 
 def _columns(way: Way) -> dict[str, int]:

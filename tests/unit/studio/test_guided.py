@@ -101,6 +101,8 @@ def test_questions_that_follow_are_asked_before_one_goes_on(
     page = browser.post("/unit", AT | entered(ward))
     page = browser.post("/columns", AT | entered(page) | {"kind-3": "values"})
     assert page.url.path == "/columns" and "Further questions follow" in told(page)
+    follow = page.text.partition("Further questions follow")[2].partition("</p>")[0]
+    assert re.findall('href="(#[^"]*)"', follow) == ["#c-3"] and 'id="c-3"' in page.text
     assert "values-3" in entered(page) and "low-3" not in entered(page)
     page = browser.post(
         "/columns", AT | entered(page) | {"split-10": "together", "values-3": "a, b"}
@@ -231,3 +233,12 @@ def test_names_that_turn_the_direction_of_writing_are_answered() -> None:
     guided, errors = taken(Guided(sketch=sketch, mark=""), form)
     assert not errors
     assert guided.answers == {"class": odd, f"values of {odd}": "w, x\u202ey, z"}
+
+
+def test_the_warning_about_rows_is_for_those_who_take_rows_for_people(
+    browser: Any, ward: Any
+) -> None:
+    assert 'id="u-person" name="unit" value="yes" checked' in ward.text
+    assert '<div class="bad if-row" role="alert">' in ward.text
+    style = browser.get("/static/studio.css").text
+    assert "form:has(#u-person:checked) .if-row{display:none}" in style

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.studio.leads import in_the_form, leads
 from hedgerow.studio.steps import Way
+from hedgerow.table.drafting.guess import _TOO_MANY, _WRITTEN
 
 TABLE = {"data": "people.csv", "schema": "clinic.yaml"}
 
@@ -40,6 +43,12 @@ def way(folder: Path) -> Way:
          ["Line of the column names"], "/data"),
         ("The schema is still a draft.", "Remove `draft: true`.",
          ["Sign the schema off"], "/check"),
+        ("x breaks the schema:\n  column 'town', line 3: not a leaf, and it says outside: error\n"
+         "  column 'age', line 4: no number, and it says missing: error",
+         "Choose missing: other or outside: other. Dates in 'age' have slashes: write "
+         '`format: "%d/%m/%Y"`.',
+         ["town: A value outside", "age: A missing value", "age: How dates are written"],
+         "/columns"),
         ("attribute 'nobody': low is not below high", "Mend it.", [], ""),
     ],
 )  # fmt: skip
@@ -107,3 +116,32 @@ def test_options_are_called_as_the_form_calls_them() -> None:
 def test_words_that_name_no_file_stay() -> None:
     words = "Numbers in age have a sign such as % or $: leave it out in the data."
     assert in_the_form(words) == words
+
+
+@pytest.mark.parametrize("said", [*_WRITTEN.values(), _TOO_MANY])
+def test_reasons_of_a_draft_name_no_keys_of_a_schema(said: str) -> None:
+    told = in_the_form(said)
+    assert not re.search(r"[{}`]|\bwrite\b|\w: ?\.\.\.|taxonomy", told), told
+    assert "choose that it is" in told
+
+
+def test_a_field_that_is_folded_up_is_what_the_link_leads_to(browser: Any, way: Way) -> None:
+    ((_, address),) = leads(way, "column 'age': odd", 'Write `format: "%d/%m/%Y"`.')
+    assert address.endswith("form=all#format-1")
+    assert 'id="format-1"' in browser.get(address).text
+
+
+def test_work_that_failed_is_confidential_and_keeps_the_path(browser: Any, told: Any) -> None:
+    (browser.root / "people.csv").write_text("patient,age,town,ill\n1,2,Oz,yes\n", "utf-8")
+    page = browser.finish(browser.post("/check", TABLE))
+    assert "breaks the schema" in told(page) and "CONFIDENTIAL: for you alone." in told(page)
+    assert 'aria-current="step">Check' in page.text and "/columns?data=people.csv" in page.text
+
+
+def test_a_form_that_was_refused_leads_back_to_its_page(browser: Any, told: Any) -> None:
+    page = browser.post("/publish", TABLE | {"out": "r", "epsilon": "0.5"})  # not confirmed
+    assert page.status_code == 400 and "Back to the page Publish" in told(page)
+    back = html.unescape(re.findall(r'class="button" href="(/publish[^"]*)"', page.text)[0])
+    assert "epsilon 0.5" in told(browser.get(back))
+    page = browser.get("/unit", params={"schema": "gone.yaml"})
+    assert page.status_code == 404 and "Back to the page" not in told(page)

@@ -514,6 +514,15 @@ def test_a_file_with_a_title_above_its_names(browser: Any, told: Any) -> None:
         assert page.status_code == 400 and "Line of the column names" in told(page)
 
 
+def test_a_file_with_one_column_asks_whether_a_title_stands_above(browser: Any, told: Any) -> None:
+    rows = (browser.root / "people.csv").read_text("utf-8")
+    (browser.root / "titled.csv").write_text(f"Clinic\n{rows}", "utf-8")
+    words = told(browser.get("/data", params={"data": "titled.csv"}))
+    assert "1 column " in words and "If a title stands above the names" in words
+    words = told(browser.get("/data", params={"data": "people.csv"}))
+    assert "4 columns" in words and "If a title" not in words
+
+
 def test_a_taxonomy_that_changed_after_it_was_shown_is_not_signed(browser: Any, told: Any) -> None:
     path, towns = browser.root / "clinic.yaml", browser.root / "towns.yaml"
     towns.write_text("Any: {North: [Ashmoor, Bramble], South: [Cask, Dale, Elm]}\n")

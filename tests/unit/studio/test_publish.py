@@ -82,3 +82,25 @@ def test_a_first_ledger_is_opened_where_one_publishes(browser: Any, told: Any) -
     assert "Open a ledger" not in words and "For whom" in words
     assert "booked in budget.ledger: epsilon 1" in words
     assert "epsilon 2 together with what was published before" in words
+
+
+def test_other_people_are_added_to_a_ledger_that_is_there(browser: Any, told: Any) -> None:
+    ledger = hr.BudgetLedger(browser.root / "old.ledger")
+    ledger.open("registry", 2)
+    page = browser.get("/publish", params=AT)
+    assert "These are other people: add them to old.ledger as clinic" in told(page)
+    assert " checked" not in page.text  # nobody's budget is spent, and none is opened, unasked
+    run = AT | {"out": "release", "confirmed": "yes", "account": "+old.ledger|clinic", "total": "4"}
+    page = browser.finish(browser.post("/publish", run))
+    assert page.url.path == "/release", told(page)
+    assert {one.name: one.spent[0] for one in ledger.accounts()} == {"registry": 0, "clinic": 1}
+    assert not (browser.root / "budget.ledger").exists()
+    assert "These are other people" not in told(browser.get("/publish", params=AT))
+    out = browser.post("/publish", run | {"out": "again", "account": "+../old.ledger|clinic"})
+    assert out.status_code == 404 and not (browser.root / "again").exists()
+
+
+def test_a_ledger_that_cannot_be_read_takes_no_further_people(browser: Any, told: Any) -> None:
+    (browser.root / "torn.ledger").write_text("no ledger", encoding="utf-8")
+    words = told(browser.get("/publish", params=AT))
+    assert "other people" not in words and "Open a ledger" not in words

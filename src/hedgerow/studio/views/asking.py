@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from starlette.responses import RedirectResponse, Response
@@ -16,6 +16,7 @@ from hedgerow.studio.leads import in_the_form, leads
 from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Way
 from hedgerow.studio.views.unit import doubt, repeated
+from hedgerow.table.drafting.questions import Question
 from hedgerow.table.drafting.words import PUBLIC, told
 
 __all__ = ["save_columns", "save_unit", "show_columns", "show_unit"]
@@ -84,9 +85,9 @@ def save_unit(asked: Asked, way: Way, text: SchemaText, guided: Guided) -> Respo
 def show_columns(
     asked: Asked, way: Way, text: SchemaText, guided: Guided,
     errors: Mapping[str, str] | None = None, fault: SchemaError | None = None,
-    more: int = 0,
+    more: Sequence[Question] = (),
 ) -> Response:  # fmt: skip
-    """The questions about columns, those that are alike at once."""
+    """The questions about columns, those that are alike at once; `more` of them are new."""
     groups = _groups(guided, fields_of(guided, asked, errors or {}))
     whys = {one.part: one.question for group in groups for one in group.fields}
     shown = {part: replace(one, why=one.why.removeprefix(PUBLIC).strip(), notes={}, columns=())
@@ -94,7 +95,8 @@ def show_columns(
     bulk = Bulk.of(asked, {one.number: one.names for one in groups})
     return asked.show(
         "asked_columns", 400 if errors or fault else 200, way=way, text=text, groups=groups,
-        error=fault, more=more, bulk=bulk, whys=shown, public=PUBLIC, kinds=_KINDS,
+        error=fault, bulk=bulk, whys=shown, public=PUBLIC, kinds=_KINDS,
+        more=[one for one in groups if any(new.columns[0] in one.names for new in more)],
         told=_KINDS | _RULES, seen=text.mark, command=_command(way), wrong=len(errors or {}),
         leads=_leads(way, fault),
     )  # fmt: skip
@@ -113,7 +115,7 @@ def save_columns(asked: Asked, way: Way, text: SchemaText, guided: Guided) -> Re
     fault = keep(asked, text, guided)
     more = open_questions(guided)
     if errors or fault or more or bulk:
-        return show_columns(asked, way, way.text(), guided, errors, fault, len(more))
+        return show_columns(asked, way, way.text(), guided, errors, fault, more)
     return RedirectResponse(way.to("taxonomies"), status_code=303)
 
 

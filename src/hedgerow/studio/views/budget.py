@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from hedgerow.errors import UsageError
+from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.methods import METHODS, for_data, load
 from hedgerow.studio.app import Asked, go
 from hedgerow.studio.folder import look
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.steps import Way
 from hedgerow.studio.views.project import accounts_of
+
+if TYPE_CHECKING:
+    from hedgerow.schema import Schema
 
 __all__ = ["Curve", "curves_of", "method_of", "show", "simulate"]
 
@@ -56,39 +59,66 @@ def method_of(way: Way, kind: str) -> str:
 
 
 def show(asked: Asked) -> Response:
-    """What a budget means, what it would be spent on, and what is left."""
-    from hedgerow.privacy.budget import Budget
-    from hedgerow.report.sections.promise import after, factor, percent_up
-    from hedgerow.report.words import caution, purpose_words
+    """What a budget means, what it would be spent on, and what is left.
 
+    A budget that cannot be had is told in the place of what it means: the choice stays as it is.
+    """
     way = Way.of(asked, "budget")
     text = way.text()
     schema = text.schema()
     method = method_of(way, schema.kind)
-    delta = way.get("delta", "1e-6" if method == "supermodular" else "0")
+    epsilon, delta = way.get("epsilon", "1"), way.get("delta", _usual_delta(method))
+    fault, means = None, dict[str, Any]()
+    try:
+        means = _means(way, schema, method, delta)
+    except HedgerowError as error:
+        fault = error
+    usual = _usual_delta(method)
+    ledgers, result = look(way.root).ledgers, _found(asked)
+    curves = [] if result is None else curves_of(result)
+    tried = {one["epsilon"] for curve in curves for one in curve.points} or EPSILONS
+    return asked.show(
+        "budget", way=way, text=text, schema=schema, method=method, delta=delta, epsilon=epsilon,
+        epsilons=sorted(tried, key=float), fault=fault,
+        take=usual if fault and usual != "0" and delta == "0" else "",
+        methods={name: METHODS[name].words for name in for_data(schema.kind)},
+        accounts=accounts_of(asked, ledgers), command=command_text(_plan(way, method, delta)),
+        simulate=command_text(_simulation(way, method, delta)),
+        curves=curves, size=(_WIDE, _HIGH),
+        reached=result["plans"][0]["epsilon"] if result and "plans" in result else "",
+        wished=bool(result and "plans" in result), tables=[one.name for one in schema.columns],
+        **means,
+    )  # fmt: skip
+
+
+def _means(way: Way, schema: Schema, method: str, delta: str) -> dict[str, Any]:
+    """The budget as odds, and what it would be spent on.
+
+    Raises:
+        HedgerowError: If it is not a budget, or the method cannot do with it.
+    """
+    from hedgerow.privacy.budget import Budget
+    from hedgerow.report.sections.promise import after, factor, percent_up
+    from hedgerow.report.words import caution, purpose_words
+
     budget = Budget.of(way.get("epsilon", "1"), delta)
     rows = int(way.get("rows")) if way.get("rows").isdigit() else None
     planned = load(METHODS[method].settings)().plan(
         schema, epsilon=budget.epsilon, delta=budget.delta, rows=rows
     )
-    ledgers, result = look(way.root).ledgers, _found(asked)
-    curves = [] if result is None else curves_of(result)
-    tried = {one["epsilon"] for curve in curves for one in curve.points} or EPSILONS
-    return asked.show(
-        "budget", way=way, text=text, schema=schema, method=method, delta=delta,
-        epsilon=way.get("epsilon", "1"), epsilons=sorted(tried, key=float),
-        methods={name: METHODS[name].words for name in for_data(schema.kind)},
-        factor=factor(budget.epsilon), caution=caution(budget.epsilon),
-        odds=[(f"{before:.0%}", percent_up(after(before, float(budget.epsilon))))
-              for before in (0.01, 0.1, 0.5)],
-        lines=[[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()],
-        remark=planned.remark, accounts=accounts_of(asked, ledgers),
-        command=command_text(_plan(way, method, delta)),
-        simulate=command_text(_simulation(way, method, delta)),
-        curves=curves, size=(_WIDE, _HIGH),
-        reached=result["plans"][0]["epsilon"] if result and "plans" in result else "",
-        wished=bool(result and "plans" in result), tables=[one.name for one in schema.columns],
-    )  # fmt: skip
+    return {
+        "factor": factor(budget.epsilon),
+        "caution": caution(budget.epsilon),
+        "odds": [(f"{before:.0%}", percent_up(after(before, float(budget.epsilon))))
+                 for before in (0.01, 0.1, 0.5)],
+        "lines": [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()],
+        "remark": planned.remark,
+    }  # fmt: skip
+
+
+def _usual_delta(method: str) -> str:
+    """The delta that is proposed: 0 wherever a method can do without."""
+    return "1e-9" if method == "supermodular" else "0"
 
 
 def simulate(asked: Asked) -> Response:
@@ -99,13 +129,13 @@ def simulate(asked: Asked) -> Response:
     way = Way.of(asked, "budget")
     schema = way.text().schema()
     method = method_of(way, schema.kind)
-    delta = way.get("delta", "1e-6" if method == "supermodular" else "0")
+    delta = way.get("delta", _usual_delta(method))
     wished = [f"{name} within {asked.get('within').strip()}%" for name in asked.every("table")]
     job = asked.studio.jobs.start(
         _wishes(way, method, delta, wished) if wished else _simulation(way, method, delta),
         step="budget", title="Trying budgets on simulated rows", then="", back=way.to("budget"),
     )  # fmt: skip
-    job.then = way.to("budget", simulated=job.name)
+    job.then = way.to("budget", simulated=job.name) + "#t-curve"
     return go("/job", job=job.name)
 
 

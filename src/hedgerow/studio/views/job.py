@@ -18,14 +18,14 @@ def show(asked: Asked) -> Response:
     job = asked.studio.jobs.find(asked.get("job"))
     if job.ended.is_set() and job.state == "done":
         return RedirectResponse(job.then, status_code=303)
-    found = []
-    if job.state == "failed":
-        from hedgerow.studio.leads import leads
+    if job.state == "running":
+        return asked.show("job", job=job)
+    from hedgerow.studio.leads import leads
 
-        told = dict(parse_qsl(urlsplit(job.back).query))
-        way = Way.of(replace(asked, query=told, form={}), job.step)
-        found = leads(way, job.error["message"], job.error.get("hint", ""))
-    return asked.show("job", job=job, leads=found)
+    told = dict(parse_qsl(urlsplit(job.back).query))
+    way = Way.of(replace(asked, query=told, form={}), job.step)
+    found = leads(way, job.error.get("message", ""), job.error.get("hint", ""))
+    return asked.show("job", job=job, way=way, leads=found)
 
 
 def cancel(asked: Asked) -> Response:

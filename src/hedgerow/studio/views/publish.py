@@ -23,7 +23,7 @@ __all__ = ["run", "show"]
 
 _NAMES = 100  # tries for a name that is free
 _LEDGER = "budget.ledger"  # the first one of a folder
-_OPEN = "+"  # stands in the place of a ledger that is to be opened
+_OPEN = "+"  # before the name of the ledger that a data set is to be opened in; alone: a first one
 
 
 def show(asked: Asked) -> Response:
@@ -42,8 +42,8 @@ def show(asked: Asked) -> Response:
     return asked.show(
         "publish", way=way, text=text, schema=schema, method=method,
         factor=factor(budget.epsilon), repeated=repeated(text) if schema.unit == "row" else [],
-        out=_free(way.root),
-        accounts=accounts, earlier=earlier, once=secrets.token_urlsafe(12),
+        out=_free(way.root), once=secrets.token_urlsafe(12),
+        accounts=accounts, opens=_opens(schema.name, accounts), earlier=earlier,
         together=_together(budget.epsilon, schema.name, earlier, accounts),
         command=command_text(_command(asked, way, method, _free(way.root))),
     )  # fmt: skip
@@ -71,7 +71,7 @@ def run(asked: Asked) -> Response:
     if not once or sent.setdefault(once, mine := [out.name]) is not mine:
         return _sent_before(asked, way, sent.get(once, []))
     try:
-        if asked.get("account").startswith(f"{_OPEN}|"):
+        if asked.get("account").startswith(_OPEN):
             _open(asked, way, schema.name)
         job = asked.studio.jobs.start(
             command,
@@ -88,8 +88,27 @@ def run(asked: Asked) -> Response:
     return go("/job", job=job.name)
 
 
+def _opens(name: str, accounts: list[tuple[str, Any]]) -> str | None:
+    """Where a data set can be opened for these people; None if one has their name already.
+
+    It is a ledger that can be read, or else a first one.
+    """
+    if any(one.get("name") == name for _, rows in accounts for one in rows):
+        return None
+    if not accounts:
+        return _OPEN
+    return next((f"{_OPEN}{ledger}" for ledger, rows in accounts
+                 if not any("error" in one for one in rows)), None)  # fmt: skip
+
+
+def _ledger(root: Path, chosen: str) -> Path:
+    """The ledger that was chosen, which may be one that is to be opened."""
+    name = chosen.removeprefix(_OPEN)
+    return inside(root, name) if name else root / _LEDGER
+
+
 def _open(asked: Asked, way: Way, name: str) -> None:
-    """Opens the first ledger of the folder with the total that was entered.
+    """Opens a data set with the total that was entered, in a ledger that is there or a first one.
 
     Raises:
         UsageError: If the total does not cover this release, or the file is there already.
@@ -102,10 +121,12 @@ def _open(asked: Asked, way: Way, name: str) -> None:
     this = Budget.of(way.get("epsilon", "1"), delta)
     if total.epsilon < this.epsilon or total.delta < this.delta:
         raise UsageError(
-            "the total of the new ledger is smaller than what this release spends.",
+            "the total is smaller than what this release spends.",
             hint="Enter a larger total, or publish with a smaller epsilon.",
         )
-    BudgetLedger(fresh(way.root, _LEDGER)).open(name, total.epsilon, total.delta)
+    chosen = asked.get("account").partition("|")[0]
+    path = fresh(way.root, _LEDGER) if chosen == _OPEN else _ledger(way.root, chosen)
+    BudgetLedger(path).open(name, total.epsilon, total.delta)
 
 
 def _sent_before(asked: Asked, way: Way, begun: list[str]) -> Response:
@@ -152,7 +173,7 @@ def _command(asked: Asked, way: Way, method: str, out: str) -> list[str]:
     found += ["--out", out]
     ledger, _, dataset = asked.get("account").partition("|")
     if ledger:
-        path = way.root / _LEDGER if ledger == _OPEN else inside(way.root, ledger)
+        path = _ledger(way.root, ledger)
         found += ["--ledger", argument(way.root, path), f"--dataset={dataset}"]
         for name in ("recipient", "purpose"):
             words = asked.get(name).strip()
