@@ -35,6 +35,8 @@ class ShownRegion:
         named: What it is called, if not by where it lies.
         ends: Between which numbers the true total lies, with 95%.
         variance: That of the noise of each class's count.
+        moved: How far each class's count was moved to be whole, not negative, and in agreement with
+            the others. Where most regions are empty, it takes more off large ones than noise does.
         groups: The group of each attribute of the schema that is in one.
     """
 
@@ -44,6 +46,7 @@ class ShownRegion:
     named: str = ""
     ends: tuple[float, float] = (0.0, math.inf)
     variance: tuple[float, ...] = ()
+    moved: tuple[float, ...] = ()
     groups: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -53,8 +56,8 @@ class ShownRegion:
 
     @property
     def error(self) -> float:
-        """How far noise may move the total, with 95%."""
-        return _reach(sum(self.variance))
+        """How far noise, and what became of it, may move the total, with 95%."""
+        return _reach(sum(self.variance)) + abs(sum(self.moved))
 
     def share(self, name: str) -> str:
         """The share of a class and how far noise may move it, rounded up, in words.
@@ -70,7 +73,10 @@ class ShownRegion:
         part = self.counts.get(name, 0) / self.total
         own = self.variance[list(self.counts).index(name)]
         spread = (1 - 2 * part) * own + part**2 * sum(self.variance)
-        reach = math.ceil(100 * _reach(spread) / self.total)
+        turned = 0.0
+        if self.moved:
+            turned = abs(self.moved[list(self.counts).index(name)] - part * sum(self.moved))
+        reach = math.ceil(100 * (_reach(spread) + turned) / self.total)
         return f"{part:.0%} ± {reach}" if reach < _ANY else "not known"
 
     @property
@@ -109,6 +115,7 @@ def largest(
         named: What generalised values are called.
     """
     totals, variance = release.counts.sum(axis=1), release.estimates.variance
+    moved = release.counts - release.estimates.values
     chosen = np.lexsort((release.regions, -totals))[:most]
     low, high = release.partition.bounds(release.regions[chosen])
     classes = release.schema.classes or ("",)
@@ -124,9 +131,12 @@ def largest(
         }
         counts = dict(zip(classes, release.counts[row].tolist(), strict=True))
         number, spread = int(release.regions[row]), tuple(variance[row].tolist())
-        region = ShownRegion(number, where, counts, variance=spread, groups=groups)
-        ends = max(0.0, region.total - region.error), region.total + region.error
-        shown.append(replace(region, ends=ends))
+        region = ShownRegion(
+            number, where, counts, variance=spread, moved=tuple(moved[row].tolist()), groups=groups
+        )
+        measured, reach = region.total - sum(region.moved), _reach(sum(spread))
+        low_end, high_end = min(region.total, measured - reach), max(region.total, measured + reach)
+        shown.append(replace(region, ends=(max(0.0, low_end), high_end)))
     return shown
 
 
