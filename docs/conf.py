@@ -17,6 +17,7 @@ from sphinx.application import Sphinx
 import hedgerow
 
 sys.path.append(str(Path(__file__).parents[1] / "scripts"))
+from diagrams import svg  # noqa: E402
 from notebooks import as_markdown  # noqa: E402
 
 project = "hedgerow"
@@ -32,7 +33,6 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 suppress_warnings = [
-    "misc.highlighting_failure",  # mermaid, which needs a script from elsewhere
     "myst.header",
     "myst.xref_missing",  # tests/contracts/test_docs.py looks at every link
     "toc.not_included",
@@ -80,8 +80,16 @@ def put_first(app: Sphinx, page: nodes.document) -> None:
     page.insert(0, index(entries=entries))
 
 
+def draw(app: Sphinx, page: nodes.document) -> None:
+    """Puts pictures in place of flowcharts, which on GitHub a script draws."""
+    for block in list(page.findall(nodes.literal_block)):
+        if block.get("language") == "mermaid":
+            block.replace_self(nodes.raw("", svg(block.astext()), format="html"))
+
+
 def setup(app: Sphinx) -> None:
     """Makes notebooks pages, and pages found."""
     app.connect("doctree-read", put_first)
+    app.connect("doctree-read", draw)
     app.add_source_suffix(".ipynb", "notebook")
     app.add_source_parser(NotebookParser)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import json
 import pkgutil
@@ -13,6 +14,7 @@ from types import ModuleType
 import pytest
 import typer.main
 
+import diagrams
 import hedgerow
 from hedgerow import evaluate, sample
 from hedgerow.cli import app
@@ -45,6 +47,7 @@ def slugs(text: str) -> set[str]:
 
 
 def dead_links(page: Path, text: str) -> list[str]:
+    """Links that lead nowhere; one to a folder does so on the site."""
     dead = []
     for link in LINK.findall(re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)):
         path, _, anchor = link.partition("#")
@@ -52,7 +55,7 @@ def dead_links(page: Path, text: str) -> list[str]:
             continue
         target = (page.parent / path).resolve() if path else page
         known = target.suffix == ".md" and target in TEXTS
-        if not target.exists() or (anchor and known and anchor not in slugs(TEXTS[target])):
+        if not target.is_file() or (anchor and known and anchor not in slugs(TEXTS[target])):
             dead.append(link)
     return dead
 
@@ -62,7 +65,9 @@ def test_no_link_is_dead(page: Path) -> None:
     assert dead_links(page, TEXTS[page]) == []
 
 
-@pytest.mark.parametrize("link", ["no.md", "README.md#no-such-heading", "#no-such-heading"])
+@pytest.mark.parametrize(
+    "link", ["no.md", "README.md#no-such-heading", "#no-such-heading", "docs/algorithms"]
+)
 def test_a_dead_link_is_found(link: str) -> None:
     assert dead_links(ROOT / "CONTRIBUTING.md", f"[x]({link})") == [link]
 
@@ -183,6 +188,24 @@ def test_every_entry_of_the_reference_has_an_example() -> None:
         if kind != "module" and "." in name and name.rpartition(".")[2] not in HANDED:
             entry = pkgutil.resolve_name(f"hedgerow.{name}")
             assert ">>>" in (inspect.getdoc(entry) or ""), name
+
+
+def test_every_flowchart_is_drawn_on_the_site() -> None:
+    charts = [
+        chart
+        for text in TEXTS.values()
+        for chart in re.findall(r"```mermaid\n(.*?)```", text, re.S)
+    ]
+    assert len(charts) > 1
+    for chart in charts:
+        picture = diagrams.svg(chart)
+        assert picture.count("<path d=") == chart.count("-->") + 1  # and the tip of all arrows
+        for label in diagrams.read(chart).labels.values():
+            assert all(word in picture for word in label.split())
+        for words in re.findall(r' -- "(.*?)" -->', chart):
+            assert f">{html.escape(words)}<" in picture
+    with pytest.raises(ValueError, match="not drawn: a ==> b"):
+        diagrams.svg("flowchart TB\n  a ==> b")
 
 
 SOUGHT = json.loads((ROOT / "docs" / "search.json").read_text(encoding="utf-8"))
