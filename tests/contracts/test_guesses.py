@@ -178,8 +178,9 @@ def test_a_schema_is_shown_by_its_names(shop: hr.Release) -> None:
 
 def test_whatever_reads_arrow_takes_it(release: hr.Release) -> None:
     for one in (release, release.table("job"), release.count("job = cook")):
-        assert pl.DataFrame(one).equals(one.to_polars())
         assert pa.table(one) == one.to_arrow()
+        if int(pl.__version__.split(".")[1]) >= 3 or not pl.__version__.startswith("1."):
+            assert pl.DataFrame(one).equals(one.to_polars())  # older ones read other kinds alone
 
 
 def test_copies_say_the_same(release: hr.Release, shop: hr.Release) -> None:
