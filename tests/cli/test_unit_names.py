@@ -53,6 +53,10 @@ def test_rows_of_people_with_several(
     text = re.sub(r"<[^>]*>", "", page.read_text(encoding="utf-8"))
     text = text.replace("how many rows there are", "")  # the name of a measurement
     assert word in text and not re.search(r": (records|people)\b", text)
+    cap = f"Of each person at most 2 {word} are counted: the data may hold more."
+    assert text.count(cap) == (1 if isinstance(method, hedgerow.Supermodular) else 2)
+    assert cap in hedge("table", tmp_path / "out", "smoker").stdout
+    assert re.search(r"a person with 2 rows, altogether(epsilon)?at\W*most\W*4", text)
     assert {found[1] for found in COUNTED.findall(text)} <= {word}
 
 

@@ -67,6 +67,7 @@ class Marginal:
         released: The same by the release.
         total_variation: Half the sum of all differences: 0 if they are the same, 1 if they have
             nothing in common.
+        per_record: How many of the values a raw record has on average: 1, but for items.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Marginal:
     raw: tuple[float, ...]
     released: tuple[float, ...]
     total_variation: float
+    per_record: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -197,7 +199,8 @@ def item_marginal(transactions: Transactions, release: TransactionsRelease) -> M
     """How the items of all records are shared out, raw against released. NOT PRIVATE."""
     (spread,) = release.histograms()
     raw = np.bincount(transactions.codes, minlength=len(spread.labels)).astype(np.float64)
-    return _marginal(spread.name, spread.labels, raw, spread.shares)
+    found = _marginal(spread.name, spread.labels, raw, spread.shares)
+    return replace(found, per_record=float(raw.sum()) / max(1, len(transactions.start) - 1))
 
 
 def _marginal(name: str, values: tuple[str, ...], raw: Any, released: Any) -> Marginal:

@@ -7,7 +7,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, Protocol, Self, TypeVar, Unpack
 
@@ -36,6 +36,7 @@ from hedgerow.release.tabulate import (
     tabulated,
 )
 from hedgerow.schema import Query, Schema
+from hedgerow.schema.shown import displayed
 from hedgerow.settings import guessable
 from hedgerow.store.frames import Frame, Framed, as_kind
 
@@ -266,7 +267,8 @@ class Release(Framed):
             A figure of matplotlib, which notebooks show and `savefig` writes.
         """
         found = self.table(*attributes, **options)
-        return draw_table(found, f"{self.schema.name}: {' by '.join(found.names)}")
+        title = f"{self.schema.name}: {' by '.join(found.names)}"
+        return draw_table(found, title, partial(displayed, self.schema))
 
     def histograms(self) -> tuple[Spread, ...]:
         """How many records have each value of each attribute, or each item."""

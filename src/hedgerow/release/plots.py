@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -21,6 +23,7 @@ MOST_BARS = 100
 BAR, PALE_BAR, LINE = "#8fc4a6", "#e3ebe6", "#18211c"
 PALE = (NOISE, ASSUMED_EVEN)  # remarks on what should not catch the eye
 BEYOND = "arrow: the interval goes on"
+Shown = Callable[[str, str], str]
 _ROOM = 2.5  # times what is well known, for what is not
 
 
@@ -50,12 +53,13 @@ def new_figure(size: tuple[float, float]) -> tuple[Any, Any]:
     return figure, figure.subplots()
 
 
-def draw_table(table: CountTable, title: str) -> Figure:
+def draw_table(table: CountTable, title: str, shown: Shown = lambda _, label: label) -> Figure:
     """Draws a bar for each cell, with its interval as a line; cells that are mostly noise are pale.
 
     Args:
         table: The table; cells of several attributes are labelled by all of them.
         title: What to write above it.
+        shown: What the label of an attribute's value is called in the picture.
 
     Returns:
         A figure of matplotlib.
@@ -77,6 +81,8 @@ def draw_table(table: CountTable, title: str) -> Figure:
     figure, axes = new_figure((9, 1.6 + 0.3 * max(len(table), 3)))
     found, scale = table.answers, 100.0 if table.by == "share" else 1.0
     noisy = ~known | np.isin(table.reliability, PALE)
+    if table.lower_only:  # bars as long as what is known
+        found, noisy = replace(found, estimate=found.low, high=found.low), ~known
     values = np.where(known, np.maximum(found.estimate, 0.0), 0.0) * scale
     low, high = found.low * scale, found.high * scale
     most = frame_of(values, np.where(known, high, 0.0), noisy)
@@ -89,9 +95,12 @@ def draw_table(table: CountTable, title: str) -> Figure:
         ends = np.maximum(values - half, 0.0), values + half
         ends = ends[0][known], np.minimum(ends[1], most)[known]
         axes.hlines(places[known], *ends, color="#a8470a", lw=3)
-    labels = [", ".join(one) for one in zip(*table.labels, strict=True)]
+    labels = [
+        ", ".join(shown(*one) for one in zip(table.names, cell, strict=True))
+        for cell in zip(*table.labels, strict=True)
+    ]
     axes.set_yticks(places, [_plain(label) for label in labels], fontsize=8)
-    axes.invert_yaxis()
+    axes.set_ylim(len(table) - 0.4, -0.6)
     axes.set_xlabel(_words(table, bool((high[known] > most).any())))
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(_plain(title), fontsize=10, loc="left")
@@ -121,6 +130,8 @@ def draw_ends(axes: Any, places: Ints, low: Floats, high: Floats, most: float) -
 
 def _words(table: CountTable, beyond: bool) -> str:
     what = "share (%)" if table.by == "share" else "estimated count"
+    if table.lower_only:
+        return f"at least so many, each with {100 * table.level:g}%; how many more, nobody knows"
     told = f"{what}; thin line: {100 * table.level:g}% interval"
     if table.answers.typical_error is not None:
         told += "; thick line: typical error"

@@ -118,6 +118,11 @@ class CountTable(FramedRows):
         """Which cells have an estimate: an even spread, where nothing was measured, is none."""
         return np.array([one != NOT_MEASURED for one in self.reliability], np.bool_)
 
+    @property
+    def lower_only(self) -> bool:
+        """Whether only lower ends are known, since nobody knows how many there are in all."""
+        return bool(np.isinf(self.total.high).any())
+
     def to_arrow(self) -> pa.Table:
         """An Arrow table with one row per cell."""
         found = self.answers

@@ -9,14 +9,14 @@ import numpy as np
 from hedgerow.arrays import Floats
 from hedgerow.release.histogram import Spread
 from hedgerow.release.plots import PALE
-from hedgerow.report.html import Safe, tag
-from hedgerow.report.labels import part_of, percent
+from hedgerow.report.html import Safe, join, picture, table, tag
+from hedgerow.report.labels import part_of, percent, unsure
 from hedgerow.schema import Numeric
 
-__all__ = ["apart", "bar", "hardly", "histogram", "labels_of", "widths_of"]
+__all__ = ["apart", "bar", "hardly", "histogram", "labels_of", "numbers", "share_bars", "widths_of"]
 
 _WIDTH, _HEIGHT, _TOP = 320, 90, 16
-_ALONE = 10  # times narrower than others: a value by itself, which no area can show
+_ALONE = 3  # times narrower than others: a value by itself, which looks like an axis, not an area
 
 
 def labels_of(spread: Spread) -> list[str]:
@@ -44,12 +44,12 @@ def widths_of(spread: Spread) -> Floats:
 
 
 def apart(spread: Spread) -> list[int]:
-    """The values that do not belong on an axis of numbers: "other", and very narrow ones."""
+    """The values that do not belong on an axis of numbers: "other", and single ones among bands."""
     attribute = spread.attribute
     if not isinstance(attribute, Numeric):
         return []
     widths = widths_of(spread)
-    narrow = _ALONE * widths < np.median(widths)
+    narrow = (np.diff(spread.edges) == 1) & (_ALONE * widths < np.median(widths))
     return [p for p in range(len(widths)) if narrow[p] or spread.edges[p] >= attribute.grid]
 
 
@@ -73,6 +73,59 @@ def bar(*numbers: float, hollow: bool = False, raw: float | None = None) -> Safe
         beside,
         class_="bars",
     )
+
+
+def numbers(spread: Spread, raw: Any = None) -> Safe:
+    """The bands of a number as a histogram, and below it what stands `apart`.
+
+    Args:
+        spread: The bands.
+        raw: The raw shares, if they are to be shown.
+    """
+    alone = apart(spread)
+    bands = np.delete(spread.shares, alone)
+    beside = share_bars(spread, alone, raw, least=float(bands.max(initial=0.0))) if alone else None
+    return join([histogram(spread, raw), beside])
+
+
+def share_bars(
+    spread: Spread, shown: list[int], raw: Any = None, of: float | None = None, least: float = 0.0
+) -> Safe:
+    """A table of values with bars. Of what is hardly known the interval is told, and no share.
+
+    Args:
+        spread: All values.
+        shown: The places of those to draw.
+        raw: The raw shares, if they are to be shown.
+        of: What shares are of; without it, the sum of all counts.
+        least: The share at which bars end, if none is larger.
+    """
+    total = max(float(spread.counts.sum()) if of is None else of, 1e-9)
+    labels, shares = labels_of(spread), spread.counts / total
+    known = [float(spread.high[p]) / total for p in shown if not hardly(spread, p)]
+    tops = [*shares[shown].tolist(), *known, *([] if raw is None else raw[shown].tolist()), least]
+    top = min(1.0, max(1e-9, *(one for one in tops if np.isfinite(one))))
+    rows: list[list[Any]] = []
+    for place in shown:
+        ends = [min(1.0, float(one[place]) / total) for one in (spread.low, spread.high)]
+        hollow, share = hardly(spread, place), float(shares[place])
+        beside = None if raw is None else float(raw[place])
+        drawn = bar(
+            *(one / top for one in (share, *ends)),
+            hollow=hollow,
+            raw=None if beside is None else beside / top,
+        )
+        said = unsure(*ends) if hollow else f"{share:.0%}"
+        rows.append([labels[place], drawn, said if beside is None else f"{said} / {beside:.0%}"])
+    if of is None and len(shown) < len(shares) and not isinstance(spread.attribute, Numeric):
+        rest = f"{1 - float(shares[shown].sum()):.0%}"
+        if raw is not None:
+            rest += f" / {1 - float(raw[shown].sum()):.0%}"
+        rows.append([f"{len(shares) - len(shown):,} more", None, rest])
+    elif of is not None and len(shown) < len(shares):
+        rows.append([f"{len(shares) - len(shown):,} more", None, None])
+    heads = ["value", picture(percent(top)), "share" if raw is None else "released / raw"]
+    return table(f"{spread.name}: shares", heads, rows, {2})
 
 
 def histogram(spread: Spread, raw: Any = None) -> Safe | None:
@@ -99,6 +152,7 @@ def histogram(spread: Spread, raw: Any = None) -> Safe | None:
     known = [float(high[place]) for place in drawn if not hardly(spread, place)]
     tops = [*tall[drawn].tolist(), *(one for one in known if np.isfinite(one)), 1e-9]
     top = max(tops if beside is None else [*tops, *beside[drawn].tolist()])
+    top = min(top, 1.0) if even else top
     ends = np.array([0.0, *np.cumsum(widths[drawn])]) * _WIDTH / float(widths[drawn].sum())
     base = _TOP + _HEIGHT
 
@@ -123,6 +177,11 @@ def histogram(spread: Spread, raw: Any = None) -> Safe | None:
             parts.append(_line("raw", left, right, at, at))
     first, last = spread.edges[drawn[0]], min(spread.edges[drawn[-1] + 1], attribute.grid)
     parts.append(tag("text", str(attribute.edge(first)), x=0, y=base + 14))
+    centre = int(np.abs(ends - _WIDTH / 2).argmin())
+    if _WIDTH / 4 < ends[centre] < _WIDTH * 3 / 4:
+        at, words = float(ends[centre]), str(attribute.edge(spread.edges[drawn[centre]]))
+        parts.append(_line("axis", at, at, base, base + 4))
+        parts.append(tag("text", words, x=f"{at:.1f}", y=base + 14, text_anchor="middle"))
     parts.append(tag("text", str(attribute.edge(last)), x=_WIDTH, y=base + 14, text_anchor="end"))
     said = labels_of(spread)
     told = "; ".join(f"{said[place]}: {percent(spread.shares[place])}" for place in drawn)

@@ -6,10 +6,11 @@ import datetime
 import math
 
 from hedgerow.report.words import number
-from hedgerow.schema import Attribute, Categorical, Schema
+from hedgerow.schema import Attribute, Categorical
 from hedgerow.schema.attributes import OTHER
+from hedgerow.schema.shown import other_of
 
-__all__ = ["displayed", "other_of", "part_of", "percent", "rounded", "rounded_share"]
+__all__ = ["part_of", "percent", "rounded", "rounded_share", "unsure"]
 
 _BROAD = 0.02  # the width of an interval from which tenths of a percent say nothing
 _TO = "\u00a0to\u00a0"  # a line must not end inside an interval
@@ -46,24 +47,6 @@ def part_of(attribute: Attribute, low: int, high: int) -> str:
     return f"{first}{other}" if first == end else f"{first}{to}{under}{end}{other}"
 
 
-def other_of(attribute: Attribute) -> str:
-    """What the value `other` is called, if rules of the schema put values there.
-
-    A schema may have a value of this name itself, or one that differs in a capital letter alone.
-    """
-    outside = "not listed" if isinstance(attribute, Categorical) else "out of bounds"
-    rules = (attribute.missing, "missing"), (attribute.outside, outside)
-    why = [word for rule, word in rules if rule == OTHER]
-    return f"{OTHER} (incl. {' and '.join(why)})" if why else OTHER
-
-
-def displayed(schema: Schema, name: str, label: str) -> str:
-    """A label of a table as people see it: `other` says what is in it."""
-    if label != OTHER:
-        return label
-    return next((other_of(one) for one in schema.columns if one.name == name), label)
-
-
 def rounded(value: float, low: float, high: float) -> tuple[str, str]:
     """An estimate and its interval, with no more digits than the interval supports.
 
@@ -97,6 +80,21 @@ def rounded_share(share: float, low: float, high: float) -> tuple[str, str]:
     unit = 10**digits
     least, most = math.floor(100 * low * unit) / unit, math.ceil(100 * high * unit) / unit
     return f"{100 * share:.{digits}f}%", f"{least:.{digits}f}%{_TO}{most:.{digits}f}%"
+
+
+def unsure(low: float, high: float) -> str:
+    """A share of which only the interval is worth telling; ends are rounded outwards.
+
+    Example:
+        >>> unsure(0.0, 0.0712).replace("\u00a0", " "), unsure(0.0, 0.0)
+        ('0 to 8%', 'not known')
+    """
+    if high <= 0:
+        return "not known"
+    digits = 1 if high < _BROAD else 0
+    unit = 10**digits
+    least, most = math.floor(100 * low * unit) / unit, math.ceil(100 * high * unit) / unit
+    return f"{least:.{digits if least else 0}f}{_TO}{most:.{digits}f}%"
 
 
 def percent(share: float) -> str:

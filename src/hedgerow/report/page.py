@@ -131,7 +131,7 @@ def _top(release: Release, doubted: Doubt | None, against: Judgement | None) -> 
         (f"{told.people}, about", _number(release)),
     ]
     if against is not None:
-        facts.append(("raw records", f"{against.records:,}"))
+        facts.append((f"raw {release.schema.unit_names[1]} counted", f"{against.records:,}"))
     described = [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts]
     known = release.method in METHODS
     about = METHODS[release.method].words if known else "is not installed here"
@@ -163,7 +163,9 @@ def _published(release: Release) -> str:
 def _sections(
     release: Release, verdict: Verdict, against: Judgement | None
 ) -> list[tuple[str, str, Safe]]:
-    raw = None if against is None else [one.raw for one in against.marginals]
+    raw = None
+    if against is not None:
+        raw = [[share * one.per_record for share in one.raw] for one in against.marginals]
     kind = KINDS[release.kind]
     doubted = doubt(release, verdict)
     found: list[tuple[str, str, Safe | None]] = [
@@ -227,6 +229,8 @@ def _short(release: Release, doubted: Doubt | None, against: Judgement | None) -
         told.append(release.describe().summary)
     if release.unmeasured:
         told.append(f"It says nothing about {', '.join(release.unmeasured)}.")
+    if (cap := words.capped(release.schema)) is not None:
+        told.append(cap)
     if against is None:
         told.append("Everything on this page follows from the release alone.")
     else:

@@ -11,11 +11,20 @@ from hedgerow.release import Release
 from hedgerow.release.tabulate import NOISE, CountTable, reliability
 from hedgerow.report.html import document, tag
 from hedgerow.report.html import table as html_table
-from hedgerow.report.labels import displayed
-from hedgerow.report.words import guarantee, number, percent
+from hedgerow.report.words import capped, guarantee, number, percent
 from hedgerow.schema import Schema
+from hedgerow.schema.shown import displayed
 
-__all__ = ["NOTHING", "headings", "how_to_read", "lines", "picked", "table_page", "title_of"]
+__all__ = [
+    "NOTHING",
+    "columns",
+    "headings",
+    "how_to_read",
+    "lines",
+    "picked",
+    "table_page",
+    "title_of",
+]
 
 TOTAL = "total"
 NOTHING = (
@@ -34,42 +43,49 @@ REMARKS = {
 }
 
 
+def columns(table: CountTable) -> dict[str, str]:
+    """The numbers that are shown of a cell: what they are called, and their names in `Answers`.
+
+    Where only lower ends are known, an estimate would be an even spread that nobody measured.
+    """
+    if table.lower_only:
+        return {"at least": "low"}
+    typical = {} if table.answers.typical_error is None else {"usually within": "typical_error"}
+    return {"about": "estimate", **typical, "from": "low", "to": "high"}
+
+
 def headings(table: CountTable) -> list[str]:
     """The names of the columns: what tells cells apart, then numbers, then a remark."""
-    typical = [] if table.answers.typical_error is None else ["usually within"]
-    return [*table.names, "about", *typical, "from", "to", "remark"]
+    return [*table.names, *columns(table), *([] if table.lower_only else ["remark"])]
 
 
 def lines(table: CountTable, schema: Schema) -> list[list[str]]:
     """Every cell in words, and the total."""
-    found = table.answers
-    typical = [] if found.typical_error is None else [found.typical_error]
-    columns = [np.maximum(found.estimate, 0.0), *typical, found.low, found.high]
+    numbers = [np.maximum(getattr(table.answers, one), 0.0) for one in columns(table).values()]
     told: Callable[[float], str] = "{:.1%}".format if table.by == "share" else number
     rows = [
         [
             *(displayed(schema, *one) for one in zip(table.names, labels, strict=True)),
-            *(told(float(one[place])) if known else "-" for one in columns),
-            remark,
+            *(told(float(one[place])) if known else "-" for one in numbers),
+            *([] if table.lower_only else [remark]),
         ]
         for place, (labels, known, remark) in enumerate(
             zip(zip(*table.labels, strict=True), table.known, table.reliability, strict=True)
         )
     ]
-    return [*rows, [TOTAL, *[""] * (len(table.names) - 1), *_total(table, len(columns))]]
+    return [*rows, [TOTAL, *[""] * (len(table.names) - 1), *_total(table)]]
 
 
-def _total(table: CountTable, numbers: int) -> list[str]:
+def _total(table: CountTable) -> list[str]:
     """The numbers and the remark of the line below all cells."""
-    found = table.total
-    (remark,) = reliability(found)
+    shown, (remark,) = columns(table).values(), reliability(table.total)
+    said = [] if table.lower_only else [remark]
     if table.by == "share":
-        return ["100%", *[""] * numbers]
+        return ["100%", *[""] * (len(shown) - 1 + len(said))]
     if remark == NOT_MEASURED:
-        return [*["-"] * numbers, remark]
-    typical = [] if found.typical_error is None else [found.typical_error[0]]
-    values = [max(found.estimate[0], 0.0), *typical, found.low[0], found.high[0]]
-    return [*(number(float(value)) for value in values), remark]
+        return [*["-"] * len(shown), *said]
+    values = [max(0.0, float(getattr(table.total, one)[0])) for one in shown]
+    return [*(number(value) for value in values), *said]
 
 
 def title_of(release: Release, table: CountTable, where: str | None) -> str:
@@ -93,20 +109,29 @@ def picked(what: str) -> str:
     )
 
 
-def how_to_read(table: CountTable, units: tuple[str, str]) -> list[str]:
+def how_to_read(table: CountTable, schema: Schema) -> list[str]:
     """What the columns mean, as sentences.
 
     Args:
         table: The table.
-        units: What one counted record is called, and several of them.
+        schema: The schema of the release.
     """
-    level = percent(table.level)
+    level, units = percent(table.level), schema.unit_names
     together = (
         f"with a probability of at least {level} all of them contain the truth"
         if table.simultaneous
         else f"each contains the true {'share' if table.by == 'share' else 'count'} with a "
         f"probability of at least {level}"
     )
+    if table.lower_only:
+        share = " How large shares are is not known." if table.by == "share" else ""
+        return [
+            f"at least: lower ends; with a probability of at least {level} "
+            f"{'all of them hold' if table.simultaneous else 'each holds'}, whatever the data "
+            "looks like.",
+            f"Suppressed rows are missing, with their {units[1]}: there is no upper end.{share}",
+            *([cap] if (cap := capped(schema)) is not None else []),
+        ]
     found = [f"from, to: intervals; {together}, whatever the data looks like."]
     if table.answers.typical_error is None and "item" in table.names:
         found.append("about: the estimate, by a model of which items go together.")
@@ -121,12 +146,12 @@ def how_to_read(table: CountTable, units: tuple[str, str]) -> list[str]:
             "nothing is promised about either."
         )
     found += [words for remark, words in REMARKS.items() if remark in table.reliability]
-    if np.isinf(table.answers.high).any():
-        found.append(f"Suppressed rows are missing, with their {units[1]}: there is no upper end.")
     if ((table.answers.low == 0) & (table.answers.high == 0) & table.known).any():
         found.append(NOTHING)
     if table.picked:
         found.append(picked("Cells"))
+    if (cap := capped(schema)) is not None:
+        found.append(cap)
     if "item" in table.names:
         found.append(
             f"total: all {units[1]}, each once; above it a {units[0]} counts for every item in it."
@@ -140,11 +165,12 @@ def table_page(release: Release, table: CountTable, where: str | None = None) ->
     """A table as a page of its own, in one file."""
     title, heads = title_of(release, table, where), headings(table)
     first = len(table.names)
+    right = range(first, first + len(columns(table)))
     body = tag(
         "section",
         *(tag("p", sentence, class_="soft") for sentence in guarantee(release)),
-        html_table(title, heads, lines(table, release.schema), range(first, len(heads) - 1)),
-        *(tag("p", told, class_="note") for told in how_to_read(table, release.schema.unit_names)),
+        html_table(title, heads, lines(table, release.schema), right),
+        *(tag("p", told, class_="note") for told in how_to_read(table, release.schema)),
     )
     head = tag("header", tag("p", "hedgerow", class_="brand"), tag("h1", title), class_="top")
     return document(title, tag("div", head, tag("main", body), class_="sheet"))

@@ -93,6 +93,41 @@ def protected(schema: Schema) -> tuple[str, str]:
     return schema.unit_names if schema.person_column is None else ("person", "people")
 
 
+def capped(schema: Schema) -> str | None:
+    """That counts are of some of a person's rows alone, where that is so.
+
+    Example:
+        >>> from hedgerow.schema import Schema
+        >>> told = {"type": "numeric", "low": 0, "high": 9}
+        >>> stays = {"name": "stays", "unit": "person",
+        ...     "metadata": {"unit_name": ["stay", "stays"]},
+        ...     "attributes": {"who": {"role": "person", "max_rows": 3}, "age": told}}
+        >>> capped(Schema.from_dict(stays))
+        'Of each person at most 3 stays are counted: the data may hold more.'
+    """
+    if schema.person is None:
+        return None
+    most, (one, several) = schema.person.max_rows, schema.unit_names
+    told = f"1 {one} is" if most == 1 else f"{most} {several} are"
+    return f"Of each person at most {told} counted: the data may hold more."
+
+
+def spent(
+    release: Release, named: Callable[[str], str] = purpose_words
+) -> list[tuple[str, str, str]]:
+    """What `spending` tells, and where a person may have several rows, what they lose in all.
+
+    Args:
+        release: The release.
+        named: What purposes are called.
+    """
+    rows, person = spending(release.ledger, named), release.schema.person
+    if person is not None and person.max_rows > 1:
+        whole = f"at most {decimal(Fraction(release.guarantee['epsilon']))}"
+        rows.append((f"a person with {person.max_rows} rows, altogether", "epsilon", whole))
+    return rows
+
+
 def strength(epsilon: Fraction | None, delta: Fraction | None) -> str:
     """Epsilon, and delta if there is one.
 

@@ -11,9 +11,9 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.basis import NOT_MEASURED
 from hedgerow.release import Release
 from hedgerow.release.tabulate import CountTable, reliability
-from hedgerow.report.labels import displayed
-from hedgerow.report.tables import REMARKS, TOTAL, headings, how_to_read, title_of
+from hedgerow.report.tables import REMARKS, TOTAL, columns, headings, how_to_read, title_of
 from hedgerow.report.words import guarantee, unmeasured
+from hedgerow.schema.shown import displayed
 
 __all__ = ["write_sheet", "write_workbook"]
 
@@ -123,8 +123,7 @@ class _Book:
         for column, heading in enumerate(headings(table)):
             sheet.write_string(2, column, heading, self._bold)
         found, total, form = table.answers, table.total, self._formats[table.by]
-        typical = [] if found.typical_error is None else ["typical_error"]
-        numbers = ["estimate", *typical, "low", "high"]
+        numbers = [*columns(table).values()]
         row = 3
         known = table.known
         for place, remark in enumerate(table.reliability):
@@ -134,7 +133,8 @@ class _Book:
             for column, name in enumerate(numbers, names):
                 if known[place]:
                     self._number(sheet, row, column, float(getattr(found, name)[place]), form)
-            sheet.write_string(row, names + len(numbers), remark)
+            if not table.lower_only:
+                sheet.write_string(row, names + len(numbers), remark)
             row += 1
         sheet.write_string(row, 0, TOTAL, self._bold)
         if table.by == "share":
@@ -142,8 +142,9 @@ class _Book:
         elif (remark := reliability(total)[0]) != NOT_MEASURED:
             for column, name in enumerate(numbers, names):
                 self._number(sheet, row, column, float(getattr(total, name)[0]), form)
-            sheet.write_string(row, names + len(numbers), remark)
-        for sentence in how_to_read(table, release.schema.unit_names):
+            if not table.lower_only:
+                sheet.write_string(row, names + len(numbers), remark)
+        for sentence in how_to_read(table, release.schema):
             row += 1
             sheet.write_string(row + 1, 0, sentence)
         sheet.freeze_panes(3, 0)

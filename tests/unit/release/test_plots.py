@@ -61,3 +61,11 @@ def test_too_many_bars_are_refused() -> None:
     release = hr.publish(sample.people(500, seed=3), sample.schema(), epsilon=1, seed=1)
     with pytest.raises(UsageError, match="told apart"):
         release.plot("occupation", "age")
+
+
+def test_other_says_what_is_in_it_and_bars_fill_the_frame() -> None:
+    release = hr.publish(sample.people(600, seed=3), sample.schema(), epsilon=1, seed=1)
+    figure: Any = release.plot("sex")
+    (axes,) = figure.axes
+    assert [one.get_text() for one in axes.get_yticklabels()][-1] == "other (incl. missing)"
+    assert axes.get_ylim() == (2.6, -0.6)

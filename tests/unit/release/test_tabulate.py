@@ -161,7 +161,7 @@ def test_cells_that_were_picked_are_called_so(release: Any) -> None:
         ({"top": 1000}, False),
     ):  # fmt: skip
         table = release.table("age", **options)
-        told = " ".join(how_to_read(table, ("row", "rows")))
+        told = " ".join(how_to_read(table, release.schema))
         assert table.picked == picked == (words in told)
     wide, all_cells = (release.table("age", simultaneous=True, top=n) for n in (3, None))
     kept = [all_cells.labels[0].index(one) for one in wide.labels[0]]

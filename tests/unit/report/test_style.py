@@ -58,3 +58,9 @@ def test_the_table_of_odds_is_printed_in_one_piece() -> None:
 
 def test_nothing_is_loaded() -> None:
     assert not re.search(r"url\(|@import|@font-face|expression", STYLE)
+
+
+def test_a_picture_is_printed_in_one_piece_with_its_heading() -> None:
+    printed = STYLE[STYLE.index("@media print") :]
+    assert ".cards>div>.wide{break-inside:avoid}" in printed
+    assert "h2,h3,caption,thead{break-after:avoid}" in printed

@@ -162,7 +162,7 @@ def publish(
         for line in (*words.guarantee(release), words.unmeasured(release)):
             if line is not None:
                 say(line)
-        spent = [list(row) for row in words.spending(release.ledger)]
+        spent = [list(row) for row in words.spent(release)]
         print_table(["what for", "budget", words.spent_of(known)], spent)
         tell_of_taxonomy(settings, known)
         if booked is not None:

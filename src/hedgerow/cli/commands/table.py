@@ -171,8 +171,10 @@ def _write_picture(
 ) -> None:
     from hedgerow.release.plots import draw_table
     from hedgerow.report.tables import title_of
+    from hedgerow.schema.shown import displayed
 
-    draw_table(found, title_of(release, found, where)).savefig(path, dpi=130, format=kind)
+    title, shown = title_of(release, found, where), partial(displayed, release.schema)
+    draw_table(found, title, shown).savefig(path, dpi=130, format=kind)
 
 
 def _write_sheet(release: Release, found: CountTable, path: Path, where: str | None) -> None:
@@ -182,15 +184,15 @@ def _write_sheet(release: Release, found: CountTable, path: Path, where: str | N
 
 
 def _tell(release: Release, found: CountTable, where: str | None) -> None:
-    from hedgerow.report.tables import headings, how_to_read, lines, title_of
+    from hedgerow.report.tables import columns, headings, how_to_read, lines, title_of
 
     say(f"{title_of(release, found, where)}\n")
     heads, rows = headings(found), lines(found, release.schema)
     first = len(found.names)
     shown = rows if len(rows) <= _SHOWN + 1 else [*rows[:_SHOWN], rows[-1]]
-    print_table(heads, shown, set(range(first, len(heads) - 1)))
+    print_table(heads, shown, set(range(first, first + len(columns(found)))))
     say()
-    for sentence in how_to_read(found, release.schema.unit_names):
+    for sentence in how_to_read(found, release.schema):
         say(sentence)
     if len(shown) < len(rows):
         note(f"Only the first {_SHOWN} cells are shown; --out FILE writes them all.")

@@ -232,7 +232,7 @@ def _public(release: Release) -> tuple[Part, ...]:
 
 def _mechanisms(release: Release) -> tuple[Part, ...]:
     per = words.spent_of(release.schema)
-    spent = tuple(tuple(row) for row in words.spending(release.ledger))
+    spent = tuple(tuple(row) for row in words.spent(release))
     settings = ", ".join(f"{key} {_shown(value)}" for key, value in release.settings.items())
     return (
         mechanisms(release),

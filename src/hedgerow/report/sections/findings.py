@@ -9,13 +9,13 @@ import numpy as np
 
 from hedgerow.release import Release
 from hedgerow.release.histogram import Spread
-from hedgerow.report.charts import bar, hardly, histogram, labels_of, widths_of
+from hedgerow.report.charts import bar, hardly, labels_of, numbers, widths_of
 from hedgerow.report.html import Safe, join, picture, table, tag
 from hedgerow.report.kinds import KINDS
 from hedgerow.report.labels import part_of, rounded, rounded_share
 from hedgerow.report.sections.associations import Association
 from hedgerow.report.tables import picked
-from hedgerow.report.words import many
+from hedgerow.report.words import capped, many
 from hedgerow.schema import Numeric
 from hedgerow.schema.query import Query
 
@@ -69,6 +69,8 @@ def findings(release: Release) -> Safe | None:
         "probability of at least 95%, whatever the data looks like. Where lines overlap, do not "
         "say which number is larger."
     )
+    if (cap := capped(release.schema)) is not None:
+        note += f" {cap}"
     if any("told pale" in card for card in cards):
         note += " Hollow bars are mostly noise."
     if any(
@@ -88,10 +90,10 @@ def _related(found: Association, target: str, people: str) -> Safe:
     most, least = int(found.low.argmax()), int(found.high.argmin())
     name, labels = found.attribute.name, found.labels
     ends = zip(found.shares.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
-    numbers = [rounded_share(*one) for one in ends]
+    said = [rounded_share(*one) for one in ends]
 
     def told(place: int) -> str:
-        about, ends = numbers[place]
+        about, ends = said[place]
         return f"{about} ({ends})"
 
     sentence = (
@@ -103,7 +105,7 @@ def _related(found: Association, target: str, people: str) -> Safe:
         [
             labels[i],
             bar(found.shares[i], found.low[i], found.high[i]),
-            *numbers[i],
+            *said[i],
         ]
         for i in shown
     ]
@@ -127,7 +129,7 @@ def _card(release: Release, spread: Spread) -> Safe:
         release.schema.unit_names[1],
     )
     if isinstance(spread.attribute, Numeric):
-        inner = join([tag("p", median(release, spread)), histogram(spread)])
+        inner = join([tag("p", median(release, spread)), numbers(spread)])
     else:
         inner = _values(spread, name, people)
     return tag("div", tag("h3", name), inner)
@@ -140,8 +142,8 @@ def _values(spread: Spread, name: str, people: str) -> Safe:
     top = max([float(spread.high[p]) for p in shown if np.isfinite(spread.high[p])], default=1.0)
     labels, rows = labels_of(spread), []
     for place in shown:
-        numbers = [float(one[place]) for one in (spread.counts, spread.low, spread.high)]
-        rows.append([labels[place], bar(*(one / top for one in numbers)), *rounded(*numbers)])
+        found = [float(one[place]) for one in (spread.counts, spread.low, spread.high)]
+        rows.append([labels[place], bar(*(one / top for one in found)), *rounded(*found)])
     more = len(labels) - len(shown)
     heads = ["value", picture(f"{top:,.0f}"), "about", "95% interval"]
     return join(

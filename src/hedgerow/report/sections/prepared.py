@@ -65,7 +65,7 @@ def about_tables(found: Preparation | ItemPreparation) -> Tables:
     else:
         tables = [
             ("Values that are missing or outside their domain, and what became of them",
-             _HEADS, _about_values(found)),
+             *_without_zeros(_HEADS, _about_values(found))),
             ("How the class shares moved", _CLASSES, _about_shares(found)),
         ]  # fmt: skip
     return [one for one in tables if one[2]]
@@ -92,6 +92,17 @@ def _about_values(found: Preparation) -> list[list[str]]:
             share = max(1, found.rows)
             rows.append([one.name, *(f"{n:,} ({n / share:.1%})" if n else "0" for n in numbers)])
     return rows
+
+
+def _without_zeros(heads: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """A table without columns that have nothing to tell.
+
+    Example:
+        >>> _without_zeros(["attribute", "missing", "clipped"], [["age", "0", "2 (1.0%)"]])
+        (['attribute', 'clipped'], [['age', '2 (1.0%)']])
+    """
+    told = [place for place in range(len(heads)) if any(row[place] != "0" for row in rows)]
+    return [heads[place] for place in told], [[row[place] for place in told] for row in rows]
 
 
 def _about_shares(found: Preparation) -> list[list[str]]:

@@ -265,7 +265,9 @@ def budget(release: Release, sound: bool) -> Safe | None:
         parts = shares(release.ledger, named)
         spent = [
             [purpose, kind, amount.replace(" ", "\u00a0")]
-            for purpose, kind, amount in words.spending(release.ledger, named)
+            for purpose, kind, amount in (
+                words.spent(release, named) if sound else words.spending(release.ledger, named)
+            )
         ]
     except ReleaseError:
         if sound:

@@ -10,12 +10,13 @@ import numpy as np
 from hedgerow.release import Release
 from hedgerow.release.histogram import Spread
 from hedgerow.release.plots import PALE
-from hedgerow.report.charts import apart, bar, hardly, histogram, labels_of
+from hedgerow.report.charts import labels_of, numbers, share_bars
 from hedgerow.report.html import Safe, bars, join, picture, table, tag
 from hedgerow.report.kinds import KINDS
-from hedgerow.report.labels import percent, rounded
+from hedgerow.report.labels import rounded
 from hedgerow.report.sections.known import Least
 from hedgerow.report.tables import REMARKS, picked
+from hedgerow.report.words import number
 from hedgerow.schema import Attribute, Categorical, Numeric
 from hedgerow.schema.query import Query, Vocabulary
 
@@ -41,10 +42,12 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
     if least is not None:
         return _certain(release, least(release))
     cards, silent, people = [], [], release.schema.unit_names[1]
-    spreads = release.histograms()
+    spreads, items = release.histograms(), release.schema.items is not None
+    total = float(release.count_all().estimate[0])
     for place, spread in enumerate(spreads):
         if spread.measured:
-            cards.append(_card(spread, None if raw is None else np.asarray(raw[place]), people))
+            beside = None if raw is None else np.asarray(raw[place])
+            cards.append(_card(spread, beside, people, total if items else None))
         else:
             silent.append(spread.name)
     key = [tag("li", tag("i", class_="c1"), "released")]
@@ -53,9 +56,11 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
     key.append(tag("li", tag("i", class_="err"), "95% interval"))
     if raw is not None:
         key.append(tag("li", tag("i", class_="c2"), "raw (NOT PRIVATE)"))
-    items = release.schema.kind == "transactions"
-    of = f"of all items that {people} hold" if items else f"of all {people}"
-    told = [f"Shares are {of}, as the release estimates them."]
+    told = [f"Shares are of the {people} that the release counts, about {number(total)}."]
+    if items:
+        told.append(
+            f"{people.capitalize()} hold several items, so shares add up to more than 100%."
+        )
     if any(len(s.shares) > _SHOWN for s in spreads if not isinstance(s.attribute, Numeric)):
         told.append(
             f"Where there are many values, those with the {_SHOWN} largest estimates are drawn; "
@@ -88,9 +93,7 @@ def _certain(release: Release, found: list[Least]) -> Safe:
     total = max(1.0, float(published.estimate[0]))
     cards = []
     for name, told in found:
-        rows = [
-            [label, bars([("told", number / total)]), f"{number:,.0f}"] for label, number in told
-        ]
+        rows = [[label, bars([("told", least / total)]), f"{least:,.0f}"] for label, least in told]
         heads = ["value", picture(f"{total:,.0f}"), "at least"]
         cards.append(tag("div", tag("h3", name), table(f"{name}: {people}", heads, rows, {2})))
     silent = [a.name for a in release.schema.columns if a.name not in {name for name, _ in found}]
@@ -109,22 +112,22 @@ def _certain(release: Release, found: list[Least]) -> Safe:
     )
 
 
-def _card(spread: Spread, raw: Any, units: str) -> Safe:
-    name = "how often each item occurs" if spread.attribute is None else spread.name
-    shares, labels = spread.shares, labels_of(spread)
+def _card(spread: Spread, raw: Any, units: str, of: float | None) -> Safe:
+    """A picture and all numbers; `of` is what shares are of, if not the sum of all counts."""
+    name, labels = spread.name if of is None else "how often each item occurs", labels_of(spread)
     if isinstance(spread.attribute, Numeric):
-        alone = apart(spread)
-        drawn = join([histogram(spread, raw), _bars(spread, raw, alone) if alone else None])
+        drawn = numbers(spread, raw)
     else:
-        drawn = _bars(spread, raw, _first(shares, _SHOWN))
+        drawn = share_bars(spread, _first(spread.counts, _SHOWN), raw, of)
+    shares = spread.counts / max(float(spread.counts.sum()) if of is None else of, 1e-9)
     rows = []
-    for place in _first(shares, _IN_NUMBERS):
+    for place in _first(spread.counts, _IN_NUMBERS):
         found = (float(one[place]) for one in (spread.counts, spread.low, spread.high))
         row = [labels[place], *rounded(*found), spread.remarks[place]]
         rows.append(row if raw is None else [*row, f"{raw[place]:.1%}", f"{shares[place]:.1%}"])
     heads = ["value", "about", "95% interval", "remark"]
     heads += [] if raw is None else ["raw share", "released share"]
-    numbers = table(f"{name}: {units}", heads, rows, {1, 2, *range(4, len(heads))})
+    told = table(f"{name}: {units}", heads, rows, {1, 2, *range(4, len(heads))})
     more = len(shares) - len(rows)
     return tag(
         "div",
@@ -133,38 +136,15 @@ def _card(spread: Spread, raw: Any, units: str) -> Safe:
         tag(
             "details",
             tag("summary", "In numbers", tag("span", f": {name}", class_="soft")),
-            numbers,
+            told,
             tag("p", f"and {more:,} more", class_="note") if more > 0 else None,
         ),
     )
 
 
-def _first(shares: Any, most: int) -> list[int]:
+def _first(counts: Any, most: int) -> list[int]:
     """The places of the largest, in the order of the schema."""
-    return sorted(np.argsort(-shares, kind="stable")[:most].tolist())
-
-
-def _bars(spread: Spread, raw: Any, shown: list[int]) -> Safe:
-    shares, labels = spread.shares, labels_of(spread)
-    total = max(float(spread.counts.sum()), 1e-9)
-    known = [float(spread.high[p]) / total for p in shown if not hardly(spread, p)]
-    tops = [*shares[shown].tolist(), *known, *([] if raw is None else raw[shown].tolist()), 1e-9]
-    top = max(one for one in tops if np.isfinite(one))
-    rows: list[list[Any]] = []
-    for place in shown:
-        beside = None if raw is None else float(raw[place]) / top
-        ends = (float(one[place]) / total / top for one in (spread.low, spread.high))
-        hollow = hardly(spread, place)
-        drawn = bar(float(shares[place]) / top, *ends, hollow=hollow, raw=beside)
-        said = f"{shares[place]:.0%}" + ("" if raw is None else f" / {raw[place]:.0%}")
-        rows.append([labels[place], drawn, said])
-    if len(shown) < len(shares) and not isinstance(spread.attribute, Numeric):
-        rest = f"{1 - float(shares[shown].sum()):.0%}"
-        if raw is not None:
-            rest += f" / {1 - float(raw[shown].sum()):.0%}"
-        rows.append([f"{len(shares) - len(shown):,} more", None, rest])
-    heads = ["value", picture(percent(top)), "share" if raw is None else "released / raw"]
-    return table(f"{spread.name}: shares", heads, rows, {2})
+    return sorted(np.argsort(-counts, kind="stable")[:most].tolist())
 
 
 def questions(release: Release) -> Safe | None:

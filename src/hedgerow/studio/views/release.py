@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -124,7 +125,7 @@ def table(asked: Asked) -> Response:
         "table", way=way, names=known, first=first, second=second, by=by, where=where,
         kind=release.kind, title=title_of(release, found, where or None), heads=headings(found),
         lines=list(zip(lines(found, release.schema), [*_bars(found), None], strict=True)),
-        notes=how_to_read(found, release.schema.unit_names),
+        notes=how_to_read(found, release.schema),
         total=total, shown=len(found), command=command_text(written),
     )  # fmt: skip
 
@@ -132,6 +133,8 @@ def table(asked: Asked) -> Response:
 def _bars(found: Any) -> list[dict[str, str] | None]:
     """Where the estimate and the interval of each cell lie, out of 100."""
     answers = found.answers
+    if found.lower_only:  # a bar as long as what is known
+        answers = replace(answers, estimate=answers.low, high=answers.low)
     ends = [float(one) for one in answers.high if math.isfinite(one)]
     top = max([*ends, *(float(one) for one in answers.estimate)], default=0.0) or 1.0
 

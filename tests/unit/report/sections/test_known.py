@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from hedgerow.release import Release, RowsRelease
 from hedgerow.report.page import page
 from hedgerow.report.sections.findings import findings
 from hedgerow.report.sections.known import least
+from hedgerow.report.tables import headings, how_to_read, lines
+from hedgerow.report.words import number
 from hedgerow.schema import Schema
 
 GOLDEN = Path(__file__).parents[3] / "golden"
@@ -57,3 +60,20 @@ def test_lower_ends_hold_for_values_that_chance_published() -> None:
         told += len(ends)
         wrong += any(number > 23 for number in ends)
     assert told >= 20 and wrong < 5
+
+
+@pytest.mark.parametrize("by", ["count", "share"])
+def test_tables_of_rows_tell_no_even_spread(by: Any) -> None:
+    release = Release.load(GOLDEN / "supermodular-tuned-1")
+    name = release.schema.attributes[0].name
+    table = release.table(name, by=by)
+    assert table.lower_only and headings(table) == [name, "at least"]
+    rows = lines(table, release.schema)
+    told = "{:.1%}".format if by == "share" else number
+    assert [row[-1] for row in rows[:-1]] == [told(float(low)) for low in table.answers.low]
+    words = " ".join(how_to_read(table, release.schema))
+    assert "there is no upper end" in words and "about:" not in words and "even" not in words
+    (axes,) = release.plot(name, by=by).axes  # type: ignore[attr-defined]
+    scale = 100 if by == "share" else 1
+    assert [bar.get_width() for bar in axes.patches] == (table.answers.low * scale).tolist()
+    assert "at least" in axes.get_xlabel() and not axes.lines

@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from hedgerow.measured import TreePartition
 from hedgerow.release import Release, TableRelease
+from hedgerow.release.histogram import Spread
+from hedgerow.report.charts import apart, histogram, numbers, share_bars
 from hedgerow.report.page import page
 from hedgerow.report.sections.tree import tree_picture
 from hedgerow.report.sections.values import values
 from hedgerow.report.tables import REMARKS
+from hedgerow.schema import Schema
 
 
 def test_no_even_spread_is_drawn_for_what_was_not_measured(releases: dict[str, Path]) -> None:
@@ -35,8 +41,10 @@ def test_what_is_hardly_known_is_drawn_pale(releases: dict[str, Path]) -> None:
     (spread,) = release.histograms()
     page = str(values(release, None))
     hardly = sum(remark in ("mostly noise", "assumed even") for remark in spread.remarks)
-    assert page.count('class="told pale"') == hardly
-    assert page.count('class="told"') == len(spread.remarks) - hardly
+    alone = len(apart(spread))
+    assert page.count('told pale"') == hardly
+    assert page.count('class="told"') + page.count('"bar told"') == len(spread.remarks) - hardly
+    assert page.count('class="told') == len(spread.remarks) - alone
     assert ("hollow: released, but mostly noise or assumed even" in page) == (hardly > 0)
     assert all(f">{remark}<" in page for remark in spread.remarks)
 
@@ -60,3 +68,57 @@ def test_words_of_a_table_speak_of_what_is_in_it(releases: dict[str, Path]) -> N
     for one in text.values():
         for remark, words in REMARKS.items():
             assert (words.partition("'")[0] in one) == (f"<td>{remark}</td>" in one)
+
+
+def plain(page: str) -> str:
+    """The words of a page."""
+    return " ".join(re.sub("<[^>]*>", " ", page).split())
+
+
+def made(column: dict[str, object], *cells: tuple[int, float, float, float, str]) -> Spread:
+    """A spread with cells that begin at a code and have a count, its ends and a remark."""
+    known = Schema.from_dict({"name": "made", "unit": "row", "attributes": {"a": column}})
+    (attribute,) = known.attributes
+    starts, *numbers, remarks = zip(*cells, strict=True)
+    edges = (*starts, attribute.size)
+    labels = tuple(map(str, starts))
+    arrays = [np.array(one, np.float64) for one in numbers]
+    return Spread("a", labels, edges, *arrays, attribute, True, tuple(remarks))
+
+
+def test_of_noise_the_interval_is_told_and_no_share() -> None:
+    spread = made(
+        {"type": "categorical", "values": ["x", "y", "z"]},
+        (0, 90, 80, 104, "good"), (1, 10, 0, 27, "mostly noise"), (2, 0, 0, 0, "mostly noise"),
+    )  # fmt: skip
+    text = str(share_bars(spread, [0, 1, 2])).replace("\u00a0", " ")
+    assert ">90%<" in text and ">0 to 27%<" in text and ">not known<" in text
+    assert ">10%<" not in text and ">0%<" not in text
+    assert plain(text).startswith("a: shares value as a bar, 0 to 100% share")  # and no more
+    beside = str(share_bars(spread, [1], np.array([0.9, 0.1, 0.0]))).replace("\u00a0", " ")
+    assert ">0 to 27% / 10%<" in beside
+
+
+def test_a_single_value_among_bands_stands_below_them_to_the_same_scale() -> None:
+    spread = made(
+        {"type": "numeric", "low": 0, "high": 39},
+        (0, 5, 0, 40, "mostly noise"), (1, 20, 15, 25, "good"), (10, 50, 45, 55, "good"),
+        (20, 15, 10, 20, "good"), (30, 10, 5, 15, "good"),
+    )  # fmt: skip
+    assert apart(spread) == [0]
+    drawn = str(histogram(spread))
+    assert drawn.count("<rect") == 4
+    assert ">1<" in drawn and ">20<" in drawn and ">39<" in drawn  # both ends and the middle
+    below = plain(str(numbers(spread)).removeprefix(drawn))
+    assert below == "a: shares value as a bar, 0 to 50% share 0 0 to 40%"
+
+
+def test_shares_of_items_are_of_records(releases: dict[str, Path]) -> None:
+    release = Release.load(releases["core"])
+    (spread,), total = release.histograms(), float(release.count_all().estimate[0])
+    first = int(spread.counts.argmax())
+    text = str(values(release, None))
+    assert f">{spread.counts[first] / total:.0%}<" in text
+    assert spread.counts.sum() > total and "add up to more than 100%" in text
+    told = release.table("item", by="share", top=1)
+    assert f"{told.answers.estimate[0]:.0%}" == f"{spread.counts[first] / total:.0%}"
