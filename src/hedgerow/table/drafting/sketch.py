@@ -22,6 +22,7 @@ _CLASS_NAMES = (
 _ALONE = frozenset({"class", "label"})  # words that say so only as the whole name
 _AMOUNTS = frozenset({"salary", "income"})
 _FAMILY = 3  # columns that are alike, from which they are asked about once
+_PAIRS = 8  # the same for columns of two values, which many tables have without any relation
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,8 @@ def families(columns: Sequence[Column]) -> list[list[Column]]:
 
     Two columns with the same three or more values make a family, and those between and beside them
     whose values are some of these belong to it: of many medicines, a few are never given in any
-    dose. Of numbers that is not likely, since many scales begin with 1.
+    dose. Of numbers that is not likely, since many scales begin with 1. Of columns with two values
+    there must be more, since a yes or no is found in any table.
 
     Example:
         >>> def column(name, *labels):
@@ -174,12 +176,12 @@ def families(columns: Sequence[Column]) -> list[list[Column]]:
     """
     listed: dict[frozenset[str], list[int]] = {}
     for place, column in enumerate(columns):
-        if column.guess.published and len(column.guess.labels) > 2 and column.role is None:
+        if column.guess.published and len(column.guess.labels) > 1 and column.role is None:
             listed.setdefault(frozenset(column.guess.labels), []).append(place)
     member: dict[int, list[int]] = {}
     for labels, places in sorted(listed.items(), key=lambda found: (-len(found[0]), found[1])):
         free = [place for place in places if place not in member]
-        if len(free) < 2:
+        if len(free) < (2 if len(labels) > 2 else _PAIRS):
             continue
         fitting = {
             place for place, column in enumerate(columns)

@@ -67,3 +67,12 @@ def test_columns_alike_share_the_rules_for_how_numbers_are_written() -> None:
     columns: dict[str, list[object]] = {"q1": scale * 10, "q2": gaps * 10, "q3": scale * 10}
     (group,) = families(sketch(**columns).columns)
     assert all(one.guess.recode == {f"{n}.0": n for n in scale} for one in group)
+
+
+def test_many_columns_of_two_values_are_alike_and_a_few_are_not() -> None:
+    answers: list[object] = [0, 1] * 20
+    many = {f"q{i}": answers for i in range(12)}
+    groups = families(sketch(**many, sex=["f", "m"] * 20).columns)
+    assert [len(group) for group in groups] == [12, 1]
+    few = {f"q{i}": answers for i in range(5)}
+    assert [len(group) for group in families(sketch(**few).columns)] == [1] * 5
