@@ -72,6 +72,7 @@ def test_all_of_them_are_tested_and_name_a_source() -> None:
         ("icd-9-cm", "?", "missing"),
         ("icd-10-cm", "I50.9", "I30-I5A Other heart disease"),
         ("icd-10-cm", "I5A", "I30-I5A Other heart disease"),
+        ("icd-10-cm", "C4A.9", "C43-C44 Cancer of skin"),
         ("icd-10-cm", "E119", "E08-E13 Diabetes mellitus"),
         ("icd-10-cm", "C7A.1", "C7A Malignant neuroendocrine tumours"),
         ("icd-10-cm", "C79", "C76-C80 Cancer of other and secondary sites"),
