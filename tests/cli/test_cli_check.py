@@ -147,13 +147,13 @@ def test_the_unit_must_be_stated(hedge: Hedge, tmp_path: Path, text: str, severa
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        (f"unit: person\n{TABLE}", 2, "no column tells people apart"),
+        (f"unit: person\n{TABLE}", 2, "no column identifies people"),
         (
             f"unit: row\n{TABLE}  who: {{role: person, max_rows: 2}}\n",
             2,
             "give it `role: identifier`",
         ),
-        (f"unit: person\n{ITEMS}", 2, "no column tells people apart"),
+        (f"unit: person\n{ITEMS}", 2, "no column identifies people"),
         ("unit: row\nitems: {universe: [tea], person: who, item: what}\n", 2, "column 'who' tells"),
         (f"{TABLE}unit: household\n", 4, "unit is 'household'"),
         (f"unit: row or person?\n{TABLE}", 2, "unit is 'row or person?'"),
@@ -185,7 +185,7 @@ def test_an_attribute_that_nearly_tells_people_apart(hedge: Hedge, tmp_path: Pat
     assert not any(digit in words for digit in "0123456789") and "apart" not in done.stdout
     done = hedge("check", schema, "--data", data, "--json")
     warning, loud = json.loads(done.stdout)["warnings"]
-    assert done.stderr == "" and "NOT PRIVATE" in loud and "nearly tells people apart" in warning
+    assert done.stderr == "" and "NOT PRIVATE" in loud and "nearly identifies people" in warning
     # a release does not depend on it
     done = hedge("publish", data, "--schema", schema, "--epsilon", 1, "--out", out)
     assert done.exit_code == 0 and "apart" not in done.stderr + done.stdout

@@ -54,7 +54,7 @@ def test_a_hospital_with_patients_who_come_again(hedge: Hedge, tmp_path: Path) -
     lines = [f"{90_000 + 7 * i},{30_000 + 3 * (i % 70)},{i % 8},{i % 90}" for i in range(210)]
     data.write_text("encounter_id,patient_nbr,admission_type_id,age\n" + "\n".join(lines) + "\n")
     assert hedge("init", data, "--out", draft).exit_code == 0
-    assert "patient_nbr seems to tell people apart" in draft.read_text(encoding="utf-8")
+    assert "patient_nbr seems to identify people" in draft.read_text(encoding="utf-8")
     schema = state_unit(draft, "person")
     assert schema.person is not None and schema.person.column == "patient_nbr"
     assert schema.identifiers == ("encounter_id",)

@@ -83,7 +83,7 @@ def run_on(data: Any, method: Publisher, budget: Budget, sampler: Sampler) -> Ou
 
 
 def with_people(schema: Schema, cap: int) -> Schema:
-    """The schema with a column that tells people apart; transactions with one row for each item.
+    """The schema with a column that identifies people; transactions with one row for each item.
 
     Args:
         schema: A schema without such a column.

@@ -213,7 +213,7 @@ class Vocabulary:
         if name.text in dropped:
             what, hint = (
                 f"{name.text!r} is not in the release",
-                "It tells people apart, so it was dropped.",
+                "It identifies people, so it was dropped.",
             )
         else:
             what = f"there is no attribute {name.text!r}"
@@ -269,7 +269,7 @@ def query_lines(path: str | Path) -> list[tuple[int, str]]:
 
 
 def read_queries(path: str | Path, schema: Schema) -> list[Query]:
-    """Reads a file of queries: one a line; blank lines and lines that begin with # are skipped.
+    """Reads a file of queries: one per line; blank lines and lines that begin with # are skipped.
 
     Args:
         path: A text file in UTF-8.

@@ -370,13 +370,13 @@ def unit_fault(unit: str | None, person: str | None, items: bool) -> tuple[str, 
     if unit == "person" and person is None:
         column = "`person:` below `items:`" if items else "with `role: person` and `max_rows`"
         return (
-            "the unit is a person, and no column tells people apart",
+            "the unit is a person, and no column identifies people",
             f"Name the column that does, {column}, or write `unit: row` if each row is one person.",
         )
     if unit == "row" and person is not None:
         way = "take out `person:` below `items:`" if items else "give it `role: identifier`"
         return (
-            f"the unit is a row, and column {person!r} tells people apart",
+            f"the unit is a row, and column {person!r} identifies people",
             f"Write `unit: person`; or, only if each row is a different person, {way}.",
         )
     return None
@@ -393,9 +393,9 @@ def refuse_no_unit(schema: Schema) -> None:
     if schema.unit is not None:
         return
     if schema.items is None:
-        row, column = "row", "a column with `role: person` and `max_rows` then tells people apart"
+        row, column = "row", "a column with `role: person` and `max_rows` then identifies people"
     else:
-        row, column = "record", "`person:` below `items:` then tells people apart"
+        row, column = "record", "`person:` below `items:` then identifies people"
     raise SchemaError(
         f"The schema {schema.name!r} does not state its unit of protection: whom epsilon is for.",
         hint=f"Write `unit: row` at the top of the schema if every {row} is a different person, or "

@@ -29,7 +29,7 @@ _MIX = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB  # the multipliers of the splitmix
 
 
 def person_ids(array: Any, column: str) -> tuple[Any, Bools]:
-    """The ids of a column in the one form that tells people apart, and which rows have one.
+    """The ids of a column in the one form that identifies people, and which rows have one.
 
     Files and batches may hold the same id in different types, so every id has one text, whatever
     its type: a whole number its digits, other numbers the shortest that tells them apart, a time
@@ -55,7 +55,7 @@ def person_ids(array: Any, column: str) -> tuple[Any, Bools]:
 
 
 def person_numbers(people: Sequence[Any]) -> Small:
-    """A number for each row that tells people apart, from the ids of all batches in turn.
+    """A number for each row that identifies people, from the ids of all batches in turn.
 
     Args:
         people: What `person_ids` gave for each batch, at least one.
@@ -157,7 +157,7 @@ def cap_rows(codes: NDArray[np.unsignedinteger[Any]], person: NDArray[Any], max_
 
     Args:
         codes: The rows.
-        person: A number for each row that tells people apart.
+        person: A number for each row that identifies people.
         max_rows: The public cap.
 
     Example:
@@ -174,7 +174,7 @@ def first_rows(person: Sequence[NDArray[Any]], rank: Words, max_rows: int) -> In
     """The rows to keep, in their order: at most `max_rows` of each person, lowest rank first.
 
     Args:
-        person: Numbers that together tell people apart, for each row.
+        person: Numbers that together identify people, for each row.
         rank: The rank of each row among its person's.
         max_rows: The public cap.
 
@@ -214,7 +214,7 @@ def new_key() -> bytes:
 
 
 def id_digests(ids: Any, key: bytes) -> Words:
-    """Two numbers for each id that tell people apart, made with a key that nobody knows.
+    """Two numbers for each id that identify people, made with a key that nobody knows.
 
     128 bits: among 10^10 people the chance that any two are taken for one is below 10^-18. With a
     fixed hash somebody could choose an id that collides with another's.

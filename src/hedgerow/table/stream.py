@@ -45,7 +45,7 @@ class Encoded:
     Args:
         columns: The codes of the predictors, then of the class if there is one.
         rows: How many rows stay.
-        people: The ids of the persons, if the schema tells people apart.
+        people: The ids of the persons, if the schema identifies people.
         report: What was odd about the batch.
         weights: Levels of people's own weights, if they are wanted.
         bad: The rows with a weight that a rule refuses, by column.

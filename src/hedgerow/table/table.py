@@ -235,7 +235,7 @@ def check_rows(
 ) -> Preparation:
     """Looks whether data follows the schema, as `read` does, and keeps none of it.
 
-    An attribute that nearly tells people apart gives a `DataWarning`, and so does a dropped column
+    An attribute that nearly identifies people gives a `DataWarning`, and so does a dropped column
     by which people have several rows while the unit is a row. That is for the eyes of whoever
     holds the data; and so is what is returned, exact counts of what became of the rows. With
     `quote`, another warning QUOTES values that differ from the schema's only in case or spaces.

@@ -73,7 +73,7 @@ class Records(ABC):
     @property
     @abstractmethod
     def people(self) -> str | None:
-        """The column that tells people apart."""
+        """The column that identifies people."""
 
     @property
     @abstractmethod
@@ -82,7 +82,7 @@ class Records(ABC):
 
     @abstractmethod
     def with_people(self, cap: int) -> Schema:
-        """The schema with a column that tells people apart, and this cap."""
+        """The schema with a column that identifies people, and this cap."""
 
     def layouts(self, cap: int) -> tuple[Schema, ...]:
         """The schema for every layout of a file: with people and this cap, and without people."""

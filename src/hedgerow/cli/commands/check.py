@@ -143,7 +143,7 @@ def _unit(schema: Schema) -> str:
     if schema.person is None:
         return "one row is one person"
     return (
-        f"people are told apart by {schema.person.column}; at most "
+        f"people are identified by {schema.person.column}; at most "
         f"{many(schema.person.max_rows, 'row')} of each "
         f"{'counts' if schema.person.max_rows == 1 else 'count'}"
     )

@@ -118,7 +118,7 @@ def init(
             "  2. write taxonomies for long lists of values; choose the class and the "
             "identifiers;\n"
             "  3. state whom a release protects: `unit: row`, or `unit: person` if a person can\n"
-            "     have several rows, with the column that tells people apart\n"
+            "     have several rows, with the column that identifies people\n"
             "     (`role: person, max_rows: ...`);\n"
             "  4. remove the line `draft: true`, then run `hedgerow check`."
         )

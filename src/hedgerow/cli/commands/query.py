@@ -132,7 +132,7 @@ def _ask(
         lines = texts + [text for _, text in (query_lines(file) if file is not None else [])]
         sets = [read_items(line, release.schema.transaction_items) for line in lines]
         if not sets:
-            raise UsageError(f"{file} holds no query.", hint="Write one a line.")
+            raise UsageError(f"{file} holds no query.", hint="Write one per line.")
         answers = release.count(sets, level=level)
         told = _ITEM_NUMBERS if answers.typical_error is None else _MODEL_NUMBERS
         columns = {name: getattr(answers, name).tolist() for name in (*told, "basis")}
@@ -142,7 +142,7 @@ def _ask(
     if file is not None:
         asked += read_queries(file, release.schema)
         if not asked:
-            raise UsageError(f"{file} holds no query.", hint="Write one a line.")
+            raise UsageError(f"{file} holds no query.", hint="Write one per line.")
     answers = release.count(asked, level=level)
     names = _NUMBERS if answers.typical_error is None else _MODEL_NUMBERS
     columns = {name: getattr(answers, name).tolist() for name in (*names, "basis")}

@@ -132,7 +132,7 @@ def _same_unit(before: str, now: str) -> str:
     if before == "transaction":
         return "Publish records of items once more, by a schema with `items:` and no `person:`."
     way = (
-        "Let the schema tell people apart by the same column as before: `role: person` in a "
+        "Let the schema identify people by the same column as before: `role: person` in a "
         "table, `person:` below `items:` for transactions."
     )
     if not now.startswith(PERSON):

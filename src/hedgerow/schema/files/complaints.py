@@ -132,7 +132,7 @@ def _explain(
 
 _EXAMPLES = {
     "unit": "Write `unit: row` if each row, line or record is one person, or `unit: person` if a "
-    "column tells people apart. If `unit: row` is stated wrongly, someone with k rows is protected "
+    "column identifies people. If `unit: row` is stated wrongly, someone with k rows is protected "
     "k times less than epsilon says.",
     "name": "Add a line such as  name: people.",
     "attributes": "Add the columns below a line  attributes:.",

@@ -201,7 +201,7 @@ class IdentifierModel(_Model):
 
 
 class PersonModel(_Model):
-    """The column that tells people apart. It is not published."""
+    """The column that identifies people. It is not published."""
 
     role: Literal["person"]
     max_rows: int = Field(ge=1, description="The most rows that count for one person.")
@@ -316,7 +316,7 @@ class SchemaModel(_Model):
     unit: Literal["row", "person"] | None = Field(
         None,
         description="Whom the guarantee protects. row: each row, line or record is one person; "
-        "person: a column tells people apart (`role: person`, or `person:` below `items:`).",
+        "person: a column identifies people (`role: person`, or `person:` below `items:`).",
     )
     draft: bool = Field(
         False, description="A draft cannot be published by; remove the line after reading it."

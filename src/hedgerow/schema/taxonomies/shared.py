@@ -96,7 +96,7 @@ def _include(path: Path, found: dict[str, Shared], report: Report) -> None:
 
 def _add(whole: Shared, line: int | None, found: dict[str, Shared], report: Report) -> None:
     if not isinstance(whole.node, Entries):
-        hint = "Write one a line, such as  ward: {Surgery: [S1, S2], Medicine: [M1, M2]}."
+        hint = "Write one per line, such as  ward: {Surgery: [S1, S2], Medicine: [M1, M2]}."
         report.fault("taxonomies is not a mapping of names to trees", hint, whole.file, line)
         return
     for key, below in whole.node.pairs:

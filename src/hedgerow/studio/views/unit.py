@@ -71,7 +71,7 @@ def guided_of(asked: Asked, text: SchemaText) -> Guided | None:
 
 
 def repeated(text: SchemaText) -> list[str]:
-    """The columns of which the draft says that they tell people apart who have several rows."""
+    """The columns of which the draft says that they identify people who have several rows."""
     from hedgerow.table.drafting.guess_people import REPEATED
 
     return [name for name in text.columns if any(one in text.reason(name) for one in REPEATED)]
@@ -94,7 +94,7 @@ def doubt(text: SchemaText, asked: Asked) -> None:
 
 
 def _person(text: SchemaText) -> tuple[str, str]:
-    """The column that tells people apart, and how many rows of each count."""
+    """The column that identifies people, and how many rows of each count."""
     for name, settings in text.columns.items():
         role, most = settings.get("role"), settings.get("max_rows")
         if isinstance(role, Text) and role.value == "person":
@@ -111,7 +111,7 @@ def _of_columns(text: SchemaText, column: str, most: str) -> SchemaText:
         return text
     if column not in text.columns:
         raise UsageError(
-            "the column was not chosen.", hint="Choose the one that tells people apart."
+            "the column was not chosen.", hint="Choose the one that identifies people."
         )
     return text.with_column(column, {"role": plain("person"), "max_rows": plain(most)})
 

@@ -1,4 +1,4 @@
-"""Attributes that nearly tell people apart in the data: something for the steward to hear.
+"""Attributes that nearly identify people in the data: something for the steward to hear.
 
 What is found here depends on private data. It is told to whoever holds the data, and must not
 become part of a release, nor change one.
@@ -66,7 +66,7 @@ class OwnValues:
             held.add(codes, who)
 
     def found(self) -> list[Attribute]:
-        """The attributes that nearly tell people apart."""
+        """The attributes that nearly identify people."""
         return [held.attribute for held in self._held if held.tells_apart()]
 
     def warnings(self, what: str) -> list[str]:
@@ -77,7 +77,7 @@ class OwnValues:
         """
         return [
             f"{what}, column {attribute.name!r}: most rows have a value that nobody else has, so "
-            "it nearly tells people apart, and a release can say little about it. If it names or "
+            "it nearly identifies people, and a release can say little about it. If it names or "
             "numbers people, write `role: identifier`, or `role: person` with `max_rows` if a "
             f"person can have several rows. Otherwise {_coarser(attribute)}."
             for attribute in self.found()
@@ -85,7 +85,7 @@ class OwnValues:
 
 
 def _hashes(people: Any) -> Ints:
-    """Numbers that tell people apart, but for a coincidence that does not matter here."""
+    """Numbers that identify people, but for a coincidence that does not matter here."""
     ids = people.cast(pa.string()).dictionary_encode()
     hashes = np.array([hash(text) for text in ids.dictionary.to_pylist()], np.int64)
     found: Ints = hashes[ids.indices.to_numpy(zero_copy_only=False)]

@@ -222,7 +222,7 @@ def draft_text(sketch: Sketch | ItemSketch) -> str:
         f"name: {sketch.title}",
         *(f"# {line}" for line in _UNIT),
         *([] if person is None
-          else [f"# Below, {key_of(person.name)} seems to tell people apart: see there."]),
+          else [f"# Below, {key_of(person.name)} seems to identify people: see there."]),
         f"unit: {NO_UNIT}",
         "draft: true",
         "began_as_draft: true",

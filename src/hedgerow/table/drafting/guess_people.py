@@ -1,4 +1,4 @@
-"""Guesses whether a column of private data tells people apart, by its name and its values.
+"""Guesses whether a column of private data identifies people, by its name and its values.
 
 A number that is different in most rows may be a person's or a weight in grams. So a name that says
 what a column is decides first, then the shape of its values; where both are silent, the draft asks.
@@ -33,8 +33,8 @@ _IF_SEVERAL = (
     "if a person can have several rows, write {role: person, max_rows: 3} with a cap of your choice"
 )
 ASK_ABOUT_ATTRIBUTE = f"Does it number people? Then write {{role: identifier}}; {_IF_SEVERAL}."
-ASK_ABOUT_DROPPED = f"Does it tell people apart? Then, {_IF_SEVERAL}."
-REPEATED = ("it seems to tell people apart, and values repeat", "it may tell people apart too")
+ASK_ABOUT_DROPPED = f"Does it identify people? Then, {_IF_SEVERAL}."
+REPEATED = ("it seems to identify people, and values repeat", "it may identify people too")
 """What the comment of a draft says about a column of people that have several rows."""
 
 Name = Literal["people", "key", "id", "direct", "measure", "event", ""]
@@ -121,7 +121,7 @@ class People:
             return (
                 f"{self.why}: {REPEATED[0]}. Choose from public "
                 "knowledge how many rows of one person may count (max_rows), and write "
-                "`unit: person` above. If it does not tell people apart, write "
+                "`unit: person` above. If it does not identify people, write "
                 "{role: identifier}."
             )
         if self.rank == 0:
@@ -132,13 +132,13 @@ class People:
                 "can have the role of the person: choose the one that a person never changes."
             )
         return (
-            f"{self.why}: it seems to tell people apart, and no value repeats, so it is dropped. "
+            f"{self.why}: it seems to identify people, and no value repeats, so it is dropped. "
             f"But {_IF_SEVERAL}, or only single rows are protected."
         )
 
 
 def find_people(name: str, present: Any, distinct: Any) -> People | None:
-    """Whether a column tells people apart, or nearly so.
+    """Whether a column identifies people, or nearly so.
 
     Args:
         name: Its name.
@@ -179,7 +179,7 @@ def find_people(name: str, present: Any, distinct: Any) -> People | None:
 
 
 def is_doubtful(name: str, present: Any, distinct: Any) -> bool:
-    """Whether a draft should ask if a column tells people apart that it took for something else.
+    """Whether a draft should ask if a column identifies people that it took for something else.
 
     Args:
         name: Its name.

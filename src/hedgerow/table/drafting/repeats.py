@@ -15,7 +15,7 @@ __all__ = ["SeveralRows"]
 
 
 class SeveralRows:
-    """Looks whether a column that seems to tell people apart, and is dropped, has values twice.
+    """Looks whether a column that seems to identify people, and is dropped, has values twice.
 
     Args:
         stream: The table, before it is read: dropped columns are then read too. With a column that
@@ -52,7 +52,7 @@ class SeveralRows:
         guesses = {name: guess_column(name, parts).people for name, parts in self._parts.items()}
         return [
             f"{name} repeats: one person may have several rows, and `unit: row` protects one row "
-            "only, so such a person is protected less than epsilon says. If it tells people apart, "
+            "only, so such a person is protected less than epsilon says. If it identifies people, "
             "write `unit: person`, and `role: person` with `max_rows` for this column. (NOT "
             "PRIVATE: for the holder of the data alone.)"
             for name, people in guesses.items()

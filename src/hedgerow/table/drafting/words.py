@@ -18,7 +18,7 @@ WHY_UNIT = (
     "can show which it is. If a person has k rows and you answer no, they are protected k times "
     "less than epsilon says."
 )
-PERSON = "Which column tells people apart?"
+PERSON = "Which column identifies people?"
 WHY_PERSON = "It holds the same value in all rows of a person, and is not published."
 MAX_ROWS = "How many rows of one person count at most?"
 WHY_MAX_ROWS = (

@@ -1,4 +1,4 @@
-"""What a steward hears about attributes that nearly tell people apart."""
+"""What a steward hears about attributes that nearly identify people."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_it_is_for_checks_alone() -> None:
 def test_several_batches() -> None:
     parts = [pa.table({"x": list(range(k, k + 20))}) for k in (0, 20, 40)]
     schema = Schema.from_dict({"name": "t", "unit": "row", "attributes": {"x": NUMBER}})
-    with pytest.warns(DataWarning, match="nearly tells people apart"):
+    with pytest.warns(DataWarning, match="nearly identifies people"):
         check_rows(pa.concat_tables(parts), schema)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

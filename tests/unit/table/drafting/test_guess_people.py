@@ -1,4 +1,4 @@
-"""Which columns of a realistic table seem to tell people apart, and which do not."""
+"""Which columns of a realistic table seem to identify people, and which do not."""
 
 from __future__ import annotations
 
