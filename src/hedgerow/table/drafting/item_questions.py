@@ -134,7 +134,7 @@ def answered_items(sketch: ItemSketch, answers: Answers, today: datetime.date) -
           fan_out: 10
           foreign: drop
           empty: drop
-          max_items: 20
+          max_items: 9
     """
     asked = item_questions(sketch, answers)
     said = {one.key: answers.get(one.key, one.default) for one in asked}
