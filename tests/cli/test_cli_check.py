@@ -154,7 +154,7 @@ def test_the_unit_must_be_stated(hedge: Hedge, tmp_path: Path, text: str, severa
             "give it `role: identifier`",
         ),
         (f"unit: person\n{ITEMS}", 2, "no column identifies people"),
-        ("unit: row\nitems: {universe: [tea], person: who, item: what}\n", 2, "column 'who' tells"),
+        ("unit: row\nitems: {universe: [tea], person: who, item: what}\n", 2, "'who' identifies"),
         (f"{TABLE}unit: household\n", 4, "unit is 'household'"),
         (f"unit: row or person?\n{TABLE}", 2, "unit is 'row or person?'"),
     ],

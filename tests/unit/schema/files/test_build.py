@@ -164,7 +164,7 @@ def test_faults_of_all_stages_come_at_once(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(f"name: x\n{lost}", encoding="utf-8")
     with pytest.raises(SchemaError) as caught:
         Schema.load(tmp_path / "s.yaml")
-    assert "max_row" in str(caught.value) and "no column tells" not in str(caught.value)
+    assert "max_row" in str(caught.value) and "no column identifies" not in str(caught.value)
 
 
 def test_texts_stay_as_written(tmp_path: Path) -> None:
