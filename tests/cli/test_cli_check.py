@@ -219,3 +219,23 @@ def test_what_became_of_transactions_is_told_to_the_holder(hedge: Hedge, tmp_pat
     assert facts["private"] is False and "NOT PRIVATE" in facts["warnings"][0]
     found = facts["preparation"]
     assert found["foreign"] == found["repeated"] == found["capped"] == found["dropped"] == 1
+
+
+def test_values_that_nobody_has_are_named_on_request_alone(hedge: Hedge, tmp_path: Path) -> None:
+    schema, data = tmp_path / "schema.yaml", tmp_path / "data.csv"
+    schema.write_text(
+        "name: w\nunit: row\nattributes:\n"
+        "  ward: {type: categorical, values: [a, b, c], missing: other}\n"
+        "  age: {type: numeric, low: 0, high: 9}\n"
+        "  ill: {type: categorical, values: [some, none at all], role: class}\n",
+        encoding="utf-8",
+    )
+    data.write_text("ward,age,ill\na,1,some\nc,2,some\n", encoding="utf-8")
+    quiet = hedge("check", schema, "--data", data)
+    assert quiet.exit_code == 0 and "'b'" not in quiet.stdout + quiet.stderr
+    told = hedge("check", schema, "--data", data, "--unused")
+    shown = " ".join(told.stderr.split())
+    assert told.exit_code == 0 and "NOT PRIVATE: no row has 1 of its values: 'b'." in shown
+    assert "'none at all'" in shown and "'other'" not in shown and "'age'" not in shown
+    alone = hedge("check", schema, "--unused")
+    assert alone.exit_code == 2 and "Give --data" in alone.stderr

@@ -14,6 +14,7 @@ from hedgerow.errors import DataWarning
 from hedgerow.schema.attributes import Attribute
 from hedgerow.table.drafting.distinct import OwnValues
 from hedgerow.table.drafting.repeats import SeveralRows
+from hedgerow.table.drafting.unused import UnusedValues
 from hedgerow.table.encode import Codes
 from hedgerow.table.identity import refuse_same_rows
 from hedgerow.table.near import NearValues
@@ -232,6 +233,7 @@ def check_rows(
     progress: Progress | None = None,
     allow_empty: bool = True,
     quote: bool = False,
+    unused: bool = False,
 ) -> Preparation:
     """Looks whether data follows the schema, as `read` does, and keeps none of it.
 
@@ -239,12 +241,14 @@ def check_rows(
     by which people have several rows while the unit is a row. That is for the eyes of whoever
     holds the data; and so is what is returned, exact counts of what became of the rows. With
     `quote`, another warning QUOTES values that differ from the schema's only in case or spaces.
+    With `unused`, others NAME values of the schema that no row has.
     """
     stream = RowStream(source, schema, delimiter, line_breaks=line_breaks, allow_empty=allow_empty)
     report = Report()
     own, tally = OwnValues(schema, stream.attributes), Tally(schema, stream.attributes)
     again = SeveralRows(stream)
     near = NearValues(stream.attributes)
+    never = UnusedValues(stream.attributes if unused else ())
     for item in stream.batches():
         encoded = stream.encode(item)
         report.merge(encoded.report)
@@ -253,12 +257,15 @@ def check_rows(
         again.add(item[1])
         if quote:
             near.add(*item, encoded.report.shapes)
+        if unused:
+            never.add(encoded.columns)
         if progress is not None:
             progress(stream.share())
     for sentence in near.warnings(stream.source):
         warnings.warn(sentence, DataWarning, stacklevel=2)
     stream.finish(report)
-    for sentence in (*own.warnings(stream.source.what), *again.warnings()):
+    what = stream.source.what
+    for sentence in (*own.warnings(what), *again.warnings(), *never.warnings(what)):
         warnings.warn(sentence, DataWarning, stacklevel=2)
     return tally.finish()
 

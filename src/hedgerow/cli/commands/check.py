@@ -33,6 +33,7 @@ from hedgerow.cli.options import (
     source_of,
     words_for,
 )
+from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     from hedgerow.schema import Attribute, Schema
@@ -49,6 +50,14 @@ def check(
     query: QueryText = None,
     row_wise: RowWise = False,
     allow_empty: AllowEmpty = False,
+    unused: Annotated[
+        bool,
+        typer.Option(
+            "--unused",
+            help="Together with --data, also name values of a table's schema that no row has. NOT "
+            "PRIVATE.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check a schema and, with --data, whether data follows it.
@@ -64,6 +73,11 @@ def check(
 
     known = Schema.load(schema)
     refuse_no_unit(known)
+    if unused and (data is None or known.kind != "table"):
+        raise UsageError(
+            "--unused is about the data of a table.",
+            hint="Give --data with a table, or leave --unused out.",
+        )
     if known.draft and not as_json:
         note("This is a draft: remove the line `draft: true` when all of it is public knowledge.")
     for warning in known.warnings:
@@ -77,7 +91,7 @@ def check(
         with progress("Checking the data") as bar, data_warnings(as_json):
             look: Any = check_transactions
             if known.kind == "table":
-                look = partial(check_rows, quote=True)
+                look = partial(check_rows, quote=True, unused=unused)
             found = look(
                 source,
                 known,
