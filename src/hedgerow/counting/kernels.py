@@ -1,4 +1,7 @@
-"""The loops of the in-memory engine. Rows lie grouped by node, so histograms stay in cache."""
+"""The loops of the in-memory engine. Rows lie grouped by node, so histograms stay in cache.
+
+The innermost loops take unsigned places: numba asks of a signed one whether it counts from the end.
+"""
 
 from __future__ import annotations
 
@@ -93,8 +96,10 @@ def histograms(
     records; codes increase within a segment; segment i lies from `start[i]` to `start[i + 1]`.
     """
     attributes = lo.shape[1]
-    dense = np.empty(attributes, dtype=np.int64)
-    offset = np.empty(attributes, dtype=np.int64)
+    dense = np.empty(attributes, dtype=np.uint64)
+    offset = np.empty(attributes, dtype=np.uint64)  # below 0 it wraps around, and back
+    step, column = np.uint64(classes), np.uint64(attributes)
+    seen = np.empty(scratch.size + 1, dtype=np.uint32)
     entry = np.int64(0)
     segment = np.int64(0)
     for node in range(begin.size):
@@ -111,10 +116,11 @@ def histograms(
                 number += 1
                 used += cells
         scratch[:used] = 0
-        for row in range(first, last):
-            klass = np.int64(rows[row, attributes])
-            for i in range(number):
-                scratch[offset[i] + np.int64(rows[row, dense[i]]) * classes + klass] += 1
+        for row in range(np.uint64(first), np.uint64(last)):
+            klass = np.uint64(rows[row, column])
+            for j in range(np.uint64(number)):
+                scratch[offset[j] + np.uint64(rows[row, dense[j]]) * step + klass] += 1
+        place = np.uint64(0)
         i = 0
         for a in range(attributes):
             start[segment] = entry
@@ -122,17 +128,22 @@ def histograms(
             if not wanted[node, a]:
                 continue
             if i < number and dense[i] == a:
-                place = offset[i] + np.int64(lo[node, a]) * classes
-                for value in range(lo[node, a], hi[node, a]):
-                    seen = 0
-                    for k in range(classes):
-                        seen |= scratch[place + k]
-                    if seen:
-                        code[entry] = value
-                        for k in range(classes):
-                            counts[entry, k] = scratch[place + k]
-                        entry += 1
-                    place += classes
+                # a branch for each code would be guessed wrong too often
+                width, found = np.uint64(hi[node, a] - lo[node, a]), np.uint64(0)
+                for value in range(width):
+                    at = place + value * step
+                    some = scratch[at]
+                    for k in range(np.uint64(1), step):
+                        some |= scratch[at + k]
+                    seen[found] = value
+                    found += np.uint64(some != 0)
+                for j in range(found):
+                    code[entry] = lo[node, a] + seen[j]
+                    at = place + seen[j] * step
+                    for k in range(step):
+                        counts[entry, k] = scratch[at + k]
+                    entry += 1
+                place += width * step
                 i += 1
                 continue
             for row in range(first, last):
@@ -229,33 +240,46 @@ def route(
     `words` holds the same bytes as `rows`; a node's rows go to the same place of `moved`. The
     inner edges of node i's children lie from `edge_start[i]` to `edge_start[i + 1]`.
     """
-    width = words.shape[1]
+    width, column, step = (
+        np.uint64(words.shape[1]), np.uint64(class_column), np.uint64(child_counts.shape[1])
+    )  # fmt: skip
     most = 1
     for node in range(begin.size):
         most = max(most, edge_start[node + 1] - edge_start[node] + 1)
-    cursor = np.empty(most, dtype=np.int64)
+    cursor = np.empty(most, dtype=np.uint64)
+    counts = np.empty(most * child_counts.shape[1], dtype=np.int64)
     child = 0
     for node in range(begin.size):
-        a = attribute[node]
+        a = np.uint64(attribute[node])
         first_edge = edge_start[node]
         number = edge_start[node + 1] - first_edge
-        first, last = begin[node], end[node]
-        cursor[: number + 1] = 0
-        for row in range(first, last):
-            which = _child(rows[row, a], edges, first_edge, number)
-            child_of[row - first] = which
-            cursor[which] += 1
-            child_counts[child + which, rows[row, class_column]] += 1
-        place = first
-        for which in range(number + 1):
-            child_begin[child + which] = place
-            place += cursor[which]
-            child_end[child + which] = place
-            cursor[which] = child_begin[child + which]
+        first, last = np.uint64(begin[node]), np.uint64(end[node])
+        counts[: (number + 1) * child_counts.shape[1]] = 0
+        if number == 1:
+            edge = edges[first_edge]
+            for row in range(first, last):
+                which = np.uint64(rows[row, a] >= edge)
+                child_of[row - first] = which
+                counts[which * step + np.uint64(rows[row, column])] += 1
+        else:
+            for row in range(first, last):
+                which = np.uint64(_child(rows[row, a], edges, first_edge, number))
+                child_of[row - first] = which
+                counts[which * step + np.uint64(rows[row, column])] += 1
+        place = begin[node]
+        cell = 0
+        for c in range(number + 1):
+            child_begin[child + c] = cursor[c] = place
+            for k in range(child_counts.shape[1]):
+                child_counts[child + c, k] = counts[cell]
+                place += counts[cell]
+                cell += 1
+            child_end[child + c] = place
         if move:
             for row in range(first, last):
-                target = cursor[child_of[row - first]]
-                cursor[child_of[row - first]] = target + 1
+                which = np.uint64(child_of[row - first])
+                target = cursor[which]
+                cursor[which] = target + np.uint64(1)
                 for word in range(width):
                     moved[target, word] = words[row, word]
         child += number + 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import math
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -82,9 +83,11 @@ def encode_array(attribute: Attribute, array: Any) -> Codes:
             known = _number_texts(attribute, values)
         else:
             known = encode_array(attribute, values)
-        lookup = np.append(known, MISSING)
-        places: Ints = array.indices.cast(pa.int64()).fill_null(len(known)).to_numpy()
-        return lookup[places]
+        indices = array.indices
+        if indices.null_count:
+            indices = indices.cast(pa.int64()).fill_null(len(known))
+        places: Ints = indices.to_numpy()
+        return np.append(known, MISSING).take(places)
     assert isinstance(attribute, Numeric)
     return _numbers(attribute, array)
 
@@ -197,8 +200,9 @@ def text_of(value: object) -> str | None:
 def _categories(attribute: Categorical, values: Any) -> Codes:
     leaves = {leaf: code for code, leaf in enumerate(attribute.taxonomy.leaves)}
     reading = attribute.reading
-    composed = reading.forms(attribute.taxonomy.leaves)
-    alike = ALIKE.forms(attribute.taxonomy.leaves)
+    # most texts are leaves as they stand, and need neither
+    composed = cache(lambda: reading.forms(attribute.taxonomy.leaves))
+    alike = cache(lambda: ALIKE.forms(attribute.taxonomy.leaves))
     truths: dict[str, int] = {}
     if attribute.boolean or pa.types.is_boolean(values.type):
         for words in (_YES, _NO):
@@ -214,8 +218,8 @@ def _categories(attribute: Categorical, values: Any) -> Codes:
         if found is not None:
             return found
         folded, form = text.casefold(), reading.form(text)
-        if form in composed:
-            return composed[form]
+        if form in composed():
+            return composed()[form]
         if folded in MISSING_WORDS:
             return MISSING
         if folded in truths:
@@ -223,7 +227,7 @@ def _categories(attribute: Categorical, values: Any) -> Codes:
         leaf = reading.pattern(form) or reading.rest
         if leaf is not None:
             return leaves[leaf]
-        return NEAR if ALIKE.form(text) in alike else STRANGE
+        return NEAR if ALIKE.form(text) in alike() else STRANGE
 
     return np.array([code(value) for value in listed(values)], np.int64)
 
@@ -297,17 +301,22 @@ def _whole(attribute: Numeric, values: NDArray[Any]) -> Codes:
     low, high = math.ceil(attribute.low), math.floor(attribute.high)
     scale = math.lcm(attribute.low.denominator, attribute.step.denominator)
     first, step = int(attribute.low * scale), int(attribute.step * scale)
-    below, above = values < low, values > high
-    if values.dtype == np.uint64:
-        values = np.minimum(values, np.uint64((1 << 63) - 1))
-    codes = np.clip(values.astype(np.int64), low, high)
+    odd = len(values) > 0 and (int(values.min()) < low or int(values.max()) > high)
+    if odd:
+        below, above = values < low, values > high
+        if values.dtype == np.uint64:
+            values = np.minimum(values, np.uint64((1 << 63) - 1))
+    codes = values.astype(np.int64)
+    if odd:
+        codes = np.clip(codes, low, high)
     if scale != 1:
         codes *= scale
     codes -= first
     if step != 1:
         codes //= step
-    codes[below] = BELOW
-    codes[above] = ABOVE
+    if odd:
+        codes[below] = BELOW
+        codes[above] = ABOVE
     return codes
 
 

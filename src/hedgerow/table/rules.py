@@ -44,7 +44,7 @@ class Report:
         """Remembers what kinds of values a column has, before a rule changes them."""
         if not codes.size or self.useful.get(column) == _FINE:
             return
-        if (codes >= 0).any():
+        if codes.max() >= 0:
             kind = _FINE
         elif (codes == BELOW).any() or (codes == ABOVE).any():
             kind = _OUTSIDE

@@ -328,6 +328,9 @@ def _dtype(attributes: list[Attribute]) -> type[np.uint16] | type[np.uint32]:
     return np.uint16 if largest <= 1 << 16 else np.uint32
 
 
+_FEW = 1 << 14
+
+
 class _Rows:
     """A matrix of codes that grows by blocks, without a second copy of it at the end."""
 
@@ -342,11 +345,12 @@ class _Rows:
         width = self.codes.shape[1]
         if end > len(self.codes):
             self.codes.resize((max(end, len(self.codes) * 3 // 2), width), refcheck=False)
-        # A small block is filled column by column while it stays in the processor's cache.
-        block = np.zeros((rows, width), self.codes.dtype)
-        for place, codes in enumerate(columns):
-            block[:, place] = codes
-        self.codes[self.used : end] = block
+        # A few rows are filled column by column while they stay in the processor's cache.
+        for first in range(0, rows, _FEW):
+            some = self.codes[self.used + first : min(self.used + first + _FEW, end)]
+            for place, codes in enumerate(columns):
+                some[:, place] = codes[first : first + _FEW]
+            some[:, len(columns) :] = 0
         self.used = end
 
     def finish(self) -> Any:

@@ -173,7 +173,18 @@ def _root(square: Any) -> Any:
 
 
 def root_fixed(square: Any) -> Any:
-    """floor(2^8 sqrt(square)), exactly, for a square below 2^62."""
+    """floor(2^8 sqrt(square)), exactly, for a square below 2^62.
+
+    Below 2^52 a float holds n^2 - 1, and no root below n is rounded to n: the nearest is 1 / 2n
+    away, which is more than half a float's last digit.
+    """
+    if square < 1 << 52 - 2 * _RATIO_BITS:
+        return int(math.sqrt(square << 2 * _RATIO_BITS))
+    return _large_root_fixed(square)
+
+
+def _large_root_fixed(square: Any) -> Any:
+    """`root_fixed` for any square."""
     if square < 1 << 46:
         return _root(square << 2 * _RATIO_BITS)
     root = _root(square)
@@ -187,8 +198,20 @@ def root_fixed(square: Any) -> Any:
     return root
 
 
+def _purity(counts: Ints) -> Any:
+    """What one child adds to `purity`, the default: short enough to be compiled into loops."""
+    largest = 0
+    squares = 0
+    for count in counts:
+        largest = max(largest, count)
+        squares += count * count
+    return (largest << (_RATIO_BITS + 1)) + root_fixed(squares)
+
+
 def _child(kind: int, counts: Ints, width: Any, size: Any) -> Any:
     """What one child adds to a score."""
+    if kind == _PURITY:
+        return _purity(counts)
     total = 0
     largest = 0
     squares = 0
@@ -206,8 +229,6 @@ def _child(kind: int, counts: Ints, width: Any, size: Any) -> Any:
         return total * total
     if kind == _GINI:
         return _ratio(squares, total)
-    if kind == _PURITY:
-        return (largest << (_RATIO_BITS + 1)) + root_fixed(squares)
     if kind != _INFOGAIN:
         raise ValueError("no such kernel")
     entropy = _n_log_n(total)
@@ -319,8 +340,13 @@ def _score_nodes(
                 after = min(stop, code[e] + 1) if e < end else stop
                 if kind == _NCP:
                     after = cut + 1
-                score = _child(kind, left, cut - low, size) + _child(kind, right, high - cut, size)
-                out[0, run] = _finish(kind, score, whole, records, apart)
+                if kind == _PURITY:
+                    score = _purity(left) + _purity(right)
+                    out[0, run] = score - whole if apart else score
+                else:
+                    score = _child(kind, left, cut - low, size)
+                    score += _child(kind, right, high - cut, size)
+                    out[0, run] = _finish(kind, score, whole, records, apart)
                 out[1, run] = weight
                 out[2, run] = after - cut
                 out[3, run] = a
@@ -375,7 +401,8 @@ def candidates(
         asked = (ask != SKIP).any(axis=1)  # a node that is not asked has no candidates
         start = np.append(start[:-1][asked], start[-1])
         out = out[:, : start[-1]]
-        out[1] = np.maximum(out[1] // domain.sharing[out[3]], 1)
+        if (domain.sharing > 1).any():
+            out[1] = np.maximum(out[1] // domain.sharing[out[3]], 1)
         if domain.weighed:
             out[0] = _weighed(out[0], domain.weight[out[3]], int(domain.weight.max()))
         return Candidates(start, *out)

@@ -424,11 +424,12 @@ def test_logarithms_beside_powers_of_two() -> None:
 
 
 def test_roots_are_exact() -> None:
-    """Beside squares, where a float's guess may be off, and on both sides of the change at 2^46."""
+    """Beside squares, where a float's guess may be off, and on both sides of 2^36 and 2^46."""
     source = np.random.default_rng(4)
     roots = [*range(40), *(1 << bits for bits in range(6, 31)), *source.integers(1, 2**31 - 1, 60)]
     squares = {int(root) ** 2 + by for root in roots for by in (-1, 0, 1, int(root))}
-    squares |= {(1 << 46) - 1, 1 << 46, (1 << 46) + 1, (1 << 62) - 1}
+    squares |= {int(root) ** 2 - 1 for root in source.integers(1, 1 << 18, 2000)}
+    squares |= {(1 << bits) + by for bits in (36, 46) for by in (-1, 0, 1)} | {(1 << 62) - 1}
     for square in sorted(s for s in squares if 0 <= s < 1 << 62):
         assert root_fixed(np.int64(square)) == math.isqrt(square << 16)
         assert _root(np.int64(square)) == math.isqrt(square)
