@@ -235,13 +235,14 @@ def read_many(queries: object, schema: Schema) -> list[Query]:
         raise _unreadable(queries)
     found: list[Query] = []
     for query in queries:
-        if isinstance(query, str):
-            query = words.parse(query)
+        if isinstance(query, Query):  # first, since very many are given in this form
+            found.append(query)
+        elif isinstance(query, str):
+            found.append(words.parse(query))
         elif isinstance(query, Mapping):
-            query = words.of(query)
-        elif not isinstance(query, Query):
+            found.append(words.of(query))
+        else:
             raise _unreadable(query)
-        found.append(query)
     _check(found, schema)
     return found
 
