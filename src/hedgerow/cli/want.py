@@ -17,7 +17,7 @@ from hedgerow.cli.display.terminal import (
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.evaluate.by_accuracy import Promise
+    from hedgerow.evaluate.by_accuracy import Granted, Promise
     from hedgerow.publish.publisher import Publisher
     from hedgerow.schema import Schema
 
@@ -102,7 +102,10 @@ def show_plan_by_accuracy(
         )  # fmt: skip
         say(f"{other.setting} {reached}.")
     for cap in _caps(schema, best, delta):
-        say(f"With max_rows: {cap['max_rows']} epsilon would be {cap['epsilon']:g}.")
+        told = f"epsilon would be {cap['epsilon']:g}" if best.epsilon is not None else (
+            f"an epsilon of {cap['epsilon']:g} would be as accurate as {_tried(best)} is here"
+        )  # fmt: skip
+        say(f"With max_rows: {cap['max_rows']} {told}.")
     for line in _about(best, rows):
         say(line)
     if plot is not None:
@@ -114,7 +117,7 @@ def _tell(best: Promise) -> None:
         say(f"Epsilon {best.epsilon} with {best.setting} reaches all targets.")
     else:
         say("No epsilon up to 10 reaches all targets. Ask for less accuracy, or for larger counts.")
-    rows = [[one.wish.text, one.epsilon or "not reached"] for one in best.granted]
+    rows = [[one.wish.text, one.epsilon or _at_best(one)] for one in best.granted]
     print_table(["target", "epsilon"], rows, {1})
     for one in best.granted:
         if all(error is None for error in one.errors.values()):
@@ -153,12 +156,29 @@ def _draw(found: Promise, name: str, path: Path, overwrite: bool) -> None:
         figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
 
 
+def _at_best(one: Granted) -> str:
+    """How near to a target that is not reached the releases came."""
+    found = [(error, epsilon) for epsilon, error in one.errors.items() if error is not None]
+    if not found:
+        return "not reached"
+    error, epsilon = min(found)
+    return f"not reached: within {one.wish.shown(error)} at {epsilon}"
+
+
+def _tried(best: Promise) -> str:
+    """The largest epsilon that was tried."""
+    return max((e for one in best.granted for e in one.errors), key=float)
+
+
 def _caps(schema: Schema, best: Promise, delta: str) -> list[dict[str, float]]:
-    """What other caps on rows per person would take: the budget is divided by the cap."""
-    if schema.person is None or best.epsilon is None or float(delta) > 0:
+    """What other caps on rows per person would take: the budget is divided by the cap.
+
+    Where no epsilon reaches all targets, what is as accurate as the largest that was tried.
+    """
+    if schema.person is None or float(delta) > 0:
         return []
     most = schema.person.max_rows
-    each = float(best.epsilon) / most
+    each = float(best.epsilon or _tried(best)) / most
     return [
         {"max_rows": cap, "epsilon": each * cap}
         for cap in sorted({1, 2, 3, 5, most, 2 * most})

@@ -62,5 +62,6 @@ def test_nothing_is_loaded() -> None:
 
 def test_a_picture_is_printed_in_one_piece_with_its_heading() -> None:
     printed = STYLE[STYLE.index("@media print") :]
-    assert ".cards>div>.wide{break-inside:avoid}" in printed
+    assert ".cards.broad>div,.cards>div>.wide{break-inside:avoid}" in printed
+    assert printed.index(".cards.broad>div") > printed.index(".cards>div{break-inside:auto")
     assert "h2,h3,caption,thead{break-after:avoid}" in printed

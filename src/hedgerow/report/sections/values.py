@@ -16,7 +16,6 @@ from hedgerow.report.kinds import KINDS
 from hedgerow.report.labels import rounded
 from hedgerow.report.sections.known import Least
 from hedgerow.report.tables import REMARKS, picked
-from hedgerow.report.words import number
 from hedgerow.schema import Attribute, Categorical, Numeric
 from hedgerow.schema.query import Query, Vocabulary
 
@@ -43,7 +42,8 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
         return _certain(release, least(release))
     cards, silent, people = [], [], release.schema.unit_names[1]
     spreads, items = release.histograms(), release.schema.items is not None
-    total = float(release.count_all().estimate[0])
+    everybody = release.count_all()
+    total = float(everybody.estimate[0])
     for place, spread in enumerate(spreads):
         if spread.measured:
             beside = None if raw is None else np.asarray(raw[place])
@@ -56,7 +56,8 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
     key.append(tag("li", tag("i", class_="err"), "95% interval"))
     if raw is not None:
         key.append(tag("li", tag("i", class_="c2"), "raw (NOT PRIVATE)"))
-    told = [f"Shares are of the {people} that the release counts, about {number(total)}."]
+    about, _ = rounded(total, float(everybody.low[0]), float(everybody.high[0]))
+    told = [f"Shares are of the {people} that the release counts, about {about}."]
     if items:
         told.append(
             f"{people.capitalize()} hold several items, so shares add up to more than 100%."
