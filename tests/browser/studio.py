@@ -107,6 +107,11 @@ class Walk:
         """Forgets that the browser noted a status which was meant to come."""
         self.wrong[:] = [one for one in self.wrong if f"a status of {status} " not in one]
 
+    def hold(self) -> None:
+        """Keeps a page of work that goes on until it is loaded again, however soon that ends."""
+        stop = "window.addEventListener('htmx:sseClose', e => e.stopImmediatePropagation(), true)"
+        self.page.evaluate(stop)
+
     def at(self, path: str) -> None:
         """Waits for a page."""
         self.page.wait_for_url(re.compile(re.escape(self.home + path) + r"(\?|$)"), timeout=SOON)
@@ -236,12 +241,13 @@ def walk_table(walk: Walk) -> None:
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("link", name="Go on with epsilon 2")).to_be_visible(timeout=SOON)
     walk.look("table-budget")
-    walk.press("Show what this means")
-    page.wait_for_url(re.compile("rows=2000"), timeout=SOON)
-    walk.press("Try budgets on simulated rows")
+    walk.press("Try budgets on simulated rows")  # with what was chosen since the page was loaded
     walk.at("/job")
+    walk.hold()
     walk.look("table-job")
+    page.reload()
     walk.done("/budget")
+    assert {"epsilon=2", "rows=2000"} <= set(re.split("[?&]", page.url)), page.url
     expect(page.locator("#at")).to_contain_text("diffmulti, epsilon 2: typically")
     page.get_by_label("Move epsilon").focus()
     page.keyboard.press("ArrowLeft")
@@ -304,9 +310,14 @@ def walk_rows(walk: Walk) -> None:
     walk.at("/unit")
     walk.follow("Budget")
     walk.at("/budget")
-    page.get_by_label("Epsilon (smaller is safer)").fill("2")
-    page.get_by_label("Delta (0, or tiny)").fill("1e-6")
     page.get_by_role("radio", name=re.compile("^supermodular")).check()
+    expect(page.get_by_text("needs a delta above 0")).to_be_visible(timeout=SOON)
+    walk.look("rows-budget-refused")
+    walk.follow("Take delta 1e-9")
+    page.wait_for_url(re.compile("delta=1e-9"), timeout=SOON)
+    page.get_by_label("Delta (0, or tiny)").fill("1e-6")
+    page.get_by_label("Epsilon (smaller is safer)").fill("2")
+    page.get_by_label("Epsilon (smaller is safer)").press("Tab")
     expect(page.get_by_role("link", name="Go on with epsilon 2")).to_be_visible(timeout=SOON)
     expect(page.get_by_text("With supermodular")).to_be_attached(timeout=SOON)
     walk.look("rows-budget")
