@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import hedgerow as hr
+
 GOLDEN = Path(__file__).parents[2] / "golden"
 PAGES = ("", "/table", "/query", "/tree", "/rows", "/compare", "/report", "/dossier")
 
@@ -87,3 +89,17 @@ def test_a_zip_holds_the_files_of_the_release_alone(browser: Any, release: Any) 
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     found = browser.get("/release/download", params=at | {"as": "zip"})
     assert set(zipfile.ZipFile(io.BytesIO(found.content)).namelist()) == own
+
+
+def test_synthetic_rows_look_as_in_their_file(browser: Any, told: Any) -> None:
+    made = hr.publish(
+        browser.root / "people.csv", hr.Schema.load(browser.root / "clinic.yaml"), epsilon=1, seed=1
+    )
+    made.save(browser.root / "release")
+    words = told(browser.get("/release/rows", params={"release": "release"}))
+    shown = words.partition("A few of them")[2].partition("All of them")[0].split()
+    assert "true" in shown and "True" not in shown and "False" not in shown
+    file = browser.get("/release/download", params={"release": "release", "as": "rows"})
+    assert "true" in file.text and "True" not in file.text
+    page = told(browser.get("/release/table", params={"release": "release"}))
+    assert "Only where, such as: age in [" in page

@@ -127,6 +127,7 @@ def table(asked: Asked) -> Response:
         lines=list(zip(lines(found, release.schema), [*_bars(found), None], strict=True)),
         notes=how_to_read(found, release.schema),
         total=total, shown=len(found), command=command_text(written),
+        example=release.describe().example.strip("'\""),
     )  # fmt: skip
 
 
@@ -254,16 +255,19 @@ def rows(asked: Asked) -> Response:
     """A few synthetic records, which describe nobody."""
     way, release, name = _opened(asked)
     drawn: Any = release.synthesize(_ROWS, kind="arrow")
-    records = [
-        [", ".join(map(str, one)) if isinstance(one, list) else "" if one is None else str(one)
-         for one in row.values()]
-        for row in drawn.to_pylist()
-    ]  # fmt: skip
+    records = [[_cell(one) for one in row.values()] for row in drawn.to_pylist()]
     return asked.show(
         "rows", way=way, heads=list(drawn.column_names), records=records,
         unmeasured=release.unmeasured, told=release.describe(),
         command=command_text(["sample", name, "--out", "rows.csv"]),
     )  # fmt: skip
+
+
+def _cell(value: object) -> str:
+    """A value as the file of synthetic records has it."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def compare(asked: Asked) -> Response:
