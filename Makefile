@@ -82,7 +82,7 @@ test: lint $(VENV)/kernels  ## set everything up, check style and types, run all
 
 # Tests of single modules, but for those that take longest, and what is looked for in the source.
 test-fast: lint $(VENV)/kernels  ## the same with the quick tests alone (a minute)
-	$(TEST) src tests/unit tests/contracts/test_import_law.py tests/contracts/test_lints.py \
+	$(TEST) src tests/unit $(addprefix tests/contracts/test_,import_law.py lints.py structure.py) \
 	  $(addprefix --deselect=,$(shell cat tests/slow.txt))
 
 format: $(VENV)/test  ## rewrite the code in the project's style

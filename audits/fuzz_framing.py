@@ -231,7 +231,7 @@ class _Reading(NamedTuple):
 
 def _readings() -> Iterator[_Reading]:
     people, persons, bought, long = map(Schema.from_dict, (PEOPLE, PERSONS, BOUGHT, LONG))
-    weights = table.WeightColumns(("id",), 0.0, 9.0)
+    weights = table.WeightColumns(("id",), low=0.0, high=9.0)
     head, person_head = list(PEOPLE["attributes"]), list(PERSONS["attributes"])
     broken = [["8", "a\nb", '"', "1\r\n2"], ["9", "\r", "", ""], *ROWS]
     broken_items = [["a;\n;b"], *COLUMN_ROWS]

@@ -99,7 +99,7 @@ def neighbours(job: Job) -> Any:
     if job.rows > 1:
         rows = [*pair.with_it.codes.tolist(), *([list(pair.extra)] * (job.rows - 2))]
         more = pair_of("", pair.without.schema, rows, pair.extra)
-        pair = Pair(pair.words, pair.without, more.with_it, pair.extra)
+        pair = Pair(words=pair.words, without=pair.without, with_it=more.with_it, extra=pair.extra)
     return pair
 
 

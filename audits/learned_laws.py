@@ -93,7 +93,7 @@ def _cells(law: Callable[..., float]) -> Callable[[], AbstractContextManager[Any
             else:
                 shown = dict.fromkeys(forced[0].tolist())
             log_p = law(float(rule.rate), exact, shown, rule.number, rule.threshold)
-            self.trace.append(Step(rule.law, rule.purpose, np.asarray([log_p])))
+            self.trace.append(Step(kind=rule.law, purpose=rule.purpose, log_p=np.asarray([log_p])))
             return forced
 
         return patch.object(replay._Replayer, "listed", listed)

@@ -178,7 +178,7 @@ def of_dpmm(python: Path, limit: int, aim: dict[str, Any]) -> dict[str, Entry]:
     found = {}
     for name, key in (("AIM", "aim"), ("MST", "mst"), ("PrivBayes", "privbayes")):
         settings = aim if key == "aim" else {}
-        method = Dpmm(key, float(DELTA), settings, limit=limit)  # type: ignore[arg-type]
+        method = Dpmm(key, delta=float(DELTA), settings=settings, limit=limit)  # type: ignore[arg-type]
         told = f"limit {limit}" + (f", {settings}" if settings else "")
         found[f"{name}, delta {DELTA}"] = Entry(apart(method, python), DELTA, told)
     return found

@@ -153,7 +153,7 @@ def main() -> None:
     rows, schema = task.rows, task.schema
 
     def theirs(name: Any, settings: Any) -> Maker:
-        method = Dpmm(name, float(DELTA), settings, limit=given.limit)
+        method = Dpmm(name, delta=float(DELTA), settings=settings, limit=given.limit)
         return lambda seed: method.publish(rows, schema, float(given.epsilon), seed, place)
 
     makers = {

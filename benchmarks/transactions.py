@@ -119,7 +119,7 @@ def basic(transactions: Transactions, epsilon: float, truth: Truth, seed: int) -
     )
     exact = np.bincount(masks, minlength=1 << items)
     budget = hr.DiffPart().plan(transactions.schema, str(epsilon)).budget.epsilon
-    rates = Rates((budget,), np.zeros(len(exact), dtype=np.int64))
+    rates = Rates(values=(budget,), which=np.zeros(len(exact), dtype=np.int64))
     noisy = SecureSampler(Keystream(seed=seed)).laplace(exact[:, None], rates)[:, 0].astype(float)
     noisy[0] = 0
     sums = noisy.reshape((2,) * items)

@@ -18,7 +18,10 @@ from pathlib import Path
 from matrix import RESOLUTIONS, make
 
 # Those of `make test-fast`, but for doctests, which are read where the package is installed.
-QUICK = ("tests/unit", "tests/contracts/test_import_law.py", "tests/contracts/test_lints.py")
+QUICK = (
+    "tests/unit",
+    *(f"tests/contracts/test_{name}.py" for name in ("import_law", "lints", "structure")),
+)
 
 
 def environment(folder: Path, *wanted: str, resolution: str = "latest") -> Path:

@@ -25,9 +25,10 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return 80.0 + number
 
     found = [
-        Figure(f"diffgen-fig{n}", f"Figure {n}", "h", "accuracy", "None.", 4,
-               lambda quick: [Point("curve", 1, run), Point("curve", 2, run)],
-               (Stated("curve", 2, 82.5),))
+        Figure(name=f"diffgen-fig{n}", title=f"Figure {n}", x="h", y="accuracy", settings="None.",
+               runs=4,
+               points=lambda quick: [Point("curve", 1, run=run), Point("curve", 2, run=run)],
+               stated=(Stated("curve", 2, value=82.5),))
         for n in (3, 4)
     ]  # fmt: skip
     monkeypatch.setattr(reproduce, "figures", lambda: found)

@@ -11,7 +11,7 @@ hr.publish("people.csv", epsilon=None)  # refused: arg-type
 hr.publish("people.csv", epsilom=1)  # refused: call-arg
 hr.publish("people.csv", None, None, 1, 0, 7)  # refused: call-arg
 hr.publish("people.csv", seed="3")  # refused: arg-type
-hr.DiffMulti(4)  # refused: arg-type
+hr.DiffMulti(score=4)  # refused: arg-type
 hr.DiffMulti(depth="4")  # refused: arg-type
 
 release = hr.Release.load("release")

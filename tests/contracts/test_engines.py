@@ -104,7 +104,7 @@ TREES = [
 
 
 def numeric(name: str, size: int) -> Numeric:
-    return Numeric(name, Fraction(0), Fraction(size - 1), Fraction(1), "integer")
+    return Numeric(name, low=Fraction(0), high=Fraction(size - 1), step=Fraction(1), kind="integer")
 
 
 @st.composite
@@ -120,7 +120,7 @@ def tables(draw: st.DrawFn) -> Table:
         if classes > 1
         else None
     )
-    schema = Schema("simulated", tuple(attributes), target, unit="row")
+    schema = Schema("simulated", tuple(attributes), target=target, unit="row")
     rows = draw(st.sampled_from([0, 1, 2, 40]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     # few distinct codes far apart, so that parts are counted densely and by sorting
@@ -323,10 +323,24 @@ def test_residuals_are_counted_over_all_rows_whatever_was_split(name: str) -> No
         expected[cells] += own
     assert opened(engine.sums(Residuals(model))).reshape(4, 3).tolist() == expected.tolist()
     engine.split(
-        Split(np.array([0]), np.array([0]), np.array([0, 1]), np.array([9], np.int32), 1, False)
+        Split(
+            nodes=np.array([0]),
+            attribute=np.array([0]),
+            edge_start=np.array([0, 1]),
+            edges=np.array([9], np.int32),
+            first_child=1,
+            final=False,
+        )
     )
     engine.split(
-        Split(np.array([2]), np.array([1]), np.array([0, 1]), np.array([2], np.int32), 3, True)
+        Split(
+            nodes=np.array([2]),
+            attribute=np.array([1]),
+            edge_start=np.array([0, 1]),
+            edges=np.array([2], np.int32),
+            first_child=3,
+            final=True,
+        )
     )
     assert opened(engine.sums(Residuals(model))).reshape(4, 3).tolist() == expected.tolist()
 
@@ -359,7 +373,14 @@ def test_batches_bound_the_entries() -> None:
     codes = np.stack([rng.integers(0, 50, 60), rng.integers(0, 50, 60), np.zeros(60, np.int64)], 1)
     engine = MemoryEngine(Table(schema, np.ascontiguousarray(codes.astype(np.uint16))), batch=1)
     engine.split(
-        Split(np.array([0]), np.array([0]), np.array([0, 1]), np.array([25], np.int32), 1, False)
+        Split(
+            nodes=np.array([0]),
+            attribute=np.array([0]),
+            edge_start=np.array([0, 1]),
+            edges=np.array([25], np.int32),
+            first_child=1,
+            final=False,
+        )
     )
     lo = np.array([[0, 0], [25, 0]], dtype=np.int32)
     hi = np.array([[25, 50], [50, 50]], dtype=np.int32)
@@ -376,10 +397,26 @@ def test_cells_are_counted_over_all_rows_whatever_was_split(name: str) -> None:
     edges = (np.array([0, 7, 20], np.int32), np.array([0, 2, 5], np.int32))
     before = opened(engine.cell_counts(edges))
     engine.split(
-        Split(np.array([0]), np.array([0]), np.array([0, 1]), np.array([9], np.int32), 1, False)
+        Split(
+            nodes=np.array([0]),
+            attribute=np.array([0]),
+            edge_start=np.array([0, 1]),
+            edges=np.array([9], np.int32),
+            first_child=1,
+            final=False,
+        )
     )
     for node, first in ((2, 3), (3, 5)):  # the other child is closed each time
         cut = np.array([14 if node == 2 else 11], np.int32)
-        engine.split(Split(np.array([node]), np.array([0]), np.array([0, 1]), cut, first, False))
+        engine.split(
+            Split(
+                nodes=np.array([node]),
+                attribute=np.array([0]),
+                edge_start=np.array([0, 1]),
+                edges=cut,
+                first_child=first,
+                final=False,
+            )
+        )
         after = opened(engine.cell_counts(edges))
         assert [column.tolist() for column in after] == [column.tolist() for column in before]

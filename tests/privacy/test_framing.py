@@ -158,7 +158,7 @@ def arrow_alone(
             )
             yield from found
 
-    return Source(sound.what, sound.names, batches)
+    return Source(what=sound.what, names=sound.names, batches=batches)
 
 
 SOUND = choose.open_csv

@@ -34,7 +34,7 @@ def tables(exact: list[int], rho: Fraction, squares: int) -> Callable[[Sampler],
 
     def run(sampler: Sampler) -> Any:
         ledger = Ledger([UnitBudget("rho", rho, 1)])
-        ledger.allow([Allowance("tables", "rho", (1,), 1)])
+        ledger.allow([Allowance("tables", "rho", units=(1,), uses=1)])
         counts = Sealed(np.array([exact], dtype=np.int64))
         drawn, _ = Curator(ledger, sampler).gaussian(
             "tables", 0, ROOT, counts, max_contribution=squares
@@ -188,7 +188,7 @@ def test_enumerated_laws_of_several_numbers() -> None:
 def seen(rho: Fraction, seed: int, runs: int = 100_000) -> float:
     """The epsilon that frequencies of "at least so many" prove, at delta 1e-6."""
     ledger = Ledger([UnitBudget("rho", rho, 1)])
-    ledger.allow([Allowance("count", "rho", (1,), 1)])
+    ledger.allow([Allowance("count", "rho", units=(1,), uses=1)])
     curator = Curator(ledger, SecureSampler(Keystream(seed)))
     both = np.repeat([[0], [1]], runs, axis=1)
     drawn = curator.gaussian("count", 0, ROOT, Sealed(both.reshape(1, -1)))[0].reshape(2, runs)

@@ -223,8 +223,9 @@ def at_gap_midpoints() -> Iterator[None]:
             ends = [int(lo[0, 0]), *histograms.code.tolist(), int(hi[0, 0])]
             middles = [(a + b) // 2 for a, b in itertools.pairwise(ends)]
             keep = np.flatnonzero(np.isin(every.first, middles))
-            columns = (every.score, every.weight, every.count, every.part, every.first)
-            return Candidates(np.array([0, len(keep)]), *(column[keep] for column in columns))
+            names = ("score", "weight", "count", "part", "first")
+            columns = {name: getattr(every, name)[keep] for name in names}
+            return Candidates(start=np.array([0, len(keep)]), **columns)
 
         return midpoints_alone
 
@@ -406,8 +407,9 @@ def groups_with_somebody_alone() -> Iterator[None]:
         classes = engine.domain.classes
         return [
             Measurement(
-                "leaf", "region", cells // classes, values.reshape(-1, 1), True,
-                np.full(len(cells), price.numerator), price / price.numerator,
+                name="leaf", at="region", where=cells // classes, values=values.reshape(-1, 1),
+                by_class=True,
+                units=np.full(len(cells), price.numerator), unit=price / price.numerator,
                 threshold=-(10**9), klass=cells % classes,
             )
         ]  # fmt: skip
@@ -644,12 +646,12 @@ def centroids_of_a_person(runs: int) -> Catch:
 
 
 def _noisy(sampler: Any, exact: int, rate: Fraction) -> int:
-    rates = Rates((rate,), np.zeros(1, dtype=np.int64))
+    rates = Rates(values=(rate,), which=np.zeros(1, dtype=np.int64))
     return int(sampler.laplace(np.array([[exact]]), rates)[0, 0])
 
 
 def _model(name: str, words: str, one: Any, other: Any, event: Any) -> Trial:
-    return Trial(name, words, one, other, {words: event})
+    return Trial(name=name, words=words, one=one, other=other, events={words: event})
 
 
 def empty_trials(flawed: bool) -> Callable[[int], Catch]:

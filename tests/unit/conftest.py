@@ -92,18 +92,32 @@ def tree_release(schema: Schema) -> Release:
         ]
     )
     measurements = (
-        Measurement("rows", "node", np.array([0]), np.array([[41]]), False, np.array([1]), UNIT),
         Measurement(
-            "allocate", "node", np.array([1, 2]), np.array([[9], [33]]), False, np.full(2, 1), UNIT
+            name="rows",
+            at="node",
+            where=np.array([0]),
+            values=np.array([[41]]),
+            by_class=False,
+            units=np.array([1]),
+            unit=UNIT,
         ),
         Measurement(
-            "leaf",
-            "region",
-            np.arange(3),
-            np.array([[8, -1], [20, 3], [0, 12]]),
-            True,
-            np.array([6, 4, 4]),
-            UNIT,
+            name="allocate",
+            at="node",
+            where=np.array([1, 2]),
+            values=np.array([[9], [33]]),
+            by_class=False,
+            units=np.full(2, 1),
+            unit=UNIT,
+        ),
+        Measurement(
+            name="leaf",
+            at="region",
+            where=np.arange(3),
+            values=np.array([[8, -1], [20, 3], [0, 12]]),
+            by_class=True,
+            units=np.array([6, 4, 4]),
+            unit=UNIT,
         ),
     )
     ledger = {
@@ -142,13 +156,13 @@ def grid_release(schema: Schema) -> Release:
         (np.array([0, 23, 75], np.int32), np.array([0, 2, 4], np.int32), *ends[2:])
     )
     leaf = Measurement(
-        "leaf",
-        "region",
-        np.arange(4),
-        np.array([[5, 1], [2, -3], [7, 7], [0, 2]]),
-        True,
-        np.full(4, 10),
-        UNIT,
+        name="leaf",
+        at="region",
+        where=np.arange(4),
+        values=np.array([[5, 1], [2, -3], [7, 7], [0, 2]]),
+        by_class=True,
+        units=np.full(4, 10),
+        unit=UNIT,
     )
     ledger = {
         "accounting": "pure",
@@ -173,13 +187,13 @@ def grid_release(schema: Schema) -> Release:
 def sparse_release(grid_release: Release) -> Release:
     """The same grid, of which two cells passed a threshold of 4."""
     listed = Measurement(
-        "leaf",
-        "region",
-        np.array([0, 2]),
-        np.array([[5], [7]]),
-        True,
-        np.full(2, 10),
-        UNIT,
+        name="leaf",
+        at="region",
+        where=np.array([0, 2]),
+        values=np.array([[5], [7]]),
+        by_class=True,
+        units=np.full(2, 10),
+        unit=UNIT,
         threshold=4,
         klass=np.array([0, 1]),
     )
@@ -204,7 +218,14 @@ def counted(
     places = np.arange(len(column)) if where is None else np.asarray(where, np.int64)
     rates = np.full(len(column), units, np.int64)
     return Measurement(
-        name, at, places, column, False, rates, unit, max_contribution=max_contribution
+        name=name,
+        at=at,
+        where=places,
+        values=column,
+        by_class=False,
+        units=rates,
+        unit=unit,
+        max_contribution=max_contribution,
     )
 
 

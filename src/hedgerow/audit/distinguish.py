@@ -28,7 +28,7 @@ Draw = Callable[[Any, Sampler], Any]
 """Runs something on a table; gives what an adversary sees."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Trial:
     """Neighbours, and what might tell them apart.
 

@@ -128,7 +128,13 @@ def _listed(counts: Ints) -> Measurement:
     places = np.arange(len(counts))
     column = np.asarray(counts).reshape(-1, 1)
     return Measurement(
-        "list", "region", places, column, False, np.ones(len(counts), np.int64), Fraction(1)
+        name="list",
+        at="region",
+        where=places,
+        values=column,
+        by_class=False,
+        units=np.ones(len(counts), np.int64),
+        unit=Fraction(1),
     )
 
 

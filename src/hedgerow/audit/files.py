@@ -76,7 +76,7 @@ def run_on(data: Any, method: Publisher, budget: Budget, sampler: Sampler) -> Ou
     """Runs a method on data in memory, or on a file by way of its reader and an engine."""
     if not isinstance(data, Stored):
         return run(data, method, budget, sampler)
-    counting = Counting("memory" if method.in_memory else data.engine)
+    counting = Counting(engine="memory" if method.in_memory else data.engine)
     with open_engine(data.path, data.schema, counting) as (engine, _):
         plan = method.plan_for(data.schema, budget)
         return method.run(engine, data.schema, plan, sampler)
@@ -156,7 +156,7 @@ def _stored_pair(
         path = folder / f"{name}.{suffix}"
         _write(path, held)
         both.append(Stored(path, schema, engine))
-    return Pair(words, both[0], both[1], extra[0])
+    return Pair(words=words, without=both[0], with_it=both[1], extra=extra[0])
 
 
 def _write(path: Path, table: pa.Table | bytes) -> None:

@@ -67,7 +67,7 @@ class Model:
         return np.asarray(_indicators(seen, self.feature, self.least) @ self.weight)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Event:
     """An event that was learned: the score of a release reaches a threshold.
 
@@ -90,7 +90,7 @@ class Event:
         return np.asarray((-score if self.flipped else score) >= self.threshold)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Learned:
     """What a learned distinguisher found.
 
@@ -138,12 +138,12 @@ def distinguish(
     event = learn((seen[0][:half], seen[1][:half]), delta, error)
     fresh = len(seen[0]) - half
     if event is None:
-        return Learned(0.0, (0, 0), fresh, 0.0)
+        return Learned(bound=0.0, hits=(0, 0), runs=fresh, trained=0.0)
     often, seldom = (int(event.happens(side[half:]).sum()) for side in seen)
     often, seldom = (often, seldom) if event.flipped else (seldom, often)
     surplus = at_least(often, fresh, error / 2) - delta
     bound = math.log(surplus / at_most(seldom, fresh, error / 2)) if surplus > 0 else 0.0
-    return Learned(max(0.0, bound), (often, seldom), fresh, event.bound)
+    return Learned(bound=max(0.0, bound), hits=(often, seldom), runs=fresh, trained=event.bound)
 
 
 def learn(seen: tuple[Sequence[Seen], Sequence[Seen]], delta: float, error: float) -> Event | None:
@@ -184,7 +184,7 @@ def learn(seen: tuple[Sequence[Seen], Sequence[Seen]], delta: float, error: floa
         place = int(np.argmax(bounds))
         best = max(best, (float(bounds[place]), float(steps[place]), flipped))
     bound, threshold, flipped = best
-    return Event(model, threshold, flipped, bound)
+    return Event(model=model, threshold=threshold, flipped=flipped, bound=bound)
 
 
 def _bounds(often: Ints, seldom: Ints, runs: int, delta: float, error: float) -> Floats:

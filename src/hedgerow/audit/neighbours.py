@@ -38,7 +38,7 @@ __all__ = [
 _MOST_ROWS = 12  # small tables: one record weighs most where few others are
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pair:
     """Two tables, or two sets of transactions, that differ in one record.
 
@@ -81,7 +81,12 @@ def pair_of(words: str, schema: Schema, rows: Sequence[Codes], extra: Codes) -> 
         extra: The codes of the record that the neighbour has in addition.
     """
     records = records_of(schema)
-    return Pair(words, records.data(rows), records.data([*rows, extra]), tuple(extra))
+    return Pair(
+        words=words,
+        without=records.data(rows),
+        with_it=records.data([*rows, extra]),
+        extra=tuple(extra),
+    )
 
 
 def edge_cases(schema: Schema, pick: Pick) -> list[Pair]:

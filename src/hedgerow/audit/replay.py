@@ -96,7 +96,15 @@ class _Replayer:
             laws.append(law)
             place = places.get((int(forced.part[node]), int(forced.cut[node])))
             log_p[node] = -math.inf if place is None else law[place]
-        self.trace.append(Step("select", rates.purpose, log_p, tuple(laws), prices=_prices(rates)))
+        self.trace.append(
+            Step(
+                kind="select",
+                purpose=rates.purpose,
+                log_p=log_p,
+                laws=tuple(laws),
+                prices=_prices(rates),
+            )
+        )
         return forced
 
     def laplace(self, exact: Ints, rates: Rates) -> Ints:
@@ -122,8 +130,8 @@ class _Replayer:
             raise DivergedError("the method counted other places than before")
         rate = np.asarray([float(value) for value in rates.values])[rates.which]
         log_p = law(rate, np.abs(forced - exact).reshape(len(rate), -1))
-        step = Step(kind, rates.purpose, log_p, rates=rate, prices=_prices(rates),
-                    exact=exact.reshape(len(rate), -1))  # fmt: skip
+        step = Step(kind=kind, purpose=rates.purpose, log_p=log_p, rates=rate,
+                    prices=_prices(rates), exact=exact.reshape(len(rate), -1))  # fmt: skip
         self.trace.append(step)
         return forced
 
@@ -139,7 +147,9 @@ class _Replayer:
         # noise is paid in epsilon, save for what delta stands for; decisions of a gate cost less
         # together, and what records cost that are kept is told by delta alone
         price = np.asarray([float(rule.rate)] if rule.law != "keep" else [])
-        self.trace.append(Step(rule.law, rule.purpose, log_p, rates=price, prices=price))
+        self.trace.append(
+            Step(kind=rule.law, purpose=rule.purpose, log_p=log_p, rates=price, prices=price)
+        )
         return forced
 
     def words(self, number: int) -> Words:

@@ -25,7 +25,7 @@ class DivergedError(AssertionError):
     """The method asked for other draws on the neighbour: it branched on private data."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Step:
     """One call of a mechanism.
 
@@ -51,7 +51,7 @@ class Step:
 Trace = list[Step]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Comparison:
     """What tells two runs with the same transcript apart.
 
@@ -104,7 +104,9 @@ def compare(one: Trace, other: Trace, paid_in_rho: Collection[str] = ()) -> Comp
             items = np.flatnonzero(differ).tolist()
             losses = np.abs(b.log_p[items] - a.log_p[items]).tolist()
             strain = max(strain, _strain(a, items, losses))
-    return Comparison(log_ratio, tuple(touched), divergence, strain)
+    return Comparison(
+        log_ratio=log_ratio, touched=tuple(touched), divergence=divergence, strain=strain
+    )
 
 
 def _strain(step: Step, items: list[int], losses: list[float]) -> float:

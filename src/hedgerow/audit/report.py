@@ -10,7 +10,7 @@ from typing import Any
 __all__ = ["Line", "Report"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Line:
     """One audit of one mode.
 
@@ -52,7 +52,8 @@ class Report:
         waiting: The kinds of those that were not, for want of time, one for each.
 
     Example:
-        >>> line = Line("diffgen", "tuned", "replay", "1", "0", 0.9, 10, True, "")
+        >>> line = Line(method="diffgen", mode="tuned", audit="replay", epsilon="1", delta="0",
+        ...     bound=0.9, tried=10, ok=True, words="")
         >>> Report((line,)).ok, Report((line,)).bound
         (True, 0.9)
     """

@@ -61,7 +61,7 @@ PERSONAL = _schema(_FOUR)
 
 
 def _trial(name: str, words: str, pair: Pair, events: dict[str, Any]) -> Trial:
-    return Trial(name, words, pair.without, pair.with_it, events)
+    return Trial(name=name, words=words, one=pair.without, other=pair.with_it, events=events)
 
 
 def _reaches(outcome: Outcome, row: tuple[int, ...], least: float) -> bool:

@@ -61,7 +61,7 @@ RECORDS, MOST_RECORDS = 12_000, 100_000  # of the largest table that rules are t
 MOST_APART = 12  # rows that a person of `file_pairs` may have, were there no cap
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Setting:
     """What all audits of a call share."""
 
@@ -79,7 +79,17 @@ class _Setting:
     ) -> Line:  # fmt: skip
         budget = budget or self.budget
         epsilon, delta = str(budget.epsilon), str(budget.delta)
-        return Line(self.name, mode, audit, epsilon, delta, bound, tried, ok, words)
+        return Line(
+            method=self.name,
+            mode=mode,
+            audit=audit,
+            epsilon=epsilon,
+            delta=delta,
+            bound=bound,
+            tried=tried,
+            ok=ok,
+            words=words,
+        )
 
 
 def audit(
@@ -136,13 +146,13 @@ def audit(
     rows = schema.person.max_rows if schema and schema.person else 1
     began = time.monotonic()
     setting = _Setting(
-        name,
-        Budget.of(epsilon, delta, rows),
-        runs,
-        randbits(32) if seed is None else seed,
-        window,
-        most_paths,
-        lambda: seconds is not None and time.monotonic() - began > seconds,
+        name=name,
+        budget=Budget.of(epsilon, delta, rows),
+        runs=runs,
+        seed=randbits(32) if seed is None else seed,
+        window=window,
+        most_paths=most_paths,
+        out_of_time=lambda: seconds is not None and time.monotonic() - began > seconds,
     )
     parts: list[tuple[str, Callable[[], Iterator[Line]]]] = [
         *(("replay", partial(_replay, setting, entry, mode, schema)) for mode in entry.modes),

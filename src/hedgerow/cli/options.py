@@ -155,7 +155,7 @@ def source_of(data: str, table: str | None, query: str | None, row_wise: bool = 
     if is_database(data):
         if row_wise and query is None:
             raise UsageError("--row-wise is about a --query.", hint="Leave it out.")
-        return Database(data, table, query, row_wise)
+        return Database(data, table=table, query=query, row_wise=row_wise)
     if table is not None or query is not None or row_wise:
         raise UsageError(
             "--table, --query and --row-wise are for databases.",

@@ -56,7 +56,7 @@ environment shows it.
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Parameter:
     """An argument or option as the page shows it, read from the command's own signature.
 
@@ -106,7 +106,7 @@ def _parameters(function: Callable[..., Any]) -> list[_Parameter]:
             continue
         kind, info = get_args(parameter.annotation)
         kinds = [part for part in get_args(kind) if part is not NoneType] or [kind]
-        found.append(_Parameter(name, kinds[0], info, parameter.default))
+        found.append(_Parameter(name=name, kind=kinds[0], info=info, default=parameter.default))
     return found
 
 

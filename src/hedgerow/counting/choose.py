@@ -44,7 +44,7 @@ _LEAST = 600_000_000
 _UNITS = ("", "k", "m", "g", "t")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Counting:
     """How rows are counted; none of it changes a release.
 

@@ -19,7 +19,7 @@ from hedgerow.schema.attributes import LEAST_WEIGHT
 __all__ = ["Domain", "Engine", "Histograms", "Split"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Domain:
     """Attributes and taxonomies in arrays.
 
@@ -142,7 +142,7 @@ class Histograms:
     counts: NDArray[Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Split:
     """How nodes are specialised; public.
 

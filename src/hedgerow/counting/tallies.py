@@ -59,7 +59,7 @@ class Tally:
         self.keys += other.keys
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HistogramQuestion:
     """The histograms of a batch of nodes.
 

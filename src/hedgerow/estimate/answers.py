@@ -61,7 +61,7 @@ USUAL = 0.95  # of typical errors too
 _BATCH = 1000  # queries that a thread answers at a time
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Answers(FramedRows):
     """Answers to queries, one number per query in every array.
 
@@ -86,8 +86,10 @@ class Answers(FramedRows):
             when words are wanted, since there may be very many.
 
     Example:
-        >>> ends, none = (np.array([90.0, 0.0]), np.array([110.0, 9.0])), np.zeros(2)
-        >>> found = Answers(np.array([100.0, 4.0]), *ends, none, none, none, 0.95)
+        >>> none = np.zeros(2)
+        >>> found = Answers(estimate=np.array([100.0, 4.0]), low=np.array([90.0, 0.0]),
+        ...     high=np.array([110.0, 9.0]), noise=none, uniformity_low=none,
+        ...     uniformity_high=none, level=0.95)
         >>> found[0].estimate, found["high"].tolist(), len(found[1:])
         (100.0, [110.0, 9.0], 1)
     """
@@ -182,10 +184,19 @@ def by_model(
         room = np.maximum(estimate - low, high - estimate)
         # from 0 to 0: an interval that noise left nothing of is no reason to be sure
         typical_error = np.where(room > 0, np.minimum(typical_error, room), typical_error)
-    return Answers(estimate, low, high, unknown, unknown, unknown, level, typical_error)
+    return Answers(
+        estimate=estimate,
+        low=low,
+        high=high,
+        noise=unknown,
+        uniformity_low=unknown,
+        uniformity_high=unknown,
+        level=level,
+        typical_error=typical_error,
+    )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Packed:
     """Queries as arrays.
 
@@ -274,11 +285,11 @@ def pack(queries: Sequence[Query]) -> Packed:
     intervals = [interval for _, several in conditions for interval in several]
     ends = np.array(intervals, np.float64).reshape(-1, 2)
     return Packed(
-        np.cumsum([0, *(len(query.where) for query in queries)]),
-        np.array([place for place, _ in conditions], np.int64),
-        np.cumsum([0, *(len(several) for _, several in conditions)]),
-        np.ascontiguousarray(ends[:, 0]),
-        np.ascontiguousarray(ends[:, 1]),
+        start=np.cumsum([0, *(len(query.where) for query in queries)]),
+        attribute=np.array([place for place, _ in conditions], np.int64),
+        begin=np.cumsum([0, *(len(several) for _, several in conditions)]),
+        lows=np.ascontiguousarray(ends[:, 0]),
+        highs=np.ascontiguousarray(ends[:, 1]),
     )
 
 
@@ -347,14 +358,14 @@ def interval(estimate: Floats, width: Floats, level: float) -> Answers:
     low = np.minimum(estimate[:, INNER] - width[:, INNER], even - noise)
     high = np.maximum(estimate[:, TOUCHED] + width[:, TOUCHED], even + noise)
     return Answers(
-        even,
+        estimate=even,
         # the truth is a whole number, so an interval may end at one
-        np.maximum(np.ceil(low - 1e-9), 0.0),
-        np.maximum(np.floor(high + 1e-9), 0.0),
-        noise,
-        (even - noise) - low,
-        high - (even + noise),
-        level,
+        low=np.maximum(np.ceil(low - 1e-9), 0.0),
+        high=np.maximum(np.floor(high + 1e-9), 0.0),
+        noise=noise,
+        uniformity_low=(even - noise) - low,
+        uniformity_high=high - (even + noise),
+        level=level,
     )
 
 

@@ -35,7 +35,7 @@ __all__ = ["Cells", "estimate_cells", "noisy_total", "whole_counts"]
 _UNKNOWN = 1e12  # a variance for what was not measured: it gives way before anything else
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Cells:
     """What is known about the listed regions, class by class.
 
@@ -74,7 +74,7 @@ def estimate_cells(
     found = fit(gather(partition, measurements, classes), rule)
     values = found.cells
     variance = np.repeat(found.variance[:, None], values.shape[1], axis=1)
-    return Cells(np.arange(len(values)), values, variance, fit=found)
+    return Cells(regions=np.arange(len(values)), values=values, variance=variance, fit=found)
 
 
 def _listed(measurements: Sequence[Measurement], classes: int) -> Cells:
@@ -95,10 +95,10 @@ def _listed(measurements: Sequence[Measurement], classes: int) -> Cells:
             np.add.at(weighted, place, share[:, None] * measurement.values)
     listed = weight > 0
     return Cells(
-        regions,
-        np.divide(weighted, weight, out=np.zeros_like(weight), where=listed),
-        np.divide(1.0, weight, out=np.zeros_like(weight), where=listed),
-        tuple(_totals(measurements)),
+        regions=regions,
+        values=np.divide(weighted, weight, out=np.zeros_like(weight), where=listed),
+        variance=np.divide(1.0, weight, out=np.zeros_like(weight), where=listed),
+        totals=tuple(_totals(measurements)),
     )
 
 

@@ -114,13 +114,13 @@ def answer_listed(
     with np.errstate(invalid="ignore"):  # nothing is further off than infinitely far
         further = np.nan_to_num(high - (estimate + noise), nan=0.0)
     return Answers(
-        estimate,
-        least,
-        high,
-        noise,
-        np.maximum(estimate - noise - least, 0.0),
-        np.maximum(further, 0.0),
-        level,
+        estimate=estimate,
+        low=least,
+        high=high,
+        noise=noise,
+        uniformity_low=np.maximum(estimate - noise - least, 0.0),
+        uniformity_high=np.maximum(further, 0.0),
+        level=level,
     )
 
 

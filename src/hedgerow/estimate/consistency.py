@@ -124,7 +124,7 @@ class Levels:
         return total
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Spread:
     """Variances of what the two passes compute.
 
@@ -141,7 +141,7 @@ class Spread:
     final: Numbers
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Passes:
     """The weights of the two passes.
 
@@ -212,7 +212,7 @@ class Passes:
             others = below[up] - first[here]
             rests[here] = self.share[here] ** 2 * from_above + from_siblings**2 * others
         final = np.where(self.blind, math.inf, pulls**2 * first + rests)
-        return Spread(first, below, pulls, final)
+        return Spread(first=first, below=below, pull=pulls, final=final)
 
 
 def _rows(weights: Numbers, like: Numbers) -> Numbers:
@@ -267,7 +267,7 @@ def least_squares_passes(parent: Ints, variance: Numbers) -> Passes:
     blind = free.copy()
     for here in nodes[1:]:
         blind[here] &= (frees[parent[here]] > 1) | blind[parent[here]]
-    return Passes(levels, own, share, blind)
+    return Passes(levels=levels, own=own, share=share, blind=blind)
 
 
 def averaging_passes(parent: Ints, variance: Numbers) -> Passes:
@@ -286,7 +286,9 @@ def averaging_passes(parent: Ints, variance: Numbers) -> Passes:
     share = np.zeros_like(variance)
     share[1:] = one[1:] / children[parent[1:]]
     own = np.where(variance == math.inf, 0 * one, leaves / size)
-    return Passes(levels, own, share, least_squares_passes(parent, variance).blind)
+    return Passes(
+        levels=levels, own=own, share=share, blind=least_squares_passes(parent, variance).blind
+    )
 
 
 def leaf_passes(parent: Ints, variance: Numbers) -> Passes:

@@ -29,7 +29,7 @@ RULES: dict[str, Callable[[Ints, Floats], Passes]] = {
 """What a method's setting `consistency` may say: how counts of a tree are made to agree."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Fit:
     """Consistent counts of every class at every node.
 
@@ -79,7 +79,15 @@ def _below(evidence: Evidence, rule: str) -> Fit:
     spread = passes.spread(nodes.variance)
     at_leaves = spread.final[leaves]
     if cells is None:
-        return Fit(evidence, rule, passes, nodes, 0.0, totals, at_leaves)
+        return Fit(
+            evidence=evidence,
+            rule=rule,
+            passes=passes,
+            measured=nodes,
+            total_own=0.0,
+            counts=totals,
+            variance=at_leaves,
+        )
     counted = cells.values + (totals[leaves] - cells.values.sum(1, keepdims=True)) / classes
     counts = np.zeros((len(evidence.parent), classes))
     counts[leaves] = counted
@@ -91,7 +99,15 @@ def _below(evidence: Evidence, rule: str) -> Fit:
         variance = known + (at_leaves + classes * known * (1 - 2 * pull)) / classes**2
         variance += 2 * known * (pull - 1) / classes
     variance = np.where(np.isfinite(known), variance, math.inf)
-    return Fit(evidence, rule, passes, nodes, 0.0, counts, variance)
+    return Fit(
+        evidence=evidence,
+        rule=rule,
+        passes=passes,
+        measured=nodes,
+        total_own=0.0,
+        counts=counts,
+        variance=variance,
+    )
 
 
 def _with_classes(evidence: Evidence, cells: Merged, *, raw: bool) -> tuple[Merged, Floats]:
@@ -138,4 +154,12 @@ def _on_top(evidence: Evidence, rule: str) -> Fit:
     rest = (own / classes) ** 2 * (noise + (classes - 1) * root)
     spread = passes.spread(nodes.variance, 1 - own / classes, rest)
     at_leaves = spread.final[evidence.leaves]
-    return Fit(evidence, rule, passes, nodes, own, counts, at_leaves)
+    return Fit(
+        evidence=evidence,
+        rule=rule,
+        passes=passes,
+        measured=nodes,
+        total_own=own,
+        counts=counts,
+        variance=at_leaves,
+    )

@@ -20,7 +20,7 @@ BITS = 62
 """How many attributes have a bit of their own; beyond, they share them, which is slower only."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Index:
     """A tree of boxes with the weights and variances of its counts.
 
@@ -67,15 +67,15 @@ def tree_index(partition: TreePartition, fit: Fit) -> Index:
     low, high = partition.lo[everyone, along], partition.hi[everyone, along]
     divided = _divided(split, fit.passes.levels)
     return Index(
-        np.column_stack([first, first + many, split, low, high, divided]).astype(np.int64),
-        partition.hi[0].astype(np.int64),
-        len(fit.passes.levels.nodes),
-        fit.passes.own,
-        fit.passes.share,
-        spread.first,
-        spread.below,
-        apart,
-        fit.counts,
+        shape=np.column_stack([first, first + many, split, low, high, divided]).astype(np.int64),
+        sizes=partition.hi[0].astype(np.int64),
+        deepest=len(fit.passes.levels.nodes),
+        own=fit.passes.own,
+        share=fit.passes.share,
+        variance=spread.first,
+        below=spread.below,
+        apart=apart,
+        counts=fit.counts,
     )
 
 
@@ -140,13 +140,13 @@ def grid_index(partition: GridPartition, fit: Fit, attributes: Sequence[int]) ->
     own[0] = fit.passes.own[0]
     bits = _divided(split, Levels(np.append(-1, parent[1:])))
     return Index(
-        np.column_stack([first, first + many, split, low, high, bits]),
-        np.array([partition.edges[a][-1] for a in attributes], np.int64),
-        len(shape) + 1,
-        own,
-        shares / shares[parent],
-        variance,
-        below_each,
-        flat[:, 2].copy(),
-        flat[:, 3:],
+        shape=np.column_stack([first, first + many, split, low, high, bits]),
+        sizes=np.array([partition.edges[a][-1] for a in attributes], np.int64),
+        deepest=len(shape) + 1,
+        own=own,
+        share=shares / shares[parent],
+        variance=variance,
+        below=below_each,
+        apart=flat[:, 2].copy(),
+        counts=flat[:, 3:],
     )

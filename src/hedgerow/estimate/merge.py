@@ -42,7 +42,7 @@ class Merged:
     tail: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
     """The merged measurements on a tree.
 
@@ -97,14 +97,24 @@ def gather(partition: Partition, measurements: Sequence[Measurement], classes: i
         by_class = measurement.by_class and classes > 1
         (classed if by_class else totals).append((nodes, measurement))
     if classes == 1:
-        return Evidence(parent, leaves, 1, _merge(totals, len(parent), 1))
+        return Evidence(
+            parent=parent, leaves=leaves, classes=1, nodes=_merge(totals, len(parent), 1)
+        )
     if any((region[nodes] < 0).any() for nodes, _ in classed):
         nodes_by_class = _merge(classed, len(parent), classes)
         total = _merge(totals, len(parent), 1)
         root = Merged(total.values[:1], total.variance[:1], total.tail[:1])
-        return Evidence(parent, leaves, classes, nodes_by_class, total=root)
+        return Evidence(
+            parent=parent, leaves=leaves, classes=classes, nodes=nodes_by_class, total=root
+        )
     cells = _merge([(region[nodes], m) for nodes, m in classed], len(leaves), classes)
-    return Evidence(parent, leaves, classes, _merge(totals, len(parent), 1), cells=cells)
+    return Evidence(
+        parent=parent,
+        leaves=leaves,
+        classes=classes,
+        nodes=_merge(totals, len(parent), 1),
+        cells=cells,
+    )
 
 
 def _merge(parts: Sequence[tuple[Ints, Measurement]], places: int, columns: int) -> Merged:

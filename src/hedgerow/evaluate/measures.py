@@ -56,7 +56,7 @@ _NAMES: dict[classify.Model, str] = {
 SANITY = 0.001  # of all records: errors of smaller counts are told relative to so many
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Marginal:
     """The shares of an attribute's values, raw and released. NOT PRIVATE.
 
@@ -78,7 +78,7 @@ class Marginal:
     per_record: float = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CountLine:
     """How far some counts are off. NOT PRIVATE.
 
@@ -101,7 +101,7 @@ class CountLine:
     width: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CountErrors:
     """Errors of random counts. NOT PRIVATE.
 
@@ -118,7 +118,7 @@ class CountErrors:
     level: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Accuracy:
     """How well one model tells the class, in percent of raw rows. NOT PRIVATE.
 
@@ -139,7 +139,7 @@ class Accuracy:
     raw_skill: Skill | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Classification:
     """How well the class can be told. NOT PRIVATE.
 
@@ -206,7 +206,13 @@ def item_marginal(transactions: Transactions, release: TransactionsRelease) -> M
 def _marginal(name: str, values: tuple[str, ...], raw: Any, released: Any) -> Marginal:
     shares = raw / max(1.0, float(raw.sum()))
     off = float(np.abs(shares - released).sum()) / 2
-    return Marginal(name, values, tuple(shares.tolist()), tuple(released.tolist()), off)
+    return Marginal(
+        name=name,
+        values=values,
+        raw=tuple(shares.tolist()),
+        released=tuple(released.tolist()),
+        total_variation=off,
+    )
 
 
 def count_errors(table: Table, release: Release, number: int, seed: int) -> CountErrors:
@@ -256,13 +262,14 @@ def _errors(sizes: Ints, truth: Floats, answers: Answers, records: int) -> Count
     def line(size: int | None) -> CountLine:
         these = np.ones(len(sizes), bool) if size is None else sizes == size
         return CountLine(
-            size, int(these.sum()), float(off[these].mean()), float(relative[these].mean()),
-            float(np.median(relative[these])), float(held[these].mean()),
-            _finite(float(np.median((answers.high - answers.low)[these]))),
+            size=size, queries=int(these.sum()), absolute=float(off[these].mean()),
+            mean=float(relative[these].mean()),
+            median=float(np.median(relative[these])), covered=float(held[these].mean()),
+            width=_finite(float(np.median((answers.high - answers.low)[these]))),
         )  # fmt: skip
 
     lines = tuple(line(int(size)) for size in np.unique(sizes))
-    return CountErrors(lines, line(None), bound, answers.level)
+    return CountErrors(lines=lines, overall=line(None), sanity=bound, level=answers.level)
 
 
 def top_errors(
@@ -350,14 +357,29 @@ def classification(
                 chances[inside] = classify.chances(train, rows[inside], schema, model)
             other = skill(chances, truth)
         right = 0.0 if other is None else other.accuracy
-        accuracies.append(Accuracy(model, _NAMES[model], told.accuracy, right, told, other))
+        accuracies.append(
+            Accuracy(
+                model=model,
+                words=_NAMES[model],
+                released=told.accuracy,
+                raw=right,
+                skill=told,
+                raw_skill=other,
+            )
+        )
         progress((number + 1) / len(models))
     share = 100 * float(np.mean(truth == majority))
     # of a share drawn without replacement; one half has the largest variance
     left = (records - tested) / max(1, records - 1)
     margin = 98 * float(np.sqrt(left / tested))
     return Classification(
-        schema.target.name, share, regions, tuple(accuracies), tested, schema.classes, margin
+        target=schema.target.name,
+        majority=share,
+        regions=regions,
+        models=tuple(accuracies),
+        rows=tested,
+        classes=schema.classes,
+        margin=margin,
     )
 
 

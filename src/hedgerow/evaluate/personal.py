@@ -16,7 +16,7 @@ from hedgerow.table import Table
 __all__ = ["PersonalTable", "personal_table"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PersonalTable:
     """Mean risk and utility by setting. NOT PRIVATE.
 
@@ -78,4 +78,10 @@ def personal_table(
         # whom the side table has nobody like stands out by the whole of their sensitivity
         alone = found.sensitivity
         risk.append(float(np.average(np.where(fine, found.risk, alone), weights=counts)))
-    return PersonalTable(method.model, settings, tuple(utility), tuple(risk), len(leaves))
+    return PersonalTable(
+        model=method.model,
+        setting=settings,
+        utility=tuple(utility),
+        risk=tuple(risk),
+        records=len(leaves),
+    )

@@ -67,7 +67,7 @@ class Distortion:
     alike: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Personal:
     """Mean utility and risk of raw records under the settings of a release. NOT PRIVATE.
 
@@ -88,7 +88,7 @@ class Personal:
     published: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Judgement:
     """What is left of the raw data in a release. NOT PRIVATE.
 
@@ -181,7 +181,13 @@ def judge(
             "only a release by supermodular has a side table", hint="Leave the side table out."
         )
     course = _Course(progress)
-    work = _Work(min(queries, QUICK_QUERIES) if quick else queries, seed, side, quick, course)
+    work = _Work(
+        queries=min(queries, QUICK_QUERIES) if quick else queries,
+        seed=seed,
+        side=side,
+        quick=quick,
+        course=course,
+    )
     course.part("reading", 0.2)
     look, judged = _KINDS[opened.kind]
     try:
@@ -230,7 +236,7 @@ class _Course:
             self._progress(self._begin + share * (self._end - self._begin))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Work:
     """What is asked for: see `judge`."""
 
@@ -250,12 +256,12 @@ def _judge_transactions(
     counts = comparisons.itemset_errors(transactions, release, work.queries, work.seed)
     work.course.part("itemsets", 0.95)
     return Judgement(
-        release.schema.name,
-        release.method,
-        records,
-        _may_be(release.count_all(_CERTAIN), records),
-        (comparisons.item_marginal(transactions, release),),
-        counts,
+        schema=release.schema.name,
+        method=release.method,
+        records=records,
+        matches=_may_be(release.count_all(_CERTAIN), records),
+        marginals=(comparisons.item_marginal(transactions, release),),
+        counts=counts,
         itemsets=comparisons.top_errors(transactions, release, TOP),
     )
 
@@ -320,14 +326,14 @@ def _judge_table(
             )
             notes += [] if known else [NO_MODELS]
     return Judgement(
-        release.schema.name,
-        release.method,
-        records,
-        _may_be(release.count_all(_CERTAIN), records),
-        shares,
-        counts,
-        told,
-        distortion,
+        schema=release.schema.name,
+        method=release.method,
+        records=records,
+        matches=_may_be(release.count_all(_CERTAIN), records),
+        marginals=shares,
+        counts=counts,
+        classification=told,
+        distortion=distortion,
         notes=tuple(notes),
         preparation=looked,
         tables=tables,
@@ -373,12 +379,12 @@ def _personal(table: Table, release: RowsRelease, side: Any, seed: int) -> Perso
     leaves = forest.leaves(table.codes[:, : forest.attributes].astype(np.int64))
     people = float(release.counts.sum()) / release.sampling_rate
     return Personal(
-        found.utility[0],
-        float(worth.utility[leaves].sum(axis=1).mean()),
-        found.risk[0],
-        found.records,
-        "raw" if side is None else "given",
-        min(1.0, people / table.codes.shape[0]),
+        utility=found.utility[0],
+        most_utility=float(worth.utility[leaves].sum(axis=1).mean()),
+        risk=found.risk[0],
+        records=found.records,
+        side="raw" if side is None else "given",
+        published=min(1.0, people / table.codes.shape[0]),
     )
 
 

@@ -59,7 +59,7 @@ class Spread:
         return Spread(mean_and_error(values)[0], min(values), max(values))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Point:
     """What one method with its settings comes to at one epsilon.
 
@@ -81,7 +81,7 @@ class Point:
     measures: dict[str, Spread]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Simulation:
     """Errors by setting and epsilon, and what they were measured on.
 
@@ -200,10 +200,12 @@ def simulate(
         for m in range(len(methods))
         for e in range(len(epsilons))
     )
+    blind, floor, ceiling = (_mean(column) for column in zip(*trials, strict=True))
     return Simulation(
-        schema.name, source.rows, runs, None if public is None else str(public),
-        dependence if public is None else None, points,
-        *(_mean(column) for column in zip(*trials, strict=True)),
+        schema=schema.name, rows=source.rows, runs=runs,
+        public=None if public is None else str(public),
+        dependence=dependence if public is None else None, points=points,
+        blind=blind, floor=floor, ceiling=ceiling,
     )  # fmt: skip
 
 
@@ -213,8 +215,9 @@ def _point(setting: str, epsilon: str, results: list[Result]) -> Point:
     }
     regions = float(np.mean([result.regions for result in results]))
     return Point(
-        setting, epsilon, _middle([result.specialisations for result in results]),
-        _middle([result.depth for result in results]), regions, measures,
+        setting=setting, epsilon=epsilon,
+        specialisations=_middle([result.specialisations for result in results]),
+        depth=_middle([result.depth for result in results]), regions=regions, measures=measures,
     )  # fmt: skip
 
 

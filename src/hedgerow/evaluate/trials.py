@@ -43,7 +43,7 @@ _SANITY = 0.001
 Values = dict[str, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Result:
     """One run."""
 
@@ -105,7 +105,12 @@ class TableTrial:
         if self.frame is not None and release.kind == "table":
             values["accuracy"] = by_regions(release.expect(TableRelease), self.frame)
         number = release.describe().number
-        return Result(done.plan.specialisations, done.plan.depth, number, values)
+        return Result(
+            specialisations=done.plan.specialisations,
+            depth=done.plan.depth,
+            regions=number,
+            values=values,
+        )
 
     def _errors(self, estimate: Floats) -> Values:
         bound = max(1.0, _SANITY * self.table.codes.shape[0])
@@ -147,7 +152,9 @@ class TransactionsTrial:
             "mean_itemset_error": float(off.mean()),
             "top_utility": top_utility(self.top, pairs),
         }
-        return Result(None, None, release.partition.cells, values)
+        return Result(
+            specialisations=None, depth=None, regions=release.partition.cells, values=values
+        )
 
 
 class Simulated:

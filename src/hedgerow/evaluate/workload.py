@@ -170,7 +170,7 @@ def exact_counts(table: Table, queries: Sequence[Query]) -> Floats:
     return counts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ErrorTable:
     """Errors by the number of constrained predictors. NOT PRIVATE.
 
@@ -184,7 +184,8 @@ class ErrorTable:
         sanity: The sanity bound, in records.
 
     Example:
-        >>> print(ErrorTable((2,), (200,), (15.1,), (0.184,), (0.016,), (0.99,), 2.0).text())
+        >>> print(ErrorTable(attributes=(2,), queries=(200,), absolute=(15.1,), relative=(0.184,),
+        ...     median=(0.016,), covered=(0.99,), sanity=2.0).text())
         NOT PRIVATE...
         attributes  queries  mean error  relative   median  covered
                  2      200        15.1     0.184    0.016    99.0%

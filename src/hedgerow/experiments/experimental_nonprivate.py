@@ -31,7 +31,7 @@ from hedgerow.table import Table
 __all__ = ["NonPrivateStudy", "nonprivate_algorithm_2"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NonPrivateStudy:
     """What Algorithm 2 gave. NOT PRIVATE, and no release.
 
@@ -109,7 +109,9 @@ def nonprivate_algorithm_2(
             labels = _labels(table, forest, leaves, np.unravel_index(place, lengths))
             found[labels] = found.get(labels, 0) + 1
     rows = tuple(sorted(found.items(), key=lambda row: (-row[1], row[0])))
-    return NonPrivateStudy(rows, theta, rate, 1 / ((number - 1) * (1 - theta0)))
+    return NonPrivateStudy(
+        rows=rows, theta=theta, rate=rate, least_delta=1 / ((number - 1) * (1 - theta0))
+    )
 
 
 def _labels(

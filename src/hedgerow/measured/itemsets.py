@@ -89,7 +89,7 @@ class CoreCells:
             raise _broken("it counts items beside a core that is the whole universe")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CutTree:
     """Partitions by hierarchy cuts: a record lies in one if its items generalise to its cut.
 
@@ -104,8 +104,8 @@ class CutTree:
         cut: The nodes of the `schema.ItemTree`, increasing within a partition.
 
     Example:
-        >>> tree = CutTree(np.array([-1, 0]), np.array([0, -1]), np.array([0, 1, 3]),
-        ...                np.array([0, 1, 2]))
+        >>> tree = CutTree(parent=np.array([-1, 0]), split=np.array([0, -1]), cut_start=np.array([0,
+        ...                1, 3]), cut=np.array([0, 1, 2]))
         >>> tree.cells, tree.nodes(1).tolist()
         (2, [1, 2])
     """

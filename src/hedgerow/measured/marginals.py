@@ -137,7 +137,7 @@ class Pairs:
         return np.arange(self.start[number], self.start[number + 1])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Round:
     """One round of class residuals.
 
@@ -306,7 +306,14 @@ def _rounds(
         if number != len(rounds) or not np.array_equal(cell[first:last], here):
             raise broken(_FILE, "a round of residuals is not one attribute and one class")
         part = slice(int(first), int(last))
-        rounds.append(Round(a, klass, residual.values[part, 0], residual.logits[part, 0]))
+        rounds.append(
+            Round(
+                attribute=a,
+                klass=klass,
+                values=residual.values[part, 0],
+                shift=residual.logits[part, 0],
+            )
+        )
     if len(rounds) > MOST_ROUNDS:
         raise broken(_FILE, "there are more rounds of residuals than any method makes")
     return base, tuple(rounds)

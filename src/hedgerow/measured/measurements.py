@@ -25,7 +25,7 @@ _LEAST_VARIANCE = 1e-12  # stands for "no noise to speak of" and keeps every wei
 _LEAST_TAIL = 2.0  # from here on sums of discrete Gaussian noises have normal tails
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Measurement:
     """Some exact counts, each plus its own discrete Laplace or discrete Gaussian noise.
 
@@ -53,8 +53,9 @@ class Measurement:
             the shape of `values` (`hedgerow.measured.marginals.Round`).
 
     Example:
-        >>> total = Measurement("rows", "node", np.array([0]), np.array([[41]]), False,
-        ...                     np.array([50]), Fraction(1, 1000))
+        >>> total = Measurement(name="rows", at="node", where=np.array([0]),
+        ...                     values=np.array([[41]]), by_class=False,
+        ...                     units=np.array([50]), unit=Fraction(1, 1000))
         >>> total.variance.round().tolist()
         [800.0]
     """

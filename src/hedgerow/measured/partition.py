@@ -42,7 +42,7 @@ class Parts:
     hi: Ints
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TreePartition:
     """The leaves of a tree of boxes.
 
@@ -74,11 +74,11 @@ class TreePartition:
         for parent, *_ in nodes:
             depth.append(0 if parent < 0 else depth[parent] + 1)
         return TreePartition(
-            np.array([node[0] for node in nodes], np.int32),
-            np.array(depth, np.int16),
-            np.array([node[1] for node in nodes], np.int16),
-            np.array([node[2] for node in nodes], np.int32),
-            np.array([node[3] for node in nodes], np.int32),
+            parent=np.array([node[0] for node in nodes], np.int32),
+            depth=np.array(depth, np.int16),
+            split=np.array([node[1] for node in nodes], np.int16),
+            lo=np.array([node[2] for node in nodes], np.int32),
+            hi=np.array([node[3] for node in nodes], np.int32),
         )
 
     def __eq__(self, other: object) -> bool:

@@ -27,7 +27,7 @@ _ROUNDS = 100
 _SLACK = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Found:
     """A generalisation, and how good any can be.
 
@@ -74,7 +74,13 @@ def maximise_aggregate(
         if best.value <= before * (1 + 1e-12):
             bound = before + max(0.0, excess) / least
             break
-    return Found(best.point, best.utility, best.risk, best.value, max(bound, best.value))
+    return Found(
+        point=best.point,
+        utility=best.utility,
+        risk=best.risk,
+        value=best.value,
+        bound=max(bound, best.value),
+    )
 
 
 class _Best:

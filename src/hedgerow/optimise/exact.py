@@ -30,7 +30,7 @@ LARGEST = 1 << 20
 """Lattices up to this size are searched through."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Solutions:
     """What was chosen for each record.
 
@@ -86,7 +86,13 @@ def search(
         aim.threshold, aim.risk or 0.0, aim.trade, aim.kappa, nodes, found,
     )  # fmt: skip
     solved = nodes[:, 0] >= 0
-    return Solutions(nodes, found[:, 0], found[:, 1], found[:, 2].astype(np.int64), solved)
+    return Solutions(
+        nodes=nodes,
+        utility=found[:, 0],
+        sensitivity=found[:, 1],
+        count=found[:, 2].astype(np.int64),
+        solved=solved,
+    )
 
 
 def lattice(

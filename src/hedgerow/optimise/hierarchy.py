@@ -25,7 +25,7 @@ MOST_NODES = 1 << 25
 MOST_HEIGHT = 60  # kernels have room for 64 nodes of a chain
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Forest:
     """The hierarchies of all attributes, in one numbering of nodes; parents before children.
 
@@ -40,7 +40,8 @@ class Forest:
 
     Example:
         >>> from fractions import Fraction
-        >>> age = Numeric("age", Fraction(0), Fraction(3), Fraction(1), "integer")
+        >>> age = Numeric("age", low=Fraction(0), high=Fraction(3), step=Fraction(1),
+        ...     kind="integer")
         >>> forest = Forest.of((age,))
         >>> [age.label(forest.lo[node], forest.hi[node]) for node in forest.chain(0, 2)]
         ['2', '[2, 3]', '[0, 3]']
@@ -103,8 +104,10 @@ class Forest:
         starts = np.cumsum([0, *(len(part) for part in leaves[:-1])])
         small = np.int32
         return Forest(
-            np.asarray(root, np.int64), starts.astype(np.int64), np.concatenate(leaves),
-            above.astype(small), low.astype(small), high.astype(small), depth.astype(small),
+            root=np.asarray(root, np.int64), leaf=starts.astype(np.int64),
+            leaf_node=np.concatenate(leaves),
+            parent=above.astype(small), lo=low.astype(small), hi=high.astype(small),
+            depth=depth.astype(small),
         )  # fmt: skip
 
     @property

@@ -23,7 +23,7 @@ from hedgerow.optimise.side import Side
 __all__ = ["Record"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Record:
     """A record's generalisations: x[i] steps up in attribute i.
 
@@ -51,14 +51,16 @@ class Record:
                 chain.append(leaf)
                 leaf = int(forest.parent[leaf])
             chains.append(chain)
+        levels, counts = side.meeting_levels(forest, leaves)
         return Record(
-            np.asarray([len(chain) - 1 for chain in chains], np.int64),
-            tuple(worth.utility[chain] for chain in chains),
-            tuple(
+            heights=np.asarray([len(chain) - 1 for chain in chains], np.int64),
+            utility=tuple(worth.utility[chain] for chain in chains),
+            weight=tuple(
                 np.maximum(worth.weight[chain] * own, worth.floor)
                 for chain, own in zip(chains, factor.tolist(), strict=True)
             ),
-            *side.meeting_levels(forest, leaves),
+            levels=levels,
+            counts=counts,
         )
 
     @cached_property

@@ -21,7 +21,7 @@ from hedgerow.optimise.hierarchy import Forest
 __all__ = ["Side"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Side:
     """The side table, ready for lookups. All of it is public.
 
@@ -92,9 +92,10 @@ class Side:
         )
         start = np.searchsorted(pairs, np.arange(len(first) + 1, dtype=np.int64) * len(second))
         return Side(
-            len(codes), half, ranks, node_lo, node_hi, first, second,
-            start.astype(np.int32), (pairs % len(second)).astype(np.int32),
-            counts.astype(np.int32),
+            rows=len(codes), half=half, ranks=ranks, node_lo=node_lo, node_hi=node_hi, first=first,
+            second=second,
+            start=start.astype(np.int32), then=(pairs % len(second)).astype(np.int32),
+            count=counts.astype(np.int32),
         )  # fmt: skip
 
     @property

@@ -88,4 +88,4 @@ def approximate_threshold(record: Record, aim: Aim) -> Found:
 def _found(record: Record, point: Ints, bound: float) -> Found:
     utility = float(record.utilities(point[None, :])[0])
     risk = float(record.sensitivities(point[None, :])[0]) / record.count(point)
-    return Found(point, utility, risk, utility, max(bound, utility))
+    return Found(point=point, utility=utility, risk=risk, value=utility, bound=max(bound, utility))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -37,6 +37,7 @@ class Allowance:
 
     purpose: str
     budget: str
+    _: KW_ONLY
     units: tuple[int, ...] | None
     uses: int
 
@@ -50,8 +51,8 @@ class Ledger:
 
     Example:
         >>> ledger = Ledger([UnitBudget("epsilon", Fraction(1, 10), 10)])
-        >>> select = Allowance("select", "epsilon", (4,), 1)
-        >>> ledger.allow([select, Allowance("leaf", "epsilon", None, 1)])
+        >>> select = Allowance("select", "epsilon", units=(4,), uses=1)
+        >>> ledger.allow([select, Allowance("leaf", "epsilon", units=None, uses=1)])
         >>> root = np.array([0])
         >>> ledger.charge("select", 0, root), ledger.charge("leaf", 0, root)
         (array([4]), array([6]))

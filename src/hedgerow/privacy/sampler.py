@@ -21,7 +21,7 @@ from hedgerow.privacy.keystream import Keystream
 __all__ = ["Candidates", "Cells", "Choices", "Listing", "Rates", "Sampler", "SecureSampler", "flat"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Candidates:
     """Exact scores; travels sealed.
 
@@ -63,7 +63,7 @@ _TRIALS = 4096  # of one cell between two looks at how much randomness is left
 MOST_FLIPS = 1024  # permute-and-flip lists its candidates; beyond this the exponential mechanism
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Rates:
     """Exact fractions, one for each item: item i has `values[which[i]]`.
 
@@ -91,12 +91,12 @@ class Rates:
             distinct, which = np.unique(units, return_inverse=True)
         rates = tuple(rate(unit) for unit in distinct.tolist())
         prices = tuple(price(unit) for unit in distinct.tolist()) if price else ()
-        return Rates(rates, which, purpose, prices)
+        return Rates(values=rates, which=which, purpose=purpose, prices=prices)
 
     @staticmethod
     def alike(rate: Fraction, number: int) -> Rates:
         """The same rate for so many items."""
-        return Rates((rate,), np.zeros(number, dtype=np.int64))
+        return Rates(values=(rate,), which=np.zeros(number, dtype=np.int64))
 
     def terms(self, repeat: int = 1) -> tuple[Ints, Ints]:
         """Numerators and denominators for the samplers, each repeated for a row's columns."""

@@ -122,7 +122,9 @@ def publish(
     refuse_unready(schema)
     refuse_mixing(source)
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
-    counting = Counting(_engine_for(method, engine), memory, scratch, scheduler)
+    counting = Counting(
+        engine=_engine_for(method, engine), memory=memory, scratch=scratch, scheduler=scheduler
+    )
     notes = Notes(place=out, recipient=recipient, purpose=purpose)
     pay = payment(ledger, dataset, schema, method.name, plan.budget, seed, notes)
     pace = _Pace(progress, stage)

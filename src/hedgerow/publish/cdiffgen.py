@@ -93,7 +93,10 @@ class CDiffGen(GridPublisher):
 
     def counting(self, budgets: Budgets, size: int) -> tuple[Allowance, ...]:
         """See `GridPublisher.counting`: every level is counted."""
-        return (Allowance("count", "epsilon", None, size + 1), *leaf_allowances(budgets)[1:])
+        return (
+            Allowance("count", "epsilon", units=None, uses=size + 1),
+            *leaf_allowances(budgets)[1:],
+        )
 
     def publish(self, job: Job) -> Outcome:
         """See `TablePublisher.publish`."""

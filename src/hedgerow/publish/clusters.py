@@ -54,7 +54,7 @@ MOST_CLUSTERS = 100
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Centroids:
     """Points that records are assigned to.
 
@@ -69,7 +69,7 @@ class Centroids:
     Example:
         >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 10}}})
-        >>> Centroids(schema, np.array([[0.2], [0.8]])).epsilon
+        >>> Centroids(schema=schema, points=np.array([[0.2], [0.8]])).epsilon
         '0'
     """
 
@@ -149,7 +149,7 @@ def run(table: Table, clusters: int, rounds: int, budget: Budget, sampler: Sampl
     schema = table.schema
     budgets = divide_budget(budget, UNITS, 0)
     ledger = Ledger(budgets.parts)
-    ledger.allow([Allowance("centroid", "epsilon", levels(UNITS, rounds), rounds)])
+    ledger.allow([Allowance("centroid", "epsilon", units=levels(UNITS, rounds), uses=rounds)])
     curator = Curator(ledger, sampler)
     with_label = cluster_schema(schema, clusters)
     max_contribution = (len(schema.attributes) + 1) * SCALE
@@ -172,7 +172,12 @@ def run(table: Table, clusters: int, rounds: int, budget: Budget, sampler: Sampl
         )
         means = np.clip(sums[:, 1:] / np.maximum(sums[:, :1], 1), 0, 1)
         points = np.where(held[:, None], means, points)
-    return Centroids(schema, points, str(Fraction(budget.epsilon)), ledger.book(_ROOT, 1))
+    return Centroids(
+        schema=schema,
+        points=points,
+        epsilon=str(Fraction(budget.epsilon)),
+        ledger=ledger.book(_ROOT, 1),
+    )
 
 
 def cluster_schema(schema: Schema, clusters: int) -> Schema:

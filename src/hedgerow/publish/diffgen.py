@@ -69,7 +69,7 @@ MOST_SPECIALISATIONS = 10_000
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GridPublisher(TablePublisher):
     """The settings of methods that specialise a value everywhere, so that regions multiply."""
 
@@ -210,8 +210,8 @@ def count_cells(engine: Engine, curator: Curator, partition: GridPartition) -> l
     price = curator.noise_rate("leaf", units)
     found = [
         Measurement(
-            "leaf", "region", cells // classes, values[:, None], True,
-            np.full(len(cells), price.numerator), price / price.numerator,
+            name="leaf", at="region", where=cells // classes, values=values[:, None], by_class=True,
+            units=np.full(len(cells), price.numerator), unit=price / price.numerator,
             threshold=threshold, klass=cells % classes,
         )
     ]  # fmt: skip
@@ -253,17 +253,19 @@ def grid_growth(
         budgets = divide_budget(budget, 2 * growth, growth)
         return (
             budgets,
-            [Allowance(k, budgets.growth, (step_units,), n) for k, n in uses.items()],
+            [Allowance(k, budgets.growth, units=(step_units,), uses=n) for k, n in uses.items()],
             size,
         )
     growth_units = growth_units * (UNITS - marginal_units) // UNITS
     budgets = divide_budget(budget, UNITS, marginal_units + growth_units)
-    allowances = [Allowance("rows", "epsilon", (ROWS_UNITS,), 1)]
+    allowances = [Allowance("rows", "epsilon", units=(ROWS_UNITS,), uses=1)]
     if rows is not None:
         left = budget.row_epsilon * (UNITS - marginal_units) / UNITS
         size = grid_size(left, rows, size, len(schema.classes))
     if size:
-        allowances.append(Allowance("select", budgets.growth, levels(growth_units, size), size))
+        allowances.append(
+            Allowance("select", budgets.growth, units=levels(growth_units, size), uses=size)
+        )
     return budgets, allowances, size
 
 

@@ -77,7 +77,7 @@ MOST_SPECIALISATIONS, MOST_DEPTH, MOST_PAIRS = 10_000_000, 1_000, 1_000
 
 
 @told_settings
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DiffMulti(TablePublisher):
     """Settings of DiffMulti.
 
@@ -156,7 +156,8 @@ class DiffMulti(TablePublisher):
         steps = sum(uses.values())
         budgets = divide_budget(budget, 2 * steps, steps)
         allowances = [
-            Allowance(purpose, budgets.growth, (1,), most) for purpose, most in uses.items()
+            Allowance(purpose, budgets.growth, units=(1,), uses=most)
+            for purpose, most in uses.items()
         ]
         size = self.specialisations or 1000
         return Plan(
@@ -173,7 +174,7 @@ class DiffMulti(TablePublisher):
         # with marginals a delta pays for all but the number of rows and a first count of leaves
         growth = UNITS - 2 * ROWS_UNITS if self.marginals else GROWTH_UNITS
         budgets = divide_budget(budget, UNITS, growth)
-        allowances = [Allowance("rows", "epsilon", (ROWS_UNITS,), 1)]
+        allowances = [Allowance("rows", "epsilon", units=(ROWS_UNITS,), uses=1)]
         size, depth = self.specialisations, self.depth
         counted = None
         if rows is not None or (size and depth):
@@ -188,10 +189,12 @@ class DiffMulti(TablePublisher):
             size, depth = tree_size(worth, rows or 0, size, depth, len(schema.classes))
             share = growth * ALLOCATE_UNITS // GROWTH_UNITS if self.distribution == "fair" else 0
             allowances.append(
-                Allowance("select", budgets.growth, levels(growth - share, depth), depth)
+                Allowance("select", budgets.growth, units=levels(growth - share, depth), uses=depth)
             )
             allowances.append(
-                Allowance("allocate", budgets.growth, levels(share, depth - 1), depth - 1)
+                Allowance(
+                    "allocate", budgets.growth, units=levels(share, depth - 1), uses=depth - 1
+                )
             )
             allowances.extend(leaf_allowances(budgets))
         return Plan(

@@ -94,7 +94,7 @@ _ROOT = np.zeros(1, dtype=np.int64)
 
 
 @told_settings
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DiffPart(Publisher):
     """Settings of DiffPart.
 
@@ -166,7 +166,7 @@ class DiffPart(Publisher):
             budget = replace(budget, delta=Fraction(0))
         budget = replace(budget, rows=1)
         budgets = _divide(items, kind, budget)
-        rest = Allowance("leaf", "epsilon", None, 1)
+        rest = Allowance("leaf", "epsilon", units=None, uses=1)
         whole = kind == "core" and self._core(items, budget, rows) == items.size
         allowances = []
         if kind == "paper":
@@ -176,20 +176,22 @@ class DiffPart(Publisher):
                     "the tree over the items has too many inner nodes for the paper's schedule.",
                     hint="Use a larger fan-out, or the tuned schedule.",
                 )
-            allowances.append(Allowance("test", "epsilon", None, tests))
+            allowances.append(Allowance("test", "epsilon", units=None, uses=tests))
         else:
-            allowances.append(Allowance("size", "epsilon", (_size_units(items, kind),), 1))
+            allowances.append(
+                Allowance("size", "epsilon", units=(_size_units(items, kind),), uses=1)
+            )
             if not whole:
                 units = TREE_SUPPORT_UNITS
                 if kind == "core":
                     units = support_units(items.size, budget.epsilon, rows)
-                allowances.append(Allowance("support", budgets.growth, (units,), 1))
+                allowances.append(Allowance("support", budgets.growth, units=(units,), uses=1))
             if not whole and kind == "core":
-                allowances.append(Allowance("stratum", "epsilon", (STRATUM_UNITS,), 1))
+                allowances.append(Allowance("stratum", "epsilon", units=(STRATUM_UNITS,), uses=1))
             if kind == "tree":
-                allowances.append(Allowance("gate", "epsilon", (GATE_UNITS,), 1))
+                allowances.append(Allowance("gate", "epsilon", units=(GATE_UNITS,), uses=1))
             else:
-                rest = Allowance("cell", budgets.growth, None, 1)
+                rest = Allowance("cell", budgets.growth, units=None, uses=1)
         allowances.append(rest)
         return Plan(
             method=self.name,

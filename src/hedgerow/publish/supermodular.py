@@ -76,7 +76,7 @@ _ROOT = np.zeros(1, dtype=np.int64)
 
 
 @told_settings
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Supermodular(Publisher):
     """Settings of Supermodular.
 
@@ -185,9 +185,11 @@ class Supermodular(Publisher):
                     f"There is a column of weights for {name!r}, which is not an attribute.",
                     hint=f"The attributes are: {', '.join(names)}.",
                 )
+        low, high = self.weight_bounds
         columns = WeightColumns(
             tuple(self.weight_columns.values()),
-            *self.weight_bounds,
+            low=low,
+            high=high,
             missing=self.weight_missing,
             outside=self.weight_outside,
         )

@@ -108,11 +108,11 @@ def partition_from(kind: str, table: pa.Table, schema: Schema) -> Partition | It
         if not np.array_equal(nodes, np.arange(len(nodes))):
             raise broken(PARTITION, "its nodes are not in order")
         return TreePartition(
-            ints_of(PARTITION, table, "parent", np.int32),
-            ints_of(PARTITION, table, "depth", np.int16),
-            ints_of(PARTITION, table, "split", np.int16),
-            _matrix(table, "lo", width),
-            _matrix(table, "hi", width),
+            parent=ints_of(PARTITION, table, "parent", np.int32),
+            depth=ints_of(PARTITION, table, "depth", np.int16),
+            split=ints_of(PARTITION, table, "split", np.int16),
+            lo=_matrix(table, "lo", width),
+            hi=_matrix(table, "hi", width),
         )
     names = [attribute.name for attribute in schema.attributes]
     owner = labels_of(PARTITION, table, "attribute", names)
@@ -294,16 +294,16 @@ def _measurement(
         raise broken(MEASUREMENTS, "a number has no place, or was not paid for")
     _check_size(value, units, unit)
     return Measurement(
-        name,
-        at,
-        where[::width].copy(),
-        value.reshape(-1, width).copy(),
-        bool(by_class),
-        units[::width].copy(),
-        unit,
-        threshold,
-        np.maximum(klass, 0) if sparse else None,
-        max_contribution,
-        law,
-        logit.reshape(-1, width).copy() if logits else None,
+        name=name,
+        at=at,
+        where=where[::width].copy(),
+        values=value.reshape(-1, width).copy(),
+        by_class=bool(by_class),
+        units=units[::width].copy(),
+        unit=unit,
+        threshold=threshold,
+        klass=np.maximum(klass, 0) if sparse else None,
+        max_contribution=max_contribution,
+        law=law,
+        logits=logit.reshape(-1, width).copy() if logits else None,
     )

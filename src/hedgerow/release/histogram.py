@@ -26,7 +26,7 @@ BINS = 20
 """Numbers are told in at most so many steps."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Spread:
     """The values of an attribute with the number of records that each has.
 
@@ -65,7 +65,8 @@ def bins(attribute: Attribute, most: int = BINS) -> tuple[int, ...]:
     Example:
         >>> from fractions import Fraction
         >>> from hedgerow.schema import Numeric
-        >>> age = Numeric("age", Fraction(18), Fraction(99), Fraction(1), "integer")
+        >>> age = Numeric("age", low=Fraction(18), high=Fraction(99), step=Fraction(1),
+        ...     kind="integer")
         >>> edges = bins(age)
         >>> [age.label(low, high) for low, high in zip(edges[:3], edges[1:4])]
         ['[18, 20)', '[20, 25)', '[25, 30)']
@@ -97,7 +98,8 @@ def bands(attribute: Attribute, measured: Ints) -> tuple[int, ...]:
         measured: The edges of its measured cells.
 
     Example:
-        >>> pay = Numeric("pay", Fraction(0), Fraction(99), Fraction(1), "integer")
+        >>> pay = Numeric("pay", low=Fraction(0), high=Fraction(99), step=Fraction(1),
+        ...     kind="integer")
         >>> bands(pay, np.array([0, 1, 33, 66, 100]))
         (0, 1, 33, 66, 100)
     """
@@ -131,7 +133,17 @@ def spread_of(attribute: Attribute, edges: tuple[int, ...], answers: Answers) ->
     low, high = answers.low, answers.high
     known = answers.basis is None or bool((answers.basis != NOT_MEASURED).any())
     told = reliability(answers)
-    return Spread(attribute.name, tuple(labels), edges, counts, low, high, attribute, known, told)
+    return Spread(
+        name=attribute.name,
+        labels=tuple(labels),
+        edges=edges,
+        counts=counts,
+        low=low,
+        high=high,
+        attribute=attribute,
+        measured=known,
+        remarks=told,
+    )
 
 
 def spreads(
@@ -165,7 +177,12 @@ def item_spread(items: Items, ask: Callable[[list[list[str]]], Answers]) -> Spre
     """How many records hold each item."""
     labels = tuple(items.labels)
     answers = ask([[label] for label in labels])
-    counts = np.maximum(answers.estimate, 0.0)
-    edges = tuple(range(len(labels) + 1))
-    ends = answers.low, answers.high
-    return Spread("item", labels, edges, counts, *ends, remarks=reliability(answers))
+    return Spread(
+        name="item",
+        labels=labels,
+        edges=tuple(range(len(labels) + 1)),
+        counts=np.maximum(answers.estimate, 0.0),
+        low=answers.low,
+        high=answers.high,
+        remarks=reliability(answers),
+    )

@@ -63,8 +63,8 @@ def itemsets_from(file: str, kind: str, table: pa.Table) -> Itemsets:
     lengths = np.asarray(cuts.value_lengths().to_numpy(zero_copy_only=False), np.int64)
     flat = ints_of(file, pa.table({"cut": cuts.flatten()}), "cut")
     return CutTree(
-        ints_of(file, table, "parent"),
-        ints_of(file, table, "split"),
-        np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-        flat,
+        parent=ints_of(file, table, "parent"),
+        split=ints_of(file, table, "split"),
+        cut_start=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        cut=flat,
     )

@@ -200,7 +200,16 @@ class RowsRelease(Release):
         basis = basis_of(asked, cut == 0, self._unmeasured)
         # even a query that cuts no row misses people whose rows are suppressed
         basis = np.where(basis == MEASURED, MODELLED, basis)
-        answers = Answers(estimate, inside, endless, noise, below, endless, level, basis=basis)
+        answers = Answers(
+            estimate=estimate,
+            low=inside,
+            high=endless,
+            noise=noise,
+            uniformity_low=below,
+            uniformity_high=endless,
+            level=level,
+            basis=basis,
+        )
         return with_queries(answers, asked, self.schema)
 
     @property

@@ -72,8 +72,9 @@ class TableRelease(MeasuredRelease):
         >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
-        >>> counted = Measurement("leaf", "region", np.array([0, 1]), np.array([[3], [1]]), False,
-        ...                       np.array([1, 1]), Fraction(1))
+        >>> counted = Measurement(name="leaf", at="region", where=np.array([0, 1]),
+        ...                       values=np.array([[3], [1]]), by_class=False,
+        ...                       units=np.array([1, 1]), unit=Fraction(1))
         >>> release = TableRelease(
         ...     schema=schema, method="diffgen", settings={}, guarantee={"epsilon": "1"}, ledger={},
         ...     partition=GridPartition((np.array([0, 40, 100]),)), measurements=(counted,))
@@ -303,8 +304,9 @@ class TableRelease(MeasuredRelease):
             >>> from hedgerow.schema import Schema
             >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
             ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
-            >>> counted = Measurement("leaf", "region", np.array([0, 1]), np.array([[30], [80]]),
-            ...                       False, np.array([1, 1]), Fraction(1))
+            >>> counted = Measurement(name="leaf", at="region", where=np.array([0, 1]),
+            ...                       values=np.array([[30], [80]]),
+            ...                       by_class=False, units=np.array([1, 1]), unit=Fraction(1))
             >>> release = TableRelease(
             ...     schema=schema, method="diffgen", settings={}, guarantee={"epsilon": "1"},
             ...     ledger={}, partition=GridPartition((np.array([0, 40, 100]),)),

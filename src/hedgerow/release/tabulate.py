@@ -173,9 +173,10 @@ def reliability(answers: Answers) -> tuple[str, ...]:
     its error, which nobody knows. What was "not measured" is called so.
 
     Example:
-        >>> ends = np.array([90.0, 30.0, 0.0]), np.array([110.0, 170.0, 50.0])
         >>> unknown = np.full(3, np.nan)
-        >>> found = Answers(np.array([100.0, 100.0, 10.0]), *ends, unknown, unknown, unknown, 0.95)
+        >>> found = Answers(estimate=np.array([100.0, 100.0, 10.0]),
+        ...     low=np.array([90.0, 30.0, 0.0]), high=np.array([110.0, 170.0, 50.0]),
+        ...     noise=unknown, uniformity_low=unknown, uniformity_high=unknown, level=0.95)
         >>> reliability(found)
         ('good', 'mostly noise', 'mostly noise')
     """
@@ -250,13 +251,13 @@ def _shares(found: Answers, total: Answers) -> Answers:
     unknown = np.full(len(found), np.nan)
     typical = found.typical_error
     return Answers(
-        found.estimate / whole if whole > 0 else np.zeros(len(found)),
-        over(found.low, most) if 0 < most < math.inf else np.zeros(len(found)),
-        over(found.high, least),
-        unknown, unknown, unknown,
-        found.level,
-        None if typical is None else over(typical, whole),
-        found.basis,
+        estimate=found.estimate / whole if whole > 0 else np.zeros(len(found)),
+        low=over(found.low, most) if 0 < most < math.inf else np.zeros(len(found)),
+        high=over(found.high, least),
+        noise=unknown, uniformity_low=unknown, uniformity_high=unknown,
+        level=found.level,
+        typical_error=None if typical is None else over(typical, whole),
+        basis=found.basis,
     )  # fmt: skip
 
 

@@ -53,9 +53,9 @@ class TransactionsRelease(MeasuredRelease):
         >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({
         ...     "name": "shop", "unit": "row", "items": {"universe": ["milk", "tea"]}})
-        >>> counted = Measurement("cell", "region", np.arange(4),
-        ...                       np.array([[1], [60], [31], [9]]), False,
-        ...                       np.ones(4, np.int64), Fraction(1))
+        >>> counted = Measurement(name="cell", at="region", where=np.arange(4),
+        ...                       values=np.array([[1], [60], [31], [9]]), by_class=False,
+        ...                       units=np.ones(4, np.int64), unit=Fraction(1))
         >>> release = TransactionsRelease(
         ...     schema=schema, method="diffpart", settings={}, guarantee={"epsilon": "1"},
         ...     ledger={}, partition=CoreCells(np.array([0, 1]), np.array([0])),

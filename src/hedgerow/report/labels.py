@@ -22,10 +22,12 @@ def part_of(attribute: Attribute, low: int, high: int) -> str:
     Example:
         >>> from fractions import Fraction
         >>> from hedgerow.schema import Numeric
-        >>> age = Numeric("age", Fraction(17), Fraction(90), Fraction(1), "integer", "other")
+        >>> age = Numeric("age", low=Fraction(17), high=Fraction(90), step=Fraction(1),
+        ...     kind="integer", missing="other")
         >>> [part_of(age, *codes).replace("\u00a0", " ") for codes in ((1, 23), (3, 4), (74, 75))]
         ['18 to 39', '20', 'other (incl. missing)']
-        >>> bmi = Numeric("bmi", Fraction(14), Fraction(48), Fraction(1, 2), "decimal")
+        >>> bmi = Numeric("bmi", low=Fraction(14), high=Fraction(48), step=Fraction(1, 2),
+        ...     kind="decimal")
         >>> [part_of(bmi, *codes).replace("\u00a0", " ") for codes in ((0, 2), (2, 69))]
         ['14 to under 15', '15 to 48']
     """

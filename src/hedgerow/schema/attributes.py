@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -56,6 +56,7 @@ class Categorical:
 
     name: str
     taxonomy: Taxonomy
+    _: KW_ONLY
     missing: Missing = "error"
     outside: Literal["error", "other", "drop"] = "error"
     boolean: bool = False
@@ -106,12 +107,14 @@ class Numeric:
         column: What its column is called in the data, if not by its name.
 
     Example:
-        >>> age = Numeric("age", Fraction(17), Fraction(90), Fraction(1), "integer")
+        >>> age = Numeric("age", low=Fraction(17), high=Fraction(90), step=Fraction(1),
+        ...     kind="integer")
         >>> age.size, age.label(1, 23), age.label(23, 74), age.label(3, 4)
         (74, '[18, 40)', '[40, 90]', '20')
     """
 
     name: str
+    _: KW_ONLY
     low: Fraction
     high: Fraction
     step: Fraction
@@ -180,7 +183,8 @@ def in_bands(numeric: Numeric, edges: Sequence[int]) -> Categorical:
         edges: The first code of each band on their grid.
 
     Example:
-        >>> age = Numeric("age", Fraction(0), Fraction(99), Fraction(1), "integer", outside="clip")
+        >>> age = Numeric("age", low=Fraction(0), high=Fraction(99), step=Fraction(1),
+        ...     kind="integer", outside="clip")
         >>> in_bands(age, [0, 20]).taxonomy.leaves
         ('[0, 20)', '[20, 99]')
     """
@@ -190,7 +194,7 @@ def in_bands(numeric: Numeric, edges: Sequence[int]) -> Categorical:
     outside = numeric.outside
     return Categorical(
         numeric.name, Taxonomy.flat([*labels, *([OTHER] if numeric.has_other else [])]),
-        numeric.missing, "error" if outside == "clip" else outside,
+        missing=numeric.missing, outside="error" if outside == "clip" else outside,
         bands=replace(plain, outside="clip" if outside == "clip" else "error"),
         edges=tuple(edges), column=numeric.column,
     )  # fmt: skip

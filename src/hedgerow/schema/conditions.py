@@ -207,7 +207,8 @@ class Numbers:
     """Conditions on a numeric attribute: values, intervals, and "other" if it has that.
 
     Example:
-        >>> weight = Numeric("weight", Fraction(0), Fraction(2500), Fraction(1000), "integer")
+        >>> weight = Numeric("weight", low=Fraction(0), high=Fraction(2500), step=Fraction(1000),
+        ...     kind="integer")
         >>> Numbers(weight).codes((Span(Word("500"), Word("1999"), True, True),))
         ((0.5, 2.0),)
         >>> Numbers(weight).words(((0.5, 2.0),))

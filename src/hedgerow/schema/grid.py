@@ -21,7 +21,7 @@ _EPOCH = datetime.date(1970, 1, 1)
 Kind = Literal["integer", "decimal", "date"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Grid:
     """The bounds and step of a numeric attribute; dates as days since 1970-01-01."""
 
@@ -65,17 +65,17 @@ def read_grid(texts: Mapping[str, str | None]) -> Grid | list[tuple[str, str, st
         step, step_kind = found.get("step", (Fraction(1), "integer"))
         if step_kind != "integer":
             return [("step", "step is not a whole number of days", "Write, for example, step: 7.")]
-        return Grid(low, high, step, "date")
+        return Grid(low=low, high=high, step=step, kind="date")
     if "step" not in found:
         if "decimal" in (low_kind, high_kind):
             hint = "Give the precision that matters, such as step: 0.5."
             return [("low", "step is missing, which decimal numbers need", hint)]
-        return Grid(low, high, Fraction(1), "integer")
+        return Grid(low=low, high=high, step=Fraction(1), kind="integer")
     step, step_kind = found["step"]
     if step_kind == "date":
         return [("step", "step is a date", "Give a number, such as step: 1.")]
     kinds = {low_kind, high_kind, step_kind}
-    return Grid(low, high, step, "decimal" if "decimal" in kinds else "integer")
+    return Grid(low=low, high=high, step=step, kind="decimal" if "decimal" in kinds else "integer")
 
 
 def read_number(text: str) -> tuple[Fraction, Kind] | None:

@@ -9,7 +9,7 @@ looks at one record alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -57,6 +57,7 @@ class Items:
     """
 
     universe: range | tuple[str, ...] | Taxonomy
+    _: KW_ONLY
     fan_out: int = DEFAULT_FAN_OUT
     foreign: Literal["drop", "error"] = "drop"
     empty: Literal["drop", "dummy"] = "drop"

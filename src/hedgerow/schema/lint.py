@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY, Items
@@ -56,12 +56,13 @@ class Fault:
         line: The line, counted from 1.
 
     Example:
-        >>> print(Fault("low is not below high", "Swap them.", "schema.yaml", 3))
+        >>> print(Fault("low is not below high", "Swap them.", file="schema.yaml", line=3))
         schema.yaml:3: low is not below high. Swap them.
     """
 
     what: str
     hint: str
+    _: KW_ONLY
     file: str | None = None
     line: int | None = None
 
@@ -94,11 +95,11 @@ class Report:
 
     def fault(self, what: str, hint: str, file: str | None, line: int | None = None) -> None:
         """Adds a fault."""
-        self.faults.append(Fault(what, hint, file, line))
+        self.faults.append(Fault(what, hint, file=file, line=line))
 
     def warn(self, what: str, hint: str, file: str | None, line: int | None = None) -> None:
         """Adds a warning."""
-        self.warnings.append(Fault(what, hint, file, line))
+        self.warnings.append(Fault(what, hint, file=file, line=line))
 
     def take(self, other: Report, subject: str) -> None:
         """Adds what another report holds, and says what it is about."""
@@ -134,7 +135,7 @@ def raise_faults(faults: Sequence[Fault]) -> None:
 
     Example:
         >>> raise_faults([])
-        >>> raise_faults([Fault("the file is empty", "Write a schema into it.", "a.yaml")])
+        >>> raise_faults([Fault("the file is empty", "Write a schema into it.", file="a.yaml")])
         Traceback (most recent call last):
         ...
         hedgerow.errors.SchemaError: a.yaml: the file is empty

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -94,6 +94,7 @@ class Schema:
 
     name: str
     attributes: tuple[Attribute, ...] = ()
+    _: KW_ONLY
     target: Categorical | None = None
     identifiers: tuple[str, ...] = ()
     person: Person | None = None

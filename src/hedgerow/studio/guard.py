@@ -44,7 +44,7 @@ Refuse = Callable[[int, str, str], Response]
 """Makes a page from a status, what is wrong, and what to do."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Keys:
     """The secrets of one run of the studio; a new start makes all of them anew.
 

@@ -51,7 +51,8 @@ def encode_array(attribute: Attribute, array: Any) -> Codes:
 
     Example:
         >>> from fractions import Fraction
-        >>> dose = Numeric("dose", Fraction(0), Fraction(1), Fraction(1, 10), "decimal")
+        >>> dose = Numeric("dose", low=Fraction(0), high=Fraction(1), step=Fraction(1, 10),
+        ...     kind="decimal")
         >>> encode_array(dose, pa.array(["0.3", " 1", "", "7", "much"])).tolist()
         [3, 10, -1, -3, -4]
     """

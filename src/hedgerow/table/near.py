@@ -31,7 +31,8 @@ class NearValues:
         >>> from hedgerow.schema import Taxonomy
         >>> seen = NearValues([Categorical("sex", Taxonomy.flat(["Female", "Male"]))])
         >>> seen.add(0, pa.record_batch({"sex": ["Male", "male", "x"]}), {"sex": {NEAR: 1}})
-        >>> seen.warnings(Source("people.csv", ("sex",), lambda columns: iter(())))
+        >>> seen.warnings(Source(what="people.csv", names=("sex",),
+        ...     batches=lambda columns: iter(())))
         ["people.csv, column 'sex': 'male' (row 2) is not in the schema, did you mean 'Male'? This
         quotes private data."]
     """

@@ -105,10 +105,12 @@ def text_reader(attribute: Numeric) -> Callable[[str], int]:
 
     Example:
         >>> from fractions import Fraction
-        >>> pay = Numeric("pay", Fraction(0), Fraction(99999), Fraction(1), "integer")
+        >>> pay = Numeric("pay", low=Fraction(0), high=Fraction(99999), step=Fraction(1),
+        ...     kind="integer")
         >>> [text_reader(pay)(text) for text in ("12345", "12,345", "12.345", "1e3", "much")]
         [12345, -6, -7, 1000, -4]
-        >>> pay = Numeric("pay", pay.low, pay.high, pay.step, "integer", thousands=".")
+        >>> pay = Numeric("pay", low=pay.low, high=pay.high, step=pay.step, kind="integer",
+        ...     thousands=".")
         >>> [text_reader(pay)(text) for text in ("12345", "12.345", "12.345,9", "12.34")]
         [12345, 12345, 12345, -8]
     """

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Encoded:
     """The rows of one batch that stay.
 
@@ -138,12 +138,26 @@ class RowStream:
         if kept is not None:
             stays = kept if stays is None else stays & kept
         if stays is None:
-            return Encoded(columns, batch.num_rows, people, report, weights, bad)
+            return Encoded(
+                columns=columns,
+                rows=batch.num_rows,
+                people=people,
+                report=report,
+                weights=weights,
+                bad=bad,
+            )
         if people is not None:
             people = people.filter(pa.array(stays))
         staying = [column[stays] for column in columns]
         own = None if weights is None else weights[stays]
-        return Encoded(staying, int(stays.sum()), people, report, own, bad)
+        return Encoded(
+            columns=staying,
+            rows=int(stays.sum()),
+            people=people,
+            report=report,
+            weights=own,
+            bad=bad,
+        )
 
     def _own_weights(
         self, first: int, batch: Any, report: Report

@@ -7,7 +7,7 @@ for. What becomes of a weight follows from that record alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -46,13 +46,14 @@ class WeightColumns:
             "drop", or "error".
 
     Example:
-        >>> columns = WeightColumns(("minds",), 0.0, 3.0)
+        >>> columns = WeightColumns(("minds",), low=0.0, high=3.0)
         >>> found = columns.encode(pa.array(["1", "2.5", "7", "-7", "much", None]), "minds")
         >>> columns.values()[found.levels].round(1).tolist()
         [1.0, 2.4, 3.0, 0.0, 1.0, 1.0]
     """
 
     columns: tuple[str, ...]
+    _: KW_ONLY
     low: float
     high: float
     missing: MissingWeight = 1.0
@@ -113,7 +114,12 @@ class WeightColumns:
         span = max(self.high - self.low, 1e-300)
         levels = np.rint((clamped - self.low) / span * (LEVELS - 1)).astype(np.uint8)
         odd = {shape: int(np.argmax(shapes == shape)) for shape in np.unique(shapes).tolist()}
-        return Levels(levels, kept, refused, {s: row for s, row in odd.items() if s < STRANGE})
+        return Levels(
+            levels=levels,
+            kept=kept,
+            refused=refused,
+            shapes={s: row for s, row in odd.items() if s < STRANGE},
+        )
 
     def refuse(self, source: Source, bad: dict[str, list[int]]) -> None:
         """Raises if a rule says `error` and any weight met it.
@@ -134,7 +140,7 @@ class WeightColumns:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Levels:
     """What became of the weights of one column.
 

@@ -44,7 +44,7 @@ _WITH_LOGITS = ("leaf", "residual")
 ELSEWHERE = "what the paths are said to have spent is not what the entries and the regions show"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Charges:
     """What was charged for one purpose at nodes of a tree, in the order of `node`.
 
@@ -205,7 +205,9 @@ def _charges(
     found: dict[str, _Charges] = {}
 
     def charge(purpose: str, node: Ints, depth: Ints, units: Ints, draws: Any = 1) -> None:
-        found[purpose] = _Charges(node, depth, units, np.broadcast_to(draws, node.shape))
+        found[purpose] = _Charges(
+            node=node, depth=depth, units=units, draws=np.broadcast_to(draws, node.shape)
+        )
 
     for purpose, node, draws in grown(release, tree, booked):
         depth = tree.depth[node].astype(np.int64)

@@ -285,7 +285,7 @@ def _check_leaves(release: TransactionsRelease, measurement: Measurement, book: 
             raise Failed("a leaf is listed whose count lies below its threshold")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Spending:
     """The schedule `paper`, replayed over the cuts.
 
@@ -338,7 +338,7 @@ class _Spending:
         if len(tree) == 1:
             counts.append((0, granted))
         pairs = [np.asarray(rows, np.int64).reshape(-1, 2) for rows in (tests, counts)]
-        return _Spending(granted, left, pairs[0], pairs[1])
+        return _Spending(granted=granted, paid=left, tests=pairs[0], counts=pairs[1])
 
     def hold(self, booked: dict[str, Book]) -> None:
         """Sees that just these tests and counts were booked."""

@@ -51,7 +51,7 @@ def budgets(ledger: dict[str, Any]) -> dict[str, tuple[Fraction, int]]:
     return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Book:
     """What was booked for one purpose.
 
@@ -63,7 +63,8 @@ class Book:
         entries: How many charges there were of so many units at a depth, by (depth, units).
 
     Example:
-        >>> Book("select", "epsilon", Fraction(1, 10), 10, {(0, 2): 1, (1, 1): 2}).total
+        >>> Book(purpose="select", budget="epsilon", unit=Fraction(1, 10), granted=10, entries={(0,
+        ...     2): 1, (1, 1): 2}).total
         4
     """
 
@@ -121,7 +122,10 @@ def books(ledger: dict[str, Any]) -> dict[str, Book]:
         purpose, budget = entry["purpose"], entry["budget"]
         if not isinstance(purpose, str):
             raise ValueError
-        book = found.setdefault(purpose, Book(purpose, budget, *known[budget], {}))
+        unit, granted = known[budget]
+        book = found.setdefault(
+            purpose, Book(purpose=purpose, budget=budget, unit=unit, granted=granted, entries={})
+        )
         key = whole(entry["depth"]), whole(entry["units"])
         nodes = whole(entry["nodes"], 1)
         if book.budget != budget:
@@ -183,8 +187,9 @@ def gaussian_costs(measurement: Measurement, rate: Fraction) -> Fraction:
 
     Example:
         >>> one = np.array([1])
-        >>> gaussian_costs(Measurement("two_way", "cell", one, one[:, None], False, one,
-        ...     Fraction(1, 50), max_contribution=3, law="gaussian"), Fraction(1, 50))
+        >>> gaussian_costs(Measurement(name="two_way", at="cell", where=one, values=one[:, None],
+        ...     by_class=False, units=one,
+        ...     unit=Fraction(1, 50), max_contribution=3, law="gaussian"), Fraction(1, 50))
         Fraction(3, 100)
     """
     return rate * measurement.max_contribution / 2

@@ -41,7 +41,7 @@ def paper_steps(release: Release, booked: dict[str, Book]) -> None:
     _check_cut(booked.get("cut"), steps)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Steps:
     """How often values were specialised.
 
@@ -74,7 +74,7 @@ class _Steps:
                 divisible += attribute.size >= 2
             else:
                 nodes += _specialised(attribute, edges)
-        return _Steps(numbers, nodes, pairs, divisible)
+        return _Steps(numbers=numbers, nodes=nodes, pairs=pairs, divisible=divisible)
 
 
 def _edges(partition: Partition) -> list[Ints]:
@@ -134,8 +134,8 @@ def _check_cut(book: Book | None, steps: _Steps) -> None:
         raise Failed("nothing was booked for cut, without which no number is specialised")
     first = [number for (depth, _), number in book.entries.items() if depth == 0]
     later = Book(
-        book.purpose, book.budget, book.unit, book.granted,
-        {key: number for key, number in book.entries.items() if key[0]},
+        purpose=book.purpose, budget=book.budget, unit=book.unit, granted=book.granted,
+        entries={key: number for key, number in book.entries.items() if key[0]},
     )  # fmt: skip
     least = steps.numbers - steps.pairs - 1  # none is drawn after the last step
     if (

@@ -49,7 +49,7 @@ class Check:
     words: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
     """What a verification found.
 
@@ -118,7 +118,7 @@ def verify(source: str | Path | Release) -> Verdict:
         rules = rules_for(stated.method, stated.settings)
     except UnknownHere as unknown:
         checks.append(Check("method", False, str(unknown)))
-        return Verdict(False, None, None, tuple(checks), known=False)
+        return Verdict(ok=False, epsilon=None, delta=None, checks=tuple(checks), known=False)
     check("settings", lambda: check_settings(rules, stated))
     for name, look in rules.books.items():
         check(name, partial(look, stated))
@@ -135,7 +135,7 @@ def verify(source: str | Path | Release) -> Verdict:
             for name, look in rules.follows.items():
                 check(name, partial(look, release))
     epsilon, delta = spent if spent else (None, None)
-    return Verdict(all(c.ok for c in checks), epsilon, delta, tuple(checks))
+    return Verdict(ok=all(c.ok for c in checks), epsilon=epsilon, delta=delta, checks=tuple(checks))
 
 
 def _opened(path: str | Path, manifest: dict[str, Any], check: Checker) -> Any:

@@ -56,7 +56,7 @@ class EqualParts(Publisher):
             schedule=self.schedule,
             budget=pure,
             budgets=divide_budget(pure, _UNITS, 0),
-            allowances=(Allowance("leaf", "epsilon", (_UNITS,), 1),),
+            allowances=(Allowance("leaf", "epsilon", units=(_UNITS,), uses=1),),
             grows=False,
         )
 

@@ -49,7 +49,7 @@ def test_the_size_of_the_input_decides(tmp_path: Path) -> None:
 def test_an_engine_by_name(tmp_path: Path) -> None:
     rows, schema = sample.people(50, seed=1), sample.schema()
     for name, kind in (("memory", MemoryEngine), ("streamed", StreamedEngine)):
-        with open_engine(rows, schema, Counting(name)) as (engine, frames):
+        with open_engine(rows, schema, Counting(engine=name)) as (engine, frames):
             assert isinstance(engine, kind) and frames == "arrow"
 
 

@@ -126,7 +126,7 @@ def test_what_workers_note_of_transactions_is_told(tmp_path: Path) -> None:
 
 
 def test_pieces_are_grouped_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    pieces = [Piece(str(number), rows=rows) for number, rows in enumerate([5, 5, 5, 30, 1, 1])]
+    pieces = [Piece(path=str(number), rows=rows) for number, rows in enumerate([5, 5, 5, 30, 1, 1])]
 
     def paths(threads: int) -> tuple[list[str], list[int]]:
         groups, firsts = workers.grouped(pieces, threads)
@@ -140,7 +140,7 @@ def test_pieces_are_grouped_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_workers_get_equal_shares() -> None:
-    pieces = [Piece(str(number), rows=10**6) for number in range(21)]
+    pieces = [Piece(path=str(number), rows=10**6) for number in range(21)]
     groups, _ = workers.grouped(pieces, threads=2)
     assert [len(group) for group in groups] == [5, 5, 6, 5]
 

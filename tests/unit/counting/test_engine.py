@@ -16,7 +16,14 @@ SCHEMA = Schema(
     "people",
     (
         Categorical("job", JOBS),
-        Numeric("age", Fraction(17), Fraction(90), Fraction(1), "integer", missing="other"),
+        Numeric(
+            "age",
+            low=Fraction(17),
+            high=Fraction(90),
+            step=Fraction(1),
+            kind="integer",
+            missing="other",
+        ),
         Categorical("only", Taxonomy(("x",), (-1,))),
         Categorical("sex", Taxonomy.flat(["f", "m"])),
     ),
@@ -56,4 +63,4 @@ def test_what_can_be_split_is_public() -> None:
 
 def test_classes_are_counted() -> None:
     target = Categorical("ill", Taxonomy.flat(["no", "yes", "maybe"]))
-    assert Domain.of(Schema("s", SCHEMA.attributes, target, unit="row")).classes == 3
+    assert Domain.of(Schema("s", SCHEMA.attributes, target=target, unit="row")).classes == 3

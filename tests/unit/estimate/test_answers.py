@@ -79,7 +79,15 @@ def random_query(random, classes: int) -> Query:
 
 def counts_of(random, name, at, where, columns, by_class):
     values = random.integers(-20, 200, (len(where), columns))
-    return Measurement(name, at, where, values, by_class, random.integers(1, 30, len(where)), UNIT)
+    return Measurement(
+        name=name,
+        at=at,
+        where=where,
+        values=values,
+        by_class=by_class,
+        units=random.integers(1, 30, len(where)),
+        unit=UNIT,
+    )
 
 
 def measured(random, partition, kind, classes):
@@ -351,7 +359,13 @@ def test_an_unknown_rule_of_consistency_is_refused(tree_release):
 def test_a_release_of_one_region_can_be_asked(schema):
     lo, hi = [0] * 5, [attribute.size for attribute in schema.attributes]
     leaf = Measurement(
-        "leaf", "region", np.array([0]), np.array([[40, 60]]), True, np.array([1]), UNIT
+        name="leaf",
+        at="region",
+        where=np.array([0]),
+        values=np.array([[40, 60]]),
+        by_class=True,
+        units=np.array([1]),
+        unit=UNIT,
     )
     release = TableRelease(
         schema=schema,

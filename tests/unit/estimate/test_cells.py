@@ -77,13 +77,29 @@ def test_variance_is_that_of_the_discrete_laplace_law():
         law = [(1 - a) / (1 + a) * a ** abs(z) for z in range(-2000, 2001)]
         expected = sum(p * z * z for p, z in zip(law, range(-2000, 2001), strict=True))
         one = np.ones(1, np.int64)
-        got = Measurement("x", "region", one * 0, one[:, None], False, one, epsilon).variance
+        got = Measurement(
+            name="x",
+            at="region",
+            where=one * 0,
+            values=one[:, None],
+            by_class=False,
+            units=one,
+            unit=epsilon,
+        ).variance
         assert got[0] == pytest.approx(expected, rel=1e-6)
 
 
 def test_huge_epsilon_has_a_variance_that_still_divides():
     one = np.ones(1, np.int64)
-    variance = Measurement("x", "region", one, one[:, None], False, one, Fraction(9999)).variance
+    variance = Measurement(
+        name="x",
+        at="region",
+        where=one,
+        values=one[:, None],
+        by_class=False,
+        units=one,
+        unit=Fraction(9999),
+    ).variance
     assert 0 < variance[0] < 1e-9
 
 
@@ -136,7 +152,15 @@ def test_a_second_count_of_the_root_joins_the_total(tree_release, sparse_release
 def test_a_count_of_a_root_that_is_the_only_region_is_used_once():
     tree = TreePartition.of([(-1, -1, [0], [4])])
     one = np.array([1])
-    leaf = Measurement("leaf", "node", one * 0, np.array([[10]]), False, one, Fraction(1))
+    leaf = Measurement(
+        name="leaf",
+        at="node",
+        where=one * 0,
+        values=np.array([[10]]),
+        by_class=False,
+        units=one,
+        unit=Fraction(1),
+    )
     rows = replace(leaf, name="rows", values=np.array([[20]]))
     assert whole_counts(estimate_cells(tree, [leaf, rows], 1)).tolist() == [[15]]
 
@@ -157,7 +181,15 @@ def test_clipping_would_have_inflated_the_total():
     random = np.random.default_rng(0)
     k = 10_000
     noise = random.geometric(0.1, (k, 2)) - random.geometric(0.1, (k, 2))
-    leaf = Measurement("leaf", "region", np.arange(k), noise, True, np.ones(k, int), Fraction(1, 9))
+    leaf = Measurement(
+        name="leaf",
+        at="region",
+        where=np.arange(k),
+        values=noise,
+        by_class=True,
+        units=np.ones(k, int),
+        unit=Fraction(1, 9),
+    )
     grid = GridPartition((np.arange(k + 1, dtype=np.int32),))
     counts = whole_counts(estimate_cells(grid, [leaf], 2))
     assert counts.sum() == max(0, noise.sum())
@@ -205,7 +237,13 @@ def test_a_sparse_release_may_list_nothing(sparse_release, tree_release):
 )
 def test_a_malformed_measurement_is_refused(change):
     good = Measurement(
-        "rows", "node", np.array([0]), np.array([[1]]), False, np.array([1]), Fraction(1)
+        name="rows",
+        at="node",
+        where=np.array([0]),
+        values=np.array([[1]]),
+        by_class=False,
+        units=np.array([1]),
+        unit=Fraction(1),
     )
     with pytest.raises(ValueError, match="rows"):
         replace(good, **change)

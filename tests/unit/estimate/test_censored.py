@@ -46,14 +46,25 @@ def simulate(random, threshold=8, total=True):
     where, klass = np.nonzero(noisy >= threshold)
     some = [
         Measurement(
-            "leaf", "region", where, noisy[where, klass][:, None], True,
-            np.ones(len(where), np.int64), EPSILON, threshold=threshold, klass=klass,
+            name="leaf", at="region", where=where, values=noisy[where, klass][:, None],
+            by_class=True,
+            units=np.ones(len(where), np.int64), unit=EPSILON, threshold=threshold, klass=klass,
         )
     ]  # fmt: skip
     if total:
         drawn = 900 + noise(random, (1, 1), 0.1)
         one = np.ones(1, np.int64)
-        some.append(Measurement("rows", "node", 0 * one, drawn, False, one, Fraction(1, 10)))
+        some.append(
+            Measurement(
+                name="rows",
+                at="node",
+                where=0 * one,
+                values=drawn,
+                by_class=False,
+                units=one,
+                unit=Fraction(1, 10),
+            )
+        )
     return rows, TableRelease(
         schema=SCHEMA,
         method="diffgen",
@@ -149,10 +160,18 @@ def test_huge_grids_need_no_list_of_their_cells():
     grid = GridPartition(tuple(np.arange(5, dtype=np.int32) for _ in names))
     one = np.array([1])
     leaf = Measurement(
-        "leaf", "region", np.array([4**30 - 1]), np.array([[500]]), True, one, Fraction(1),
-        threshold=60, klass=0 * one,
+        name="leaf", at="region", where=np.array([4**30 - 1]), values=np.array([[500]]),
+        by_class=True, units=one, unit=Fraction(1), threshold=60, klass=0 * one,
     )  # fmt: skip
-    rows = Measurement("rows", "node", 0 * one, np.array([[800]]), False, one, Fraction(1))
+    rows = Measurement(
+        name="rows",
+        at="node",
+        where=0 * one,
+        values=np.array([[800]]),
+        by_class=False,
+        units=one,
+        unit=Fraction(1),
+    )
     answers = TableRelease(
         schema=schema,
         method="diffgen",

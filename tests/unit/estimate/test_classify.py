@@ -31,7 +31,13 @@ TREE = TreePartition.of(
 def release(tiny: tuple[int, int], units: int) -> Release:
     counts = np.array([[400, 20], list(tiny), [30, 500]])
     leaf = Measurement(
-        "leaf", "region", np.arange(3), counts, True, np.full(3, units), Fraction(1, 100)
+        name="leaf",
+        at="region",
+        where=np.arange(3),
+        values=counts,
+        by_class=True,
+        units=np.full(3, units),
+        unit=Fraction(1, 100),
     )
     return TableRelease(
         schema=SCHEMA,

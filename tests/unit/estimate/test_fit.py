@@ -24,7 +24,15 @@ TREE = TreePartition.of(
 
 
 def measurement(name, at, where, values, by_class, units):
-    return Measurement(name, at, np.array(where), np.array(values), by_class, np.array(units), UNIT)
+    return Measurement(
+        name=name,
+        at=at,
+        where=np.array(where),
+        values=np.array(values),
+        by_class=by_class,
+        units=np.array(units),
+        unit=UNIT,
+    )
 
 
 def dense(design, values, variance):

@@ -163,8 +163,9 @@ def tails(rates, weights, kinds):
     one = np.array([1])
     spread = 0.0
     for rate, weight, kind in zip(rates, weights, kinds, strict=True):
-        counted = Measurement("rows", "node", one, one[:, None], False, one,
-                              Fraction(rate), law=kind.__name__)  # fmt: skip
+        counted = Measurement(name="rows", at="node", where=one, values=one[:, None],
+                              by_class=False, units=one,
+                              unit=Fraction(rate), law=kind.__name__)  # fmt: skip
         spread += float(counted.tail_variance[0]) * (weight / STEPS) ** 2
     return math.sqrt(spread)
 

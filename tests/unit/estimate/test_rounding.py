@@ -57,8 +57,8 @@ def test_counts_add_up_at_every_node_and_class(seed):
     partition = chain(random)
     nodes = len(partition.parent)
     counted = Measurement(
-        "count", "node", np.arange(nodes), random.integers(-9, 40, (nodes, 3)), True,
-        random.integers(1, 9, nodes), Fraction(1, 9),
+        name="count", at="node", where=np.arange(nodes), values=random.integers(-9, 40, (nodes, 3)),
+        by_class=True, units=random.integers(1, 9, nodes), unit=Fraction(1, 9),
     )  # fmt: skip
     found = fit(gather(partition, [counted], 3))
     cells = whole_cells(found)
@@ -71,7 +71,13 @@ def test_counts_add_up_at_every_node_and_class(seed):
     whole[partition.leaves] = truth
     whole = found.passes.levels.gathered(whole).astype(np.int64)
     exact = Measurement(
-        "count", "node", np.arange(nodes), whole, True, counted.units, Fraction(1, 9)
+        name="count",
+        at="node",
+        where=np.arange(nodes),
+        values=whole,
+        by_class=True,
+        units=counted.units,
+        unit=Fraction(1, 9),
     )
     assert np.array_equal(whole_cells(fit(gather(partition, [exact], 3))), truth)
 
@@ -108,8 +114,8 @@ def test_top_down_beats_a_flat_projection_where_nodes_were_counted():
     for _ in range(30):
         noise = random.geometric(0.1, 67) - random.geometric(0.1, 67)
         counted = Measurement(
-            "count", "node", np.arange(67), (truth + noise).astype(np.int64)[:, None], False,
-            np.ones(67, np.int64), Fraction(1, 10),
+            name="count", at="node", where=np.arange(67), values=(truth + noise).astype(np.int64)[:,
+            None], by_class=False, units=np.ones(67, np.int64), unit=Fraction(1, 10),
         )  # fmt: skip
         found = fit(gather(tree, [counted], 1))
         down = whole_cells(found)

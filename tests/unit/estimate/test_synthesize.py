@@ -88,7 +88,9 @@ def test_wide_integer_steps_are_filled():
     from hedgerow.schema import Numeric, Schema
 
     schema = Schema(
-        "x", (Numeric("w", Fraction(0), Fraction(10), Fraction(4), "integer"),), unit="row"
+        "x",
+        (Numeric("w", low=Fraction(0), high=Fraction(10), step=Fraction(4), kind="integer"),),
+        unit="row",
     )
     grid = GridPartition((np.array([0, 3], np.int32),))
     parts = [grid.parts(0, np.arange(1))]

@@ -36,7 +36,13 @@ TEST = pa.table({
 def release(counts: list[list[int]]) -> Release:
     """Ages below 5 and from 5 on, counted without noise to speak of."""
     leaf = Measurement(
-        "leaf", "region", np.arange(2), np.array(counts), True, np.full(2, 1), Fraction(50)
+        name="leaf",
+        at="region",
+        where=np.arange(2),
+        values=np.array(counts),
+        by_class=True,
+        units=np.full(2, 1),
+        unit=Fraction(50),
     )
     edges = (np.array([0, 5, 10]), np.array([0, 2]))
     return TableRelease(

@@ -52,7 +52,13 @@ def faithful(off: int = 0) -> Release:
     for row in people().to_pylist():
         counts[row["age"] * 2 + (row["ward"] == "b"), int(row["ill"] == "yes")] += 1
     counted = Measurement(
-        "leaf", "region", np.arange(20), counts + off, True, np.ones(20, np.int64), Fraction(1)
+        name="leaf",
+        at="region",
+        where=np.arange(20),
+        values=counts + off,
+        by_class=True,
+        units=np.ones(20, np.int64),
+        unit=Fraction(1),
     )
     promise: dict[str, Any] = {"epsilon": "1", "delta": "0", "private": True}
     return TableRelease(
@@ -142,7 +148,13 @@ def test_transactions() -> None:
     raw = pa.table({"x": [["milk"]] * 60 + [["tea"]] * 30 + [["milk", "tea"]] * 10})
     cells = np.array([[0], [60], [30], [10]])
     counted = Measurement(
-        "cell", "region", np.arange(4), cells, False, np.full(4, 1000, np.int64), Fraction(1)
+        name="cell",
+        at="region",
+        where=np.arange(4),
+        values=cells,
+        by_class=False,
+        units=np.full(4, 1000, np.int64),
+        unit=Fraction(1),
     )
     parts: Any = CoreCells(np.array([0, 1]), np.array([0]))
     promise: dict[str, Any] = {"epsilon": "1", "delta": "0", "private": True}

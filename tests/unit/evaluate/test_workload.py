@@ -73,7 +73,13 @@ def test_exact_counts_equal_counting_by_hand():
 def release(counts: list[list[int]]) -> Release:
     edges = (np.array([0, 5, 10]), np.array([0, 5]))
     leaf = Measurement(
-        "leaf", "region", np.arange(2), np.array(counts), True, np.full(2, 1), Fraction(1)
+        name="leaf",
+        at="region",
+        where=np.arange(2),
+        values=np.array(counts),
+        by_class=True,
+        units=np.full(2, 1),
+        unit=Fraction(1),
     )
     return TableRelease(
         schema=SCHEMA,

@@ -76,7 +76,10 @@ def test_typed_bounds_are_half_open(tree_release):
 
 
 def test_a_region_of_other_alone_has_no_bounds():
-    age = Numeric("age", *map(_fraction, (0, 9, 1)), "integer", missing="other")
+    age = Numeric(
+        "age", low=_fraction(0), high=_fraction(9), step=_fraction(1), kind="integer",
+        missing="other",
+    )  # fmt: skip
     schema = Schema("x", (age,), unit="row")
     grid = GridPartition((np.array([0, 10, 11], np.int32),))
     table = typed_table(schema, grid, np.arange(2), np.array([[1], [2]]))
@@ -96,10 +99,8 @@ def _fraction(value):
 
 
 def test_bounds_never_take_the_name_of_another_attribute():
-    ends = [_fraction(value) for value in (0, 1, 1)]
-    schema = Schema(
-        "x", (Numeric("a", *ends, "integer"), Numeric("a_low", *ends, "integer")), unit="row"
-    )
+    a = Numeric("a", low=_fraction(0), high=_fraction(1), step=_fraction(1), kind="integer")
+    schema = Schema("x", (a, replace(a, name="a_low")), unit="row")
     grid = GridPartition((np.array([0, 2]), np.array([0, 2])))
     names = typed_table(schema, grid, np.arange(1), np.array([[1]])).column_names
     assert len(set(names)) == len(names)

@@ -14,7 +14,16 @@ ONE = np.array([1])
 
 
 def counted(rate: Fraction, law: str) -> Measurement:
-    return Measurement("rows", "node", ONE, ONE[:, None], False, ONE, rate, law=law)  # type: ignore[arg-type]
+    return Measurement(
+        name="rows",
+        at="node",
+        where=ONE,
+        values=ONE[:, None],
+        by_class=False,
+        units=ONE,
+        unit=rate,
+        law=law,
+    )  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 500), Fraction(1), Fraction(11, 10), Fraction(7)])

@@ -54,7 +54,7 @@ def test_chains_lead_from_the_value_to_the_root():
 @pytest.mark.parametrize("fan", [2, 3, 7])
 @pytest.mark.parametrize("size", [2, 3, 8, 31])
 def test_children_divide_their_parent(fan, size):
-    age = Numeric("age", Fraction(0), Fraction(size - 1), Fraction(1), "integer")
+    age = Numeric("age", low=Fraction(0), high=Fraction(size - 1), step=Fraction(1), kind="integer")
     forest = Forest.of((age,), fan)
     for node in range(len(forest.parent)):
         below = np.flatnonzero(forest.parent == node)

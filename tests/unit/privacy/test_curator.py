@@ -18,7 +18,9 @@ from hedgerow.privacy.sampler import Candidates, Choices, Listing, Rates
 
 ROOT = np.array([0])
 ONE = np.array([1])
-SCORED: Sealed[Candidates] = Sealed(Candidates(np.array([0, 1]), ONE, ONE, ONE, ONE, ONE))
+SCORED: Sealed[Candidates] = Sealed(
+    Candidates(start=np.array([0, 1]), score=ONE, weight=ONE, count=ONE, part=ONE, first=ONE)
+)
 
 
 class Watcher:
@@ -63,10 +65,10 @@ def curator() -> tuple[Curator, Watcher]:
     )
     ledger.allow(
         [
-            Allowance("pure", "epsilon", (3,), 1),
-            Allowance("zcdp", "rho", (4,), 1),
-            Allowance("leaf", "epsilon", None, 1),
-            Allowance("spare", "rho", None, 1),
+            Allowance("pure", "epsilon", units=(3,), uses=1),
+            Allowance("zcdp", "rho", units=(4,), uses=1),
+            Allowance("leaf", "epsilon", units=None, uses=1),
+            Allowance("spare", "rho", units=None, uses=1),
         ]
     )
     watcher = Watcher()
@@ -111,14 +113,14 @@ def test_gaussian_noise_grows_with_the_squares_of_a_records_changes(squares: int
     """k tables cost k / (2 sigma^2), and never more than was booked, however it is rounded."""
     for unit in (Fraction(1, 50), Fraction(1, 3), Fraction(123457, 10**11), Fraction(7)):
         ledger = Ledger([UnitBudget("rho", unit, 10)])
-        ledger.allow([Allowance("tables", "rho", None, 1)])
+        ledger.allow([Allowance("tables", "rho", units=None, uses=1)])
         watcher = Watcher()
         watcher.ledger = ledger
         made = Curator(ledger, watcher)
         exact = Sealed(np.array([[5, 6]]))
         made.gaussian("tables", 0, ROOT, exact, np.array([4]), max_contribution=squares)
         (rate,) = watcher.rates
-        Rates((rate,), ROOT).terms()
+        Rates(values=(rate,), which=ROOT).terms()
         paid = 4 * unit
         assert 0 <= paid - squares * rate / 2 < paid / 10**4
         assert watcher.left == {"rho": 6}
@@ -231,11 +233,11 @@ def test_what_crashed_is_spent() -> None:
 def test_awkward_fractions_are_rounded_down_to_what_samplers_hold() -> None:
     unit = Fraction(123457, 10**11)
     ledger = Ledger([UnitBudget("epsilon", unit, 100_000)])
-    ledger.allow([Allowance("select", "epsilon", (4847,), 1)])
+    ledger.allow([Allowance("select", "epsilon", units=(4847,), uses=1)])
     watcher = Watcher()
     watcher.ledger = ledger
     Curator(ledger, watcher).select("select", 0, ROOT, SCORED, score_range=131_074, flip=True)
     wanted = unit * 4847 / 131_074
     (rate,) = watcher.rates
-    Rates((rate,), ROOT).terms()
+    Rates(values=(rate,), which=ROOT).terms()
     assert 0 < wanted - rate < wanted / 10**6

@@ -37,7 +37,7 @@ class Watched(SecureSampler):
 def handed_over(epsilon: Fraction, bits: int, counts: list[int]) -> Watched:
     """What the mechanism gets on every level of a path on which all counts stay the same."""
     ledger = Ledger((UnitBudget("epsilon", epsilon, 1),))
-    ledger.allow([Allowance("gate", "epsilon", (1,), 1)])
+    ledger.allow([Allowance("gate", "epsilon", units=(1,), uses=1)])
     sampler = Watched()
     curator = Curator(ledger, sampler)
     gate = curator.open_gate("gate", bits)
@@ -101,7 +101,7 @@ def test_no_path_costs_more_than_was_paid(bits: int) -> None:
 
 def test_a_gate_is_passed_downwards_once_it_is_paid() -> None:
     ledger = Ledger((UnitBudget("epsilon", Fraction(1), 1),))
-    ledger.allow([Allowance("gate", "epsilon", (1,), 1)])
+    ledger.allow([Allowance("gate", "epsilon", units=(1,), uses=1)])
     curator = Curator(ledger, Watched())
     nobody = Sealed((np.zeros(0, np.int64), np.zeros(0, np.int64)))
     with pytest.raises(LeakError):

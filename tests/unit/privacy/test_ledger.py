@@ -26,17 +26,17 @@ def ledger(*lines: Allowance, units: int = 10) -> Ledger:
 
 def test_what_was_not_granted_is_refused() -> None:
     with pytest.raises(LeakError, match="grants nothing for peek"):
-        ledger(Allowance("select", "epsilon", (1,), 1)).charge("peek", 0, ROOT)
+        ledger(Allowance("select", "epsilon", units=(1,), uses=1)).charge("peek", 0, ROOT)
 
 
 def test_a_purpose_is_granted_once() -> None:
-    made = ledger(Allowance("select", "epsilon", (1,), 1))
+    made = ledger(Allowance("select", "epsilon", units=(1,), uses=1))
     with pytest.raises(LeakError, match="granted already"):
-        made.allow([Allowance("select", "epsilon", (9,), 9)])
+        made.allow([Allowance("select", "epsilon", units=(9,), uses=9)])
 
 
 def test_no_more_uses_than_granted() -> None:
-    made = ledger(Allowance("select", "epsilon", (1,), 2))
+    made = ledger(Allowance("select", "epsilon", units=(1,), uses=2))
     made.charge("select", 0, ROOT)
     made.charge("select", 1, ROOT)
     with pytest.raises(LeakError, match="more than the plan granted"):
@@ -45,7 +45,7 @@ def test_no_more_uses_than_granted() -> None:
 
 
 def test_no_more_units_than_the_pot_holds() -> None:
-    made = ledger(Allowance("select", "epsilon", (6,), 9))
+    made = ledger(Allowance("select", "epsilon", units=(6,), uses=9))
     made.charge("select", 0, ROOT)
     with pytest.raises(LeakError, match="more than the plan granted"):
         made.charge("select", 1, ROOT)
@@ -54,16 +54,19 @@ def test_no_more_units_than_the_pot_holds() -> None:
 
 def test_a_line_without_uses_grants_nothing() -> None:
     with pytest.raises(LeakError):
-        ledger(Allowance("allocate", "epsilon", (0,), 0)).charge("allocate", 0, ROOT)
+        ledger(Allowance("allocate", "epsilon", units=(0,), uses=0)).charge("allocate", 0, ROOT)
 
 
 def test_units_follow_the_depth_and_the_last_holds_below() -> None:
-    made = ledger(Allowance("select", "epsilon", (1, 3), 9))
+    made = ledger(Allowance("select", "epsilon", units=(1, 3), uses=9))
     assert [made.charge("select", depth, ROOT).tolist() for depth in (0, 1, 5)] == [[1], [3], [3]]
 
 
 def test_siblings_are_parallel_and_inherit_their_parents_spending() -> None:
-    made = ledger(Allowance("select", "epsilon", (3,), 3), Allowance("leaf", "epsilon", None, 1))
+    made = ledger(
+        Allowance("select", "epsilon", units=(3,), uses=3),
+        Allowance("leaf", "epsilon", units=None, uses=1),
+    )
     made.charge("select", 0, ROOT)
     made.open(np.array([0, 0]))
     made.charge("select", 1, np.array([1]))
@@ -75,7 +78,7 @@ def test_siblings_are_parallel_and_inherit_their_parents_spending() -> None:
 
 
 def test_uses_are_inherited_too() -> None:
-    made = ledger(Allowance("select", "epsilon", (1,), 1))
+    made = ledger(Allowance("select", "epsilon", units=(1,), uses=1))
     made.charge("select", 0, ROOT)
     made.open(np.array([0]))
     with pytest.raises(LeakError):
@@ -83,7 +86,7 @@ def test_uses_are_inherited_too() -> None:
 
 
 def test_regions_that_share_an_account_are_charged_once() -> None:
-    made = ledger(Allowance("leaf", "epsilon", None, 1))
+    made = ledger(Allowance("leaf", "epsilon", units=None, uses=1))
     assert made.charge("leaf", 0, np.zeros(5, dtype=np.int64)).tolist() == [10] * 5
     assert made.left("epsilon", ROOT).tolist() == [0]
     (entry,) = made.book(ROOT, 5)["entries"]
@@ -91,7 +94,7 @@ def test_regions_that_share_an_account_are_charged_once() -> None:
 
 
 def test_one_account_that_cannot_pay_stops_the_whole_charge() -> None:
-    made = ledger(Allowance("select", "epsilon", (6,), 9))
+    made = ledger(Allowance("select", "epsilon", units=(6,), uses=9))
     made.open(np.array([0, 0]))
     made.charge("select", 0, np.array([1]))
     with pytest.raises(LeakError):
@@ -100,7 +103,10 @@ def test_one_account_that_cannot_pay_stops_the_whole_charge() -> None:
 
 
 def test_pots_are_apart() -> None:
-    made = ledger(Allowance("select", "rho", (1,), 9), Allowance("leaf", "epsilon", None, 1))
+    made = ledger(
+        Allowance("select", "rho", units=(1,), uses=9),
+        Allowance("leaf", "epsilon", units=None, uses=1),
+    )
     made.charge("select", 0, ROOT)
     assert made.left("rho", ROOT).tolist() == [3]
     assert made.left("epsilon", ROOT).tolist() == [10]
@@ -112,7 +118,10 @@ def test_pots_are_apart() -> None:
 
 
 def test_the_book_tells_every_charge_and_every_path() -> None:
-    made = ledger(Allowance("select", "rho", (1,), 2), Allowance("leaf", "epsilon", None, 1))
+    made = ledger(
+        Allowance("select", "rho", units=(1,), uses=2),
+        Allowance("leaf", "epsilon", units=None, uses=1),
+    )
     made.charge("select", 0, ROOT)
     made.open(np.array([0, 0, 0]))
     made.charge("select", 1, np.array([1]))
@@ -138,7 +147,7 @@ def test_the_book_tells_every_charge_and_every_path() -> None:
 def test_no_path_ever_spends_more_than_the_pot(steps: list[tuple[int, int]], units: int) -> None:
     """Random trees and charges: whatever was not refused adds up along every path."""
     made = Ledger([UnitBudget("epsilon", Fraction(1, 7), units)])
-    made.allow([Allowance(f"p{cost}", "epsilon", (cost,), 3) for cost in (1, 2, 3)])
+    made.allow([Allowance(f"p{cost}", "epsilon", units=(cost,), uses=3) for cost in (1, 2, 3)])
     parents, own = [-1], [0]
     for where, cost in steps:
         account = where % len(parents)
@@ -159,7 +168,12 @@ def test_no_path_ever_spends_more_than_the_pot(steps: list[tuple[int, int]], uni
 
 def test_a_price_of_ones_own_is_refused_where_the_plan_has_one_or_where_it_is_none():
     ledger = Ledger([UnitBudget("epsilon", Fraction(1, 10), 10)])
-    ledger.allow([Allowance("select", "epsilon", (4,), 9), Allowance("count", "epsilon", None, 9)])
+    ledger.allow(
+        [
+            Allowance("select", "epsilon", units=(4,), uses=9),
+            Allowance("count", "epsilon", units=None, uses=9),
+        ]
+    )
     root = np.zeros(1, dtype=np.int64)
     for purpose, units in (("count", -5), ("count", 0), ("select", 4), ("count", 11)):
         with pytest.raises(LeakError):
@@ -172,7 +186,10 @@ def test_a_price_of_ones_own_is_refused_where_the_plan_has_one_or_where_it_is_no
 
 
 def test_what_is_drawn_later_is_paid_for_on_every_path_before():
-    made = ledger(Allowance("round", "epsilon", (2,), 3), Allowance("leaf", "epsilon", None, 1))
+    made = ledger(
+        Allowance("round", "epsilon", units=(2,), uses=3),
+        Allowance("leaf", "epsilon", units=None, uses=1),
+    )
     made.prepay("round")
     assert made.left("epsilon", ROOT).tolist() == [4]
     first = made.open(np.zeros(2, dtype=np.int64))
@@ -190,7 +207,7 @@ def test_what_is_drawn_later_is_paid_for_on_every_path_before():
 
 
 def test_nothing_is_paid_for_in_advance_that_was_not_granted_or_too_late():
-    made = ledger(Allowance("round", "epsilon", (2,), 3))
+    made = ledger(Allowance("round", "epsilon", units=(2,), uses=3))
     with pytest.raises(LeakError):
         made.prepay("other")
     made.open(np.zeros(1, dtype=np.int64))

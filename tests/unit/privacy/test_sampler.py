@@ -19,14 +19,15 @@ Judge = Callable[[Iterable[Hashable], Mapping[Hashable, float]], bool]
 
 
 def same(rate: Fraction, number: int) -> Rates:
-    return Rates((rate,), np.zeros(number, dtype=np.int64))
+    return Rates(values=(rate,), which=np.zeros(number, dtype=np.int64))
 
 
 def candidates(*nodes: list[tuple[int, int, int, int, int]]) -> Candidates:
     """Candidates from (score, weight, count, part, first) of each run of each node."""
     start = np.cumsum([0, *(len(runs) for runs in nodes)])
     columns = np.array([run for runs in nodes for run in runs], dtype=np.int64).T
-    return Candidates(start, *map(np.ascontiguousarray, columns))
+    score, weight, count, part, first = map(np.ascontiguousarray, columns)
+    return Candidates(start=start, score=score, weight=weight, count=count, part=part, first=first)
 
 
 def laplace_law(rate: float) -> dict[Hashable, float]:
@@ -39,7 +40,7 @@ def laplace_law(rate: float) -> dict[Hashable, float]:
 
 
 def test_every_row_gets_noise_of_its_own_rate(fits: Judge) -> None:
-    rates = Rates((Fraction(1, 3), Fraction(2)), np.tile([0, 1], 20_000))
+    rates = Rates(values=(Fraction(1, 3), Fraction(2)), which=np.tile([0, 1], 20_000))
     exact = np.arange(120_000).reshape(40_000, 3)
     noise = SecureSampler(Keystream(seed=1)).laplace(exact, rates) - exact
     for which, rate in enumerate((1 / 3, 2.0)):
@@ -61,7 +62,7 @@ def test_noise_on_neighbouring_numbers_is_independent() -> None:
 
 def test_no_rows_need_no_noise() -> None:
     empty = np.zeros((0, 2), dtype=np.int64)
-    rates = Rates((), np.zeros(0, dtype=np.int64))
+    rates = Rates(values=(), which=np.zeros(0, dtype=np.int64))
     assert SecureSampler(Keystream(seed=3)).laplace(empty, rates).shape == (0, 2)
 
 

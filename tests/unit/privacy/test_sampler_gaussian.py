@@ -38,7 +38,7 @@ RATES = [
 
 
 def same(rate: Fraction, number: int) -> Rates:
-    return Rates((rate,), np.zeros(number, dtype=np.int64))
+    return Rates(values=(rate,), which=np.zeros(number, dtype=np.int64))
 
 
 def draw(rate: Fraction, number: int, seed: int) -> list[int]:
@@ -157,7 +157,7 @@ def test_far_strides_are_kept_as_often_as_they_should_be() -> None:
 
 
 def test_rows_have_their_own_rates_and_noise(fits: Judge) -> None:
-    rates = Rates((Fraction(1, 50), Fraction(2)), np.tile([0, 1], 20_000))
+    rates = Rates(values=(Fraction(1, 50), Fraction(2)), which=np.tile([0, 1], 20_000))
     exact = np.arange(120_000).reshape(40_000, 3)
     noise = SecureSampler(Keystream(seed=1)).gaussian(exact, rates) - exact
     for which, rate in enumerate((1 / 50, 2.0)):
@@ -178,7 +178,9 @@ def test_rows_have_their_own_rates_and_noise(fits: Judge) -> None:
 def test_draws_do_not_depend_on_how_the_stream_is_cut(
     block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rates = Rates((Fraction(1, 50), Fraction(2), Fraction(3, 7)), np.tile([0, 1, 1, 2], 50))
+    rates = Rates(
+        values=(Fraction(1, 50), Fraction(2), Fraction(3, 7)), which=np.tile([0, 1, 1, 2], 50)
+    )
     exact = np.zeros((200, 2), dtype=np.int64)
     whole = SecureSampler(Keystream(seed=21)).gaussian(exact, rates).tolist()
     monkeypatch.setattr(keystream, "_BLOCK", block)

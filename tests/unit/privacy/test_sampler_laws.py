@@ -176,7 +176,7 @@ def listed(drawn: tuple[Any, Any]) -> Hashable:
 
 
 def same(rate: Fraction, number: int) -> Rates:
-    return Rates((rate,), np.zeros(number, dtype=np.int64))
+    return Rates(values=(rate,), which=np.zeros(number, dtype=np.int64))
 
 
 @pytest.mark.parametrize("trials", [1, 2, 4096])
@@ -359,7 +359,14 @@ def offered(*runs: tuple[int, int, int]) -> Candidates:
     """One node with runs of (score, weight, count); cuts begin at 5."""
     score, weight, count = map(np.ascontiguousarray, np.array(runs, dtype=np.int64).T)
     part = np.arange(len(runs))
-    return Candidates(np.array([0, len(runs)]), score, weight, count, part, 5 + 0 * part)
+    return Candidates(
+        start=np.array([0, len(runs)]),
+        score=score,
+        weight=weight,
+        count=count,
+        part=part,
+        first=5 + 0 * part,
+    )
 
 
 def chosen(

@@ -21,8 +21,8 @@ def chain(depth: int) -> TreePartition:
         node = len(parent) - 1
     nothing = np.zeros((len(parent), 1), np.int32)
     return TreePartition(
-        np.array(parent, np.int32), np.array(level, np.int16), np.array(split, np.int16),
-        nothing, nothing + 1,
+        parent=np.array(parent, np.int32), depth=np.array(level, np.int16), split=np.array(split,
+        np.int16), lo=nothing, hi=nothing + 1,
     )  # fmt: skip
 
 

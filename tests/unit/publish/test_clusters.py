@@ -90,7 +90,7 @@ def test_an_empty_cluster_stays_where_it_was():
 
 def test_labels_follow_each_row_alone():
     rows = crowds()
-    centroids = Centroids(SCHEMA, np.array([[0.1, 1, 0, 0], [0.9, 0, 0, 1]]))
+    centroids = Centroids(schema=SCHEMA, points=np.array([[0.1, 1, 0, 0], [0.9, 0, 0, 1]]))
     all_at_once, schema = label_rows(rows, centroids)
     assert schema.classes == ("1", "2") and schema == cluster_schema(SCHEMA, 2)
     assert all_at_once.column_names == ["age", "job", "cluster"]
@@ -112,7 +112,7 @@ def test_what_cannot_be_meant_is_refused():
     with pytest.raises(UsageError, match="clusters must be"):
         find_centroids(crowds(), SCHEMA, 0)
     with pytest.raises(UsageError, match="4 numbers"):
-        Centroids(SCHEMA, np.zeros((2, 3)))
+        Centroids(schema=SCHEMA, points=np.zeros((2, 3)))
     taken = Schema.from_dict(
         {"name": "s", "unit": "row", "attributes": {"cluster": {"type": "boolean"}}}
     )
@@ -175,7 +175,7 @@ def test_a_failed_search_is_spent_once_it_has_drawn(
         find_centroids(broken, SCHEMA, 2, "0.1", ledger=book.path)
     assert entries(book) == []  # data is looked at before anything is booked
 
-    def burst(*_: object) -> None:
+    def burst(*_: object, **__: object) -> None:
         raise MemoryError
 
     with monkeypatch.context() as patch:
@@ -244,8 +244,8 @@ def test_where_clusters_begin():
 @pytest.mark.parametrize("shape", [(4,), (0, 4), (2, 3), (4, 2), (1, 2, 4)])
 def test_points_that_do_not_fit_are_refused(shape):
     with pytest.raises(UsageError, match="do not fit"):
-        Centroids(SCHEMA, np.zeros(shape))
-    assert len(Centroids(SCHEMA, np.zeros((2, 4))).points) == 2
+        Centroids(schema=SCHEMA, points=np.zeros(shape))
+    assert len(Centroids(schema=SCHEMA, points=np.zeros((2, 4))).points) == 2
 
 
 @pytest.mark.parametrize("setting, most", [("clusters", 100), ("rounds", 1000)])

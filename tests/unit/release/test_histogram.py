@@ -25,7 +25,9 @@ from hedgerow.schema import Numeric, Schema
 def test_steps_hold_every_code_once(
     low: int, many: int, step: Fraction, kind: Any, missing: Any
 ) -> None:
-    attribute = Numeric("x", Fraction(low), low + many * step, step, kind, missing)
+    attribute = Numeric(
+        "x", low=Fraction(low), high=low + many * step, step=step, kind=kind, missing=missing
+    )
     edges = bins(attribute)
     assert edges[0] == 0 and edges[-1] == attribute.size
     assert all(sooner < later for sooner, later in zip(edges, edges[1:], strict=False))
@@ -45,8 +47,8 @@ def test_what_a_release_tells_of_each_attribute() -> None:
         }
     )
     counted = Measurement(
-        "leaf", "region", np.array([0, 1]), np.array([[30, 10], [8, 0]]), True,
-        np.array([1, 1]), Fraction(1),
+        name="leaf", at="region", where=np.array([0, 1]), values=np.array([[30, 10], [8, 0]]),
+        by_class=True, units=np.array([1, 1]), unit=Fraction(1),
     )  # fmt: skip
     grid = GridPartition((np.array([0, 2, 4]),))
     release = TableRelease(
@@ -67,13 +69,19 @@ def test_what_a_release_tells_of_each_attribute() -> None:
 
 
 def test_bands_on_a_logarithmic_scale_grow() -> None:
-    pay = Numeric("pay", *map(Fraction, (0, 1_000_000, 10)), "integer", scale="log")
+    pay = Numeric(
+        "pay", low=Fraction(0), high=Fraction(1_000_000), step=Fraction(10), kind="integer",
+        scale="log",
+    )  # fmt: skip
     edges = bins(pay)
     assert [pay.label(low, high) for low, high in zip(edges[:4], edges[1:5], strict=True)] == [
         "[0, 10)", "[10, 20)", "[20, 50)", "[50, 100)",
     ]  # fmt: skip
     assert edges[-1] == pay.size and len(edges) <= 21
-    both = Numeric("owed", *map(Fraction, (-5000, 5000, 1)), "integer", "other", scale="log")
+    both = Numeric(
+        "owed", low=Fraction(-5000), high=Fraction(5000), step=Fraction(1), kind="integer",
+        missing="other", scale="log",
+    )  # fmt: skip
     edges = bins(both)
     assert edges[0] == 0 and edges[-1] == both.size and 5000 in edges and len(edges) <= 22
 
@@ -89,7 +97,13 @@ def test_bands_are_unions_of_measured_cells(
     low: int, many: int, step: Fraction, missing: Any, scale: Any
 ) -> None:
     attribute = Numeric(
-        "x", Fraction(low), low + many * step, step, "decimal", missing, scale=scale
+        "x",
+        low=Fraction(low),
+        high=low + many * step,
+        step=step,
+        kind="decimal",
+        missing=missing,
+        scale=scale,
     )
     measured = edges_of(attribute)
     edges = bands(attribute, measured)

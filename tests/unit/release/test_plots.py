@@ -48,7 +48,15 @@ def test_intervals_that_leave_the_frame_end_in_an_arrow() -> None:
 def test_an_interval_that_fits_is_seen_to_its_end() -> None:
     low, high = np.array([80.0, 0.0]), np.array([120.0, 200.0])
     nothing = np.zeros(2)
-    answers = Answers(np.array([100.0, 5.0]), low, high, nothing, nothing, nothing, 0.95)
+    answers = Answers(
+        estimate=np.array([100.0, 5.0]),
+        low=low,
+        high=high,
+        noise=nothing,
+        uniformity_low=nothing,
+        uniformity_high=nothing,
+        level=0.95,
+    )
     table = CountTable(
         names=("a",), labels=(("x", "y"),), answers=answers, total=answers, by="count",
         simultaneous=False,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -52,12 +53,19 @@ def test_large_region_numbers_survive_pandas_with_gaps():
     from hedgerow.schema import Numeric, Schema
 
     names = [f"a{k}" for k in range(30)]
-    ends = Fraction(0), Fraction(3), Fraction(1)
-    schema = Schema("wide", tuple(Numeric(name, *ends, "integer") for name in names), unit="row")
+    ends: Any = {"low": Fraction(0), "high": Fraction(3), "step": Fraction(1), "kind": "integer"}
+    schema = Schema("wide", tuple(Numeric(name, **ends) for name in names), unit="row")
     grid = GridPartition(tuple(np.arange(5, dtype=np.int32) for _ in names))
     none = np.empty(0, np.int64)
     leaf = Measurement(
-        "leaf", "region", none, none.reshape(0, 1), False, none, Fraction(1), threshold=9
+        name="leaf",
+        at="region",
+        where=none,
+        values=none.reshape(0, 1),
+        by_class=False,
+        units=none,
+        unit=Fraction(1),
+        threshold=9,
     )
     release = TableRelease(
         schema=schema,

@@ -102,8 +102,11 @@ def test_remarks_follow_the_coefficient_of_variation(
 ) -> None:
     one, none = np.array([float(estimate)]), np.array([np.nan])
     for typical in (None, np.array([float(half)])):
-        ends = (one - half, one + half) if typical is None else (none, none)
-        found = Answers(one, *ends, none, none, none, 0.95, typical)
+        low, high = (one - half, one + half) if typical is None else (none, none)
+        found = Answers(
+            estimate=one, low=low, high=high, noise=none, uniformity_low=none,
+            uniformity_high=none, level=0.95, typical_error=typical,
+        )  # fmt: skip
         assert reliability(found) == (told,)
         for basis, poor in (("measured", told), ("modelled", "modelled"), *SAID):
             words = reliability(replace(found, basis=np.array([basis])))
@@ -140,8 +143,8 @@ def test_bands_are_what_was_measured(release: Any) -> None:
 def test_what_was_not_measured_is_not_ranked() -> None:
     three = np.array([5.0, 90.0, 20.0])
     answers = Answers(
-        three, three, three, three, three, three, 0.95,
-        basis=np.array(["measured", "not measured", "measured"]),
+        estimate=three, low=three, high=three, noise=three, uniformity_low=three,
+        uniformity_high=three, level=0.95, basis=np.array(["measured", "not measured", "measured"]),
     )  # fmt: skip
     table = CountTable(
         names=("a",), labels=(("x", "y", "z"),), answers=answers, total=answers, by="count",
@@ -247,7 +250,15 @@ def test_what_cannot_be_tabulated_of_items(shop: Any) -> None:
 def test_nobody_has_no_shares() -> None:
     def nothing(cells: list[Any], level: float) -> Answers:
         zero = np.zeros(len(cells))
-        return Answers(zero, zero, zero, zero, zero, zero, level)
+        return Answers(
+            estimate=zero,
+            low=zero,
+            high=zero,
+            noise=zero,
+            uniformity_low=zero,
+            uniformity_high=zero,
+            level=level,
+        )
 
     found = tabulated(("a",), (("x", "y"),), [1, 2], 0, nothing, "share", 0.95, False)
     assert found.answers.estimate.tolist() == [0, 0] and found.answers.high.tolist() == [1, 1]

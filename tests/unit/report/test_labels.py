@@ -52,7 +52,9 @@ def test_parts_of_dates_and_decimals_in_words() -> None:
 
 @given(low=st.integers(0, 40), width=st.integers(1, 9), step=st.integers(1, 6))
 def test_parts_of_whole_numbers_meet_without_a_gap(low: int, width: int, step: int) -> None:
-    age = Numeric("age", Fraction(3), Fraction(3 + 60 * step), Fraction(step), "integer")
+    age = Numeric(
+        "age", low=Fraction(3), high=Fraction(3 + 60 * step), step=Fraction(step), kind="integer"
+    )
     first = plain(part_of(age, low, low + width)).split(" to ")
     then = plain(part_of(age, low + width, low + width + 1)).split(" to ")
     assert int(first[-1]) + 1 == int(then[0])

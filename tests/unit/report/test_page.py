@@ -436,7 +436,13 @@ def test_a_tree_of_thousands_of_regions_stays_small() -> None:
     tree = TreePartition.of(nodes)
     counts = np.where(np.arange(64 * 64) < 128, 100, 1)[:, None]
     counted = Measurement(
-        "leaf", "region", np.arange(4096), counts, False, np.ones(4096, np.int64), Fraction(1)
+        name="leaf",
+        at="region",
+        where=np.arange(4096),
+        values=counts,
+        by_class=False,
+        units=np.ones(4096, np.int64),
+        unit=Fraction(1),
     )
     release = TableRelease(
         schema=schema,

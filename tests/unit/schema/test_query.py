@@ -301,7 +301,7 @@ def attributes(draw: st.DrawFn, name: str) -> Categorical | Numeric:
     step = Fraction(draw(st.integers(1, 60)), scale)
     high = low + Fraction(draw(st.integers(1, 900)), scale)
     missing = draw(st.sampled_from(["error", "other"]))
-    return Numeric(name, low, high, step, kind, missing)  # type: ignore[arg-type]
+    return Numeric(name, low=low, high=high, step=step, kind=kind, missing=missing)  # type: ignore[arg-type]
 
 
 @st.composite
@@ -312,7 +312,7 @@ def schemas(draw: st.DrawFn) -> Schema:
     return Schema(
         "t",
         tuple(draw(attributes(name)) for name in predictors),
-        Categorical(target, Taxonomy.flat(["no", "yes", "a and b = c"])),
+        target=Categorical(target, Taxonomy.flat(["no", "yes", "a and b = c"])),
         unit="row",
     )
 
@@ -428,7 +428,13 @@ def test_what_was_met_before_changes_nothing() -> None:
 
 def test_huge_steps_keep_single_values_apart_from_nothing() -> None:
     wide = Schema(
-        "w", (Numeric("x", Fraction(0), Fraction(10**39), Fraction(10**33), "integer"),), unit="row"
+        "w",
+        (
+            Numeric(
+                "x", low=Fraction(0), high=Fraction(10**39), step=Fraction(10**33), kind="integer"
+            ),
+        ),
+        unit="row",
     )
     query = Query.parse(f"x = {5 * 10**38 + 1}", wide)
     ((_, ((low, high),)),) = query.where

@@ -177,17 +177,26 @@ def test_a_schema_built_by_hand_is_checked() -> None:
         ("leaf 'other'", (Categorical("a", good.taxonomy, missing="other"),), None),
         (
             "not a decimal",
-            (Numeric("a", Fraction(0), Fraction(1), Fraction(1, 3), "decimal"),),
+            (Numeric("a", low=Fraction(0), high=Fraction(1), step=Fraction(1, 3), kind="decimal"),),
             None,
         ),
         (
             "whole number",
-            (Numeric("a", Fraction(0), Fraction(1), Fraction(1, 2), "integer"),),
+            (Numeric("a", low=Fraction(0), high=Fraction(1), step=Fraction(1, 2), kind="integer"),),
             None,
         ),
         (
             "cannot have",
-            (Numeric("a", *map(Fraction, (0, 9, 1)), "integer", common=(Fraction(10),)),),
+            (
+                Numeric(
+                    "a",
+                    low=Fraction(0),
+                    high=Fraction(9),
+                    step=Fraction(1),
+                    kind="integer",
+                    common=(Fraction(10),),
+                ),  # fmt: skip
+            ),
             None,
         ),
         ("false and true", (Categorical("a", good.taxonomy, boolean=True),), None),
@@ -199,7 +208,7 @@ def test_a_schema_built_by_hand_is_checked() -> None:
     ]
     for rule, attributes, target in cases:
         with pytest.raises(SchemaError, match=rule):
-            Schema("t", attributes, target, unit="row")
+            Schema("t", attributes, target=target, unit="row")
     with pytest.raises(SchemaError, match="max_rows"):
         Schema("t", (good,), person=Person("p", 0), unit="person")
 

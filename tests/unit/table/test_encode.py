@@ -13,9 +13,11 @@ from hedgerow.schema import Categorical, Numeric, Taxonomy
 from hedgerow.table.encode import encode_array
 from hedgerow.table.notation import ABOVE, BELOW, COMMA, DOTS, MISSING, NEAR, SERIAL, STRANGE
 
-AGE = Numeric("age", Fraction(17), Fraction(90), Fraction(1), "integer")
-DOSE = Numeric("dose", Fraction(-1), Fraction(2), Fraction(1, 10), "decimal")
-DAY = Numeric("day", Fraction(18262), Fraction(18627), Fraction(7), "date")  # the year 2020
+AGE = Numeric("age", low=Fraction(17), high=Fraction(90), step=Fraction(1), kind="integer")
+DOSE = Numeric("dose", low=Fraction(-1), high=Fraction(2), step=Fraction(1, 10), kind="decimal")
+DAY = Numeric(
+    "day", low=Fraction(18262), high=Fraction(18627), step=Fraction(7), kind="date"
+)  # the year 2020
 SEX = Categorical("sex", Taxonomy.flat(["Female", "Male"]))
 SMOKER = Categorical("smoker", Taxonomy.flat(["false", "true"]), boolean=True)
 
@@ -44,7 +46,7 @@ def test_dictionary_columns_equal_plain_ones():
 def test_huge_integers_do_not_wrap_around():
     assert codes(AGE, [2**63 - 1, -(2**63)]) == [ABOVE, BELOW]
     assert codes(AGE, [2**64 - 1, 2**63], pa.uint64()) == [ABOVE, ABOVE]
-    tenth = Numeric("x", Fraction(0), Fraction(1), Fraction(1, 10), "decimal")
+    tenth = Numeric("x", low=Fraction(0), high=Fraction(1), step=Fraction(1, 10), kind="decimal")
     assert codes(tenth, [2**62, 1, 0]) == [ABOVE, 10, 0]
 
 
@@ -77,14 +79,14 @@ def test_decimals_land_on_their_grid_point(k):
     st.integers(-3000, 3000),
 )
 def test_integers_are_floored_exactly(low, step, points, value):
-    attribute = Numeric("x", low, low + points * step, step, "decimal")
+    attribute = Numeric("x", low=low, high=low + points * step, step=step, kind="decimal")
     place = (value - low) / step
     expected = BELOW if place < 0 else ABOVE if place > points else place // 1
     assert codes(attribute, [value]) == [expected]
 
 
 def test_values_between_grid_points_go_down():
-    coarse = Numeric("x", Fraction(0), Fraction(25), Fraction(10), "integer")
+    coarse = Numeric("x", low=Fraction(0), high=Fraction(25), step=Fraction(10), kind="integer")
     assert codes(coarse, [0, 9, 10, 20, 25, 26]) == [0, 0, 1, 2, 2, ABOVE]
     assert codes(coarse, [9.999, 25.0, 25.5]) == [0, 2, ABOVE]
 

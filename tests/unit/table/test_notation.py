@@ -33,9 +33,11 @@ from hedgerow.table.notation import (
     text_reader,
 )
 
-WHOLE = Numeric("n", Fraction(0), Fraction(9_999_999), Fraction(1), "integer")
-TENTH = Numeric("n", Fraction(-1000), Fraction(99_999), Fraction(1, 100), "decimal")
-DAY = Numeric("d", Fraction(-25567), Fraction(40000), Fraction(1), "date")
+WHOLE = Numeric("n", low=Fraction(0), high=Fraction(9_999_999), step=Fraction(1), kind="integer")
+TENTH = Numeric(
+    "n", low=Fraction(-1000), high=Fraction(99_999), step=Fraction(1, 100), kind="decimal"
+)
+DAY = Numeric("d", low=Fraction(-25567), high=Fraction(40000), step=Fraction(1), kind="date")
 
 
 def number(text, **told):
@@ -133,7 +135,9 @@ def test_a_number_lies_on_the_grid_exactly(value, step):
 
 
 def test_no_float_comes_between():
-    far = Numeric("n", Fraction(10**20), Fraction(10**20 + 9), Fraction(1), "integer")
+    far = Numeric(
+        "n", low=Fraction(10**20), high=Fraction(10**20 + 9), step=Fraction(1), kind="integer"
+    )
     assert [text_reader(far)(str(10**20 + n)) for n in (-1, 0, 3, 9, 10)] == [BELOW, 0, 3, 9, ABOVE]
 
 

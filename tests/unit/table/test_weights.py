@@ -32,7 +32,7 @@ OUTSIDE = ["-1", "0.5", "11", "1e400", "-inf", "inf"]
 
 
 def columns(**rules: Any) -> WeightColumns:
-    return WeightColumns(("minds",), 1.0, 10.0, **rules)
+    return WeightColumns(("minds",), low=1.0, high=10.0, **rules)
 
 
 def level(weight: float) -> int:
@@ -113,7 +113,7 @@ def codes(rows: list[tuple[int, Any, Any]], rules: WeightColumns) -> list[tuple[
 def test_a_weight_changes_no_other_record(
     before: list[Any], after: list[Any], row: Any, missing: Any, outside: Any
 ) -> None:
-    rules = WeightColumns(("minds", "fears"), 1.0, 10.0, missing=missing, outside=outside)
+    rules = WeightColumns(("minds", "fears"), low=1.0, high=10.0, missing=missing, outside=outside)
     parts = [codes(rows, rules) for rows in (before, [row], after)]
     assert codes([*before, row, *after], rules) == sum(parts, [])
     assert len(parts[1]) <= 1
@@ -122,17 +122,17 @@ def test_a_weight_changes_no_other_record(
 def test_a_run_stops_only_if_it_was_asked_to() -> None:
     rows = [(1, "2", "3"), (2, "", "11")]
     for rules in ({"missing": "error"}, {"outside": "error"}):
-        strict = WeightColumns(("minds", "fears"), 1.0, 10.0, **rules)
+        strict = WeightColumns(("minds", "fears"), low=1.0, high=10.0, **rules)
         with pytest.raises(DataError, match="row 2") as found:
             codes(rows, strict)
         assert "11" not in str(found.value).replace("row 2", "")
-    assert len(codes(rows, WeightColumns(("minds", "fears"), 1.0, 10.0))) == 2
+    assert len(codes(rows, WeightColumns(("minds", "fears"), low=1.0, high=10.0))) == 2
 
 
 def test_two_attributes_may_share_a_column_of_weights(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("age,minds,fears\n" + "".join(f"1,{n % 10 + 1},\n" for n in range(1000)))
-    both = WeightColumns(("minds", "fears", "minds"), 1.0, 10.0)
+    both = WeightColumns(("minds", "fears", "minds"), low=1.0, high=10.0)
     found = collect(RowStream(path, SCHEMA, weights=both)).weights
     assert found is not None
     expected = [level(n % 10 + 1) for n in range(1000)]
@@ -204,7 +204,7 @@ def test_weights_are_written_as_the_schema_declares(
 
 def test_a_way_of_writing_that_is_not_declared_is_told() -> None:
     data = table([(1, "2", "2"), (2, "1,5", "5%"), (3, "much", "")])
-    rules = WeightColumns(("minds", "fears"), 1.0, 10.0)
+    rules = WeightColumns(("minds", "fears"), low=1.0, high=10.0)
     with pytest.warns(DataWarning) as caught:
         collect(RowStream(data, SCHEMA, None, rules))
     minds, fears = sorted((str(one.message) for one in caught), reverse=True)

@@ -141,8 +141,8 @@ def test_counts_that_nobody_paid_for_are_caught(grown, kind):
     cells = np.arange(release.partition.cells)
     for name in ("extra", "count" if kind != "consistent" else "leaf"):
         extra = Measurement(
-            name, "region", cells, np.zeros((len(cells), 2), np.int64), True,
-            np.ones(len(cells), np.int64), Fraction(1000),
+            name=name, at="region", where=cells, values=np.zeros((len(cells), 2), np.int64),
+            by_class=True, units=np.ones(len(cells), np.int64), unit=Fraction(1000),
         )  # fmt: skip
         assert "measurements" in failing(
             replace(release, measurements=(*release.measurements, extra))
@@ -393,14 +393,14 @@ def test_an_unknown_purpose_falls_on_everyone(grown):
     assert "accounts" in failing(release)
 
 
-RHO = Book("tables", "rho", Fraction(1, 50), 10, {(0, 4): 1})
+RHO = Book(purpose="tables", budget="rho", unit=Fraction(1, 50), granted=10, entries={(0, 4): 1})
 
 
 def one_count(rate, law, max_contribution=1):
     one = np.array([1])
     return Measurement(
-        "tables", "node", one, one[:, None], False, one, Fraction(rate),
-        max_contribution=max_contribution, law=law,
+        name="tables", at="node", where=one, values=one[:, None], by_class=False, units=one,
+        unit=Fraction(rate), max_contribution=max_contribution, law=law,
     )  # fmt: skip
 
 

@@ -116,7 +116,13 @@ def show_transactions(release: TransactionsRelease, view: View) -> None:
     if plot is not None:
         _, bars = (heads, rows) if rows and not tree else _frequent(release, 12)
         shown = [
-            ShownRegion(place, {}, {"": round(max(0, row[1]))}, text_of(row[0]), (row[2], row[3]))
+            ShownRegion(
+                number=place,
+                where={},
+                counts={"": round(max(0, row[1]))},
+                named=text_of(row[0]),
+                ends=(row[2], row[3]),
+            )
             for place, row in enumerate(bars, 1)
         ]
         draw(release, shown, plot, view.overwrite)

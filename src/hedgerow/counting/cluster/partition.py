@@ -50,7 +50,7 @@ __all__ = [
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Partition:
     """Some of the rows, grouped by the nodes of the latest level.
 
@@ -77,10 +77,10 @@ def partition_of(rows: Bytes, domain: Domain, report: Report | None = None) -> P
     """A partition whose rows all belong to the root."""
     column = Layout.of(domain).column(rows, -1)
     return Partition(
-        rows,
-        np.array([[0], [len(rows)]], dtype=np.int32),
-        np.bincount(column, minlength=domain.classes).astype(np.int64)[None, :],
-        report or Report(),
+        rows=rows,
+        bounds=np.array([[0], [len(rows)]], dtype=np.int32),
+        counts=np.bincount(column, minlength=domain.classes).astype(np.int64)[None, :],
+        report=report or Report(),
     )
 
 
@@ -127,7 +127,13 @@ def split_partition(
                 stays[first:last] = False
             closed = (*closed, rows[stays])
     inner, counts = split_rows(rows, moved, layout, bounds, into, split, classes)
-    return Partition(rows if moved is None else moved, inner, counts, partition.report, closed)
+    return Partition(
+        rows=rows if moved is None else moved,
+        bounds=inner,
+        counts=counts,
+        report=partition.report,
+        closed=closed,
+    )
 
 
 def report_of(partition: Partition) -> Report:

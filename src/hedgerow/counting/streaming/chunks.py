@@ -40,7 +40,7 @@ T = TypeVar("T")
 _GAP = 1 << 14  # bytes that are read along rather than skipped
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Memory:
     """How memory is shared out, in bytes.
 

@@ -103,4 +103,13 @@ def answer_sets(model: ItemsetModel, sets: Sequence[Ints], level: float) -> Answ
         return replace(by_model(counted, typical, (low, high), level), basis=basis)
     estimate = np.clip(counted, low, high)
     nothing, below, above = np.zeros(len(sets)), estimate - low, high - estimate
-    return Answers(estimate, low, high, nothing, below, above, level, basis=basis)
+    return Answers(
+        estimate=estimate,
+        low=low,
+        high=high,
+        noise=nothing,
+        uniformity_low=below,
+        uniformity_high=above,
+        level=level,
+        basis=basis,
+    )

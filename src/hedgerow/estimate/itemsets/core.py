@@ -39,7 +39,7 @@ _RAKES = 4
 _BY_CELLS = 0.1  # of the error of a single item, for its ends by cells
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CoreModel:
     """What the cells of a core tell.
 

@@ -33,7 +33,7 @@ __all__ = ["CutModel", "not_negative"]
 _LEAST, _MOST = 1e-9, 1 - 1e-6
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CutModel:
     """What the partitions of hierarchy cuts tell.
 

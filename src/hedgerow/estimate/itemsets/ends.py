@@ -38,8 +38,9 @@ def tails(size: Measurement, error: float) -> Floats:
 
     Example:
         >>> from fractions import Fraction
-        >>> size = Measurement("size", "size", np.array([1, 2]), np.array([[900], [9]]), False,
-        ...                    np.ones(2, np.int64), Fraction(1))
+        >>> size = Measurement(name="size", at="size", where=np.array([1, 2]),
+        ...                    values=np.array([[900], [9]]), by_class=False,
+        ...                    units=np.ones(2, np.int64), unit=Fraction(1))
         >>> tails(size, 0.05).round().tolist()
         [914.0, 12.0]
     """

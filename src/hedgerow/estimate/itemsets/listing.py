@@ -30,7 +30,7 @@ __all__ = ["ListedItemsets", "list_itemsets", "public_threshold", "text_blocks"]
 _LINES_PER_BLOCK = 10_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ListedItemsets:
     """Itemsets with noisy counts, the largest first, equal ones in the order of their places.
 
@@ -106,7 +106,9 @@ def list_itemsets(
     start = np.concatenate(([0], np.cumsum(number)))
     first = np.repeat(partition.cut_start[where] - start[:-1], number)
     codes = partition.cut[first + np.arange(int(start[-1]))]
-    return ListedItemsets(count, start, codes, ItemTree.of(items).labels, None)
+    return ListedItemsets(
+        count=count, start=start, codes=codes, labels=ItemTree.of(items).labels, others=None
+    )
 
 
 def _cells(items: Items, partition: CoreCells, where: Ints, count: Ints) -> ListedItemsets:
@@ -115,13 +117,17 @@ def _cells(items: Items, partition: CoreCells, where: Ints, count: Ints) -> List
     start = np.concatenate(([0], np.cumsum(holds.sum(axis=1))))
     codes = partition.core[np.nonzero(holds)[1]]
     if len(partition.rest) == 1 and len(partition.core) == items.size:
-        return ListedItemsets(count, start, codes, items.labels, None)
+        return ListedItemsets(
+            count=count, start=start, codes=codes, labels=items.labels, others=None
+        )
     last = [*(partition.rest[1:] - 1).tolist(), None]
     words = [
         f"{low} or more" if high is None else str(low) if low == high else f"{low} to {high}"
         for low, high in zip(partition.rest.tolist(), last, strict=True)
     ]
-    return ListedItemsets(count, start, codes, items.labels, (words, place))
+    return ListedItemsets(
+        count=count, start=start, codes=codes, labels=items.labels, others=(words, place)
+    )
 
 
 def text_blocks(listed: ListedItemsets) -> Iterator[bytes]:

@@ -65,18 +65,18 @@ def model_of(
             raise _lacking(f"the weights of its measurement {found.name!r} are unknown")
     supports = None
     if support is not None and size is not None:
-        supports = Supports(items, support, size, stratum)
+        supports = Supports(items=items, support=support, size=size, stratum=stratum)
     if isinstance(partition, CoreCells):
         cell = named.get("cell")
         if cell is None or not _fits(cell, np.arange(partition.cells)):
             raise _lacking("a cell was not counted")
         if supports is None and len(partition.core) < items.size:
             raise _lacking("the items beyond its core were not counted")
-        return CoreModel(items, partition, cell, supports, size)
+        return CoreModel(items=items, partition=partition, cell=cell, supports=supports, size=size)
     leaf = named.get("leaf")
     if leaf is None or leaf.values.shape[1] != 1:
         raise _lacking("no partition was counted")
-    return CutModel(items, partition, leaf, supports)
+    return CutModel(items=items, partition=partition, leaf=leaf, supports=supports)
 
 
 def _fits(measurement: Measurement, places: Ints | None) -> bool:

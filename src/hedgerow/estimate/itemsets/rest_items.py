@@ -30,7 +30,7 @@ _HALVINGS = 40
 _DRAWS = 8
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Others:
     """Numbers and pulls of the items beyond a core.
 
@@ -84,7 +84,7 @@ class Others:
         if records[-1] > 0:
             chance[-1] = _bent(chance[-1], numbers, (float(held.sum()) - before) / records[-1])
         pull, reach = _pulls(held, numbers, records @ chance)
-        return Others(numbers, chance, pull, reach)
+        return Others(numbers=numbers, chance=chance, pull=pull, reach=reach)
 
     def draw_numbers(self, bins: Ints, random: np.random.Generator) -> Ints:
         """A number of other items for each record, by its bin."""

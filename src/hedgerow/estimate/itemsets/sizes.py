@@ -45,7 +45,7 @@ def weights(size: Floats | Ints, cap: int) -> Floats:
     return np.asarray(np.where(size <= cap, 1.0, whole))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SizeCurve:
     """Records by their number of items.
 
@@ -123,7 +123,7 @@ def fit_sizes(
     size, stretch, bin_of = _points(edges, most)
     if len(edges) == 1:
         records = stretch * max(float(counts.sum()), 0.0) / stretch.sum()
-        return SizeCurve(size, stretch, records)
+        return SizeCurve(size=size, stretch=stretch, records=records)
     task = _Task.of(edges, counts, rate, most, sums, (size, stretch, bin_of))
     curve = np.log(max(float(counts.sum()), 1.0)) - 1.5 * task.middle - 2
     now = task.state(curve)
@@ -147,7 +147,7 @@ def fit_sizes(
     matrix, _ = task.normal(now)
     matrix[np.diag_indices_from(matrix)] *= 1 + 1e-9
     deviation = math.sqrt(max(float(slope @ np.linalg.solve(matrix, slope)), 0.0))
-    return SizeCurve(size, stretch, records, deviation)
+    return SizeCurve(size=size, stretch=stretch, records=records, deviation=deviation)
 
 
 def _points(edges: Ints, most: int) -> tuple[Floats, Floats, Ints]:
@@ -162,7 +162,7 @@ def _points(edges: Ints, most: int) -> tuple[Floats, Floats, Ints]:
     return np.concatenate(size), np.concatenate(stretch), np.concatenate(bin_of)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _State:
     density: Floats
     rest: Floats
@@ -171,7 +171,7 @@ class _State:
     cost: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _Task:
     """What the curve is held to, as matrices.
 
@@ -224,15 +224,15 @@ class _Task:
         half = np.argmax(np.cumsum(counts) >= max(float(counts.sum()), 1.0) / 2)
         late = np.exp(middle[:-1]) >= 2 * edges[half]
         return _Task(
-            middle,
-            knots,
-            slopes,
-            np.diff(slopes, axis=0) / width[:, None] / _BEND,
-            late,
-            cover,
-            np.append(counts, [one.value for one in known]),
-            1 / rate,
-            np.array([one.deviation for one in known]),
+            middle=middle,
+            knots=knots,
+            slopes=slopes,
+            bends=np.diff(slopes, axis=0) / width[:, None] / _BEND,
+            late=late,
+            sums=cover,
+            values=np.append(counts, [one.value for one in known]),
+            scale=1 / rate,
+            deviation=np.array([one.deviation for one in known]),
         )
 
     def state(self, curve: Floats) -> _State:
@@ -244,7 +244,13 @@ class _Task:
         slow = np.where(self.late, np.maximum(self.slopes @ curve + FALL, 0), 0) / _SOFT
         cost = 2 * (self._rounded(rest[:bins]) / self.scale).sum()
         cost += ((rest[bins:] / self.deviation) ** 2).sum()
-        return _State(density, rest, bends, slow, float(cost + bends @ bends + slow @ slow))
+        return _State(
+            density=density,
+            rest=rest,
+            bends=bends,
+            slow=slow,
+            cost=float(cost + bends @ bends + slow @ slow),
+        )
 
     def normal(self, now: _State) -> tuple[Floats, Floats]:
         """The matrix and the right side of the next step."""

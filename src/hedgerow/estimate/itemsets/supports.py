@@ -49,7 +49,7 @@ _SAMPLE = 65_536  # items that the common prior is estimated from
 _BLOCK = 256  # groups at a time
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Supports:
     """What sizes, supports and strata tell about single items.
 

@@ -31,7 +31,7 @@ Random = np.random.Generator
 _ROUNDS = 10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Forest:
     """A distribution of records, without the class.
 
@@ -133,7 +133,14 @@ def fit_forest(marginals: Marginals, total: float, regions: Sequence[Sides] = ()
         for (one, other), table in marginals.pair.items()
     }
     extra = marginals.extra, marginals.noise.get("extra", 0.0)
-    return Forest(total, tuple(codes), tuple(group), tuple(groups), pair, extra)
+    return Forest(
+        total=total,
+        codes=tuple(codes),
+        group=tuple(group),
+        groups=tuple(groups),
+        pair=pair,
+        extra=extra,
+    )
 
 
 def shrunk(deviation: Floats, noise: Floats | float) -> Floats:

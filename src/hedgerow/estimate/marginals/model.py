@@ -46,7 +46,7 @@ PER_RECORD = 10
 PER_ROW, LEAST_DRAWN, BLOCK = 3, 20_000, 50_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Model:
     """What a release with marginals says about records.
 
@@ -157,11 +157,11 @@ def fit_model(
         if with_regions
     ]
     return Model(
-        marginals,
-        fit_forest(marginals, total, sides),
-        Held(partition, counts, np.sqrt(variance)),
-        shares / shares.sum(axis=1, keepdims=True),
-        _class_totals(marginals, cells, total),
+        marginals=marginals,
+        forest=fit_forest(marginals, total, sides),
+        regions=Held(partition, counts, np.sqrt(variance)),
+        shares=shares / shares.sum(axis=1, keepdims=True),
+        by_class=_class_totals(marginals, cells, total),
     )
 
 

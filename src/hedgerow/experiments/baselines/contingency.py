@@ -31,7 +31,7 @@ from hedgerow.schema import Categorical, Schema
 __all__ = ["ContingencyTable", "ItemsetTable", "finest_edges"]
 
 _ROOT = np.zeros(1, dtype=np.int64)
-_ALL_OF_IT = Allowance("leaf", "epsilon", None, 1)
+_ALL_OF_IT = Allowance("leaf", "epsilon", units=None, uses=1)
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class ItemsetTable(Baseline):
                 f"{items.size} items have too many sets to count them all.",
                 hint=f"Take a universe of at most {MOST_CORE} items.",
             )
-        return [Allowance("cell", "epsilon", None, 1)]
+        return [Allowance("cell", "epsilon", units=None, uses=1)]
 
     def publish(self, engine: ItemEngine, schema: Schema, plan: Plan, curator: Curator) -> Outcome:
         """See `Baseline.publish`."""

@@ -53,9 +53,9 @@ class DiffPC45(Baseline):
         """See `Baseline.allowances`."""
         share = (UNITS // (2 * (self.depth + 1)),)
         return [
-            Allowance("allocate", "epsilon", share, self.depth),
-            Allowance("select", "epsilon", share, self.depth),
-            Allowance("leaf", "epsilon", None, 1),
+            Allowance("allocate", "epsilon", units=share, uses=self.depth),
+            Allowance("select", "epsilon", units=share, uses=self.depth),
+            Allowance("leaf", "epsilon", units=None, uses=1),
         ]
 
     def publish(self, engine: Engine, schema: Schema, plan: Plan, curator: Curator) -> Outcome:

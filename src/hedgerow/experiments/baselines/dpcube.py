@@ -63,8 +63,8 @@ class DPCube(Baseline):
                 hint=f"Take attributes with at most {MOST_CELLS} combinations.",
             )
         return [
-            Allowance("cell", "epsilon", (UNITS // 2,), 1),
-            Allowance("leaf", "epsilon", None, 1),
+            Allowance("cell", "epsilon", units=(UNITS // 2,), uses=1),
+            Allowance("leaf", "epsilon", units=None, uses=1),
         ]
 
     def publish(self, engine: Engine, schema: Schema, plan: Plan, curator: Curator) -> Outcome:

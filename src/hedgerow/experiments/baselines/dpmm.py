@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -55,6 +55,7 @@ class Dpmm:
     """
 
     method: Literal["aim", "mst", "privbayes"]
+    _: KW_ONLY
     delta: float = 1e-9
     settings: Mapping[str, Any] = field(default_factory=dict)
     limit: int | None = field(default=None, kw_only=True)

@@ -67,7 +67,7 @@ class Marginals:
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
         """All of epsilon for one draw; see `Publisher.plan_for`."""
-        return plan_of(self.name, budget, [Allowance("marginal", "epsilon", None, 1)])
+        return plan_of(self.name, budget, [Allowance("marginal", "epsilon", units=None, uses=1)])
 
     def run(
         self,
@@ -113,7 +113,7 @@ class Marginals:
         return ProductModel.fitted(schema, edges, tables, alone)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProductModel:
     """Distributions of single attributes, within each class or for all.
 
@@ -162,7 +162,7 @@ class ProductModel:
                     column = column * (total / max(1.0, float(totals.sum())))
                 columns.append(project(column, np.ones(len(column)), float(total)))
             shares.append(np.stack(columns, axis=1))
-        return ProductModel(schema, tuple(edges), tuple(shares), totals)
+        return ProductModel(schema=schema, edges=tuple(edges), shares=tuple(shares), totals=totals)
 
     def synthesize(self, n: int | None = None, seed: int | None = None) -> pa.Table:
         """Rows whose attributes have the published shares and are shuffled within each class.

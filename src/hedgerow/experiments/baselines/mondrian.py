@@ -38,7 +38,7 @@ def mondrian(source: Any, schema: Schema, k: int = 60) -> TableRelease:
     table = as_table(source, schema)
     domain = Domain.of(schema)
     codes = table.codes.astype(np.int64)
-    tree = _Growing(domain)
+    tree = _Growing(domain=domain)
     rows = [np.arange(len(codes))]
     for node in range(10**9):
         if node == len(rows):
@@ -72,7 +72,13 @@ def exact_release(name: str, table: Table, partition: Partition) -> TableRelease
     np.add.at(counts, (found, table.codes[:, -1]), 1)
     regions = np.arange(partition.cells)
     leaf = Measurement(
-        "leaf", "region", regions, counts, True, np.ones(len(regions), np.int64), Fraction(1000)
+        name="leaf",
+        at="region",
+        where=regions,
+        values=counts,
+        by_class=True,
+        units=np.ones(len(regions), np.int64),
+        unit=Fraction(1000),
     )
     guarantee = {"epsilon": "inf", "private": False}
     return TableRelease(
@@ -133,7 +139,7 @@ def _cut(
     return (hi - lo) / domain.sizes[a], [int(lo), int(lo + allowed[at] + 1), int(hi)]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Growing:
     """A tree of regions as it grows, breadth first."""
 

@@ -54,8 +54,10 @@ class RPS(Baseline):
 
     def allowances(self, schema: Schema) -> Iterable[Allowance]:
         """See `Baseline.allowances`."""
-        median = Allowance("select", "epsilon", levels(UNITS // 2, self.depth), self.depth)
-        return [median, Allowance("leaf", "epsilon", None, 1)]
+        median = Allowance(
+            "select", "epsilon", units=levels(UNITS // 2, self.depth), uses=self.depth
+        )
+        return [median, Allowance("leaf", "epsilon", units=None, uses=1)]
 
     def publish(self, engine: Engine, schema: Schema, plan: Plan, curator: Curator) -> Outcome:
         """See `Baseline.publish`."""
@@ -116,6 +118,13 @@ def _medians(lo: Small, hi: Small, attribute: Ints) -> Callable[[Histograms], Ca
         ones = np.ones(start[-1], dtype=np.int64)
         parts = np.repeat(attribute, np.diff(start))
         cuts = np.concatenate(first).astype(np.int64)
-        return Candidates(np.asarray(start), np.concatenate(score), ones, ones, parts, cuts)
+        return Candidates(
+            start=np.asarray(start),
+            score=np.concatenate(score),
+            weight=ones,
+            count=ones,
+            part=parts,
+            first=cuts,
+        )
 
     return compute

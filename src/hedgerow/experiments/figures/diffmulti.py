@@ -74,9 +74,9 @@ def _distortion(score: str, metric: Callable[[Any, Any], float]) -> Callable[[bo
             point
             for many, few in pairs
             for point in (
-                Point("DiffMulti", f"{many} / {few}", of(_multi(many, score))),
-                Point("DiffMulti, tuned", f"{many} / {few}", of(_multi(many, score, "tuned"))),
-                Point("DiffGen", f"{many} / {few}", of(_gen(few, score))),
+                Point("DiffMulti", f"{many} / {few}", run=of(_multi(many, score))),
+                Point("DiffMulti, tuned", f"{many} / {few}", run=of(_multi(many, score, "tuned"))),
+                Point("DiffGen", f"{many} / {few}", run=of(_gen(few, score))),
             )
         ]
 
@@ -85,8 +85,8 @@ def _distortion(score: str, metric: Callable[[Any, Any], float]) -> Callable[[bo
 
 def _bounds(**how: Any) -> list[Point]:
     return [
-        Point("BA, raw data", None, baseline_run(**how)),
-        Point("LA, no attributes", None, lower_bound_run(how.get("splitter"))),
+        Point("BA, raw data", None, run=baseline_run(**how)),
+        Point("LA, no attributes", None, run=lower_bound_run(how.get("splitter"))),
     ]
 
 
@@ -97,7 +97,7 @@ def _budgets(quick: bool) -> Sequence[Point]:
             for schedule in ("paper", "tuned"):
                 name = f"epsilon {epsilon}" + (", tuned" if schedule == "tuned" else "")
                 method = _multi(h, schedule=schedule)
-                found.append(Point(name, h, accuracy(method, epsilon)))
+                found.append(Point(name, h, run=accuracy(method, epsilon)))
     return found
 
 
@@ -105,15 +105,18 @@ def _comparison(quick: bool) -> Sequence[Point]:
     def anonymous(train: Any, schema: Any) -> Any:
         return mondrian(train, schema, k=60)
 
-    found = [*_bounds(), Point("Mondrian, k = 60 (not private)", None, accuracy(anonymous, "1"))]
+    found = [
+        *_bounds(),
+        Point("Mondrian, k = 60 (not private)", None, run=accuracy(anonymous, "1")),
+    ]
     pairs = ((1000, 2), (10_000, 20)) if quick else (
         (1000, 2), (2500, 5), (5000, 10), (7500, 15), (10_000, 20))  # fmt: skip
     for many, few in pairs:
         x = f"{many} / {few}"
         found += [
-            Point("DiffMulti", x, accuracy(_multi(many), "1")),
-            Point("DiffMulti, tuned", x, accuracy(_multi(many, schedule="tuned"), "1")),
-            Point("DiffGen", x, accuracy(_gen(few), "1")),
+            Point("DiffMulti", x, run=accuracy(_multi(many), "1")),
+            Point("DiffMulti, tuned", x, run=accuracy(_multi(many, schedule="tuned"), "1")),
+            Point("DiffGen", x, run=accuracy(_gen(few), "1")),
         ]
     return found
 
@@ -127,7 +130,7 @@ def _four_attributes(quick: bool) -> Sequence[Point]:
             ("DiffMulti, tuned", _multi(1000, schedule="tuned")),
             ("DPCube", DPCube()),
         ):
-            found.append(Point(name, float(epsilon), accuracy(method, epsilon, **how)))
+            found.append(Point(name, float(epsilon), run=accuracy(method, epsilon, **how)))
     return found
 
 
@@ -148,11 +151,11 @@ def _machines(quick: bool) -> Sequence[Point]:
     found = _bounds(**how)
     for epsilon in ("0.1", "1") if quick else EPSILONS:
         found += [
-            Point("DiffMulti", float(epsilon), accuracy(_multi(10_000), epsilon, **how)),
+            Point("DiffMulti", float(epsilon), run=accuracy(_multi(10_000), epsilon, **how)),
             Point(
                 "DiffMulti, tuned",
                 float(epsilon),
-                accuracy(DiffMulti(marginals=False), epsilon, **how),
+                run=accuracy(DiffMulti(marginals=False), epsilon, **how),
             ),
         ]
     return found
@@ -160,16 +163,16 @@ def _machines(quick: bool) -> Sequence[Point]:
 
 def _machines_with_privbayes(quick: bool) -> Sequence[Point]:
     epsilons = ("0.1", "1") if quick else EPSILONS
-    return [Point("PrivBayes", float(epsilon), _privbayes(epsilon)) for epsilon in epsilons]
+    return [Point("PrivBayes", float(epsilon), run=_privbayes(epsilon)) for epsilon in epsilons]
 
 
 def _eleven(quick: bool) -> Sequence[Point]:
     how: dict[str, Any] = {"splitter": fold(5), "attributes": ELEVEN, "rows": 30_162}
     return [
-        Point("BA, raw data", None, baseline_run(**how)),
-        Point("RPS", None, accuracy(RPS(), "1", **how)),
-        Point("DiffMulti", None, accuracy(_multi(1000), "1", **how)),
-        Point("DiffMulti, tuned", None, accuracy(DiffMulti(marginals=False), "1", **how)),
+        Point("BA, raw data", None, run=baseline_run(**how)),
+        Point("RPS", None, run=accuracy(RPS(), "1", **how)),
+        Point("DiffMulti", None, run=accuracy(_multi(1000), "1", **how)),
+        Point("DiffMulti, tuned", None, run=accuracy(DiffMulti(marginals=False), "1", **how)),
     ]
 
 
@@ -197,9 +200,11 @@ def _clusters(quick: bool) -> Sequence[Point]:
         for schedule in ("paper", "tuned"):
             tail = ", tuned" if schedule == "tuned" else ""
             found += [
-                Point(f"ClusterMP{tail}", h, _matched(_multi(h, schedule=schedule), True)),
+                Point(f"ClusterMP{tail}", h, run=_matched(_multi(h, schedule=schedule), True)),
                 Point(
-                    f"DistortMP{tail}", h, _matched(_multi(h, "discernibility", schedule), False)
+                    f"DistortMP{tail}",
+                    h,
+                    run=_matched(_multi(h, "discernibility", schedule), False),
                 ),
             ]
     return found
@@ -212,15 +217,15 @@ def _runtime(quick: bool) -> Sequence[Point]:
     for many, few in pairs:
         x = f"{many} / {few}"
         found += [
-            Point("DiffMulti", x, seconds(_multi(many), "1")),
-            Point("DiffGen", x, seconds(_gen(few), "1")),
+            Point("DiffMulti", x, run=seconds(_multi(many), "1")),
+            Point("DiffGen", x, run=seconds(_gen(few), "1")),
         ]
     return found
 
 
 def _scalability(quick: bool) -> Sequence[Point]:
     sizes = (200_000, 1_000_000) if quick else (200_000, 400_000, 600_000, 800_000, 1_000_000)
-    return [Point("DiffMulti", size, seconds(_multi(1000), "1", size)) for size in sizes]
+    return [Point("DiffMulti", size, run=seconds(_multi(1000), "1", size)) for size in sizes]
 
 
 _TWO_AXES = "specialisations h of DiffMulti / of DiffGen"
@@ -228,10 +233,10 @@ _C45 = "C4.5 is scikit-learn's tree by entropy, pruned by cost and complexity, n
 
 FIGURES = (
     Figure(
-        "diffmulti-fig5", "Discernibility penalty of DiffMulti and DiffGen", _TWO_AXES,
-        "discernibility penalty", "Adult, epsilon 1, score discernibility, 20 runs.", 20,
-        _distortion("discernibility", discernibility), (),
-        "The text states that DiffMulti's penalty is at least ten times below"
+        name="diffmulti-fig5", title="Discernibility penalty of DiffMulti and DiffGen", x=_TWO_AXES,
+        y="discernibility penalty", settings="Adult, epsilon 1, score discernibility, 20 runs.",
+        runs=20, points=_distortion("discernibility", discernibility), stated=(),
+        differs="The text states that DiffMulti's penalty is at least ten times below"
         " DiffGen's. The paper's discernibility score uses the exact number of records"
         " and, deep in the tree, chooses nearly at random; here it is divided by the"
         " region's size, which keeps the order of the candidates and has a public"
@@ -239,95 +244,114 @@ FIGURES = (
         logarithmic=True,
     ),
     Figure(
-        "diffmulti-fig6", "NCP of DiffMulti and DiffGen", _TWO_AXES, "NCP, from 0 to 1",
-        "Adult, epsilon 1, score NCP, 20 runs.", 20, _distortion("ncp", ncp), (),
-        "The text says that DiffMulti stays far less generalised than DiffGen. It does, but not ten"
+        name="diffmulti-fig6", title="NCP of DiffMulti and DiffGen", x=_TWO_AXES,
+        y="NCP, from 0 to 1",
+        settings="Adult, epsilon 1, score NCP, 20 runs.", runs=20, points=_distortion("ncp", ncp),
+        stated=(),
+        differs="The text says that DiffMulti stays far less generalised than DiffGen. It does, "
+        "but not ten"
         " times less. The penalty is a mean over fourteen attributes, and a balanced tree"
         " of 10,000 specialisations halves about 13 of them once on each path: a tenth would need"
         " some 50 halvings. `tuned` caps the depth, which suits classification and costs detail"
         " here. " + _REPAIRED,
     ),
     Figure(
-        "diffmulti-fig7", "Classification accuracy of DiffMulti by epsilon", "specialisations h",
-        "accuracy in percent", "Adult, 2/3 and 1/3, Max, C4.5, 20 runs.", 20, _budgets, (),
-        _REPAIRED + " " + _C45,
+        name="diffmulti-fig7", title="Classification accuracy of DiffMulti by epsilon",
+        x="specialisations h",
+        y="accuracy in percent", settings="Adult, 2/3 and 1/3, Max, C4.5, 20 runs.", runs=20,
+        points=_budgets, stated=(), differs=_REPAIRED + " " + _C45,
     ),
     Figure(
-        "diffmulti-fig8", "DiffMulti, DiffGen and Mondrian", _TWO_AXES, "accuracy in percent",
-        "Adult, epsilon 1, Max, C4.5, Mondrian with k = 60, 20 runs.", 20, _comparison, (),
-        "The text says that DiffMulti is best at few specialisations and up to 2 points behind"
+        name="diffmulti-fig8", title="DiffMulti, DiffGen and Mondrian", x=_TWO_AXES,
+        y="accuracy in percent",
+        settings="Adult, epsilon 1, Max, C4.5, Mondrian with k = 60, 20 runs.", runs=20,
+        points=_comparison, stated=(),
+        differs="The text says that DiffMulti is best at few specialisations and up to 2 points "
+        "behind"
         " Mondrian at many. Our Mondrian cuts by information gain and is ahead throughout. "
         + _REPAIRED + " " + _C45,
         claims=(
-            Claim("DiffMulti is said to surpass DiffGen constantly.", "DiffMulti", "DiffGen"),
+            Claim(words="DiffMulti is said to surpass DiffGen constantly.", series="DiffMulti",
+            than="DiffGen"),
         ),
     ),
     Figure(
-        "diffmulti-fig9", "DiffMulti and DPCube on four attributes", "epsilon",
-        "accuracy in percent",
-        "workclass, marital-status, race and sex; the 30,162 rows of adult.data to publish, the"
+        name="diffmulti-fig9", title="DiffMulti and DPCube on four attributes", x="epsilon",
+        y="accuracy in percent",
+        settings="workclass, marital-status, race and sex; the 30,162 rows of adult.data to "
+        "publish, the"
         " 15,060"
-        " of adult.test to test; ID3; 20 runs.", 20, _four_attributes, (),
-        "ID3 is scikit-learn's tree by entropy, grown to the end. DPCube is run, as"
+        " of adult.test to test; ID3; 20 runs.", runs=20, points=_four_attributes, stated=(),
+        differs="ID3 is scikit-learn's tree by entropy, grown to the end. DPCube is run, as"
         " the DiffMulti paper describes it. " + _REPAIRED,
         claims=(
-            Claim("DiffMulti is said to be slightly better than DPCube.", "DiffMulti", "DPCube"),
+            Claim(words="DiffMulti is said to be slightly better than DPCube.", series="DiffMulti",
+            than="DPCube"),
         ),
     ),
     Figure(
-        "diffmulti-fig10", "DiffMulti with a linear SVM", "epsilon", "accuracy in percent",
-        "Adult, 4/5 to publish and 1/5 to test, linear SVM, h = 10,000, 20 runs.", 20,
-        _machines, (),
-        "PrivBayes is in diffmulti-fig10-privbayes, since it runs in an environment"
+        name="diffmulti-fig10", title="DiffMulti with a linear SVM", x="epsilon",
+        y="accuracy in percent",
+        settings="Adult, 4/5 to publish and 1/5 to test, linear SVM, h = 10,000, 20 runs.", runs=20,
+        points=_machines, stated=(),
+        differs="PrivBayes is in diffmulti-fig10-privbayes, since it runs in an environment"
         " of its own. The SVM is trained on the midpoints of the regions. `tuned` chooses h"
         " by its own rule. " + _REPAIRED,
     ),
     Figure(
-        "diffmulti-fig10-privbayes", "PrivBayes with a linear SVM", "epsilon",
-        "accuracy in percent",
-        "As figure 10; PrivBayes of dpmm 0.1.9 with its own settings.", 20,
-        _machines_with_privbayes, (),
-        "dpmm's PrivBayes, not its authors' program; delta 1e-9.",
+        name="diffmulti-fig10-privbayes", title="PrivBayes with a linear SVM", x="epsilon",
+        y="accuracy in percent",
+        settings="As figure 10; PrivBayes of dpmm 0.1.9 with its own settings.", runs=20,
+        points=_machines_with_privbayes, stated=(),
+        differs="dpmm's PrivBayes, not its authors' program; delta 1e-9.",
         needs=lambda inputs: None if inputs.dpmm else "no environment with dpmm was named (--dpmm)",
     ),
     Figure(
-        "diffmulti-rps", "DiffMulti and RPS (a table in the text)", "", "accuracy in percent",
-        "The first 30,162 complete rows, 11 attributes, 5-fold cross-validation, epsilon 1,"
-        " h = 1,000.", 5, _eleven,
-        (
-            Stated("BA, raw data", None, 82.96, "BA"),
-            Stated("RPS", None, 79.0, "the highest that its authors achieved"),
-            Stated("DiffMulti", None, 81.54, "h = 1,000"),
+        name="diffmulti-rps", title="DiffMulti and RPS (a table in the text)", x="",
+        y="accuracy in percent",
+        settings="The first 30,162 complete rows, 11 attributes, 5-fold cross-validation, epsilon "
+        "1,"
+        " h = 1,000.", runs=5, points=_eleven,
+        stated=(
+            Stated("BA, raw data", None, value=82.96, words="BA"),
+            Stated("RPS", None, value=79.0, words="the highest that its authors achieved"),
+            Stated("DiffMulti", None, value=81.54, words="h = 1,000"),
         ),
-        "The paper does not say which eleven attributes; ours leave out fnlwgt,"
+        differs="The paper does not say which eleven attributes; ours leave out fnlwgt,"
         " capital-gain and capital-loss. RPS is run here, its numbers in the paper"
         " are its authors'. " + _REPAIRED,
     ),
     Figure(
-        "diffmulti-fig11", "Match point of clusters before and after", "specialisations h",
-        "match point", "Adult, epsilon 1, two clusters by bisecting k-means, 20 runs.", 20,
-        _clusters,
-        (Stated("ClusterMP", 1000, 0.9, "always at least 0.9"),),
-        "The paper takes the clusters of the raw records as classes, which protects"
+        name="diffmulti-fig11", title="Match point of clusters before and after",
+        x="specialisations h",
+        y="match point", settings="Adult, epsilon 1, two clusters by bisecting k-means, 20 runs.",
+        runs=20, points=_clusters,
+        stated=(Stated("ClusterMP", 1000, value=0.9, words="always at least 0.9"),),
+        differs="The paper takes the clusters of the raw records as classes, which protects"
         " nobody: one record can move every label. Here a tenth of epsilon finds"
         " centroids by private k-means, and a record's class is the nearest of them. " + _REPAIRED,
         claims=(
-            Claim("ClusterMP is said to be 0.9 or more constantly.", "ClusterMP", 0.9, always=True),
-            Claim("The same with our own schedule.", "ClusterMP, tuned", 0.9, always=True),
+            Claim(words="ClusterMP is said to be 0.9 or more constantly.", series="ClusterMP",
+            than=0.9, always=True),
+            Claim(words="The same with our own schedule.", series="ClusterMP, tuned", than=0.9,
+            always=True),
         ),
     ),
     Figure(
-        "diffmulti-fig12", "CPU seconds by the number of specialisations", _TWO_AXES,
-        "CPU seconds", "Adult, Max, epsilon 1, 20 runs.", 20, _runtime,
-        (Stated("DiffMulti", "100000 / 20", 30.0, "nearly 30 s for 100,000"),),
-        "Another machine. From rows in memory to the generalised table.",
+        name="diffmulti-fig12", title="CPU seconds by the number of specialisations", x=_TWO_AXES,
+        y="CPU seconds", settings="Adult, Max, epsilon 1, 20 runs.", runs=20, points=_runtime,
+        stated=(Stated("DiffMulti", "100000 / 20", value=30.0, words="nearly 30 s for 100,000"),),
+        differs="Another machine. From rows in memory to the generalised table.",
     ),
     Figure(
-        "diffmulti-fig13", "CPU seconds by the number of records", "records", "CPU seconds",
-        "Max, epsilon 1, 1 run; records are added by redrawing some values of known ones.", 1,
-        _scalability,
-        (Stated("DiffMulti", 1_000_000, 120.0, "less than 120 s for a million"),),
-        "Another machine. Without reading and writing files; h = 1,000, since the paper names"
+        name="diffmulti-fig13", title="CPU seconds by the number of records", x="records",
+        y="CPU seconds",
+        settings="Max, epsilon 1, 1 run; records are added by redrawing some values of known ones.",
+        runs=1, points=_scalability,
+        stated=(Stated("DiffMulti", 1_000_000, value=120.0,
+        words="less than 120 s for a million"),),
+        differs="Another machine. Without reading and writing files; h = 1,000, since the paper "
+        "names"
         " none.",
     ),
 )  # fmt: skip

@@ -156,7 +156,7 @@ def _error(
 
 def _lengths(quick: bool) -> Sequence[Point]:
     return [
-        Point(f"{name}, B = {budget}", 20 * part, _error(name, budget, part))
+        Point(f"{name}, B = {budget}", 20 * part, run=_error(name, budget, part))
         for name in METHODS
         for budget in (("0.5", "1") if quick else BUDGETS)
         for part in ((1, 3, 5) if quick else (1, 2, 3, 4, 5))
@@ -165,7 +165,7 @@ def _lengths(quick: bool) -> Sequence[Point]:
 
 def _fan_outs(quick: bool) -> Sequence[Point]:
     return [
-        Point(f"DiffPart, B = {budget}", f, _error("DiffPart", budget, 3, f))
+        Point(f"DiffPart, B = {budget}", f, run=_error("DiffPart", budget, 3, f))
         for budget in (("0.5", "1") if quick else BUDGETS)
         for f in ((4, 10) if quick else (4, 6, 8, 10, 12))
     ]
@@ -173,7 +173,7 @@ def _fan_outs(quick: bool) -> Sequence[Point]:
 
 def _sizes(quick: bool) -> Sequence[Point]:
     return [
-        Point(f"{name}, B = {budget}", size, _error(name, budget, 3, records=size))
+        Point(f"{name}, B = {budget}", size, run=_error(name, budget, 3, records=size))
         for name in ("DiffPart", "DiffPart, tuned")
         for budget in (("0.5", "1") if quick else BUDGETS)
         for size in ((100_000, 900_000) if quick else (100_000, 300_000, 500_000, 700_000, 900_000))
@@ -192,7 +192,7 @@ def _seconds(records: int) -> Callable[[Inputs, int], float]:
 
 def _runtime(quick: bool) -> Sequence[Point]:
     sizes = (200_000, 900_000) if quick else (200_000, 400_000, 600_000, 800_000, 900_000)
-    return [Point("DiffPart", size, _seconds(size)) for size in sizes]
+    return [Point("DiffPart", size, run=_seconds(size)) for size in sizes]
 
 
 def _utility(method: Any, budget: str, number: int) -> Callable[[Inputs, int], float]:
@@ -214,7 +214,7 @@ def _utility(method: Any, budget: str, number: int) -> Callable[[Inputs, int], f
 
 def _mining(quick: bool) -> Sequence[Point]:
     return [
-        Point(f"{name}, B = {budget}", number, _utility(METHODS[name], budget, number))
+        Point(f"{name}, B = {budget}", number, run=_utility(METHODS[name], budget, number))
         for name in ("DiffPart", "DiffPart, tuned")
         for budget in (("0.5", "1") if quick else BUDGETS)
         for number in ((20, 100) if quick else (20, 40, 60, 80, 100))
@@ -228,10 +228,12 @@ _SETTINGS = (
 
 FIGURES = (
     Figure(
-        "diffpart-fig3", "Average relative error of counting queries by their length (MSNBC)",
-        "longest query, in percent of the longest record", "average relative error", _SETTINGS, 10,
-        _lengths, (),
-        "The text says that Basic's error is far larger, above all for short queries. That is true"
+        name="diffpart-fig3",
+        title="Average relative error of counting queries by their length (MSNBC)",
+        x="longest query, in percent of the longest record", y="average relative error",
+        settings=_SETTINGS, runs=10, points=_lengths, stated=(),
+        differs="The text says that Basic's error is far larger, above all for short queries. That "
+        "is true"
         " if a data set is published: no set of items can occur in it fewer than 0 times, and noise"
         " that is clipped at 0 adds half a record or more to each of 131,071 sets, nearly all of"
         " them empty. Adding up the plain noisy counts (`Basic, sums`) does better than the paper's"
@@ -241,29 +243,33 @@ FIGURES = (
         " paper's DiffPart on these 17 items.",
     ),
     Figure(
-        "diffpart-fig4a", "CPU seconds by the number of records (MSNBC)", "records", "CPU seconds",
-        "B = 1, fan-out 10, records drawn at random. How many runs is not stated.", 3, _runtime,
-        (), "The paper states less than 35 s for its STM data: 1,210,096 records, 1,012 items."
+        name="diffpart-fig4a", title="CPU seconds by the number of records (MSNBC)", x="records",
+        y="CPU seconds",
+        settings="B = 1, fan-out 10, records drawn at random. How many runs is not stated.", runs=3,
+        points=_runtime, stated=(),
+        differs="The paper states less than 35 s for its STM data: 1,210,096 records, 1,012 items."
         " Another machine; without reading files.",
     ),
     Figure(
-        "diffpart-fig5", "Average relative error by fan-out (MSNBC)", "fan-out f",
-        "average relative error", "Queries of up to 60% of the longest record, 10 runs.", 10,
-        _fan_outs, (), _NOISE_ONLY,
+        name="diffpart-fig5", title="Average relative error by fan-out (MSNBC)", x="fan-out f",
+        y="average relative error", settings="Queries of up to 60% of the longest record, 10 runs.",
+        runs=10, points=_fan_outs, stated=(), differs=_NOISE_ONLY,
     ),
     Figure(
-        "diffpart-fig7", "Average relative error by the number of records (MSNBC)", "records",
-        "average relative error", "Queries of up to 60% of the longest record, fan-out 10, 10"
+        name="diffpart-fig7", title="Average relative error by the number of records (MSNBC)",
+        x="records", y="average relative error",
+        settings="Queries of up to 60% of the longest record, fan-out 10, 10"
         " runs.",
-        10, _sizes, (), _NOISE_ONLY,
+        runs=10, points=_sizes, stated=(), differs=_NOISE_ONLY,
     ),
     Figure(
-        "diffpart-fig8", "Utility of the K most frequent itemsets (MSNBC)", "K", "utility",
-        "Fan-out 10, 10 runs.", 10, _mining,
-        (
-            Stated("DiffPart, B = 1", 100, 0.78, "utility loss under 22% at K = 100 and B >= 1"),
-            Stated("DiffPart, B = 0.5", 100, 0.70, "utility loss under 30% for MSNBC"),
+        name="diffpart-fig8", title="Utility of the K most frequent itemsets (MSNBC)", x="K",
+        y="utility", settings="Fan-out 10, 10 runs.", runs=10, points=_mining,
+        stated=(
+            Stated("DiffPart, B = 1", 100, value=0.78,
+            words="utility loss under 22% at K = 100 and B >= 1"),
+            Stated("DiffPart, B = 0.5", 100, value=0.70, words="utility loss under 30% for MSNBC"),
         ),
-        _NOISE_ONLY,
+        differs=_NOISE_ONLY,
     ),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -83,6 +83,7 @@ class Point:
 
     series: str
     x: float | str | None
+    _: KW_ONLY
     run: Callable[[Inputs, int], float]
     settings: str = ""
 
@@ -100,11 +101,12 @@ class Stated:
 
     series: str
     x: float | str | None
+    _: KW_ONLY
     value: float
     words: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Claim:
     """What the paper's text says of a curve, so that runs can contradict it.
 
@@ -143,7 +145,7 @@ class Claim:
         return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Figure:
     """A figure or table of a paper.
 
@@ -183,7 +185,7 @@ class Figure:
         return self.name.split("-")[0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Line:
     """The result of one point: a mean over runs with an interval of 95%."""
 
@@ -195,7 +197,7 @@ class Line:
     runs: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Result:
     """The results of a figure."""
 
@@ -244,7 +246,7 @@ def measure(
     """
     reason = figure.needs(inputs)
     if reason:
-        yield 1.0, Result(figure, (), number, quick, reason)
+        yield 1.0, Result(figure=figure, lines=(), runs=number, quick=quick, skipped=reason)
         return
     points = figure.points(quick)
 
@@ -272,5 +274,7 @@ def measure(
         mean, *ends = interval(values)
         least, most = POSSIBLE.get(figure.y, (-math.inf, math.inf))
         low, high = (min(max(end, least), most) for end in ends)
-        lines.append(Line(point.series, point.x, mean, low, high, number))
-    yield 1.0, Result(figure, tuple(lines), number, quick, cpu=cpu)
+        lines.append(
+            Line(series=point.series, x=point.x, mean=mean, low=low, high=high, runs=number)
+        )
+    yield 1.0, Result(figure=figure, lines=tuple(lines), runs=number, quick=quick, cpu=cpu)

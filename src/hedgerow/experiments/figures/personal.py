@@ -39,7 +39,7 @@ SOLVED = 300  # records whose generalisations are looked for, in one run
 FLOOR = 0.1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setting:
     """Records of some attributes, a side table, and the paper's utility and sensitivity."""
 
@@ -89,7 +89,14 @@ def setting_of(inputs: Inputs, number: int, seed: int, records: int | None = Non
     forest = Forest.of(attributes)
     worth = Worth.of(forest, attributes, "depth", "harmonic", None, FLOOR)
     drawn = drawn[np.lexsort(drawn.T[::-1])]
-    return Setting(attributes, drawn, side, forest, Side.of(forest, side), worth)
+    return Setting(
+        attributes=attributes,
+        codes=drawn,
+        side_codes=side,
+        forest=forest,
+        side=Side.of(forest, side),
+        worth=worth,
+    )
 
 
 def _adult(inputs: Inputs, number: int) -> tuple[Table, list[int]]:

@@ -102,7 +102,7 @@ def _milliseconds(name: str, number: int) -> Callable[[Inputs, int], float]:
 def _times(quick: bool) -> Sequence[Point]:
     numbers = (4, 8) if quick else range(3, 11)
     return [
-        Point(name, number, _milliseconds(name, number))
+        Point(name, number, run=_milliseconds(name, number))
         for name in WAYS
         for number in numbers
         if name != "threshold, exact search" or number < 10  # beyond, the lattice is too large
@@ -143,13 +143,17 @@ def _utilities(quick: bool) -> Sequence[Point]:
         for number in numbers:
             at = f", risk at most {risk}"
             found += [
-                Point("threshold, exact" + at, number, _threshold_utility(search, risk, number)),
-                Point("threshold, walks" + at, number, _threshold_utility(descend, risk, number)),
+                Point(
+                    "threshold, exact" + at, number, run=_threshold_utility(search, risk, number)
+                ),
+                Point(
+                    "threshold, walks" + at, number, run=_threshold_utility(descend, risk, number)
+                ),
                 *(
                     Point(
                         f"aggregate, kappa {kappa}" + at,
                         number,
-                        _aggregate_utility(kappa, risk, number),
+                        run=_aggregate_utility(kappa, risk, number),
                     )
                     for kappa in (1, 2, 3)
                 ),
@@ -223,12 +227,12 @@ def _group_value(epsilon: str) -> Callable[[Inputs, int], float]:
 def _drawing(quick: bool) -> Sequence[Point]:
     sharpness = (0.1, 1.0, 4.0) if quick else (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
     return [
-        Point("the best (optimum)", None, _best_value, f"lambda {TRADE}"),
+        Point("the best (optimum)", None, run=_best_value, settings=f"lambda {TRADE}"),
         *(
-            Point("groups, DiffGen, epsilon " + epsilon, None, _group_value(epsilon))
+            Point("groups, DiffGen, epsilon " + epsilon, None, run=_group_value(epsilon))
             for epsilon in (("1",) if quick else ("0.1", "1"))
         ),
-        *(Point("drawn", one, _drawn_value(one)) for one in sharpness),
+        *(Point("drawn", one, run=_drawn_value(one)) for one in sharpness),
     ]
 
 
@@ -253,7 +257,7 @@ def _group_risk(epsilon: str, own: bool) -> Callable[[Inputs, int], float]:
 
 def _risks(quick: bool) -> Sequence[Point]:
     return [
-        Point(name, float(epsilon), _group_risk(epsilon, own))
+        Point(name, float(epsilon), run=_group_risk(epsilon, own))
         for name, own in (("groups, DiffGen", False), ("own rows, the same utility", True))
         for epsilon in (("0.1", "1") if quick else ("0.1", "0.25", "0.5", "1"))
     ]
@@ -287,9 +291,9 @@ def _sampled_utility(mode: str, share: str) -> Callable[[Inputs, int], float]:
 def _shares(quick: bool) -> Sequence[Point]:
     shares = ("0.1", "0.5") if quick else ("0.05", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6")
     return [
-        Point("all people, noisy counts", None, _sampled_utility("noisy", "1/5")),
+        Point("all people, noisy counts", None, run=_sampled_utility("noisy", "1/5")),
         *(
-            Point("sampled people, true rows", float(one), _sampled_utility("sampled", one))
+            Point("sampled people, true rows", float(one), run=_sampled_utility("sampled", one))
             for one in shares
         ),
     ]
@@ -310,26 +314,29 @@ _MODELS = (
 
 FIGURES = (
     Figure(
-        "supermodular-fig3a", "CPU time for one record by the number of attributes", "attributes",
-        "CPU milliseconds",
-        "threshold model and modified aggregate model, various numbers of attributes; " + _MODELS,
-        5, _times, (),
-        "The paper states no numbers: the aggregate algorithm `significantly outperforms` the"
+        name="supermodular-fig3a", title="CPU time for one record by the number of attributes",
+        x="attributes", y="CPU milliseconds",
+        settings="threshold model and modified aggregate model, various numbers of attributes; "
+        + _MODELS,
+        runs=5, points=_times, stated=(),
+        differs="The paper states no numbers: the aggregate algorithm `significantly outperforms` "
+        "the"
         " threshold one in running time. Not up to nine attributes (risk at most 0.1, lambda"
         f" {TRADE:g}), where a search that prunes is faster. Its time grows by a factor with every"
         " attribute, as the lattice does, that of the aggregate model does not, so it must win in"
         " the end: lattices beyond 2^20 generalisations, from ten attributes on, are not searched"
         " through. But walks, which have no guarantee and come close to the best (figure 3b), are"
-        " the fastest there." + _DATA, True,
+        " the fastest there." + _DATA, logarithmic=True,
         fails="the aggregate algorithm is said to be much faster than the threshold one. Up to nine"
         " attributes a search that prunes is faster.",
     ),
     Figure(
-        "supermodular-fig3b", "Mean utility of a record at equal mean risk", "attributes",
-        "mean utility (steps)",
-        "both models for various numbers of attributes and risk thresholds; " + _MODELS, 5,
-        _utilities, (),
-        "The paper states no numbers: `both algorithms have comparable utilities`. Not with its"
+        name="supermodular-fig3b", title="Mean utility of a record at equal mean risk",
+        x="attributes", y="mean utility (steps)",
+        settings="both models for various numbers of attributes and risk thresholds; " + _MODELS,
+        runs=5, points=_utilities, stated=(),
+        differs="The paper states no numbers: `both algorithms have comparable utilities`. Not "
+        "with its"
         " formula, lambda / risk + utility ^ kappa: the best generalisation lies on the upper hull"
         " of (1 / risk, utility ^ kappa), which is little more than its ends, so records are"
         " released unchanged or not at all. For each kappa we take, of 41, the lambda at which the"
@@ -338,11 +345,14 @@ FIGURES = (
         " have not.",
     ),
     Figure(
-        "supermodular-fig4a", "Drawn generalisations beside the best ones and groups",
-        "sharpness of the draw", "mean value of equation 2",
-        "exponential sampling over the whole lattice, the optimum, and the group sampling of [29],"
-        " by equation 2, lambda / risk + utility ^ kappa; " + _MODELS, 5, _drawing, (),
-        "The paper states no numbers: sampling costs `a little` utility, and is superior to group"
+        name="supermodular-fig4a", title="Drawn generalisations beside the best ones and groups",
+        x="sharpness of the draw", y="mean value of equation 2",
+        settings="exponential sampling over the whole lattice, the optimum, and the group sampling "
+        "of [29],"
+        " by equation 2, lambda / risk + utility ^ kappa; " + _MODELS, runs=5, points=_drawing,
+        stated=(),
+        differs="The paper states no numbers: sampling costs `a little` utility, and is superior "
+        "to group"
         f" sampling. Here lambda is {TRADE:g}, kappa 1, and there are 8 attributes. The loss is"
         " small if the draw is sharp. In Algorithm 2 as printed, sharpness is epsilon' divided by"
         " the number of records, which for 400,000 is close to 0, the leftmost point: all"
@@ -353,19 +363,24 @@ FIGURES = (
         " 400,000 records." + _SAME,
     ),
     Figure(
-        "supermodular-fig4a-risk", "Mean risk at equal mean utility: own rows and groups",
-        "epsilon of the groups", "mean risk",
-        "as figure 4a: superior `in terms of risk and utility` to group sampling.", 5, _risks, (),
-        "The paper states no numbers. Own rows are those of the threshold model, 8 attributes, at"
+        name="supermodular-fig4a-risk",
+        title="Mean risk at equal mean utility: own rows and groups",
+        x="epsilon of the groups", y="mean risk",
+        settings="as figure 4a: superior `in terms of risk and utility` to group sampling.", runs=5,
+        points=_risks, stated=(),
+        differs="The paper states no numbers. Own rows are those of the threshold model, 8 "
+        "attributes, at"
         " the threshold that gives the utility of the groups: the risk is about a hundredth."
-        + _SAME, True,
+        + _SAME, logarithmic=True,
     ),
     Figure(
-        "supermodular-fig4b", "Utility by the share of people that is sampled",
-        "share of people", "utility of listed rows, for one of all people",
-        "Algorithm 2 with sampling sets of different size, over frequent items alone; " + _MODELS,
-        3, _shares, (),
-        "The paper states no numbers. Algorithm 2 as printed is not private at a usable delta; here"
+        name="supermodular-fig4b", title="Utility by the share of people that is sampled",
+        x="share of people", y="utility of listed rows, for one of all people",
+        settings="Algorithm 2 with sampling sets of different size, over frequent items alone; "
+        + _MODELS,
+        runs=3, points=_shares, stated=(),
+        differs="The paper states no numbers. Algorithm 2 as printed is not private at a usable "
+        "delta; here"
         " a row is published if enough sampled people share it (epsilon 1, delta 1e-6, 8"
         " attributes, risk at most 0.01). Utility grows with the sampling rate, although the number"
         " of people who must share a row grows too. The horizontal line is our default, noisy"

@@ -74,7 +74,7 @@ class MarginalShares:
             ("residual", self.residual, self.rounds),
         ]
         return tuple(
-            Allowance(purpose, self.budget, (units,), uses)
+            Allowance(purpose, self.budget, units=(units,), uses=uses)
             for purpose, units, uses in bought
             if units and uses
         )

@@ -75,8 +75,12 @@ def divide_budget(budget: Budget, units: int, growth_units: int) -> Budgets:
 
 def leaf_allowances(budgets: Budgets) -> tuple[Allowance, ...]:
     """Leaves take whatever their paths have left, of each budget apart."""
-    leaf = Allowance("leaf", "epsilon", None, 1)
-    return (leaf,) if budgets.growth == "epsilon" else (leaf, Allowance("spare", "rho", None, 1))
+    leaf = Allowance("leaf", "epsilon", units=None, uses=1)
+    return (
+        (leaf,)
+        if budgets.growth == "epsilon"
+        else (leaf, Allowance("spare", "rho", units=None, uses=1))
+    )
 
 
 def levels(units: int, depth: int) -> tuple[int, ...]:
@@ -246,8 +250,8 @@ class RowsPlan(Plan):
     def of(method: str, mode: str, budget: Budget, side: int, rule: dict[str, Any]) -> RowsPlan:
         """The plan for a budget, cut into hundredths."""
         whole = UnitBudget("epsilon", budget.row_epsilon / _UNITS, _UNITS)
-        lines = (Allowance("side", "epsilon", (side,), 1),) if side else ()
-        allowances = (*lines, Allowance("cells", "epsilon", (_UNITS - side,), 1))
+        lines = (Allowance("side", "epsilon", units=(side,), uses=1),) if side else ()
+        allowances = (*lines, Allowance("cells", "epsilon", units=(_UNITS - side,), uses=1))
         budgets = Budgets((whole,), "epsilon")
         return RowsPlan(
             method=method,

@@ -91,7 +91,7 @@ def item_cap(curve: SizeCurve, items: int, variance: Callable[[int], float], eps
     Example:
         >>> sizes = np.arange(1.0, 31.0)
         >>> poisson = np.exp(sizes * np.log(10) - 10 - np.cumsum(np.log(sizes)))
-        >>> many = SizeCurve(sizes, np.ones(30), 100_000 * poisson)
+        >>> many = SizeCurve(size=sizes, stretch=np.ones(30), records=100_000 * poisson)
         >>> [item_cap(many, 1000, lambda m: 2 * (m / e) ** 2, e) for e in (0.8, 0.08, 0.008)]
         [12, 9, 3]
     """
@@ -144,7 +144,7 @@ def stratum_cap(curve: SizeCurve, epsilon: float) -> tuple[int, int]:
 
     Example:
         >>> sizes = np.arange(1.0, 31.0)
-        >>> stratum_cap(SizeCurve(sizes, np.ones(30), 1000 / sizes), 0.05)
+        >>> stratum_cap(SizeCurve(size=sizes, stretch=np.ones(30), records=1000 / sizes), 0.05)
         (2, 22)
     """
 

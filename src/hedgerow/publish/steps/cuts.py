@@ -79,7 +79,14 @@ class Cuts:
             each = scored(marginals)
             part = np.repeat(values, np.diff(each.start))
             ends = each.start[[0, -1]]
-            return Candidates(ends, each.score, each.weight, each.count, part, each.first)
+            return Candidates(
+                start=ends,
+                score=each.score,
+                weight=each.weight,
+                count=each.count,
+                part=part,
+                first=each.first,
+            )
 
         return compute
 

@@ -158,8 +158,8 @@ class GrowingCuts:
         """The tree as a release holds it."""
         lengths = [len(cut) for cut in self.cuts]
         return CutTree(
-            np.asarray(self.parent, np.int64),
-            np.asarray(self.split, np.int64),
-            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            np.asarray([node for cut in self.cuts for node in cut], np.int64),
+            parent=np.asarray(self.parent, np.int64),
+            split=np.asarray(self.split, np.int64),
+            cut_start=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            cut=np.asarray([node for cut in self.cuts for node in cut], np.int64),
         )

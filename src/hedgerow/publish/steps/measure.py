@@ -47,7 +47,7 @@ def measured(
     scaled = np.asarray([int(rate * common) for rate in rates.values], dtype=np.int64)[rates.which]
     unit = Fraction(1, common)
     return Measurement(
-        purpose, at, where, values, by_class, scaled, unit,
+        name=purpose, at=at, where=where, values=values, by_class=by_class, units=scaled, unit=unit,
         max_contribution=max_contribution, law=curator.law(purpose),
     )  # fmt: skip
 

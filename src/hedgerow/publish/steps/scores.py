@@ -405,7 +405,9 @@ def candidates(
             out[1] = np.maximum(out[1] // domain.sharing[out[3]], 1)
         if domain.weighed:
             out[0] = _weighed(out[0], domain.weight[out[3]], int(domain.weight.max()))
-        return Candidates(start, *out)
+        return Candidates(
+            start=start, score=out[0], weight=out[1], count=out[2], part=out[3], first=out[4]
+        )
 
     return compute
 

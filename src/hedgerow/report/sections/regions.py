@@ -24,7 +24,7 @@ _ANY = 50  # points that noise may move a share by, from which it says nothing
 _SEVERAL = 3  # members of a group that have the same value, from which they are counted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ShownRegion:
     """A region as a reader sees it.
 
@@ -63,9 +63,11 @@ class ShownRegion:
         """The share of a class and how far noise may move it, rounded up, in words.
 
         Example:
-            >>> ShownRegion(1, {}, {"no": 60, "yes": 40}, variance=(9.0, 9.0)).share("yes")
+            >>> ShownRegion(number=1, where={}, counts={"no": 60, "yes": 40}, variance=(9.0,
+            ...     9.0)).share("yes")
             '40% ± 6'
-            >>> ShownRegion(1, {}, {"no": 0, "yes": 9}, variance=(9.0, 9.0)).share("yes")
+            >>> ShownRegion(number=1, where={}, counts={"no": 0, "yes": 9}, variance=(9.0,
+            ...     9.0)).share("yes")
             'not known'
         """
         if not self.total:
@@ -86,7 +88,7 @@ class ShownRegion:
         Example:
             >>> drugs = {f"drug {n}": "drugs" for n in range(9)}
             >>> where = {"age": "[18, 40)"} | {f"drug {n}": "no" for n in range(4)}
-            >>> ShownRegion(1, where, {"": 5}, groups=drugs).words
+            >>> ShownRegion(number=1, where=where, counts={"": 5}, groups=drugs).words
             'age [18, 40), drugs (4 of 9) no'
         """
         alike = Counter((self.groups.get(name, ""), label) for name, label in self.where.items())
@@ -132,7 +134,12 @@ def largest(
         counts = dict(zip(classes, release.counts[row].tolist(), strict=True))
         number, spread = int(release.regions[row]), tuple(variance[row].tolist())
         region = ShownRegion(
-            number, where, counts, variance=spread, moved=tuple(moved[row].tolist()), groups=groups
+            number=number,
+            where=where,
+            counts=counts,
+            variance=spread,
+            moved=tuple(moved[row].tolist()),
+            groups=groups,
         )
         measured, reach = region.total - sum(region.moved), _reach(sum(spread))
         low_end, high_end = min(region.total, measured - reach), max(region.total, measured + reach)

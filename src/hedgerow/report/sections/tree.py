@@ -23,7 +23,7 @@ _PARTS = 40
 _EVERYONE = "everyone"
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Branch:
     """A node of the tree as it is drawn.
 
@@ -61,7 +61,12 @@ def upper_tree(release: TableRelease, tree: TreePartition) -> Branch:
 
     def branch(node: int, where: str) -> Branch:
         total = int(totals[node])
-        found = Branch(where, total, int(counts[node, largest]) / max(1, total), int(regions[node]))
+        found = Branch(
+            where=where,
+            count=total,
+            mark=int(counts[node, largest]) / max(1, total),
+            regions=int(regions[node]),
+        )
         if tree.depth[node] >= _LEVELS or tree.split[node] < 0:
             return found
         axis = int(tree.split[node])
@@ -78,7 +83,9 @@ def upper_tree(release: TableRelease, tree: TreePartition) -> Branch:
             mark = int(counts[small, largest].sum()) / max(1, count)
             number = int(regions[small].sum())
             name = words.many(len(small), "smaller part")
-            found.below.append(Branch(name, count, mark, number, merged=len(small)))
+            found.below.append(
+                Branch(where=name, count=count, mark=mark, regions=number, merged=len(small))
+            )
         return found
 
     return branch(0, _EVERYONE)

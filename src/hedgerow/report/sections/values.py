@@ -41,7 +41,7 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
     if least is not None:
         return _certain(release, least(release))
     cards, silent, people = [], [], release.schema.unit_names[1]
-    spreads, items = release.histograms(), release.schema.items is not None
+    spreads, items = release.histograms(), release.schema.kind == "transactions"
     everybody = release.count_all()
     total = float(everybody.estimate[0])
     for place, spread in enumerate(spreads):

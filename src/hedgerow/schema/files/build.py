@@ -70,15 +70,15 @@ def schema_from_text(text: str, path: Path) -> Schema:
     node = parse_yaml(text, str(path), report)
     raise_faults(report.faults)
     assert node is not None  # or there was a fault
-    return _Builder(str(path), path.parent, report).build(node)
+    return _Builder(file=str(path), folder=path.parent, report=report).build(node)
 
 
 def schema_from_dict(document: Mapping[str, Any], folder: Path | None) -> Schema:
     """Builds a schema from its dictionary form; see Schema.from_dict."""
-    return _Builder(None, folder, Report()).build(from_python(document))
+    return _Builder(file=None, folder=folder, report=Report()).build(from_python(document))
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Builder:
     file: str | None
     folder: Path | None
@@ -100,7 +100,13 @@ class _Builder:
         self.shared = read_shared(own, model.include, self.lines, self.report)
         metadata, layout = self._metadata(model), self._layout(model)
         if model.items is not None:
-            source = ItemsSource(self.file, self.folder, self.lines, self.report, self.shared)
+            source = ItemsSource(
+                file=self.file,
+                folder=self.folder,
+                lines=self.lines,
+                report=self.report,
+                shared=self.shared,
+            )
             items = build_items(model.items, source)
             self._name(model)
             self._unit(model, model.items.person)
@@ -295,8 +301,9 @@ class _Builder:
                 self._fault(name, what, "Write it like them, or leave it out.", "common")
                 return None
         attribute = Numeric(
-            name, grid.low, grid.high, grid.step, grid.kind, column.missing, column.outside,
-            column.scale, tuple(number[0] for _, number in common if number),
+            name, low=grid.low, high=grid.high, step=grid.step, kind=grid.kind,
+            missing=column.missing, outside=column.outside,
+            scale=column.scale, common=tuple(number[0] for _, number in common if number),
             **self._notation(name, column, grid.kind), **self._in_choices(name, column),
         )  # fmt: skip
         for found in (
@@ -353,7 +360,7 @@ class _Builder:
             other = OTHER in (column.missing, column.outside)
             taxonomy = Taxonomy.flat((*BOOLEAN_LABELS, OTHER) if other else BOOLEAN_LABELS)
             return Categorical(
-                name, taxonomy, column.missing, column.outside, boolean=True,
+                name, taxonomy, missing=column.missing, outside=column.outside, boolean=True,
                 **self._in_choices(name, column),
             )  # fmt: skip
 
@@ -362,11 +369,11 @@ class _Builder:
             return whole if key is None else self.lines.get(("attributes", name, key), whole)
 
         found = Report()
-        source = ColumnSource(self.file, self.folder, line, self.shared)
+        source = ColumnSource(file=self.file, folder=self.folder, line=line, shared=self.shared)
         taxonomy, reading = build_values(column, source, found)
         self.report.take(found, f"attribute {name!r}")
         return Categorical(
-            name, taxonomy, column.missing, column.outside, reading=reading,
+            name, taxonomy, missing=column.missing, outside=column.outside, reading=reading,
             **self._in_choices(name, column),
         )  # fmt: skip
 

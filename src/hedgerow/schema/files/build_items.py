@@ -26,7 +26,7 @@ _SHAPES = "Write {range: [1, 99]}, a list [a, b, c], or the path of a file with 
 Universe = range | tuple[str, ...] | Taxonomy
 
 
-@dataclass
+@dataclass(kw_only=True)
 class ItemsSource:
     """Where the items were written: the file, the folder of other files, lines and faults."""
 

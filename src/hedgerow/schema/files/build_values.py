@@ -28,7 +28,7 @@ _SHOWN = 10  # of faults that are all alike
 _RECODE = "Write rules and what they lead to, such as  390-459: Circulatory."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnSource:
     """Where a column was written: the file, the folder of other files, lines, shared taxonomies."""
 

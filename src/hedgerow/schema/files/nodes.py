@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -25,6 +25,7 @@ class Text:
     """A scalar; plain if it was written without quotes, typed if it was not a text in Python."""
 
     value: str
+    _: KW_ONLY
     line: int | None = None
     plain: bool = False
     typed: bool = False

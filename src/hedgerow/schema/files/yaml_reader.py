@@ -117,7 +117,7 @@ def _compose(text: str, file: str | None, report: Report) -> Node | None:
             return None
         node: Node
         if isinstance(event, yaml.ScalarEvent):
-            node = Text(event.value, line, event.implicit[0])  # implicit: without quotes
+            node = Text(event.value, line=line, plain=event.implicit[0])  # implicit: without quotes
         elif kind is yaml.MappingStartEvent:
             node = Entries([], line)
         elif kind is yaml.SequenceStartEvent:

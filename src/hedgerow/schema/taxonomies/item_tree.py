@@ -20,7 +20,7 @@ __all__ = ["MOST_CHILDREN", "ItemTree"]
 MOST_CHILDREN = 32
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ItemTree:
     """Nodes breadth first, so that the children of a node are contiguous, from left to right.
 
@@ -63,12 +63,12 @@ class ItemTree:
             parent.extend([len(first) - 1] * len(groups))
             order.extend(groups)
         return ItemTree(
-            np.asarray(parent, np.int64),
-            np.asarray(first, np.int64),
-            np.asarray(number, np.int64),
-            np.asarray([spans[node[0]][0] for node in order], np.int64),
-            np.asarray([spans[node[-1]][1] for node in order], np.int64),
-            tuple(
+            parent=np.asarray(parent, np.int64),
+            first_child=np.asarray(first, np.int64),
+            children=np.asarray(number, np.int64),
+            lo=np.asarray([spans[node[0]][0] for node in order], np.int64),
+            hi=np.asarray([spans[node[-1]][1] for node in order], np.int64),
+            labels=tuple(
                 names[node[0]] if len(node) == 1 else f"{names[node[0]]} .. {names[node[-1]]}"
                 for node in order
             ),

@@ -69,7 +69,7 @@ def leaves_of(text: Text, file: str | None, report: Report) -> list[Branch]:
     """The leaves that a text stands for: a range such as `390..459` for many, others for one.
 
     Example:
-        >>> [leaf.label for leaf in leaves_of(Text("E08..E10", 1, plain=True), None, Report())]
+        >>> [leaf.label for leaf in leaves_of(Text("E08..E10", line=1, plain=True), None, Report())]
         ['E08', 'E09', 'E10']
     """
     match = is_range(text.value) if text.plain else None  # in quotes it is a text

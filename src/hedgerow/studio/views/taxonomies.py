@@ -32,7 +32,7 @@ _MOST = 3000  # nodes of a tree that a page can hold
 _FILES = (".yaml", ".yml", ".csv")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Node:
     """A node as the page shows it: its number in the order of the tree."""
 
@@ -148,7 +148,7 @@ def _numbered(root: Branch) -> _Node:
 
     def shown(branch: Branch, depth: int) -> _Node:
         below = [shown(child, depth + 1) for child in branch.below]
-        return _Node(numbers[id(branch)], branch.label, depth, below)
+        return _Node(number=numbers[id(branch)], label=branch.label, depth=depth, below=below)
 
     return shown(root, 0)
 

@@ -41,9 +41,10 @@ class OwnValues:
         >>> from fractions import Fraction
         >>> from hedgerow.schema import Schema
         >>> from hedgerow.table.rules import Report
-        >>> number = Numeric("number", Fraction(0), Fraction(9999), Fraction(1), "integer")
+        >>> number = Numeric("number", low=Fraction(0), high=Fraction(9999), step=Fraction(1),
+        ...     kind="integer")
         >>> seen = OwnValues(Schema("x", (number,), unit="row"), [number])
-        >>> seen.add(Encoded([np.arange(40)], 40, None, Report()))
+        >>> seen.add(Encoded(columns=[np.arange(40)], rows=40, people=None, report=Report()))
         >>> [attribute.name for attribute in seen.found()]
         ['number']
     """

@@ -46,7 +46,7 @@ class Column:
         return self.role is None and (not self.guess.published or bool(self.guess.useless))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Sketch:
     """A table as a draft sees it. It was read off PRIVATE data.
 
@@ -91,7 +91,9 @@ def sketch_of(title: str, guesses: Sequence[tuple[str, Guess]], written: Layout 
         columns.append(Column(name, guess))
     known = [column for column in columns if column_fault(column.name, False) is None]
     chosen = tuple(_choose_person(_choose_class(known)))
-    return Sketch(title, chosen, len(columns) - len(known), written)
+    return Sketch(
+        title=title, columns=chosen, unwritable=len(columns) - len(known), written=written
+    )
 
 
 def as_values(guess: Guess) -> Guess:

@@ -68,7 +68,7 @@ def open_source(
         return open_parquet(find_files(name), name)
     magic = magic_of(path)
     if magic == _PARQUET:
-        return open_parquet([Piece(str(path))], str(path))
+        return open_parquet([Piece(path=str(path))], str(path))
     packed: Packed = "gzip" if magic.startswith(_GZIP) else ""
     if magic == _OLE:
         return open_workbook(path, written)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
@@ -52,6 +52,7 @@ class Database:
     """
 
     url: str
+    _: KW_ONLY
     table: str | None = None
     query: str | None = None
     row_wise: bool = False
@@ -121,7 +122,7 @@ def open_database(database: Database) -> Source:
         listed = ", ".join(_quoted(columns[place]) for place in wanted)
         yield from _batches(database, f"SELECT {listed} FROM ({inner}) AS hedgerow_rows")
 
-    return Source(what, names, batches)
+    return Source(what=what, names=names, batches=batches)
 
 
 def _query(database: Database) -> str:

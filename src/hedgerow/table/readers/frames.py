@@ -126,9 +126,9 @@ def _open_table(table: Any, what: str) -> Source:
             done[0] += batch.num_rows
 
     return Source(
-        what,
-        names,
-        batches,
+        what=what,
+        names=names,
+        batches=batches,
         capacity=table.num_rows,
         share=lambda: done[0] / max(1, table.num_rows),
         bytes=0,
@@ -153,7 +153,7 @@ def _open_stream(reader: Any) -> Source:
                 part = batch.select(list(columns)).slice(start, BATCH_ROWS)
                 yield _sound(part, "the Arrow stream")
 
-    return Source("the Arrow stream", names, batches)
+    return Source(what="the Arrow stream", names=names, batches=batches)
 
 
 def _sound(batch: Any, what: str) -> Any:
@@ -183,9 +183,9 @@ def _open_pandas(frame: Any, split: Split | None) -> Source:
 
     done = [0]
     return Source(
-        what,
-        names,
-        batches,
+        what=what,
+        names=names,
+        batches=batches,
         capacity=len(frame),
         share=lambda: done[0] / max(1, len(frame)),
         bytes=0,

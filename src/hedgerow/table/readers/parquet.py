@@ -27,7 +27,7 @@ _NOBODY = "__HIVE_DEFAULT_PARTITION__"  # how folders are called where the value
 _BUFFER = 1 << 22  # a column of a large row group is read bit by bit
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Piece:
     """A file, or some row groups of it; another process can open it again.
 
@@ -71,9 +71,9 @@ def find_files(source: str) -> list[Piece]:
         parts = path[len(base) :].replace("\\", "/").split("/")
         hidden = any(part.startswith((".", "_")) and "=" not in part for part in parts)
         if path.lower().endswith(_ENDINGS) and not hidden:
-            found.append(Piece(path, _partition(parts[:-1])))
+            found.append(Piece(path=path, constants=_partition(parts[:-1])))
     if not found and len(paths) == 1 and "://" in source:
-        return [Piece(paths[0])]  # whatever it is called
+        return [Piece(path=paths[0])]  # whatever it is called
     if not found:
         raise DataError(
             f"{source}: this is a folder or pattern without a Parquet file",
@@ -271,9 +271,9 @@ def open_parquet(pieces: Sequence[Piece], what: str) -> Source:
         return words
 
     return Source(
-        what,
-        names,
-        batches,
+        what=what,
+        names=names,
+        batches=batches,
         capacity=total,
         share=lambda: done[0] / max(1, total),
         places=places,

@@ -72,7 +72,7 @@ def _rows(rows: Sequence[int]) -> list[str]:
     return [f"row {row + 1}" for row in rows]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Source:
     """A private table that has been opened but not read.
 

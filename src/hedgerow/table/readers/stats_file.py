@@ -86,4 +86,4 @@ def open_stats_file(path: Path, kind: str) -> Source:
             yield pa.RecordBatch.from_arrays(arrays, names=keys)
             first += len(values[0])
 
-    return Source(what, names, batches, bytes=path.stat().st_size)
+    return Source(what=what, names=names, batches=batches, bytes=path.stat().st_size)

@@ -96,7 +96,9 @@ def open_workbook(path: Path, written: Layout = PLAIN) -> Source:
         numbers = [number for number, _ in islice(rest(), max(wanted, default=-1) + 1)]
         return [f"row {numbers[place]}" for place in wanted]
 
-    return Source(what, names, batches, places=places, bytes=path.stat().st_size * 8)
+    return Source(
+        what=what, names=names, batches=batches, places=places, bytes=path.stat().st_size * 8
+    )
 
 
 def _sheet(book: Any, path: Path, written: Layout) -> str:

@@ -24,7 +24,7 @@ Places = Callable[[Sequence[int]], list[str]]
 Sink = Callable[[Small, Ints], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Noted:
     """What was odd about some of the records.
 
@@ -145,7 +145,12 @@ class Records:
     @property
     def noted(self) -> Noted:
         """What another process has to know of these records, but not the records."""
-        return Noted(tuple(self._foreign), self._lookup.mark, self._useful, self.empty)
+        return Noted(
+            foreign=tuple(self._foreign),
+            mark=self._lookup.mark,
+            useful=self._useful,
+            empty=self.empty,
+        )
 
     def merge(self, noted: Noted) -> None:
         """Adds what another process noted of later records."""

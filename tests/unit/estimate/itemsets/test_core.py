@@ -58,11 +58,11 @@ def model_of_records(
         "support", "item", exact["item"], unit=unit / reach, max_contribution=reach
     )
     return CoreModel(
-        items,
-        CoreCells(np.array(core), np.array(rest)),
-        hand.counted("cell", "region", exact["cell"], unit=unit),
-        None if len(core) == size else Supports(items, support, sizes),
-        sizes,
+        items=items,
+        partition=CoreCells(np.array(core), np.array(rest)),
+        cell=hand.counted("cell", "region", exact["cell"], unit=unit),
+        supports=None if len(core) == size else Supports(items=items, support=support, size=sizes),
+        size=sizes,
     )
 
 
@@ -110,16 +110,28 @@ def test_independent_items_beyond_the_core_are_told(hand: SimpleNamespace) -> No
 def test_public_rules_rule_cells_out(hand: SimpleNamespace) -> None:
     cells = CoreCells(np.arange(3), np.array([0]))
     schema = hand.shop(3, max_items=2)
-    model = CoreModel(schema.items, cells, hand.counted("cell", "region", [9] * 8), None, None)
+    model = CoreModel(
+        items=schema.items,
+        partition=cells,
+        cell=hand.counted("cell", "region", [9] * 8),
+        supports=None,
+        size=None,
+    )
     assert np.flatnonzero(~model.possible[:, 0]).tolist() == [0, 7]
     found = answer_sets(model, [np.arange(3)], 0.95)
     assert (found.estimate[0], found.low[0], found.high[0]) == (0, 0, 0)
     schema = hand.shop(2, empty="dummy")  # the third item stands for an empty record
-    model = CoreModel(schema.items, cells, hand.counted("cell", "region", [9] * 8), None, None)
+    model = CoreModel(
+        items=schema.items,
+        partition=cells,
+        cell=hand.counted("cell", "region", [9] * 8),
+        supports=None,
+        size=None,
+    )
     assert np.flatnonzero(model.possible[:, 0]).tolist() == [1, 2, 3, 4]
     wide = CoreModel(
-        hand.shop(9).items, CoreCells(np.arange(1), np.array([0, 2])),
-        hand.counted("cell", "region", [9] * 4), None, None,
+        items=hand.shop(9).items, partition=CoreCells(np.arange(1), np.array([0, 2])),
+        cell=hand.counted("cell", "region", [9] * 4), supports=None, size=None,
     )  # fmt: skip
     assert wide.possible.all()  # nothing in the core, and one item beside it
 
@@ -174,10 +186,10 @@ def test_whatever_was_drawn_answers_are_finite(
         )
         sizes = hand.counted("size", "size", [value] * size, unit=unit, where=np.arange(size) + 1)
         items = hand.shop(size).items
-        for given in (None, Supports(items, support, sizes)):
+        for given in (None, Supports(items=items, support=support, size=sizes)):
             if given is None and len(core) < size:
                 continue  # which is refused
-            model = CoreModel(items, cells, cell, given, sizes)
+            model = CoreModel(items=items, partition=cells, cell=cell, supports=given, size=sizes)
             sets = [np.arange(k) for k in range(size + 1)]
             found = answer_sets(model, sets, 0.95)
             assert np.isfinite(found.estimate).all() and (found.estimate >= 0).all()

@@ -15,10 +15,10 @@ from hedgerow.measured.itemsets import CutTree
 
 # items 0..3 under two groups of two: nodes 0 | 1 2 | 3 4 5 6
 TREE = CutTree(
-    np.array([-1, 0, 0, 1]),
-    np.array([0, 1, -1, -1]),
-    np.array([0, 1, 2, 4, 6]),
-    np.array([0, 1, 1, 2, 3, 4]),
+    parent=np.array([-1, 0, 0, 1]),
+    split=np.array([0, 1, -1, -1]),
+    cut_start=np.array([0, 1, 2, 4, 6]),
+    cut=np.array([0, 1, 1, 2, 3, 4]),
 )
 
 
@@ -27,7 +27,12 @@ def tree_model(
 ) -> CutModel:
     schema = hand.shop(4)
     TREE.check(schema.items)
-    return CutModel(schema.items, TREE, hand.counted("leaf", "node", counts, unit=unit), None)
+    return CutModel(
+        items=schema.items,
+        partition=TREE,
+        leaf=hand.counted("leaf", "node", counts, unit=unit),
+        supports=None,
+    )
 
 
 def test_sums_are_those_of_independent_items(hand: SimpleNamespace) -> None:
@@ -63,7 +68,7 @@ def test_bounds_are_what_is_sure_and_what_is_possible(hand: SimpleNamespace) -> 
 
 def test_a_list_of_leaves_has_no_upper_bound(hand: SimpleNamespace) -> None:
     leaf = hand.counted("leaf", "node", [40], where=[3])
-    model = CutModel(hand.shop(4).items, TREE, leaf, None)
+    model = CutModel(items=hand.shop(4).items, partition=TREE, leaf=leaf, supports=None)
     low, high = model.bounds([np.array([0]), np.array([3])], 0.95)
     assert high.tolist() == [np.inf, np.inf] and 0 < low[0] < 40 and low[1] == 0
     assert model.estimates([np.array([0, 1]), np.array([3])]).tolist() == [40, 0]

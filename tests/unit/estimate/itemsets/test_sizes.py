@@ -66,5 +66,9 @@ def test_weights_are_those_of_the_engines() -> None:
 
 
 def test_density_is_that_of_the_points() -> None:
-    curve = SizeCurve(np.array([1.0, 2.0, 4.5]), np.array([1.0, 1.0, 4.0]), np.array([8.0, 4, 4]))
+    curve = SizeCurve(
+        size=np.array([1.0, 2.0, 4.5]),
+        stretch=np.array([1.0, 1.0, 4.0]),
+        records=np.array([8.0, 4, 4]),
+    )
     assert curve.density(np.array([1.0, 2.0, 4.5])) == pytest.approx([8, 4, 1])

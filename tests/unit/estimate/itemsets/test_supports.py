@@ -48,7 +48,7 @@ def measured(
     support = noisy("support", "item", weighed(cap), epsilon * 0.7, WEIGHT * cap)
     strata = np.bincount(strata_of(support.values[:, 0], 3), weighed(high), 3).astype(int)
     stratum = noisy("stratum", "stratum", strata, epsilon / 5, WEIGHT * high)
-    return Supports(Items(range(ITEMS)), support, size, stratum)
+    return Supports(items=Items(range(ITEMS)), support=support, size=size, stratum=stratum)
 
 
 def test_sums_are_right_and_supports_better_than_noisy(hand: SimpleNamespace) -> None:

@@ -24,10 +24,10 @@ SCHEMA = Schema.from_dict(
     }
 )
 TREE = TreePartition(
-    np.array([-1, 0, 0, 2, 2, 2], np.int32), np.array([0, 1, 1, 2, 2, 2], np.int16),
-    np.array([0, -1, 1, -1, -1, -1], np.int16),
-    np.array([[0, 0], [0, 0], [10, 0], [10, 0], [10, 1], [10, 2]], np.int32),
-    np.array([[40, 3], [10, 3], [40, 3], [40, 1], [40, 2], [40, 3]], np.int32),
+    parent=np.array([-1, 0, 0, 2, 2, 2], np.int32), depth=np.array([0, 1, 1, 2, 2, 2], np.int16),
+    split=np.array([0, -1, 1, -1, -1, -1], np.int16),
+    lo=np.array([[0, 0], [0, 0], [10, 0], [10, 0], [10, 1], [10, 2]], np.int32),
+    hi=np.array([[40, 3], [10, 3], [40, 3], [40, 1], [40, 2], [40, 3]], np.int32),
 )  # fmt: skip
 
 

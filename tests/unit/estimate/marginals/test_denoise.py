@@ -40,13 +40,15 @@ def test_whatever_the_noise_leaves_counts_add_up(counts: list[float]) -> None:
 
 def test_which_values_are_cells_of_their_own() -> None:
     pay = Numeric(
-        "pay", Fraction(-100), Fraction(900), Fraction(10), "integer", "other", "clip",
-        common=(Fraction(500),),
+        "pay", low=Fraction(-100), high=Fraction(900), step=Fraction(10), kind="integer",
+        missing="other", outside="clip", common=(Fraction(500),),
     )  # fmt: skip
     assert own_codes(pay) == {0, 10, 60, 101}
     starts = edges_of(pay)[:-1]
     assert own_codes(pay) <= set(starts[np.diff(edges_of(pay)) == 1].tolist())
-    assert own_codes(Numeric("age", Fraction(18), Fraction(99), Fraction(1), "integer")) == {0}
+    assert own_codes(
+        Numeric("age", low=Fraction(18), high=Fraction(99), step=Fraction(1), kind="integer")
+    ) == {0}
     schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         "sex": {"type": "categorical", "values": ["f", "m"], "missing": "other"},
         "home": {"type": "categorical", "values": ["a", "b"]}}})  # fmt: skip

@@ -53,7 +53,9 @@ def test_a_job_holds_what_the_schema_says_and_rows_come_back(monkeypatch):
     assert job["domain"]["age"] == {"lower": 0.0, "upper": 9.0}
     assert (job["epsilon"], job["delta"], job["number"]) == (0.5, 1e-9, 2)
     assert (job["settings"], job["limit"]) == ({}, None)
-    dpmm.Dpmm("aim", 1e-6, dpmm.AIM_FINISHES, limit=9).publish(ROWS, SCHEMA, 0.5, 3, Path("python"))
+    dpmm.Dpmm("aim", delta=1e-6, settings=dpmm.AIM_FINISHES, limit=9).publish(
+        ROWS, SCHEMA, 0.5, 3, Path("python")
+    )
     assert jobs[1]["settings"] == {"max_model_size": 1, "gen_kwargs": {"n_iters": 100}}
     assert (jobs[1]["delta"], jobs[1]["limit"]) == (1e-6, 9)
 

@@ -74,13 +74,14 @@ def figure(calls: list[int], **more) -> Figure:
         return 10.0 + number
 
     def points(quick: bool) -> list[Point]:
-        level = [Point("level", None, lambda inputs, number: 12.5)]
-        return level + [Point("curve", x, run) for x in ((1,) if quick else (1, 2))]
+        level = [Point("level", None, run=lambda inputs, number: 12.5)]
+        return level + [Point("curve", x, run=run) for x in ((1,) if quick else (1, 2))]
 
     return Figure(
-        "made-fig1", "A simulated figure", "x", "y", "None.", 2, points,
-        (Stated("curve", 1, 11.0, "in the text"), Stated("curve", 2, 9.0)), "It is made up.",
-        **more,
+        name="made-fig1", title="A simulated figure", x="x", y="y", settings="None.", runs=2,
+        points=points,
+        stated=(Stated("curve", 1, value=11.0, words="in the text"), Stated("curve", 2, value=9.0)),
+        differs="It is made up.", **more,
     )  # fmt: skip
 
 
@@ -159,8 +160,9 @@ def test_pages_say_which_run_they_show(tmp_path):
 
 def test_tables_without_an_axis_are_drawn_as_bars(tmp_path):
     pytest.importorskip("matplotlib")
-    bars = Figure("made-table", "A table", "", "y", "None.", 1,
-                  lambda quick: [Point(name, None, lambda i, n: 5.0) for name in "ab"])  # fmt: skip
+    bars = Figure(name="made-table", title="A table", x="", y="y", settings="None.", runs=1,
+                  points=lambda quick: [Point(name, None, run=lambda i,
+                  n: 5.0) for name in "ab"])  # fmt: skip
     (*_, (_, found)) = measure(bars, Inputs(), Runs(tmp_path / "r.jsonl"), 1, False)
     assert pages.draw(found, tmp_path / "bars.png")
 
@@ -175,17 +177,33 @@ def test_claims_are_about_curves_that_are_there(figure):
 
 def test_a_page_begins_with_what_does_not_hold(tmp_path):
     def line(series, x, mean, low):
-        return Line(series, x, mean, low, 1.0, 5)
+        return Line(series=series, x=x, mean=mean, low=low, high=1.0, runs=5)
 
     claims = (
-        Claim("A is said to be better than B.", "A", "B", lambda x: x <= 2),
-        Claim("A is said to be 0.5 or more always.", "A", 0.5, always=True),
-        Claim("A is said to be 0.1 or more.", "A", 0.1),
+        Claim(words="A is said to be better than B.", series="A", than="B", where=lambda x: x <= 2),
+        Claim(words="A is said to be 0.5 or more always.", series="A", than=0.5, always=True),
+        Claim(words="A is said to be 0.1 or more.", series="A", than=0.1),
     )
-    made = Figure("made-fig1", "t", "x", "y", "s", 5, lambda quick: (), claims=claims, fails="no.")
+    made = Figure(
+        name="made-fig1",
+        title="t",
+        x="x",
+        y="y",
+        settings="s",
+        runs=5,
+        points=lambda quick: (),
+        claims=claims,
+        fails="no.",
+    )
     lines = [line("A", 1, 0.6, 0.55), line("B", 1, 0.7, 0.6), line("A", 3, 0.6, 0.4)]
     lines += [line("B", 3, 0.9, 0.8), line("A", 2, 0.8, 0.7), line("B", 2, 0.7, 0.6)]
-    pages.write_page("made", "T", [Result(made, tuple(lines), 5, False)], tmp_path / "p.md", "c")
+    pages.write_page(
+        "made",
+        "T",
+        [Result(figure=made, lines=tuple(lines), runs=5, quick=False)],
+        tmp_path / "p.md",
+        "c",
+    )
     assert (tmp_path / "p.md").read_text(encoding="utf-8").split("\n")[:7] == [
         "# T",
         "",
@@ -199,7 +217,15 @@ def test_a_page_begins_with_what_does_not_hold(tmp_path):
 
 
 def test_no_interval_reaches_beyond_what_is_possible(tmp_path):
-    points = [Point("A", 1, lambda inputs, run: float(run))]
-    made = Figure("made-fig1", "t", "x", "match point", "s", 2, lambda quick: points)
+    points = [Point("A", 1, run=lambda inputs, run: float(run))]
+    made = Figure(
+        name="made-fig1",
+        title="t",
+        x="x",
+        y="match point",
+        settings="s",
+        runs=2,
+        points=lambda quick: points,
+    )
     *_, (_, found) = measure(made, Inputs(), Runs(tmp_path / "r.jsonl"), 2, False)
     assert (found.lines[0].low, found.lines[0].high) == (0, 1)

@@ -112,7 +112,7 @@ def curve(mean: float, records: float, most: int = 64) -> SizeCurve:
     """Geometric sizes."""
     size = np.arange(1.0, most + 1)
     share = (1 - 1 / mean) ** size
-    return SizeCurve(size, np.ones(most), records * share / share.sum())
+    return SizeCurve(size=size, stretch=np.ones(most), records=records * share / share.sum())
 
 
 def laplace(epsilon: float) -> Callable[[int], float]:
@@ -154,6 +154,6 @@ def test_strata_are_as_many_as_stand_out_of_the_noise() -> None:
 
 
 def test_nobody_at_all_has_rules_too() -> None:
-    nobody = SizeCurve(np.arange(1.0, 4.0), np.ones(3), np.zeros(3))
+    nobody = SizeCurve(size=np.arange(1.0, 4.0), stretch=np.ones(3), records=np.zeros(3))
     assert item_cap(nobody, 3, laplace(1.0), 1.0) == 1
     assert stratum_cap(nobody, 1.0) == (1, 1)

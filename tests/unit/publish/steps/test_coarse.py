@@ -50,14 +50,21 @@ def test_cells_are_counted_and_split() -> None:
     values = np.bincount(codes[:, 1] * 2 + codes[:, 2], minlength=6).reshape(3, 2)
     assert held.counts[held.start[1] : held.start[2]].tolist() == values.tolist()
     engine.split(
-        Split(np.array([0]), np.array([0]), np.array([0, 1]), np.array([5], np.int32), 1, True)
+        Split(
+            nodes=np.array([0]),
+            attribute=np.array([0]),
+            edge_start=np.array([0, 1]),
+            edges=np.array([5], np.int32),
+            first_child=1,
+            final=True,
+        )
     )
     below = _opened(engine.class_counts(np.array([1, 2]))).sum(axis=1)
     assert below.tolist() == [(cell < 5).sum(), (cell >= 5).sum()]
     tree = TreePartition(
-        np.array([-1, 0, 0], np.int32), np.array([0, 1, 1], np.int16),
-        np.array([0, -1, -1], np.int16), np.array([[0, 0], [0, 0], [5, 0]], np.int32),
-        np.array([[17, 3], [5, 3], [17, 3]], np.int32),
+        parent=np.array([-1, 0, 0], np.int32), depth=np.array([0, 1, 1], np.int16),
+        split=np.array([0, -1, -1], np.int16), lo=np.array([[0, 0], [0, 0], [5, 0]], np.int32),
+        hi=np.array([[17, 3], [5, 3], [17, 3]], np.int32),
     )  # fmt: skip
     whole = engine.in_codes(tree)
     assert whole.hi[:, 0].tolist() == [80, edges[5], 80] and whole.lo[2, 0] == edges[5]

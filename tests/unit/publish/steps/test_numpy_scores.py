@@ -19,8 +19,11 @@ TREE = Taxonomy.from_nested("Any", {"L": ["a", "b"], "R": ["c"]})
 DOMAIN = Domain.of(
     Schema(
         "simulated",
-        (Numeric("n", Fraction(0), Fraction(49), Fraction(1), "integer"), Categorical("c", TREE)),
-        Categorical("class", Taxonomy.flat(["x", "y", "z"])),
+        (
+            Numeric("n", low=Fraction(0), high=Fraction(49), step=Fraction(1), kind="integer"),
+            Categorical("c", TREE),
+        ),
+        target=Categorical("class", Taxonomy.flat(["x", "y", "z"])),
         unit="row",
     )
 )

@@ -37,13 +37,13 @@ DEEP = Taxonomy.from_nested("Any", {"L": ["a", "b"], "R": {"S": ["c", "d"], "T":
 
 
 def numeric(name: str, size: int) -> Numeric:
-    return Numeric(name, Fraction(0), Fraction(size - 1), Fraction(1), "integer")
+    return Numeric(name, low=Fraction(0), high=Fraction(size - 1), step=Fraction(1), kind="integer")
 
 
 def domain_of(attributes: Sequence[Attribute], classes: int) -> Domain:
     target = Categorical("class", Taxonomy.flat([f"k{i}" for i in range(classes)]))
     return Domain.of(
-        Schema("simulated", tuple(attributes), target if classes > 1 else None, unit="row")
+        Schema("simulated", tuple(attributes), target=target if classes > 1 else None, unit="row")
     )
 
 

@@ -17,10 +17,10 @@ from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 SCHEMA = Schema(
     "simulated",
     (
-        Numeric("age", Fraction(0), Fraction(4), Fraction(1), "integer"),
+        Numeric("age", low=Fraction(0), high=Fraction(4), step=Fraction(1), kind="integer"),
         Categorical("job", Taxonomy.from_nested("Any", {"L": ["a", "b"], "R": ["c", "d", "e"]})),
         Categorical("only", Taxonomy(("x",), (-1,))),
-        Numeric("dose", Fraction(0), Fraction(1), Fraction(1), "integer"),
+        Numeric("dose", low=Fraction(0), high=Fraction(1), step=Fraction(1), kind="integer"),
     ),
     unit="row",
 )
@@ -170,11 +170,11 @@ def test_counts_of_a_long_path_never_run_out_of_budget():
         zeros = np.zeros((len(parent), 1), dtype=np.int32)
         levels = np.concatenate([[0], np.repeat(np.arange(1, depth + 1), 2)])
         tree = TreePartition(
-            parent.astype(np.int32),
-            levels.astype(np.int16),
-            split.astype(np.int16),
-            zeros,
-            zeros + 1,
+            parent=parent.astype(np.int32),
+            depth=levels.astype(np.int16),
+            split=split.astype(np.int16),
+            lo=zeros,
+            hi=zeros + 1,
         )
         for schedule in ("tuned", "paper"):
             shares = _shares(tree, 59_000, schedule)

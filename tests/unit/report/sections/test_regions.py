@@ -25,7 +25,7 @@ from hedgerow.schema import Schema
 def test_noise_is_rounded_up_and_a_share_that_it_covers_is_not_told(
     no: int, yes: int, told: str
 ) -> None:
-    region = ShownRegion(1, {}, {"no": no, "yes": yes}, variance=(9.0, 9.0))
+    region = ShownRegion(number=1, where={}, counts={"no": no, "yes": yes}, variance=(9.0, 9.0))
     assert region.share("yes") == told
 
 
@@ -44,8 +44,9 @@ def test_intervals_of_regions_hold_where_most_regions_are_empty() -> None:
     for _ in range(20):
         noise = random.geometric(1 - np.exp(-1), (2, size))
         counted = Measurement(
-            "leaf", "region", np.arange(size), (truth + noise[0] - noise[1])[:, None], False,
-            np.ones(size, np.int64), Fraction(1),
+            name="leaf", at="region", where=np.arange(size),
+            values=(truth + noise[0] - noise[1])[:, None], by_class=False,
+            units=np.ones(size, np.int64), unit=Fraction(1),
         )  # fmt: skip
         release = TableRelease(
             schema=schema, method="diffgen", settings={}, guarantee={"epsilon": "1"}, ledger={},

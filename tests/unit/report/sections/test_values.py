@@ -82,8 +82,11 @@ def made(column: dict[str, object], *cells: tuple[int, float, float, float, str]
     starts, *numbers, remarks = zip(*cells, strict=True)
     edges = (*starts, attribute.size)
     labels = tuple(map(str, starts))
-    arrays = [np.array(one, np.float64) for one in numbers]
-    return Spread("a", labels, edges, *arrays, attribute, True, tuple(remarks))
+    counts, low, high = (np.array(one, np.float64) for one in numbers)
+    return Spread(
+        name="a", labels=labels, edges=edges, counts=counts, low=low, high=high,
+        attribute=attribute, remarks=tuple(remarks),
+    )  # fmt: skip
 
 
 def test_of_noise_the_interval_is_told_and_no_share() -> None:

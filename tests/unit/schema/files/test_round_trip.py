@@ -20,7 +20,9 @@ from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 
 
 def number(**more: Any) -> Numeric:
-    return Numeric("age", Fraction(0), Fraction(9), Fraction(1), "integer", **more)
+    return Numeric(
+        "age", low=Fraction(0), high=Fraction(9), step=Fraction(1), kind="integer", **more
+    )
 
 
 def read_back(schema: Schema) -> Schema:
@@ -203,7 +205,7 @@ def test_groups_are_the_same_in_python_and_in_a_file() -> None:
 
 
 def test_the_notation_of_the_file_is_that_of_its_columns() -> None:
-    day = Numeric("day", Fraction(0), Fraction(9), Fraction(1), "date")
+    day = Numeric("day", low=Fraction(0), high=Fraction(9), step=Fraction(1), kind="date")
     own = replace(number(thousands="."), name="own")
     target = in_bands(replace(number(), name="k"), [0, 5])
     schema = Schema(

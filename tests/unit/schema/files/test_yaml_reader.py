@@ -15,10 +15,10 @@ def test_texts_and_lines() -> None:
     assert isinstance(node, Entries)
     (a, no), (b, items) = node.pairs
     assert (a.line, b.line) == (1, 2)
-    assert no == Text("No", 1, True)
+    assert no == Text("No", line=1, plain=True)
     assert isinstance(items, Items)
     seven, tilde = items.items
-    assert seven == Text("007", 3, True)
+    assert seven == Text("007", line=3, plain=True)
     assert isinstance(tilde, Text) and not tilde.is_nothing
 
 

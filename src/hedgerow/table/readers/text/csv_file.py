@@ -39,7 +39,7 @@ __all__ = ["open_csv"]
 _BLOCK = 1 << 22
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Layout:
     """How a file is to be read, all of it known from its first line and from what was asked for.
 
@@ -60,7 +60,7 @@ class _Layout:
     blanks: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Records:
     """Some records of a file; they are there until the next ones are read.
 
@@ -146,9 +146,9 @@ def open_csv(
             position.clear()
 
     return Source(
-        what,
-        names,
-        batches,
+        what=what,
+        names=names,
+        batches=batches,
         share=lambda: position[-1]() / size if position else 1.0,
         places=lambda rows: _lines(text, layout, rows),
         bytes=size * (8 if packed else 1),  # text packs well
@@ -185,7 +185,11 @@ def _read(file: Any, text: TextFile, layout: _Layout, columns: Sequence[int]) ->
             if wrong != SOUND:
                 raise fault(wrong, path, line + where, layout.line_breaks)
             yield _Records(
-                data, places[0, :, :records], places[1, :, :records], lines[:records], line
+                data=data,
+                begin=places[0, :, :records],
+                end=places[1, :, :records],
+                lines=lines[:records],
+                line=line,
             )
             rest = block[used:]
             line += passed

@@ -26,7 +26,7 @@ _SIGNS = re.compile(rb'"|\r\n|\r|\n')
 _BREAKS = re.compile(rb"\r\n|\r|\n")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Header:
     """What the first line says.
 
@@ -164,7 +164,7 @@ def find_header(
         raise fault(OPEN, path, number, line_breaks)
     if line_breaks and not _well_formed(line, delimiter):
         raise fault(QUOTE, path, number, line_breaks)
-    return Header(names, delimiter, size, breaks(start[:size]))
+    return Header(names=names, delimiter=delimiter, size=size, lines=breaks(start[:size]))
 
 
 def _well_formed(line: str, delimiter: str | None) -> bool:

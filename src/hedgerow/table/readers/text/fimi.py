@@ -26,7 +26,7 @@ __all__ = ["Lines", "read_lines"]
 _BLOCK = 1 << 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Lines:
     """Some lines of a file.
 
@@ -105,4 +105,4 @@ def _lines(block: bytes) -> Lines:
         except UnicodeDecodeError as error:
             wrong = error.start
     odd = None if wrong < 0 else int(np.searchsorted(begin, wrong, side="right")) - 1
-    return Lines(data, begin, end, odd)
+    return Lines(data=data, begin=begin, end=end, odd=odd)
