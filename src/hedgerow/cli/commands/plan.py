@@ -121,29 +121,28 @@ def plan(
     given, method = ctx.obj, ctx.obj.pop("method", None)
     for warning in known.warnings:
         warn(warning, as_json)
-    if want:
-        from hedgerow.cli.commands.simulate import settings_of
-        from hedgerow.cli.want import show_plan_by_accuracy
+    if want or simulate:
+        from hedgerow.cli.planning.simulate import EPSILONS, show_simulation
+        from hedgerow.cli.planning.trials import Trials, settings_of
+        from hedgerow.cli.planning.want import show_plan_by_accuracy
 
-        if epsilon or epsilons or simulate:
+        if want and (epsilon or epsilons or simulate):
             raise UsageError(
                 "--want finds the epsilon.", hint="Leave --epsilon, --epsilons and --simulate out."
             )
-        if method is None and not given and not try_ and known.kind == "table":
+        if want and method is None and not given and not try_ and known.kind == "table":
             try_ = ["method=diffmulti,diffgen"]
-        show_plan_by_accuracy(
-            known, want, settings_of(known, method, given, try_ or []), delta, rows, runs or 10,
-            0.5 if dependence is None else dependence, public, plot, overwrite, as_json,
+        trials = Trials(
+            schema=known, settings=settings_of(known, method, given, try_ or []), delta=delta,
+            rows=rows, runs=runs or (10 if want else 5),
+            dependence=0.5 if dependence is None else dependence, public=public, plot=plot,
+            overwrite=overwrite, as_json=as_json,
         )  # fmt: skip
-        return
-    if simulate:
-        from hedgerow.cli.commands.simulate import EPSILONS, settings_of, show_simulation
-
-        tried = _numbers(epsilons) if epsilons else [*EPSILONS, *([epsilon] if epsilon else [])]
-        show_simulation(
-            known, settings_of(known, method, given, try_ or []), _ordered(tried), delta, rows,
-            runs or 5, 0.5 if dependence is None else dependence, public, plot, overwrite, as_json,
-        )  # fmt: skip
+        if want:
+            show_plan_by_accuracy(trials, want)
+        else:
+            tried = _numbers(epsilons) if epsilons else [*EPSILONS, *([epsilon] if epsilon else [])]
+            show_simulation(trials, _ordered(tried))
         return
     for option, value in (
         ("--epsilons", epsilons), ("--try", try_), ("--public", public), ("--runs", runs),

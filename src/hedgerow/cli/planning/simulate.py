@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
-from itertools import product
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hedgerow.cli.display.terminal import (
     data_warnings,
-    note,
     print_json,
     print_table,
     progress,
@@ -18,135 +13,52 @@ from hedgerow.cli.display.terminal import (
     warned,
 )
 from hedgerow.cli.options import warn_of_delta
-from hedgerow.cli.settings import kind_of, method_of
-from hedgerow.errors import UsageError
-from hedgerow.methods import for_data
+from hedgerow.cli.planning.trials import Trials
 
 if TYPE_CHECKING:
     from hedgerow.evaluate.simulate import Point, Simulation
-    from hedgerow.publish.publisher import Publisher
-    from hedgerow.schema import Schema
 
-__all__ = ["EPSILONS", "settings_of", "show_simulation"]
+__all__ = ["EPSILONS", "show_simulation"]
 
 EPSILONS = ("0.1", "0.5", "1")
-_COMPARED = ("diffmulti", "diffgen", "cdiffgen")  # if nothing is said
-_NO_SETTINGS = ("side", "weights", "weight_columns")  # files and columns, with their own options
 _BAR = 10
 _SHOWN = ("specialisations", "depth")  # these have columns of their own
 
 
-def settings_of(
-    schema: Schema, method: str | None, given: Mapping[str, Any], tried: list[str]
-) -> list[tuple[str, Publisher]]:
-    """Every combination of what is to be tried, each with what to call it.
-
-    Args:
-        schema: What is to be published.
-        method: The method that was named, if any.
-        given: Options that are the same for all, as for `method_of`.
-        tried: Assignments of several values, such as "depth=3,5".
-    """
-    choices: dict[str, list[str]] = {}
-    for text in tried:
-        name, equals, values = text.partition("=")
-        name = name.strip().replace("-", "_")
-        parts = [value.strip() for value in values.split(",")]
-        if not equals or not name or not all(parts):
-            raise UsageError(f"--try {text!r} names no values.", hint="Write --try depth=3,5,8.")
-        if name in choices:
-            raise UsageError(f"--try names {name!r} twice.", hint="Name all its values at once.")
-        choices[name] = list(dict.fromkeys(parts))
-    methods: list[str | None] = [*choices.pop("method", [])] or [method]
-    if methods == [None] and not choices and not given and schema.kind == "table":
-        methods = list(_COMPARED)
-    for one in methods:
-        _check_names(list(choices), kind_of(one or for_data(schema.kind)[0]))
-    found = []
-    for one, combination in product(methods, product(*choices.values())):
-        here = dict(zip(choices, combination, strict=True))
-        settings = method_of(one, schema, {**given, **here})
-        words = [f"{name} {value}" for name, value in here.items()]
-        found.append((", ".join([settings.name, *words]), settings))
-    return found
-
-
-def _check_names(names: list[str], kind: Any) -> None:
-    """Refuses what is no setting of a method."""
-    known = [field.name for field in fields(kind) if field.name not in _NO_SETTINGS]
-    for name in names:
-        if name not in known:
-            raise UsageError(
-                f"--try: {name} is not a setting of {kind.name}.",
-                hint=f"Settings: {', '.join(known)}.",
-            )
-
-
-def show_simulation(
-    schema: Schema,
-    settings: list[tuple[str, Publisher]],
-    epsilons: list[str],
-    delta: str,
-    rows: int | None,
-    runs: int,
-    dependence: float,
-    public: str | None,
-    plot: Path | None,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
+def show_simulation(trials: Trials, epsilons: list[str]) -> None:
     """Simulates and prints what was found.
 
     Args:
-        schema: The public schema.
-        settings: Methods, each with what to call it.
+        trials: What is tried.
         epsilons: The epsilons to try.
-        delta: The same for all.
-        rows: How many rows, as anyone may know.
-        runs: How often each is tried.
-        dependence: How strongly simulated columns depend on each other.
-        public: The public table that was named, if any.
-        plot: Where to draw it, if anywhere.
-        overwrite: Whether to replace that file.
-        as_json: Whether to print JSON.
     """
-    from hedgerow.cli.display.picture import check_picture, draw_simulation
-    from hedgerow.cli.files import refuse_existing
+    from hedgerow.cli.display.picture import draw_simulation
     from hedgerow.evaluate.simulate import simulate
-    from hedgerow.table.readers.database import is_database
 
-    if plot is not None:
-        check_picture(plot)
-        refuse_existing(plot, overwrite, "--plot")
-    if public is not None and is_database(public):
-        raise UsageError(
-            "--public takes a file, not a database.",
-            hint="Write the public table to a CSV or Parquet file and name that.",
-        )
-    for _, method in settings[:1]:
-        warn_of_delta(method, schema, epsilons[0], delta, as_json)
-    if public is not None and not as_json:
-        note(f"{public} must really be public: what is shown about it is NOT PRIVATE.")
-    words = "Simulating" if public is None else "Trying the public table"
-    with progress(words) as tell, data_warnings(as_json):
+    trials.check()
+    for _, method in trials.settings[:1]:
+        warn_of_delta(method, trials.schema, epsilons[0], trials.delta, trials.as_json)
+    words = "Simulating" if trials.public is None else "Trying the public table"
+    with progress(words) as tell, data_warnings(trials.as_json):
         found = simulate(
-            schema, settings, epsilons, delta=delta, rows=rows, runs=runs, dependence=dependence,
-            public=public, progress=lambda share: tell(share) if tell else None,
+            trials.schema, trials.settings, epsilons, delta=trials.delta, rows=trials.rows,
+            runs=trials.runs, dependence=trials.dependence, public=trials.public,
+            progress=lambda share: tell(share) if tell else None,
         )  # fmt: skip
-    if plot is not None:
-        draw_simulation(found, plot, overwrite)
-    if as_json:
-        caution = [*warned(), *_about(found, rows)]
-        print_json(found.to_dict() | {"delta": delta, "warnings": caution})
+    if trials.plot is not None:
+        draw_simulation(found, trials.plot, trials.overwrite)
+    if trials.as_json:
+        caution = [*warned(), *_about(found, trials.rows)]
+        print_json(found.to_dict() | {"delta": trials.delta, "warnings": caution})
         return
     say(_title(found))
     say()
     _table(found)
     say()
-    for line in (*_legend(found), *_about(found, rows)):
+    for line in (*_legend(found), *_about(found, trials.rows)):
         say(line)
-    if plot is not None:
-        say(f"\nDrew errors against epsilon to {plot}.")
+    if trials.plot is not None:
+        say(f"\nDrew errors against epsilon to {trials.plot}.")
 
 
 def _title(found: Simulation) -> str:

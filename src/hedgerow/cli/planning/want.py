@@ -14,11 +14,10 @@ from hedgerow.cli.display.terminal import (
     say,
     warned,
 )
-from hedgerow.errors import UsageError
+from hedgerow.cli.planning.trials import Trials
 
 if TYPE_CHECKING:
     from hedgerow.evaluate.by_accuracy import Granted, Promise
-    from hedgerow.publish.publisher import Publisher
     from hedgerow.schema import Schema
 
 __all__ = ["show_plan_by_accuracy"]
@@ -26,53 +25,21 @@ __all__ = ["show_plan_by_accuracy"]
 _BAR = 20
 
 
-def show_plan_by_accuracy(
-    schema: Schema,
-    wanted: list[str],
-    settings: list[tuple[str, Publisher]],
-    delta: str,
-    rows: int | None,
-    runs: int,
-    dependence: float,
-    public: str | None,
-    plot: Path | None,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
+def show_plan_by_accuracy(trials: Trials, wanted: list[str]) -> None:
     """Finds the epsilon and prints it, with the errors of other epsilons.
 
     Args:
-        schema: The public schema.
+        trials: What is tried.
         wanted: The wishes, as they were written.
-        settings: Methods, each with what to call it.
-        delta: The same for all.
-        rows: How many rows, as anyone may know.
-        runs: How many releases of each epsilon are tried.
-        dependence: How strongly simulated columns depend on each other.
-        public: The public table that was named, if any.
-        plot: Where to draw errors against epsilon, if anywhere.
-        overwrite: Whether to replace that file.
-        as_json: Whether to print JSON.
     """
-    from hedgerow.cli.display.picture import check_picture
     from hedgerow.cli.display.words import many
-    from hedgerow.cli.files import refuse_existing
     from hedgerow.evaluate.by_accuracy import FIRST, most_epsilons, plan_by_accuracy
     from hedgerow.evaluate.wishes import read_wish
-    from hedgerow.table.readers.database import is_database
 
+    schema, settings, runs, rows = trials.schema, trials.settings, trials.runs, trials.rows
     wishes = [read_wish(text, schema) for text in wanted]
-    if public is not None and is_database(public):
-        raise UsageError(
-            "--public takes a file, not a database.",
-            hint="Write the public table to a CSV or Parquet file and name that.",
-        )
-    if plot is not None:
-        check_picture(plot)
-        refuse_existing(plot, overwrite, "--plot")
-    if public is not None and not as_json:
-        note(f"{public} must really be public: what is shown about it is NOT PRIVATE.")
-    if not as_json:
+    trials.check()
+    if not trials.as_json:
         named = " and ".join(setting for setting, _ in settings)
         least, most, each = len(FIRST), most_epsilons(len(wishes)), runs * len(settings)
         note(
@@ -80,20 +47,24 @@ def show_plan_by_accuracy(
             f"{least * each} to {most * each} releases. With many attributes this takes minutes; "
             "--runs N tries fewer."
         )
-    with progress("Trying") as tell, data_warnings(as_json):
+    with progress("Trying") as tell, data_warnings(trials.as_json):
         found = plan_by_accuracy(
-            schema, wishes, settings, delta=delta, rows=rows, runs=runs, dependence=dependence,
-            public=public, progress=lambda share: tell(share) if tell else None,
+            schema, wishes, settings, delta=trials.delta, rows=rows, runs=runs,
+            dependence=trials.dependence, public=trials.public,
+            progress=lambda share: tell(share) if tell else None,
             stage=lambda words: tell.stage(words) if tell else None,
         )  # fmt: skip
     best = found[0]
-    if plot is not None:
-        _draw(best, schema.name, plot, overwrite)
-    if as_json:
-        facts = {"plans": [one.to_dict() for one in found], "caps": _caps(schema, best, delta)}
+    if trials.plot is not None:
+        _draw(best, schema.name, trials.plot, trials.overwrite)
+    if trials.as_json:
+        facts = {
+            "plans": [one.to_dict() for one in found],
+            "caps": _caps(schema, best, trials.delta),
+        }
         print_json({"schema": schema.name, **facts, "warnings": [*warned(), *_about(best, rows)]})
         return
-    data = "simulated rows" if public is None else f"rows of {public}"
+    data = "simulated rows" if trials.public is None else f"rows of {trials.public}"
     say(f"{schema.name}: {best.runs} releases of {best.rows:,} {data} for each epsilon.\n")
     _tell(best)
     for other in found[1:]:
@@ -101,15 +72,15 @@ def show_plan_by_accuracy(
             f"needs epsilon {other.epsilon}"
         )  # fmt: skip
         say(f"{other.setting} {reached}.")
-    for cap in _caps(schema, best, delta):
+    for cap in _caps(schema, best, trials.delta):
         told = f"epsilon would be {cap['epsilon']:g}" if best.epsilon is not None else (
             f"an epsilon of {cap['epsilon']:g} would be as accurate as {_tried(best)} is here"
         )  # fmt: skip
         say(f"With max_rows: {cap['max_rows']} {told}.")
     for line in _about(best, rows):
         say(line)
-    if plot is not None:
-        say(f"\nDrew errors against epsilon to {plot}.")
+    if trials.plot is not None:
+        say(f"\nDrew errors against epsilon to {trials.plot}.")
 
 
 def _tell(best: Promise) -> None:

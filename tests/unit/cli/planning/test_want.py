@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from hedgerow.cli import want
+from hedgerow.cli.planning import want
+from hedgerow.cli.planning.trials import Trials
 from hedgerow.evaluate import by_accuracy
 from hedgerow.evaluate.by_accuracy import Granted, Promise
 from hedgerow.evaluate.wishes import read_wish
@@ -42,7 +43,11 @@ def test_what_can_be_had_is_told(
         return [made]
 
     monkeypatch.setattr(by_accuracy, "plan_by_accuracy", planned)
-    want.show_plan_by_accuracy(SCHEMA, [wish.text], [], "0", 9, 1, 0.5, None, None, False, False)
+    trials = Trials(
+        schema=SCHEMA, settings=[], delta="0", rows=9, runs=1, dependence=0.5, public=None,
+        plot=None, overwrite=False, as_json=False,
+    )  # fmt: skip
+    want.show_plan_by_accuracy(trials, [wish.text])
     told = capsys.readouterr().out
     missed = "not reached: within 259 at 10"
     assert (missed in told) == (epsilon is None)

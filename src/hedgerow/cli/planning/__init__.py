@@ -1,0 +1,1 @@
+"""What `hedgerow plan` tries out, on rows that are simulated or public."""
