@@ -27,6 +27,7 @@ __all__ = [
 _MANY = 20  # fewer values than this are those of a code; in fewer rows, differing says little
 _ROWS = 50  # a value of more rows than this, on average, is not one person's
 _SEVERAL = 10  # if the name does not speak of people, one of more rows than this hardly is
+_EXPECTED = 5  # pairs of rows with the same number, if it were drawn from the range at random
 _CERTAIN = 100  # fewer numbers than this can look like people's by chance
 
 _IF_SEVERAL = (
@@ -241,6 +242,12 @@ def _numbers(rows: int, distinct: Any) -> People | None:
             return People(why="It numbers the rows", rank=0, repeats=False)
         if values >= _CERTAIN and 5 * values >= rows:
             return People(why="Its numbers run without a gap", rank=1, repeats=True)
+    if not repeats and _EXPECTED * 2 * (high - low + 1) <= values**2:
+        return People(
+            why="No two rows share a number, though it has few to choose from",
+            rank=0,
+            repeats=False,
+        )
     if rows > _SEVERAL * values or _days(distinct):
         return None
     long = pc.quantile(pc.abs(distinct), 0.5)[0].as_py() >= 10**7

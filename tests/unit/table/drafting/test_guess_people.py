@@ -88,6 +88,19 @@ def test_people_numbered_from_one() -> None:
     assert found.people is not None and found.people.rank == 0
 
 
+def test_people_numbered_with_gaps() -> None:
+    """1,900 of 2,000 numbers, no two alike: drawn at random, about 800 pairs would be."""
+    left = [n for n in range(1, ROWS + 1) if n % 20]
+    random.Random(3).shuffle(left)
+    found = guess("seqno", left)
+    assert found.people is not None and found.people.rank == 0 and not found.people.repeats
+    once_repeated = guess("seqno", [*left, left[0]])
+    assert once_repeated.people is None
+    # 60 of 100,000 numbers are all different as a matter of course
+    measured = guess("platelets", random.Random(4).sample(range(100_000), 60))
+    assert measured.people is None and measured.published
+
+
 IDENTIFYING: dict[str, Callable[[random.Random], Any]] = {
     "encounter_id": number(9),
     "claimNo": number(8),
