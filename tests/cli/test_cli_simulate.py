@@ -20,7 +20,7 @@ def test_all_methods_that_fit_are_compared(hedge: Hedge, survey: Path) -> None:
     assert done.exit_code == 0, done.stderr
     for method in ("diffmulti", "diffgen", "cdiffgen"):
         assert method in done.stdout
-    assert "MADE-UP" in done.stdout and "No data was read" in done.stdout
+    assert "simulated rows" in done.stdout and "No data was read" in done.stdout
     assert "Real data differs" in done.stdout and "--dependence" in done.stdout
 
 

@@ -65,7 +65,7 @@ def _title(found: Simulation) -> str:
     runs = "1 run" if found.runs == 1 else f"{found.runs} runs"
     if found.public is None:
         return (
-            f"{found.schema}: releases of {found.rows:,} MADE-UP rows, {runs} of each setting. "
+            f"{found.schema}: releases of {found.rows:,} simulated rows, {runs} of each setting. "
             "No data was read."
         )
     return f"{found.schema}: releases of {found.rows:,} rows of {found.public}, {runs} of each."

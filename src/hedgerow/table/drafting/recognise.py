@@ -130,7 +130,7 @@ def truth_values(labels: Sequence[str]) -> tuple[list[str], dict[str, str]] | No
     """
     folded = {label.casefold() for label in labels}
     pairs = [pair for pair in _TRUTH if folded & set(pair)]
-    if not folded <= _MEANS.keys() or not pairs or len(labels) > 6:
+    if not folded <= _MEANS.keys() or not pairs:
         return None
     first = next((pair for pair in pairs if folded <= set(pair)), pairs[0])
     chosen: list[str] = []

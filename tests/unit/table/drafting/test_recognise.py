@@ -75,6 +75,10 @@ def test_truth_values_are_still_truth_values() -> None:
     found = guess_column("x", [pa.array([True, False] * 20)])
     assert found.settings == {"type": "boolean"}
     assert truth_values(["f", "m"]) is None and truth_values(["1", "2"]) is None
+    many = ["Yes", "YES", "yes", "Y", "y", "1", "No", "NO", "no", "N", "n", "0"]
+    chosen, rules = truth_values(many) or ([], {})
+    assert chosen == ["No", "Yes"] and len(rules) == 10
+    assert {label for label, meant in rules.items() if meant == "Yes"} == set(many[1:6])
 
 
 @pytest.mark.parametrize(
