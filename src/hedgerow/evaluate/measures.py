@@ -246,7 +246,7 @@ def itemset_errors(
         seed: Which ones.
     """
     sets = random_itemsets(release.items.size, MOST_CONDITIONS, number, seed)
-    sizes = np.asarray([len(one) for one in sets])
+    sizes = np.asarray([len(one) for one in sets], dtype=np.int64)
     truth = exact_supports(transactions, sets).astype(np.float64)
     names = release.items.labels
     answers = release.count([[names[code] for code in one] for one in sets])

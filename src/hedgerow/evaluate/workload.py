@@ -147,7 +147,7 @@ def exact_counts(table: Table, queries: Sequence[Query]) -> Floats:
     sizes = [attribute.size for attribute in table.schema.attributes]
     asked = {a for query in queries for a, _ in query.where}
     columns = {a: np.ascontiguousarray(table.codes[:, a]) for a in asked}
-    every = {a: np.bincount(columns[a], minlength=sizes[a]) for a in asked}
+    every = {a: np.bincount(columns[a].astype(np.intp), minlength=sizes[a]) for a in asked}
     counts = np.empty(len(queries))
     for number, query in enumerate(queries):
         chosen = None

@@ -92,7 +92,7 @@ class _Best:
 
     def see(self, points: Ints, counts: Ints | None = None) -> None:
         if counts is None:
-            counts = np.asarray([self._record.count(point) for point in points])
+            counts = np.asarray([self._record.count(point) for point in points], dtype=np.int64)
         utility, weight = self._record.utilities(points), self._record.sensitivities(points)
         values = self._aim.trade * counts / weight + utility**self._aim.kappa
         place = int(np.argmax(values))
@@ -144,7 +144,8 @@ def _by_norm_point(record: Record, aim: Aim, best: _Best, value: float) -> float
         with_it = without.copy()
         with_it[record.attribute_of[element]] += 1
         pair = np.stack([without, with_it])
-        low, high = whole(pair, np.asarray([record.count(point) for point in pair]))
+        counts = np.asarray([record.count(point) for point in pair], dtype=np.int64)
+        low, high = whole(pair, counts)
         price[element] = max(0.0, high - low)
     first = np.cumsum(record.heights) - record.heights
     paid = [

@@ -304,7 +304,8 @@ class DiffPart(Publisher):
         if size < items.size:
             supports = found[1].values[:, 0]
             core = np.sort(np.argsort(-supports, kind="stable")[:size])
-            rest = np.asarray([edge for edge in REST_EDGES if edge <= items.size - size])
+            edges = [edge for edge in REST_EDGES if edge <= items.size - size]
+            rest = np.asarray(edges, dtype=np.int64)
         partition = CoreCells(core, rest)
         places = np.arange(partition.cells)
         found.append(_counted(curator, "cell", "region", places, engine.cells(core, rest)))

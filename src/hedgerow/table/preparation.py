@@ -188,7 +188,7 @@ class Tally:
 
 
 def _shares(counts: Ints) -> tuple[float, ...]:
-    return tuple((counts / max(1, counts.sum())).tolist())
+    return tuple((counts / max(1, int(counts.sum()))).tolist())
 
 
 def _odd(attribute: Attribute, column: Any) -> tuple[int, int, int]:

@@ -100,7 +100,7 @@ def noted_of(partition: ItemPartition) -> Noted:
 
 def records_in(partitions: Sequence[ItemPartition], threads: int) -> Ints:
     """The number of records."""
-    return np.asarray([sum(len(partition.order) for partition in partitions)])
+    return np.asarray([sum(len(partition.order) for partition in partitions)], dtype=np.int64)
 
 
 def sizes(partitions: Sequence[ItemPartition], edges: Ints, threads: int) -> Ints:

@@ -190,7 +190,7 @@ class CoreModel:
         """
         bins = self.possible[:, first:] if first >= 0 else self.possible[:, [-1 - first]]
         noisy, smooth = superset_sums(raw), superset_sums(fitted)
-        spread = superset_sums(bins.sum(axis=1)) * float(self.cell.variance[0])
+        spread = superset_sums(bins.sum(axis=1, dtype=np.float64)) * float(self.cell.variance[0])
         order = self.order
         beyond = np.bincount(order, (noisy - smooth) ** 2 - spread) / np.bincount(order)
         bias = np.maximum(beyond, 0.0)[order]

@@ -78,7 +78,7 @@ def denoise(
     if missing > 0 and small.any():
         # what the kept cells' own noise may have made
         made = each[~small].sum() if square.ndim else noise**2 * (len(counts) - small.sum())
-        missing *= max(0.0, 1 - made / missing**2)
+        missing *= max(0.0, 1 - float(made) / missing**2)
         likely = small.astype(np.float64)
         if ordered and len(beside):
             apart = np.abs(np.arange(len(counts))[:, None] - beside).min(axis=1)

@@ -127,7 +127,7 @@ def _partition(cube: Floats, variance: float) -> tuple[TreePartition, Ints]:
         if not inside[node]:
             flat = box.reshape(cells, -1)
             spread = ((flat - flat.mean(axis=0)) ** 2).sum() / max(1, flat.size - flat.shape[1])
-            part[node] = cells == 1 or spread <= variance
+            part[node] = bool(cells == 1 or spread <= variance)
         if cells == 1:
             continue
         a, cut = _cut(box)

@@ -60,7 +60,7 @@ def grow_by_thresholds(
         for partition, numbering, exact in _expanded(cuts, engine, curator, level):
             on_leaves, on_others = opened, opened + 1
             opened += 2
-            left = int(ledger.left("epsilon", np.asarray([on_leaves]))[0])
+            left = int(ledger.left("epsilon", np.asarray([on_leaves], dtype=np.int64))[0])
             if numbering.leaf_sets:
                 bar = math.sqrt(2) * c1 / float(left * budget.unit)
                 number, values, units = curator.sparse(

@@ -92,7 +92,7 @@ def made_side(
     counts = whole_counts(found)
     if not counts.any():  # nothing is known, so nobody is likelier than another
         counts = np.ones_like(counts)
-    number = int(min(max(counts.sum(), 1000), MOST_SIDE_ROWS))
+    number = min(max(int(counts.sum()), 1000), MOST_SIDE_ROWS)
     tree, places = outcome.partition, range(len(schema.attributes))
     parts = [tree.parts(place, found.regions) for place in places]
     rows = draw_rows(schema, parts, counts, number, seed=0)
