@@ -180,7 +180,7 @@ def test_bad_settings(settings, words):
         ({"weights": {"age": -1, "job": 1, "ill": 1}}, "negative"),
         ({"weights": {"age": float("nan"), "job": 1, "ill": 1}}, "no finite number"),
         ({"weights": "nowhere.yaml"}, "cannot be read"),
-        ({"weight_columns": {"shoe": "minds"}}, "no attribute"),
+        ({"weight_columns": {"shoe": "minds"}}, "not an attribute"),
         ({"weight_columns": {"age": "job"}}, "role: identifier"),
         ({"mode": "sampled", "keep": "0.9"}, "too small to keep"),
     ],
