@@ -140,7 +140,9 @@ def main() -> int:
         browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
         print(f"Chromium {browser.version}")
         for page in pages:
-            wrong += look(browser, page.resolve(), options.out, checks)
+            found = look(browser, page.resolve(), options.out, checks)
+            print(*found, sep="\n", end="\n" if found else "", flush=True)
+            wrong += found
         browser.close()
     print(json.dumps(wrong, indent=2))
     print(f"Screenshots and PDFs are in {options.out}.")

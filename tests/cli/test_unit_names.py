@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pytest
 
 import hedgerow
 from hedgerow import sample
+from hedgerow.evaluate.compare import compared
+from hedgerow.evaluate.scorecard import judge
+from hedgerow.report.page import page as page_of
+from hedgerow.report.sections.against import (
+    classes_against,
+    counts_against,
+    detail_against,
+    in_short,
+    tables_against,
+    values_against,
+)
 from hedgerow.schema import Schema
 
 Hedge = Callable[..., Any]
@@ -21,13 +34,16 @@ COUNTED = re.compile(
 )
 
 
+def clinic() -> pa.Table:
+    rows = sample.people(600, seed=3)
+    return rows.append_column("who", pa.array([number // 2 for number in range(600)]))
+
+
 def visits(name: tuple[str, str] | None, methods: Any = None) -> hedgerow.Release:
     about = {} if name is None else {"metadata": {"unit_name": list(name)}}
     columns = {"who": {"role": "person", "max_rows": 2}, **sample.schema().to_dict()["attributes"]}
     described = {"name": "clinic", "unit": "person", **about, "attributes": columns}
-    rows = sample.people(600, seed=3)
-    rows = rows.append_column("who", pa.array([number // 2 for number in range(600)]))
-    return hedgerow.publish(rows, Schema.from_dict(described), methods, epsilon=4, delta="1e-6")
+    return hedgerow.publish(clinic(), Schema.from_dict(described), methods, epsilon=4, delta="1e-6")
 
 
 @pytest.mark.parametrize("name", [("encounter", "encounters"), None])
@@ -58,6 +74,51 @@ def test_rows_of_people_with_several(
     assert cap in hedge("table", tmp_path / "out", "smoker").stdout
     assert re.search(r"a person with 2 rows, altogether(epsilon)?at\W*most\W*4", text)
     assert {found[1] for found in COUNTED.findall(text)} <= {word}
+
+
+PLAIN = re.compile(
+    r"(?:synthetic|simulated|raw|published|other|generalised) rows|rows they did|coarse the rows"
+)
+FILE = re.compile(r"What became of the (?:data|rows).*", re.DOTALL)  # rows of the file
+
+
+@pytest.mark.parametrize(
+    "method", [hedgerow.DiffMulti(), hedgerow.Supermodular()], ids=["regions", "rows"]
+)
+def test_comparisons_with_raw_data(hedge: Hedge, tmp_path: Path, method: Any) -> None:
+    first, page = tmp_path / "first", tmp_path / "page.html"
+    release = visits(("encounter", "encounters"), method)
+    release.save(first)
+    release.save(tmp_path / "second")
+    raw = tmp_path / "raw.csv"
+    pacsv.write_csv(clinic(), raw)
+    told = hedge("evaluate", raw, first, "--quick")
+    assert told.exit_code == 0, told.stderr
+    words = FILE.sub("", told.stdout)
+    assert "against 600 encounters of the raw data" in words and "widths in encounters" in words
+    assert "or to 1 encounter if that is more" in words and "intervals, in encounters" in words
+    assert not re.search(r"\b(records?|rows?|people)\b", PLAIN.sub("", words)), words
+    told = hedge("compare", first, tmp_path / "second", "--raw", raw, "--out", page)
+    assert told.exit_code == 0, told.stderr
+    for text in (told.stdout, page.read_text(encoding="utf-8")):
+        assert "encounters, about" in text and "one-way table, in encounters" in text
+        assert ("median, in encounters" in text) == (release.kind == "table")
+        assert "records" not in text
+    found = judge(raw, release, queries=20, quick=True)
+    strange = page_of(release, replace(found, matches=False))
+    assert strange.count("the number of encounters in it is too far off") == 2
+    sections = [values_against, tables_against, counts_against, classes_against, detail_against]
+    told = " ".join(
+        [*in_short(found), *(re.sub(r"<[^>]*>", " ", str(one(found))) for one in sections)]
+    )
+    assert "Encounters predicted correctly" in told and "% of encounters" in told
+    assert not re.search(r"\b(records?|rows?|people)\b", PLAIN.sub("", told)), told
+
+
+def test_candidates_that_count_different_things() -> None:
+    both = [visits(("encounter", "encounters")), visits(None)]
+    lines = [line.words for line in compared(["a", "b"], both).lines]
+    assert "records, about" in lines and not any("encounters" in words for words in lines)
 
 
 def test_transactions_by_their_name(hedge: Hedge, tmp_path: Path) -> None:

@@ -142,6 +142,7 @@ def _line(
 
 def _told(releases: Sequence[Release]) -> list[Line]:
     """What releases say of themselves, without any other data."""
+    unit = _unit([release.schema.unit_names for release in releases])
     names = tuple(release.method for release in releases)
     lines = [Line(words="method", source="release", values=names, shown=names)]
     budgets = [float(exact(release.guarantee["epsilon"])) for release in releases]
@@ -152,7 +153,7 @@ def _told(releases: Sequence[Release]) -> list[Line]:
     parts = tuple(f"{one.number:,} {one.parts}" for one in told)
     lines.append(Line(words="published", source="release", values=parts, shown=parts))
     count = [float(release.count_all().estimate[0]) for release in releases]
-    lines += _line("records, about", "release", count, "{:,.0f}".format)
+    lines += _line(f"{unit}, about", "release", count, "{:,.0f}".format)
     if all(release.schema.kind == "table" for release in releases):
         widths = [_width(release) for release in releases]
         words = "width of 95% intervals of single values, median, mean of all attributes"
@@ -161,6 +162,11 @@ def _told(releases: Sequence[Release]) -> list[Line]:
         words = "attributes that it says nothing about"
         lines += _line(words, "release", silent, "{:.0f}".format, "less")
     return lines
+
+
+def _unit(names: Sequence[tuple[str, str]]) -> str:
+    """What counted records are called, if all candidates agree on it."""
+    return names[0][1] if len(set(names)) == 1 else "records"
 
 
 def _width(release: Release) -> float | None:
@@ -225,15 +231,16 @@ def _judged(judgements: Sequence[Judgement]) -> list[Line]:
     def cells_off(one: Judgement) -> float | None:
         return float(np.mean([t.mean for t in one.tables])) if one.tables else None
 
+    unit = _unit([one.unit_names for one in judgements])
     return [
         *line("values off, mean of all attributes", values_off, "{:.1%}".format, "less"),
-        *line("error of a cell of a one-way table, in records", cells_off, "{:,.1f}".format,
-              "less"),
+        *line(f"error of a cell of a one-way table, in {unit}", cells_off,
+              "{:,.1f}".format, "less"),
         *line("median error of counts", lambda x: x.counts.overall.median, "{:.1%}".format, "less"),
         *line("intervals that hold the truth", lambda x: x.counts.overall.covered, "{:.1%}".format,
               None),
-        *line("width of intervals, median, in records", lambda x: x.counts.overall.width,
-              "{:,.0f}".format, "less"),
+        *line(f"width of intervals, median, in {unit}",
+              lambda x: x.counts.overall.width, "{:,.0f}".format, "less"),
         *line("k-marginal score, of 1,000", lambda x: x.k_marginal, "{:.0f}".format, "more"),
         *line("classes told right, best model", lambda x: best_model(x, lambda m: m.released),
               "{:.1f}%".format, "more"),

@@ -96,6 +96,7 @@ class Judgement:
         schema: The name of the schema.
         method: The method of the release.
         records: How many raw records there are, as far as the schema's rules keep them.
+        unit_names: What one of them is called, and several.
         matches: Whether the release can be one of these records at all.
         marginals: Each attribute and the class; for transactions, the items.
         counts: Errors of random range counts, or counts of itemsets.
@@ -112,6 +113,7 @@ class Judgement:
     schema: str
     method: str
     records: int
+    unit_names: tuple[str, str]
     matches: bool
     marginals: tuple[Marginal, ...]
     counts: CountErrors
@@ -259,6 +261,7 @@ def _judge_transactions(
         schema=release.schema.name,
         method=release.method,
         records=records,
+        unit_names=release.schema.unit_names,
         matches=_may_be(release.count_all(_CERTAIN), records),
         marginals=(comparisons.item_marginal(transactions, release),),
         counts=counts,
@@ -329,6 +332,7 @@ def _judge_table(
         schema=release.schema.name,
         method=release.method,
         records=records,
+        unit_names=release.schema.unit_names,
         matches=_may_be(release.count_all(_CERTAIN), records),
         marginals=shares,
         counts=counts,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["BEYOND", "PALE", "Figure", "draw_ends", "draw_table", "new_figure"]
 
 MOST_BARS = 100
-BAR, PALE_BAR, LINE = "#8fc4a6", "#e3ebe6", "#18211c"
+BAR, PALE_BAR, LINE, THICK = "#8fc4a6", "#e3ebe6", "#18211c", "#a8470a"
 PALE = (NOISE, ASSUMED_EVEN)  # remarks on what should not catch the eye
 BEYOND = "arrow: the interval goes on"
 Shown = Callable[[str, str], str]
@@ -92,9 +92,8 @@ def draw_table(table: CountTable, title: str, shown: Shown = lambda _, label: la
     draw_ends(axes, places[known], low[known], high[known], most)
     if found.typical_error is not None:
         half = found.typical_error * scale
-        ends = np.maximum(values - half, 0.0), values + half
-        ends = ends[0][known], np.minimum(ends[1], most)[known]
-        axes.hlines(places[known], *ends, color="#a8470a", lw=3)
+        ends = np.clip([values - half, values + half], low, np.minimum(high, most))
+        axes.hlines(places[known], *ends[:, known], color=THICK, lw=3)
     labels = [
         ", ".join(shown(*one) for one in zip(table.names, cell, strict=True))
         for cell in zip(*table.labels, strict=True)

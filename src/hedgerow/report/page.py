@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["page"]
 
-_STRANGE = "The release cannot be of this data: the number of records in it is too far off."
 
 _LIMITS = (
     ("Several releases add up", "Two releases about the same data with epsilon 1 each are together "
@@ -187,11 +186,7 @@ def _sections(
 
         strange = None
         if not against.matches:
-            strange = tag(
-                "p",
-                _STRANGE,
-                class_="bad",
-            )
+            strange = tag("p", compared.strange(against), class_="bad")
         if against.preparation is not None:
             became = prepared(against.preparation)
             rows = "rows" if release.schema.kind == "table" else "records"
@@ -212,7 +207,9 @@ def _short(release: Release, doubted: Doubt | None, against: Judgement | None) -
     """What somebody should know who reads no further."""
     told = [] if doubted is None else [f"What it promises cannot be {doubted.what}."]
     if against is not None and not against.matches:
-        told.append(f"{_STRANGE} What is compared with it below says nothing.")
+        from hedgerow.report.sections.against import strange
+
+        told.append(f"{strange(against)} What is compared with it below says nothing.")
     if doubted is not None:
         told.append(doubted.numbers)
     elif not release.guarantee["private"]:

@@ -6,6 +6,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections import namedtuple
 from collections.abc import Iterator, Mapping
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
 
 import numpy as np
@@ -122,7 +123,8 @@ class FramedRows(Framed):
     """Rows that can be counted, gone through and picked, as those of a frame can.
 
     A place gives a row as a named tuple, a name the column as an array, and a slice, a list of
-    places or a mask these rows alone.
+    places or a mask these rows alone. In the tuple, a column whose name is a keyword of Python has
+    an underscore after it (`with_`); one whose name is not an identifier has its place (`_1`).
     """
 
     @abstractmethod
@@ -157,7 +159,8 @@ class FramedRows(Framed):
     def __iter__(self) -> Iterator[Any]:
         rows = self.to_arrow()
         make: Any = namedtuple  # by names that are not known before
-        row = make("Row", rows.column_names, rename=True)
+        names = [f"{one}_" if iskeyword(one) else one for one in rows.column_names]
+        row = make("Row", names, rename=True)
         return map(row._make, zip(*(one.to_pylist() for one in rows.columns), strict=True))
 
     def __getitem__(self, key: Any) -> Any:

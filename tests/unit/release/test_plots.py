@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,8 @@ def test_intervals_that_leave_the_frame_end_in_an_arrow() -> None:
     assert ends.max() <= frame and len(ends) == len(table)
 
 
-def test_an_interval_that_fits_is_seen_to_its_end() -> None:
+def two_cells() -> CountTable:
+    """A table with the intervals 80 to 120 and 0 to 200."""
     low, high = np.array([80.0, 0.0]), np.array([120.0, 200.0])
     nothing = np.zeros(2)
     answers = Answers(
@@ -57,11 +59,24 @@ def test_an_interval_that_fits_is_seen_to_its_end() -> None:
         uniformity_high=nothing,
         level=0.95,
     )
-    table = CountTable(
+    return CountTable(
         names=("a",), labels=(("x", "y"),), answers=answers, total=answers, by="count",
         simultaneous=False,
     )  # fmt: skip
-    (axes,) = draw_table(table, "t").axes  # type: ignore[attr-defined]
+
+
+def test_the_typical_error_stays_within_the_interval() -> None:
+    table = two_cells()
+    answers = replace(table.answers, typical_error=np.array([30.0, 2.0]))
+    (axes,) = draw_table(replace(table, answers=answers), "t").axes  # type: ignore[attr-defined]
+    assert [line[:, 0].tolist() for line in axes.collections[1].get_segments()] == [
+        [80.0, 120.0],
+        [3.0, 7.0],
+    ]
+
+
+def test_an_interval_that_fits_is_seen_to_its_end() -> None:
+    (axes,) = draw_table(two_cells(), "t").axes  # type: ignore[attr-defined]
     assert axes.get_xlim()[1] >= 200 and not axes.lines and "arrow" not in axes.get_xlabel()
 
 

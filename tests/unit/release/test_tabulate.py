@@ -201,6 +201,9 @@ def test_items_and_pairs_of_them(shop: Any) -> None:
     assert (np.diff(estimates) <= 0).all() and len(items) == len(shop.items.labels)
     pairs = shop.table("item", "item", top=4)
     assert pairs.names == ("item", "with") and len(pairs) == 6
+    # a keyword, which no name after a dot can be
+    assert pairs.to_arrow().column_names[:2] == ["item", "with"]
+    assert pairs[0].with_ == pairs["with"][0] == pairs[0][1]
     first = [pairs.labels[0][0], pairs.labels[1][0]]
     assert shop.count([first]).estimate[0] == pairs.answers.estimate[0]
     label = items.labels[0][0]

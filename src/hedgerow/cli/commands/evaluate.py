@@ -45,10 +45,6 @@ Quick = Annotated[
 ]
 
 _BANNER = "NOT PRIVATE: computed from the raw data. For its holder alone; keep it out of releases."
-_STRANGE = (
-    "The release cannot be of this data: the number of records in it is too far off. What follows "
-    "says nothing."
-)
 
 
 def evaluate(
@@ -143,7 +139,9 @@ def judged(
             progress=bar,
         )
     if not found.matches:
-        warn(_STRANGE, as_json)
+        from hedgerow.report.sections.against import strange
+
+        warn(f"{strange(found)} What follows says nothing.", as_json)
     for sentence in found.notes:
         warn(sentence[0].upper() + sentence[1:] + ".", as_json)
     return found, opened
@@ -151,8 +149,8 @@ def judged(
 
 def _tell(found: Judgement) -> None:
     say(_BANNER)
-    kind = "records" if found.itemsets else "rows"
-    say(f"{found.schema}: a release by {found.method} against {found.records:,} raw {kind}.\n")
+    counted = f"{found.records:,} {found.unit_names[1]}"
+    say(f"{found.schema}: a release by {found.method} against {counted} of the raw data.\n")
     _tell_marginals(found)
     _tell_tables(found)
     _tell_counts(found)
@@ -172,7 +170,8 @@ def _tell(found: Judgement) -> None:
 
 
 def _tell_marginals(found: Judgement) -> None:
-    say("Values: the share of records that would have to change (0% is best)")
+    many = found.unit_names[1]
+    say(f"Values: the share of {many} that would have to change (0% is best)")
     rows = [
         [_plural(m.name, found), f"{m.total_variation:.1%}", _worst(m)] for m in found.marginals
     ]
@@ -182,7 +181,8 @@ def _tell_marginals(found: Judgement) -> None:
 def _tell_tables(found: Judgement) -> None:
     if not found.tables:
         return
-    say("\nOne-way tables, as `hedgerow table` gives them; errors and widths in records")
+    many = found.unit_names[1]
+    say(f"\nOne-way tables, as `hedgerow table` gives them; errors and widths in {many}")
     rows = [
         [
             one.name,
@@ -215,7 +215,9 @@ def _worst(marginal: Any) -> str:
 
 
 def _tell_counts(found: Judgement) -> None:
-    counts = found.counts
+    from hedgerow.report.sections.against import sanity
+
+    counts, many = found.counts, found.unit_names[1]
     what = "items" if found.itemsets else "conditions"
     say(f"\nCounts: {counts.overall.queries:,} random ones, by the number of {what}")
     rows = [
@@ -230,21 +232,21 @@ def _tell_counts(found: Judgement) -> None:
         ]
         for line in (*counts.lines, counts.overall)
     ]
-    heads = [what, "counts", "median error", "mean error", "mean error, records", "held", "width"]
+    heads = [what, "counts", "median error", "mean error", f"mean error, {many}", "held", "width"]
     print_table(heads, rows, set(range(7)))
     say(
-        f"Errors are relative to the true count, or to {counts.sanity:,.0f} records if that is "
+        f"Errors are relative to the true count, or to {sanity(found)} if that is "
         f"more. held: how often the stated interval holds the truth; {counts.level:.0%} is "
-        "promised. width: the median width of the intervals, in records."
+        f"promised. width: the median width of the intervals, in {many}."
     )
 
 
 def _tell_classes(found: Judgement) -> None:
     from hedgerow.report.sections.against import SKILL, skills
 
-    told = found.classification
+    told, many = found.classification, found.unit_names[1]
     assert told is not None
-    say(f"\nPredicting {told.target}: percent right of {told.rows:,} raw rows")
+    say(f"\nPredicting {told.target}: percent right of {told.rows:,} {many} of the raw data")
     rows = [["always the most frequent class", f"{told.majority:.1f}", ""]]
     if told.regions is not None:
         rows.append(["prediction by the release", f"{told.regions:.1f}", ""])
@@ -256,7 +258,7 @@ def _tell_classes(found: Judgement) -> None:
         print_table(heads, lines, set(range(1, len(heads))))
         say(SKILL)
     if told.margin:
-        say(f"The rows are a sample: percentages may be off by {told.margin:.1f} points (95%).")
+        say(f"These {many} are a sample: percentages may be off by {told.margin:.1f} points (95%).")
     say(
         "The raw rows tested on are the ones that were published, so the release has seen them; "
         "its guarantee\nbounds how much that helps. Models from raw rows are tested on rows they "
@@ -267,16 +269,17 @@ def _tell_classes(found: Judgement) -> None:
 def _tell_detail(found: Judgement) -> None:
     detail, own = found.distortion, found.personal
     assert detail is not None
+    one, many = found.unit_names
     rows = [["certainty lost (NCP, 0 is best, 1 is all)", f"{detail.ncp:.3f}"]]
     if detail.discernibility is not None:
         rows.append(["discernibility (sum of squared sizes)", f"{detail.discernibility:,}"])
-        rows.append(["records in the same region as a typical record", f"{detail.alike:,.0f}"])
+        rows.append([f"{many} in the same region as a typical {one}", f"{detail.alike:,.0f}"])
     if own is not None:
-        rows.append(["records in published rows, about", f"{own.published:.0%}"])
-        rows.append(["mean utility of a record", f"{own.utility:.2f} of {own.most_utility:.2f}"])
-        rows.append(["mean risk of a record", f"{own.risk:.3g}"])
+        rows.append([f"{many} in published rows, about", f"{own.published:.0%}"])
+        rows.append([f"mean utility by {one}", f"{own.utility:.2f} of {own.most_utility:.2f}"])
+        rows.append([f"mean risk by {one}", f"{own.risk:.3g}"])
     say(f"\nHow coarse the {'regions' if own is None else 'rows'} are")
     print_table(["measure", "value"], rows, {1})
     if own is not None:
         where = "the side table" if own.side == "given" else "the raw table itself"
-        say(f"Utility and risk are of {own.records} records, with risk measured on {where}.")
+        say(f"Utility and risk are of {own.records} {many}, with risk measured on {where}.")

@@ -17,10 +17,24 @@ __all__ = [
     "counts_against",
     "detail_against",
     "in_short",
+    "sanity",
     "skills",
+    "strange",
     "tables_against",
     "values_against",
 ]
+
+
+def strange(found: Judgement) -> str:
+    """What to say if the data cannot be that of the release."""
+    many = found.unit_names[1]
+    return f"The release cannot be of this data: the number of {many} in it is too far off."
+
+
+def sanity(found: Judgement) -> str:
+    """The count to which errors of smaller ones are relative."""
+    bound = f"{found.counts.sanity:,.0f}"
+    return f"{bound} {found.unit_names[0 if bound == '1' else 1]}"
 
 
 def in_short(found: Judgement) -> list[str]:
@@ -40,7 +54,7 @@ def in_short(found: Judgement) -> list[str]:
         )
     if told is not None:
         best = max([m.released for m in told.models] + ([told.regions] if told.regions else [0.0]))
-        line = f"{told.target} is predicted correctly for {best:.1f}% of rows"
+        line = f"{told.target} is predicted correctly for {best:.1f}% of {found.unit_names[1]}"
         if told.models:
             line += f", by models from raw rows for {max(m.raw for m in told.models):.1f}%"
         lines.append(f"{line}, and by always naming the same class for {told.majority:.1f}%.")
@@ -55,7 +69,8 @@ def values_against(found: Judgement) -> Safe:
         name = "items" if found.itemsets else one.name
         rows.append([name, f"{off:.1%}", bars([("raw", off)])])
     return table(
-        "The share of records that would have to change for the values to be those of the raw data",
+        f"The share of {found.unit_names[1]} that would have to change for the values to be those "
+        "of the raw data",
         ["attribute", "off by", picture("100%")],
         rows,
         {1},
@@ -64,7 +79,7 @@ def values_against(found: Judgement) -> Safe:
 
 def counts_against(found: Judgement) -> Safe:
     """Errors of random counts."""
-    counts = found.counts
+    counts, many = found.counts, found.unit_names[1]
     what = "items" if found.itemsets else "conditions"
     rows: list[list[Any]] = []
     top = max(line.median for line in (*counts.lines, counts.overall)) or 1.0
@@ -86,16 +101,16 @@ def counts_against(found: Judgement) -> Safe:
         f"{counts.overall.covered:.1%} of the intervals contain the truth; at least "
         f"{counts.level:.0%} should."
     )
-    heads = [what, "median error", picture(percent(top)), "mean error", "in records", "covered",
+    heads = [what, "median error", picture(percent(top)), "mean error", f"in {many}", "covered",
              "width"]  # fmt: skip
     parts = [
         tag("p", sentence),
         table(f"Errors by the number of {what}", heads, rows, {1, 3, 4, 5, 6}),
         tag(
             "p",
-            f"Errors are relative to the true count, or to {counts.sanity:,.0f} records if that is "
+            f"Errors are relative to the true count, or to {sanity(found)} if that is "
             "more. Covered: how often the stated interval contains the truth. Width: the median "
-            "width of these intervals, in records.",
+            f"width of these intervals, in {many}.",
             class_="note",
         ),
     ]
@@ -112,7 +127,7 @@ def counts_against(found: Judgement) -> Safe:
 
 def classes_against(found: Judgement) -> Safe | None:
     """How well the class can be predicted."""
-    told = found.classification
+    told, many = found.classification, found.unit_names[1]
     if told is None:
         return None
     rows: list[list[Any]] = [
@@ -129,11 +144,12 @@ def classes_against(found: Judgement) -> Safe | None:
     parts = [
         tag(
             "p",
-            f"How often is {told.target} predicted correctly, on {told.rows:,} raw rows? Models "
-            "learn from synthetic rows of the release, and for comparison from raw rows.",
+            f"How often is {told.target} predicted correctly, on {told.rows:,} {many} of the raw "
+            "data? Models learn from synthetic rows of the release, and for comparison from raw "
+            "rows.",
         ),
         table(
-            "Rows predicted correctly",
+            f"{many[0].upper()}{many[1:]} predicted correctly",
             ["how", "from the release", "from raw rows", picture("100%")],
             rows,
             {1, 2},
@@ -141,7 +157,7 @@ def classes_against(found: Judgement) -> Safe | None:
         _by_class(told),
         tag(
             "p",
-            f"The rows are a sample: percentages may be off by {told.margin:.1f} points (95%).",
+            f"These {many} are a sample: percentages may be off by {told.margin:.1f} points (95%).",
             class_="note",
         )
         if told.margin
@@ -159,7 +175,7 @@ def classes_against(found: Judgement) -> Safe | None:
 
 SKILL = (
     "AUC: 0.5 for guesses, 1 at best. Calibration: how far stated probabilities lie from how often "
-    "they are right, 0 at best. Recall of a class: how many of its rows are found."
+    "they are right, 0 at best. Recall of a class: how much of it is found."
 )
 
 
@@ -197,7 +213,7 @@ def tables_against(found: Judgement) -> Safe | None:
         for one in found.tables
     ]  # fmt: skip
     heads = ["attribute", "cells", "mean error", "worst error", "covered", "width"]
-    caption = "Each attribute's table: errors and widths of intervals in records"
+    caption = f"Each attribute's table: errors and widths of intervals in {found.unit_names[1]}"
     score = None
     if found.k_marginal is not None:
         score = f"Pairs of attributes in synthetic rows: {found.k_marginal:.0f} of 1,000."
@@ -214,6 +230,7 @@ def detail_against(found: Judgement) -> Safe | None:
     detail, own = found.distortion, found.personal
     if detail is None:
         return None
+    one, many = found.unit_names
     rows: list[list[Any]] = [
         ["certainty lost (NCP): 0 if every value is exact, 1 if nothing is", f"{detail.ncp:.3f}"]
     ]
@@ -221,10 +238,10 @@ def detail_against(found: Judgement) -> Safe | None:
         rows.append(
             ["discernibility: the sum of squared sizes of regions", f"{detail.discernibility:,}"]
         )
-        rows.append(["records in the same region as a typical record", f"{detail.alike:,.0f}"])
+        rows.append([f"{many} in the same region as a typical {one}", f"{detail.alike:,.0f}"])
     if own is not None:
         where = "the side table" if own.side == "given" else "the raw table itself"
-        rows.append(["records in published rows, about", f"{own.published:.0%}"])
-        rows.append(["mean utility of a record", f"{own.utility:.2f} of {own.most_utility:.2f}"])
-        rows.append([f"mean risk of a record, measured on {where}", f"{own.risk:.3g}"])
+        rows.append([f"{many} in published rows, about", f"{own.published:.0%}"])
+        rows.append([f"mean utility by {one}", f"{own.utility:.2f} of {own.most_utility:.2f}"])
+        rows.append([f"mean risk by {one}, measured on {where}", f"{own.risk:.3g}"])
     return table("Measures of coarseness", ["measure", "value"], rows, {1})
