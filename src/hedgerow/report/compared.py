@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hedgerow.evaluate.compare import Comparison
-from hedgerow.report.html import Safe, document, table, tag
+from hedgerow.report.html import Safe, document, join, table, tag
 
 __all__ = ["CHOOSING", "SOURCES", "comparison_page"]
 
@@ -18,6 +18,11 @@ CHOOSING = (
     "simulated rows (--simulate) or before publishing (hedgerow plan)."
 )
 MARK = " (best)"
+_CAPTIONS = {
+    "release": "Guarantee, contents and widths of intervals",
+    "simulated": "Mean errors and scores of trials",
+    "raw": "Errors and scores",
+}
 
 
 def comparison_page(found: Comparison) -> str:
@@ -39,15 +44,22 @@ def comparison_page(found: Comparison) -> str:
         ]
         if rows:
             heads = ["measure", *found.names]
-            inner = table(words, heads, rows, range(1, len(heads)), long=True)
-            warning = tag("p", CHOOSING, class_="bad") if source == "raw" else None
+            inner = table(_CAPTIONS[source], heads, rows, range(1, len(heads)), long=True)
+            warning = tag("p", _choosing(), class_="bad") if source == "raw" else None
             sections.append(tag("section", tag("h2", words), warning, inner))
     note = "Best: among these releases, on this line. A smaller epsilon protects better."
     head = tag("header", tag("p", "hedgerow", class_="brand"), tag("h1", title), class_="top")
-    body = tag("main", *sections, tag("p", note, class_="note"))
+    marked = any(line.best for line in found.lines)
+    body = tag("main", *sections, tag("p", note, class_="note") if marked else None)
     sheet = tag("div", head, body, class_="sheet")
     loud = "" if found.private else "NOT PRIVATE. "
     return document(loud + title, _banner(raw, found.private), sheet, listed=found.private)
+
+
+def _choosing() -> Safe:
+    """The warning, with no line that ends within an option."""
+    before, option, after = CHOOSING.partition("--simulate")
+    return join([before, tag("span", option, class_="keep"), after])
 
 
 def _banner(raw: bool, private: bool) -> Safe | None:

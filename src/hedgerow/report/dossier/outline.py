@@ -10,6 +10,7 @@ from hedgerow.report.html import Safe, document, table, tag
 
 __all__ = ["Bullets", "Grid", "Part", "Section", "as_html", "as_markdown"]
 
+_SHORT = 24  # characters: longer headings of rows need room on a phone, others leave it
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$&])")
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
@@ -65,7 +66,8 @@ def as_html(title: str, lead: str, sections: Sequence[Section], warning: str | N
 
 def _html(part: Part) -> Safe:
     if isinstance(part, Grid):
-        return table(part.caption, list(part.heads), part.rows, long=True)
+        long = any(len(row[0]) > _SHORT for row in part.rows)
+        return table(part.caption, list(part.heads), part.rows, long=long)
     if isinstance(part, Bullets):
         entries = [
             tag("li", one)

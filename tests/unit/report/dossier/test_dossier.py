@@ -180,3 +180,11 @@ def test_both_forms_escape() -> None:
         if line.startswith("|"):  # a cell cannot add a column
             assert len(re.findall(r"(?<!\\)\|", line)) == 2
     assert "\n# h" not in text and "\n1. a" not in text and "http://" not in text
+
+
+def test_only_long_headings_of_rows_take_room_on_a_phone() -> None:
+    def shown(heading: str) -> str:
+        return as_html("t", "l", [Section("s", (Grid("c", ("a", "b"), ((heading, "x"),)),))])
+
+    assert '<table class="long">' in shown("how many rows there are, roughly")
+    assert '<table class="long">' not in shown("measurements.parquet")
