@@ -330,7 +330,7 @@ def test_how_coarse_it_is(releases: dict[str, Path], judged: Callable[[str], Jud
     for kind, what in (("diffmulti", "regions"), ("noisy", "rows")):
         text = page(releases[kind], judged(kind))
         assert f"How coarse the {what} are</h2>" in text and "Marginals" not in text
-    assert "in the same region as a typical record" in page(
+    assert "people in the same region as a typical person" in page(
         releases["diffmulti"], judged("diffmulti")
     )
 
