@@ -1,10 +1,12 @@
 """The threshold model on lattices of any size, step by step from the top: fast, no promise.
 
-From the most general values, which are allowed, one attribute after another is made more special
-by a step, as long as the risk stays allowed. The next step is the one that gains most utility for
-what it loses of the count, by one of three measures; the best of three walks is kept. Then each
-attribute in turn is taken up again, by a step or to the top, and the others may go on down before
-it does; whatever ends higher is kept, until nothing does.
+From the most general values, which are allowed, one attribute after another is made more special,
+as long as the risk stays allowed. The next step is the one that gains most utility for what it
+loses of the count, and in two of three walks for what it adds to the sensitivity. In the first
+walk a step is one level. In the two others it may be several levels of an attribute at once: the
+first level below the root adds to the sensitivity, those below it often gain more and add nothing.
+The best of the three is kept. Then each attribute in turn is taken up again, by a step or to the
+top, and the others may go on down before it does; whatever ends higher is kept, until nothing does.
 
 Records walk together as long as they take the same steps (`together`), then each by itself
 (`walks`). What becomes of a record is the same whoever is beside it. Blocks of records are shared

@@ -13,7 +13,7 @@ import numpy as np
 
 from hedgerow.arrays import Bytes, Floats, Ints, Small
 from hedgerow.compiled import kernel
-from hedgerow.optimise.walks import go_down, loss_of
+from hedgerow.optimise.walks import LEAPS, go_down, loss_of
 
 __all__ = ["meet", "terms_of", "walk_together"]
 
@@ -155,27 +155,28 @@ def walk_together(
                 tally[rank] += tally[rank - 1]
         for entry in range(begin, end):
             record = order[entry]
-            best, choice = -1.0, -1
+            best, choice, target = -1.0, -1, 0
             for one in range(many):
                 place = live[one]
                 level = now[record, place]
                 if over[record, place] or level == 0:
                     over[record, place] = True
                     continue
-                node, child = chains[record, place, level], chains[record, place, level - 1]
+                node, own = chains[record, place, level], factor[record, place]
                 at_rank = start[place] + place
-                after = tally[at_rank + node_hi[child]] - tally[at_rank + node_lo[child]]
-                gain = worth[child] - worth[node]
-                own = factor[record, place]
-                cost = max(weight[child] * own, floor) - max(weight[node] * own, floor)
                 before = weighed[record]
-                if after <= 0 or after * risk < before + cost:
-                    over[record, place] = True
-                    continue
-                loss = loss_of(walk, total, after, before, before + cost)
-                ratio = (gain + 1e-9) / (loss + 1e-9)
-                if ratio > best:
-                    best, choice = ratio, place
+                for lower in range(level - 1, -1 if walk >= LEAPS else level - 2, -1):
+                    child = chains[record, place, lower]
+                    after = tally[at_rank + node_hi[child]] - tally[at_rank + node_lo[child]]
+                    cost = max(weight[child] * own, floor) - max(weight[node] * own, floor)
+                    if after <= 0 or after * risk < before + cost:
+                        over[record, place] |= lower == level - 1
+                        break
+                    gain = worth[child] - worth[node]
+                    loss = loss_of(walk, total, after, before, before + cost)
+                    ratio = (gain + 1e-9) / (loss + 1e-9)
+                    if ratio > best:
+                        best, choice, target = ratio, place, lower
             if choice < 0:
                 key[entry] = -1
                 if value[record] > found[record, 0]:
@@ -184,11 +185,11 @@ def walk_together(
                     points[record] = now[record]
                 continue
             level = now[record, choice]
-            node, child = chains[record, choice, level], chains[record, choice, level - 1]
+            node, child = chains[record, choice, level], chains[record, choice, target]
             own = factor[record, choice]
             value[record] += worth[child] - worth[node]
             weighed[record] += max(weight[child] * own, floor) - max(weight[node] * own, floor)
-            now[record, choice] = level - 1
+            now[record, choice] = target
             key[entry] = child * attributes + choice
         by_step = np.argsort(key[begin:end], kind="mergesort")
         order[begin:end] = order[begin:end][by_step]

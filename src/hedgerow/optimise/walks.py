@@ -16,21 +16,19 @@ import numpy as np
 from hedgerow.arrays import Bytes, Floats, Ints, Small, Words
 from hedgerow.compiled import kernel
 
-__all__ = ["WALKS", "go_down", "levels_of", "loss_of", "repair", "total_of"]
+__all__ = ["LEAPS", "WALKS", "go_down", "levels_of", "loss_of", "repair", "total_of"]
 
 WALKS = 3
+LEAPS = 1  # from this walk on, a step may go down several levels of an attribute at once
 _MORE = 1e-9  # what an end must be better by
 _SLACK = 1 - 1e-12  # rounding may not make a bound too small
 
 
 @kernel()
 def loss_of(walk: int, total: int, after: int, before: float, sense: float) -> float:
-    """What a step costs, by one of three measures."""
-    if walk == 0:
-        loss: float = np.log(total / after)
-    elif walk == 1:
-        loss = float(total - after)
-    else:  # also what the step adds to the sensitivity
+    """What a step costs, by the measure of a walk."""
+    loss: float = np.log(total / after)
+    if walk != 1:  # also what the step adds to the sensitivity
         loss = np.log(total / after * sense / before)
     return loss
 
@@ -72,7 +70,7 @@ def go_down(
     """
     moved = False
     while True:
-        best, choice = -1.0, -1
+        best, choice, target = -1.0, -1, 0
         bound = worth
         still = 0
         for entry in range(many):
@@ -86,38 +84,39 @@ def go_down(
                 continue
             live[still] = place
             still += 1
-            # how far this attribute alone could go
+            # how far this attribute alone could go, and which of its steps is the best
             end = least if place == held else 0
-            low, left = level, after
-            while low > end:
-                low -= 1
-                if low == end:
+            low, lower, left = level, level, total
+            while lower > 0:
+                left -= at[place, lower]
+                lower -= 1
+                cost = weight[place, lower] - weight[place, level]
+                if left <= 0 or left * risk < (sense + cost) * _SLACK:
                     break
-                left -= at[place, low]
-                more = weight[place, low - 1] - weight[place, level]
-                if left <= 0 or left * risk < (sense + more) * _SLACK:
-                    break
+                low = lower
+                if place == banned or left * risk < sense + cost:
+                    continue
+                if lower == level - 1 or walk >= LEAPS:
+                    gain = utility[place, lower] - utility[place, level]
+                    loss = loss_of(walk, total, left, sense, sense + cost)
+                    ratio = (gain + 1e-9) / (loss + 1e-9)
+                    if ratio > best:
+                        best, choice, target = ratio, place, lower
+            low = max(low, min(end, level))
             bound += utility[place, low] - utility[place, level]
-            if place == banned or after * risk < sense + cost:
-                continue
-            gain = utility[place, level - 1] - utility[place, level]
-            loss = loss_of(walk, total, after, sense, sense + cost)
-            ratio = (gain + 1e-9) / (loss + 1e-9)
-            if ratio > best:
-                best, choice = ratio, place
         many = still
         if bound < goal:
             return -1.0 if moved else -2.0, sense, total, number
         if choice < 0:
             return worth, sense, total, number
         level = point[choice]
-        worth += utility[choice, level - 1] - utility[choice, level]
-        sense += weight[choice, level - 1] - weight[choice, level]
-        if at[choice, level] > 0:
+        worth += utility[choice, target] - utility[choice, level]
+        sense += weight[choice, target] - weight[choice, level]
+        if at[choice, target + 1 : level + 1].sum() > 0:
             kept = 0
             for place in range(number):
                 row = alive[place]
-                if levels[row, choice] == level:
+                if levels[row, choice] > target:
                     total -= counts[row]
                     for entry in range(many):
                         at[live[entry], levels[row, live[entry]]] -= counts[row]
@@ -125,7 +124,7 @@ def go_down(
                     alive[kept] = row
                     kept += 1
             number = kept
-        point[choice] = level - 1
+        point[choice] = target
         moved = True
 
 
@@ -293,7 +292,7 @@ def repair(
                 up = point[place] + 1 if lift == 0 else heights[place]
                 if up > heights[place] or (lift == 1 and up <= point[place] + 1):
                     continue
-                for walk in range(WALKS):
+                for walk in range(LEAPS, WALKS):
                     if not fresh:
                         _near(
                             ranks, low, high, bit, bits, heights, point, own, one, two, rows,

@@ -197,23 +197,21 @@ def plain_walk(record, risk, walk, banned, point):
         for place in range(len(point)):
             if point[place] == 0 or place == banned:
                 continue
-            lower = point.copy()
-            lower[place] -= 1
-            after = record.count(lower)
-            gain, cost = (
-                float(table[place][lower[place]] - table[place][point[place]])
-                for table in (record.utility, record.weight)
-            )
-            if after <= 0 or after * risk < sense + cost:
-                continue
-            loss = [
-                np.log(total / after),
-                float(total - after),
-                np.log(total / after * (sense + cost) / sense),
-            ][walk]
-            ratio = (gain + 1e-9) / (loss + 1e-9)
-            if ratio > best:
-                best, choice, step = ratio, lower, (gain, cost)
+            for level in range(point[place] - 1, -1 if walk > 0 else point[place] - 2, -1):
+                lower = point.copy()
+                lower[place] = level
+                after = record.count(lower)
+                gain, cost = (
+                    float(table[place][level] - table[place][point[place]])
+                    for table in (record.utility, record.weight)
+                )
+                if after <= 0 or after * risk < sense + cost:
+                    break
+                adds = 1.0 if walk == 1 else (sense + cost) / sense
+                loss = np.log(total / after * adds)
+                ratio = (gain + 1e-9) / (loss + 1e-9)
+                if ratio > best:
+                    best, choice, step = ratio, lower, (gain, cost)
         if choice is None:
             return worth, point
         point, worth, sense = choice, worth + step[0], sense + step[1]
@@ -231,7 +229,7 @@ def plain_descent(record, risk):
                 up = point[place] + 1 if lift == 0 else top
                 if up > top or (lift == 1 and up <= point[place] + 1):
                     continue
-                for walk in range(3):
+                for walk in (1, 2):
                     lifted = point.copy()
                     lifted[place] = up
                     _, lifted = plain_walk(record, risk, walk, place, lifted)
