@@ -245,7 +245,9 @@ def test_walks_with_bounds_and_in_company_end_where_plain_ones_do(seed, monkeypa
     here = world(seed, attributes=5)
     random = np.random.default_rng(seed)
     codes = np.concatenate([here.codes, random.permuted(here.codes, axis=0)])
+    codes = np.concatenate([codes, np.repeat(codes[:3], 4, axis=0)])  # who stay together
     leaves, factor = here.forest.leaves(codes), random.choice([0.5, 1, 2], size=codes.shape)
+    factor[-12:] = np.repeat(factor[-3:], 4, axis=0)
     aim = Aim(risk=float(10 ** random.uniform(-1.5, 0.8)))
     where = (here.forest, here.side, here.worth, aim)
     every = descend(*where, leaves, factor)
