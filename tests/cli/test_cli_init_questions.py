@@ -57,8 +57,16 @@ class Terminal:
     def reply(self, text: str) -> str:
         """Waits for the next question, answers it, and returns what was shown before."""
         before = self.until("\n> ")
+        if text == CTRL_C:
+            self._wait_for_reading()
         os.write(self._ours, (text if text == CTRL_C else f"{text}\n").encode())
         return before
+
+    def _wait_for_reading(self) -> None:
+        """Waits until it sleeps: a signal just before it begins to read would not wake it."""
+        stat = Path(f"/proc/{self.process.pid}/stat")
+        while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "S":
+            os.sched_yield()
 
     def end(self) -> tuple[int, str]:
         """Waits for the end: the exit code, and what was still shown."""
