@@ -1,6 +1,6 @@
 """How long the way through the code is, and how much code there is.
 
-    python benchmarks/walks.py            # four walks: functions, modules, packages crossed
+    python benchmarks/walks.py            # five walks: functions, modules, packages crossed
     python benchmarks/walks.py --lines    # lines of code in src/hedgerow, by package
 
 A walk is one command on the embedded sample, run in this process under a profiler. Functions are
@@ -80,7 +80,7 @@ def walk(action: Callable[[], None]) -> Walk:
 
 
 def walks() -> dict[str, tuple[int, int, int, int]]:
-    """The four walks."""
+    """The five walks."""
     from typer.testing import CliRunner
 
     from hedgerow import sample
@@ -102,6 +102,10 @@ def walks() -> dict[str, tuple[int, int, int, int]]:
             "publish people.csv": command(
                 "publish", data, "--schema", schema, "--epsilon", 1, "--out", release
             ),
+            "publish, regions alone": command(
+                "publish", data, "--schema", schema, "--epsilon", 1, "--no-marginals",
+                "--out", home / "regions",
+            ),
             "query": command("query", release, "age in [30, 50]"),
             "report": command("report", release, "--out", home / "report.html"),
             "publish, supermodular": command(
@@ -111,7 +115,7 @@ def walks() -> dict[str, tuple[int, int, int, int]]:
         }  # fmt: skip
         for action in asked.values():  # what is loaded and compiled once is not on the way
             action()
-        for path in (release, home / "rows"):
+        for path in (release, home / "regions", home / "rows"):
             shutil.rmtree(path)
         (home / "report.html").unlink()
         return {words: walk(action).figures() for words, action in asked.items()}
