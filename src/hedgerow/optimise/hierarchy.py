@@ -94,7 +94,7 @@ class Forest:
                     "The hierarchies have too many nodes.",
                     hint="Give numeric attributes a larger step.",
                 )
-            if _height(parent) > MOST_HEIGHT:
+            if _depths(parent).max() > MOST_HEIGHT:
                 raise UsageError(
                     f"The hierarchy of {attribute.name!r} has more than {MOST_HEIGHT} levels.",
                     hint="Take out levels of its taxonomy.",
@@ -165,10 +165,6 @@ def _depths(parent: Ints) -> Ints:
         depth += above >= 0
         above = np.where(above >= 0, parent[above], -1)
     return depth
-
-
-def _height(parent: Ints) -> int:
-    return int(_depths(parent).max())
 
 
 def _taxonomy(attribute: Categorical) -> tuple[Ints, Ints, Ints]:

@@ -193,12 +193,16 @@ def release_of(
 ) -> Release:
     """The outcome of a run as a release; simulations call this with a guarantee of their own."""
     chosen = method.chosen(schema, outcome)
+    ledger = _ledger(outcome)
+    if booking is not None and booking.release_id is not None:
+        # what a budget ledger finds the release by, even if the run ends before that notes it
+        ledger["release_id"] = booking.release_id
     return kind_class(outcome.kind or schema.kind)(
         schema=schema,
         method=method.name,
         settings=method.settings() | ({"chosen": chosen} if chosen else {}),
         guarantee=guarantee,
-        ledger=_ledger(outcome) | _booked_as(booking),
+        ledger=ledger,
         frame_kind=kind,
         booking=booking,
         **outcome.parts,
@@ -292,12 +296,6 @@ def _unit(schema: Schema) -> tuple[str, str]:
         rows = schema.person.max_rows
         return f"one person, with at most {rows} rows", "add or remove one person"
     return "one row is one person", "add or remove one row"
-
-
-def _booked_as(booking: Booking | None) -> dict[str, str]:
-    """What a budget ledger finds the release by, even if the run ends before that notes it."""
-    known = None if booking is None else booking.release_id
-    return {} if known is None else {"release_id": known}
 
 
 def _ledger(outcome: Outcome) -> dict[str, Any]:

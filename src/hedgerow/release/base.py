@@ -19,7 +19,7 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import HedgerowError, LedgerWarning, UsageError
 from hedgerow.estimate.answers import Answers, read_many
 from hedgerow.measured.generalized import check_names
-from hedgerow.release.description import Description
+from hedgerow.release.description import Description, example_of
 from hedgerow.release.files import Content, read_manifest, write_folder
 from hedgerow.release.guesses import GUESSES
 from hedgerow.release.histogram import Spread, spreads
@@ -198,6 +198,11 @@ class Release(Framed):
     @abstractmethod
     def describe(self) -> Description:
         """The release in words: what its parts are called, how many there are, and so on."""
+
+    @property
+    def example(self) -> str:
+        """A query that the release understands, in quotes."""
+        return example_of(self.schema)
 
     @abstractmethod
     def count(self, queries: Questions, level: float = 0.95) -> Answers:

@@ -28,7 +28,6 @@ class Description:
         counts: How the published counts come about, as sentences.
         processed: What is computed from them, as a sentence.
         record: What one of the records is called that are drawn from it.
-        example: A query that it understands, in quotes.
     """
 
     parts: Literal["regions", "items", "itemsets", "rows"]
@@ -45,7 +44,6 @@ class Description:
         "them."
     )
     record: str = "row"
-    example: str
 
 
 def protected_rows(schema: Schema) -> str:

@@ -29,7 +29,7 @@ from hedgerow.measured.generalized import csv_blocks, dictionary
 from hedgerow.measured.partition import Parts
 from hedgerow.optimise.hierarchy import generalised_attributes
 from hedgerow.release.base import Questions, Release
-from hedgerow.release.description import Description, example_of, noisy_counts, protected_rows
+from hedgerow.release.description import Description, noisy_counts, protected_rows
 from hedgerow.release.files import Content, check_file, read_table
 from hedgerow.release.manifest import MANIFEST, Document
 from hedgerow.schema import Attribute
@@ -89,7 +89,6 @@ class RowsRelease(Release):
             counts=self._made(),
             processed="Estimates, intervals and synthetic rows follow from published rows.",
             largest=f"rows that most {people} share",
-            example=example_of(self.schema),
             protected=protected_rows(self.schema),
             suppressed=self._suppressed(),
         )

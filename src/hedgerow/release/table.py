@@ -42,7 +42,7 @@ from hedgerow.measured.generalized import (
 from hedgerow.measured.marginals import Marginals
 from hedgerow.measured.partition import GridPartition, Partition
 from hedgerow.release.base import Questions
-from hedgerow.release.description import Description, example_of, noisy_counts, protected_rows
+from hedgerow.release.description import Description, noisy_counts, protected_rows
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import bands
 from hedgerow.release.measured import MeasuredRelease
@@ -99,7 +99,6 @@ class TableRelease(MeasuredRelease):
             summary="It holds noisy counts of groups. No raw record is in it, and no exact count.",
             people=f"{self.schema.unit_names[1]} counted",
             largest="largest regions",
-            example=example_of(self.schema),
             counts=noisy_counts(self.guarantee),
             protected=protected_rows(self.schema),
             suppressed=self._suppressed(),
@@ -395,7 +394,7 @@ class TableRelease(MeasuredRelease):
     def check(self) -> None:
         """See `MeasuredRelease.check`."""
         check_against(self.schema, self.partition)
-        Marginals.of(self.schema, self.measurements)  # which looks at all cells of its tables
+        _ = self.marginals  # which looks at all cells of its tables
         self._check_places({}, [one for one in self.measurements if one.at != "cell"])
 
     def _locate(self, rows: Frame) -> tuple[Ints, Bools]:

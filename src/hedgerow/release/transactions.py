@@ -88,12 +88,16 @@ class TransactionsRelease(MeasuredRelease):
             counts=noisy_counts(self.guarantee),
             record="record",
             largest="most frequent itemsets",
-            example=quote(", ".join(self.items.given[:2])),
             protected="any one record (one record is one person)"
             if column is None
             else f"any one person (one value of {column}, with all its items)",
             suppressed=self._suppressed(),
         )
+
+    @property
+    def example(self) -> str:
+        """See `Release.example`."""
+        return quote(", ".join(self.items.given[:2]))
 
     def _counted(self) -> str:
         """What was counted, in words."""

@@ -294,7 +294,7 @@ def _limits(release: Release) -> Safe:
 
 
 def _use(release: Release) -> Safe:
-    ask = release.describe().example
+    ask = release.example
     counted = [spread for spread in notable(release) if spread.attribute is not None]
     tables = [
         line

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -19,12 +19,12 @@ __all__ = [
     "caution",
     "decimal",
     "guarantee",
+    "in_order",
     "many",
     "number",
     "percent",
     "protected",
     "purpose_words",
-    "purposes",
     "regions",
     "spending",
     "spent_of",
@@ -283,8 +283,8 @@ def _spending(ledger: dict[str, Any], named: Callable[[str], str]) -> list[tuple
     rows: list[tuple[str, str, str]] = []
     for budget, unit in units.items():
         paths = [path["spent"].get(budget, {}) for path in ledger["paths"]]
-        purposes = dict.fromkeys(name for path in paths for name in path)
-        for purpose in sorted(purposes, key=_order):
+        purposes = {name for path in paths for name in path}
+        for purpose in in_order(purposes):
             spent = [exact(path.get(purpose, 0)) * unit for path in paths]
             least, most = decimal(min(spent)), decimal(max(spent))
             if max(spent) > 0:
@@ -296,11 +296,11 @@ def _spending(ledger: dict[str, Any], named: Callable[[str], str]) -> list[tuple
     return rows
 
 
-def purposes() -> list[str]:
-    """The purposes of the ledger that have words, in the order in which they are told."""
-    return list(_PURPOSES)
+def in_order(purposes: Collection[str]) -> list[str]:
+    """Purposes of the ledger in the order in which they are told, those without words last.
 
-
-def _order(purpose: str) -> int:
-    known = purposes()
-    return known.index(purpose) if purpose in known else len(known)
+    Example:
+        >>> in_order({"leaf", "else", "rows"})
+        ['rows', 'leaf', 'else']
+    """
+    return [one for one in _PURPOSES if one in purposes] + sorted({*purposes} - {*_PURPOSES})

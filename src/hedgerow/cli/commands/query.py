@@ -84,7 +84,7 @@ def query(
         refuse_existing(out, overwrite)
     opened = Release.load(release)
     if not queries and file is None:
-        example = opened.describe().example
+        example = opened.example
         hint = f"Write one in quotes, such as {example}, or name a file with --file."
         raise UsageError("There is no query.", hint=hint)
     texts, columns = _ask(opened, queries or [], file, share)

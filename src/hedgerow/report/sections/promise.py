@@ -239,8 +239,7 @@ def shares(ledger: dict[str, Any], named: Callable[[str], str] = _plain) -> list
                     amount = int(used) * worth * weight / sum(weights)
                     spent[purpose] = spent.get(purpose, 0.0) + amount
         total = sum(spent.values())
-        known = words.purposes()
-        order = sorted(spent, key=lambda one: known.index(one) if one in known else len(known))
+        order = words.in_order(spent)
         found = [(named(one), spent[one] / total) for one in order if spent[one]]
         if not found or not all(math.isfinite(share) and 0 <= share <= 1 for _, share in found):
             raise ValueError

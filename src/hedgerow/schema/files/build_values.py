@@ -74,7 +74,8 @@ def build_values(
         mine = {rule.rule for rule in own}
         rules = own + [rule for rule in tree.rules if rule.rule not in mine]
         rules = list({(rule.rule, rule.leaf): rule for rule in reversed(rules)}.values())[::-1]
-        reading = _reading(column, rules)
+        pairs = tuple((rule.rule, rule.leaf) for rule in rules)
+        reading = Reading(pairs, tuple(column.ignore), column.cut_at)
         for place, what, hint in reading_faults(reading, taxonomy.leaves)[:_SHOWN]:
             if place < 0:
                 found.fault(what, hint, source.file, source.line("ignore"))
@@ -84,11 +85,6 @@ def build_values(
         if not found.faults:
             return taxonomy, reading
     return Taxonomy.flat(("a", "b")), Reading()
-
-
-def _reading(column: CategoricalModel, rules: list[RuleLine]) -> Reading:
-    pairs = tuple((rule.rule, rule.leaf) for rule in rules)
-    return Reading(pairs, tuple(column.ignore), column.cut_at)
 
 
 def _tree(

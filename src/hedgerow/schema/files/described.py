@@ -34,7 +34,9 @@ def described(attribute: Attribute) -> dict[str, Any]:
         def written(value: Fraction, days: bool) -> str | int:
             if attribute.kind == "decimal":
                 return _decimal_text(value)
-            return _date_text(int(value)) if days else int(value)
+            if not days:
+                return int(value)
+            return (datetime.date(1970, 1, 1) + datetime.timedelta(days=int(value))).isoformat()
 
         dates = attribute.kind == "date"
         numbers: dict[str, Any] = {
@@ -64,10 +66,6 @@ def described(attribute: Attribute) -> dict[str, Any]:
         **rules,
         **attribute.reading.describe(),
     }
-
-
-def _date_text(days: int) -> str:
-    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=days)).isoformat()
 
 
 def _decimal_text(value: Fraction) -> str:

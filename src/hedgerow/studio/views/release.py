@@ -127,7 +127,7 @@ def table(asked: Asked) -> Response:
         lines=list(zip(lines(found, release.schema), [*_bars(found), None], strict=True)),
         notes=how_to_read(found, release.schema),
         total=total, shown=len(found), command=command_text(written),
-        example=release.describe().example.strip("'\""),
+        example=release.example.strip("'\""),
     )  # fmt: skip
 
 
@@ -177,8 +177,8 @@ def query(asked: Asked) -> Response:
             error = fault
     return asked.show(
         "query", 200 if error is None else 400, way=way, text=text, answer=answer, error=error,
-        kind=release.kind, example=release.describe().example.strip("'\""), words=_words(release),
-        command=command_text(["query", name, text or release.describe().example.strip("'\"")]),
+        kind=release.kind, example=release.example.strip("'\""), words=_words(release),
+        command=command_text(["query", name, text or release.example.strip("'\"")]),
     )  # fmt: skip
 
 

@@ -63,11 +63,11 @@ def test_values_keep_the_order_of_the_schema(release: Release) -> None:
 @pytest.mark.parametrize("name", FOLDERS)
 def test_the_commands_of_a_page_work_on_this_release(name: str) -> None:
     release = Release.load(GOLDEN / name)
-    (asked,) = shlex.split(release.describe().example)
+    (asked,) = shlex.split(release.example)
     items = release.schema.kind == "transactions"
     assert len(release.count([asked.split(", ")] if items else asked)) == 1
     text = page(GOLDEN / name)
-    assert f"hedgerow query release/ {release.describe().example}" in text.replace("&#x27;", "'")
+    assert f"hedgerow query release/ {release.example}" in text.replace("&#x27;", "'")
     for spread in notable(release)[:1]:
         if spread.attribute is not None:
             assert "hedgerow table release/" in text and len(release.table(spread.name))
