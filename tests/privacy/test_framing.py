@@ -29,7 +29,8 @@ import fuzz_readers  # noqa: E402
 import hedgerow  # noqa: E402
 from hedgerow.errors import DataError  # noqa: E402
 from hedgerow.schema import Schema  # noqa: E402
-from hedgerow.table import check_rows, read_transactions  # noqa: E402
+from hedgerow.table import read_transactions  # noqa: E402
+from hedgerow.table.checking import check_rows  # noqa: E402
 from hedgerow.table.readers import choose, frames, workbook  # noqa: E402
 from hedgerow.table.readers.source import Source  # noqa: E402
 from hedgerow.table.readers.text import faults, fimi, unpacked  # noqa: E402

@@ -7,7 +7,6 @@ from hedgerow.table.stream import RowStream
 from hedgerow.table.table import (
     CodeMatrix,
     Table,
-    check_rows,
     collect,
     encode_rows,
     read,
@@ -30,7 +29,6 @@ __all__ = [
     "RowStream",
     "Table",
     "WeightColumns",
-    "check_rows",
     "check_transactions",
     "collect",
     "encode_rows",

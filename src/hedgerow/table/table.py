@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Bytes
-from hedgerow.errors import DataWarning
 from hedgerow.schema.attributes import Attribute
-from hedgerow.table.drafting.distinct import OwnValues
-from hedgerow.table.drafting.repeats import SeveralRows
-from hedgerow.table.drafting.unused import UnusedValues
 from hedgerow.table.encode import Codes
 from hedgerow.table.identity import refuse_same_rows
-from hedgerow.table.near import NearValues
 from hedgerow.table.person import cap_rows, person_numbers
 from hedgerow.table.preparation import Preparation, Tally
 from hedgerow.table.readers.choose import open_source
@@ -38,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = [
     "CodeMatrix",
     "Table",
-    "check_rows",
     "collect",
     "encode_rows",
     "read",
@@ -222,52 +215,6 @@ def collect(
     if progress is not None:
         progress(1.0)
     return Table(schema, codes, weights=weights)
-
-
-def check_rows(
-    source: Any,
-    schema: Schema,
-    *,
-    delimiter: str | None = None,
-    line_breaks: bool = False,
-    progress: Progress | None = None,
-    allow_empty: bool = True,
-    quote: bool = False,
-    unused: bool = False,
-) -> Preparation:
-    """Looks whether data follows the schema, as `read` does, and keeps none of it.
-
-    An attribute that nearly identifies people gives a `DataWarning`, and so does a dropped column
-    by which people have several rows while the unit is a row. That is for the eyes of whoever
-    holds the data; and so is what is returned, exact counts of what became of the rows. With
-    `quote`, another warning QUOTES values that differ from the schema's only in case or spaces.
-    With `unused`, others NAME values of the schema that no row has.
-    """
-    stream = RowStream(source, schema, delimiter, line_breaks=line_breaks, allow_empty=allow_empty)
-    report = Report()
-    own, tally = OwnValues(schema, stream.attributes), Tally(schema, stream.attributes)
-    again = SeveralRows(stream)
-    near = NearValues(stream.attributes)
-    never = UnusedValues(stream.attributes if unused else ())
-    for item in stream.batches():
-        encoded = stream.encode(item)
-        report.merge(encoded.report)
-        own.add(encoded)
-        tally.add(item[1], encoded)
-        again.add(item[1])
-        if quote:
-            near.add(*item, encoded.report.shapes)
-        if unused:
-            never.add(encoded.columns)
-        if progress is not None:
-            progress(stream.share())
-    for sentence in near.warnings(stream.source):
-        warnings.warn(sentence, DataWarning, stacklevel=2)
-    stream.finish(report)
-    what = stream.source.what
-    for sentence in (*own.warnings(what), *again.warnings(), *never.warnings(what)):
-        warnings.warn(sentence, DataWarning, stacklevel=2)
-    return tally.finish()
 
 
 def encode_rows(

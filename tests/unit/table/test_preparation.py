@@ -8,7 +8,8 @@ import pytest
 
 from hedgerow.errors import DataError
 from hedgerow.schema import Schema
-from hedgerow.table import check_rows, read, read_prepared
+from hedgerow.table import read, read_prepared
+from hedgerow.table.checking import check_rows
 from hedgerow.table.preparation import Fate
 
 

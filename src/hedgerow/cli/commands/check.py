@@ -84,7 +84,8 @@ def check(
         warn(warning, as_json)
     found: Any = None
     if data is not None:
-        from hedgerow.table import check_rows, check_transactions, refuse_mixing
+        from hedgerow.table import check_transactions, refuse_mixing
+        from hedgerow.table.checking import check_rows
 
         source = source_of(data, table, query, row_wise)
         refuse_mixing(source)

@@ -9,7 +9,8 @@ import pytest
 
 from hedgerow.errors import DataError, DataWarning
 from hedgerow.schema import Schema
-from hedgerow.table import check_rows, read
+from hedgerow.table import read
+from hedgerow.table.checking import check_rows
 
 SEX = {"type": "categorical", "values": ["Female", "Male", "not said"]}
 ROWS = pa.table({"sex": ["Male", "male", "Not  Said", "zq", "male", " Female "]})

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.schema import Schema
-from hedgerow.table import check_rows, read
+from hedgerow.table import read
+from hedgerow.table.checking import check_rows
 
 AGE = {"type": "numeric", "low": 0, "high": 120, "step": 1}
 

@@ -11,7 +11,8 @@ import pytest
 
 from hedgerow.errors import DataWarning
 from hedgerow.schema import Schema
-from hedgerow.table import check_rows, read
+from hedgerow.table import read
+from hedgerow.table.checking import check_rows
 
 NUMBER = {"type": "numeric", "low": 0, "high": 99_999, "step": 1}
 AGE = {"type": "numeric", "low": 0, "high": 120, "step": 1}
