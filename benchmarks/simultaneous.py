@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import hedgerow as hr
 from data import ADULT_SCHEMA, add_data_option, adult, find_folder
-from hedgerow.estimate.answers import sums
 from hedgerow.estimate.intervals.counts import guaranteed_ends
+from hedgerow.estimate.region_sums import sums
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts
 from hedgerow.evaluate.trials import published
 from hedgerow.publish.diffmulti import DiffMulti

@@ -13,10 +13,7 @@ the tails of any such combination (`hedgerow.estimate.noise`).
 
 from __future__ import annotations
 
-import numbers
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -25,14 +22,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Floats, Ints
+from hedgerow.arrays import Floats
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.basis import ASSUMED_EVEN, MEASURED
 from hedgerow.estimate.fit import Fit
-from hedgerow.estimate.index import Index, grid_index, tree_index
 from hedgerow.estimate.noise import half_width
-from hedgerow.estimate.query_kernels import descend
-from hedgerow.measured.partition import GridPartition, Partition
+from hedgerow.estimate.region_sums import EVEN, INNER, TOUCHED, sums
+from hedgerow.measured.partition import Partition
 from hedgerow.schema import Schema
 from hedgerow.store.frames import FramedRows
 
@@ -41,24 +37,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answers",
-    "Packed",
     "answer",
-    "check_level",
-    "grouped",
-    "interval",
     "by_model",
-    "pack",
-    "read_many",
-    "sums",
+    "interval",
     "with_queries",
 ]
 
 
-INNER, EVEN, TOUCHED = range(3)
-
 USUAL = 0.95  # of typical errors too
-
-_BATCH = 1000  # queries that a thread answers at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -196,103 +182,6 @@ def by_model(
     )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Packed:
-    """Queries as arrays.
-
-    Args:
-        start: Where the conditions of each query begin; one more than there are queries.
-        attribute: The attribute of each condition.
-        begin: Where the intervals of each condition begin; one more than there are conditions.
-        lows: The lower ends of intervals, in code units.
-        highs: The upper ends.
-    """
-
-    start: Ints
-    attribute: Ints
-    begin: Ints
-    lows: Floats
-    highs: Floats
-
-
-def check_level(level: object) -> float:
-    """The level of intervals as a number between 0 and 1.
-
-    Raises:
-        UsageError: If it is none.
-    """
-    # a number of NumPy will do; it is made a float first, since that may round it to 1
-    share = float(level) if isinstance(level, numbers.Real) else 0.0
-    if not 0 < share < 1:
-        raise UsageError(
-            "the level of an interval must lie between 0 and 1",
-            hint="Use 0.95 for intervals that hold the truth 95 times in 100.",
-        )
-    return share
-
-
-def read_many(queries: object, schema: Schema) -> list[Query]:
-    """One query or many, in any form, as a list.
-
-    Raises:
-        UsageError: If one cannot be understood, or does not fit the schema.
-    """
-    from hedgerow.schema.query import Query, Vocabulary
-
-    words = Vocabulary(schema)
-    if isinstance(queries, (Query, str, Mapping)):
-        queries = [queries]
-    if isinstance(queries, (bytes, bytearray)) or not isinstance(queries, Iterable):
-        raise _unreadable(queries)
-    found: list[Query] = []
-    for query in queries:
-        if isinstance(query, Query):  # first, since very many are given in this form
-            found.append(query)
-        elif isinstance(query, str):
-            found.append(words.parse(query))
-        elif isinstance(query, Mapping):
-            found.append(words.of(query))
-        else:
-            raise _unreadable(query)
-    _check(found, schema)
-    return found
-
-
-def _unreadable(query: object) -> UsageError:
-    hint = "Give text, a mapping from attributes to values, or a Query."
-    if query is None:
-        hint += ' For the whole table give "everybody".'
-    elif isinstance(query, (bytes, bytearray)):
-        hint = 'Make it text first, such as query.decode("utf-8").'
-    return UsageError(f"a query cannot be read from type {type(query).__name__}", hint=hint)
-
-
-def _check(queries: Sequence[Query], schema: Schema) -> None:
-    """Queries made by hand may name places that this schema does not have."""
-    attributes, classes = len(schema.attributes), len(schema.classes)
-    places = {place for query in queries for place, _ in query.where}
-    codes = {code for query in queries for code in query.classes or ()}
-    if any(not 0 <= p < attributes for p in places) or any(not 0 <= c < classes for c in codes):
-        raise UsageError(
-            "a query names an attribute or a class that this release does not have",
-            hint="Make it with Query.parse or Query.of and the schema of this release.",
-        )
-
-
-def pack(queries: Sequence[Query]) -> Packed:
-    """Queries as arrays."""
-    conditions = [condition for query in queries for condition in query.where]
-    intervals = [interval for _, several in conditions for interval in several]
-    ends = np.array(intervals, np.float64).reshape(-1, 2)
-    return Packed(
-        start=np.cumsum([0, *(len(query.where) for query in queries)]),
-        attribute=np.array([place for place, _ in conditions], np.int64),
-        begin=np.cumsum([0, *(len(several) for _, several in conditions)]),
-        lows=np.ascontiguousarray(ends[:, 0]),
-        highs=np.ascontiguousarray(ends[:, 1]),
-    )
-
-
 def answer(partition: Partition, fit: Fit, queries: Sequence[Query], level: float) -> Answers:
     """Answers queries on a release that is not thresholded.
 
@@ -318,34 +207,6 @@ def answer(partition: Partition, fit: Fit, queries: Sequence[Query], level: floa
     return replace(found, basis=np.where(cut, ASSUMED_EVEN, MEASURED))
 
 
-def sums(partition: Partition, fit: Fit, queries: Sequence[Query]) -> tuple[Floats, Floats]:
-    """The inner, even and touched sum of each query, and their variances by the tails.
-
-    Args:
-        partition: The regions.
-        fit: Their consistent counts.
-        queries: The queries.
-
-    Returns:
-        Two arrays of shape [queries, 3].
-    """
-    # on a grid, attributes that a query does not name are summed out first
-    on_grid = isinstance(partition, GridPartition)
-    groups = grouped(queries, lambda query: tuple(a for a, _ in query.where) if on_grid else ())
-    estimate, variance = np.zeros((len(queries), 3)), np.zeros((len(queries), 3))
-    for attributes, members in groups.items():
-        index = (
-            grid_index(partition, fit, attributes)
-            if isinstance(partition, GridPartition)
-            else tree_index(partition, fit)
-        )
-        for classes, some in grouped([queries[q] for q in members], lambda q: q.classes).items():
-            here = members[some]
-            packed = pack([queries[q] for q in here])
-            estimate[here], variance[here] = _sums(index, fit, packed, attributes, classes)
-    return estimate, variance
-
-
 def interval(estimate: Floats, width: Floats, level: float) -> Answers:
     """Puts an interval together from the three sums of each query.
 
@@ -367,74 +228,3 @@ def interval(estimate: Floats, width: Floats, level: float) -> Answers:
         uniformity_high=high - (even + noise),
         level=level,
     )
-
-
-def grouped(queries: Sequence[Query], key: Callable[[Query], Any]) -> dict[Any, Ints]:
-    """The places of queries that agree in something."""
-    groups: dict[Any, list[int]] = {}
-    for place, query in enumerate(queries):
-        groups.setdefault(key(query), []).append(place)
-    return {value: np.array(places) for value, places in groups.items()}
-
-
-def _sums(
-    index: Index,
-    fit: Fit,
-    packed: Packed,
-    attributes: tuple[int, ...],
-    classes: tuple[int, ...] | None,
-) -> tuple[Floats, Floats]:
-    """The three sums of queries on the same classes."""
-    evidence = fit.evidence
-    chosen = list(range(evidence.classes)) if classes is None else list(classes)
-    many, of = len(chosen), evidence.classes
-    on_top, by_cover = evidence.total is not None, fit.rule == "none"
-    estimate = index.counts[:, chosen].sum(axis=1)
-    whole = 1.0 if on_top else many / of
-    alone = index.apart * (many * (1 - many / of))
-    if on_top and by_cover:
-        # without adjustment a node wholly inside is counted by its own measurement alone
-        estimate, alone = _cover(fit, chosen)
-        whole = 0.0
-    weights = np.column_stack(
-        [estimate, index.share, index.variance, alone, index.own, index.below]
-    )
-    out = np.zeros((len(packed.start) - 1, 3, 4))
-    place = np.searchsorted(attributes, packed.attribute) if attributes else packed.attribute
-
-    def some(begin: int) -> None:
-        descend(
-            index.shape, weights, index.sizes, index.deepest, whole,
-            packed.start[begin : begin + _BATCH + 1], place, packed.begin, packed.lows,
-            packed.highs, out[begin : begin + _BATCH],
-        )  # fmt: skip
-
-    batches = range(0, len(out), _BATCH)
-    if len(batches) == 1:
-        some(0)
-    else:
-        # the loops run without Python's lock, so threads share the work
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(some, batches))
-    found, a, c, r = np.moveaxis(out, 2, 0)
-    root = index.variance[0]
-    if on_top and not by_cover:
-        # one level more: the total, below it the classes, which share alike what it is off by
-        assert evidence.total is not None
-        own, mean = fit.total_own, many * a / of
-        rest = many * ((a - mean) ** 2 * root + 2 * (a - mean) * c + r)
-        rest += (of - many) * mean**2 * root
-        c = (1 - own) * (many * ((a - mean) * root + c) - (of - many) * mean * root)
-        noise = float(evidence.total.tail[0]) if own else 0.0
-        root = own**2 * noise + (1 - own) ** 2 * of * root
-        a, r = mean, rest
-    return found, np.maximum(a**2 * root + 2 * a * c + r, 0.0)
-
-
-def _cover(fit: Fit, chosen: list[int]) -> tuple[Floats, Floats]:
-    """What was measured at each node, or below it where it was not, and its variance."""
-    nodes = fit.evidence.nodes
-    measured = np.isfinite(nodes.variance).astype(np.float64)
-    passes = replace(fit.passes, own=measured)
-    estimate = passes.first(nodes.values[:, chosen]).sum(axis=1)
-    return estimate, len(chosen) * passes.spread(nodes.tail).first

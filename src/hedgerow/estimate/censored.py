@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hedgerow.errors import ReleaseError
-from hedgerow.estimate.answers import Answers, grouped, pack
+from hedgerow.estimate.answers import Answers
+from hedgerow.estimate.asked import grouped, pack
 from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.query_kernels import scan
 from hedgerow.measured.measurements import Measurement

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import HedgerowError, LedgerWarning, UsageError
-from hedgerow.estimate.answers import Answers, read_many
+from hedgerow.estimate.answers import Answers
+from hedgerow.estimate.asked import read_many
 from hedgerow.measured.generalized import check_names
 from hedgerow.release.description import Description, example_of
 from hedgerow.release.files import Content, read_manifest, write_folder

@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from hedgerow.arrays import Ints
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.estimate.answers import Answers, read_many, with_queries
+from hedgerow.estimate.answers import Answers, with_queries
+from hedgerow.estimate.asked import read_many
 from hedgerow.estimate.basis import MEASURED, MODELLED, basis_of
 from hedgerow.estimate.intervals.conditions import CLASS
 from hedgerow.estimate.noise import half_width

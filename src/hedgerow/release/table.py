@@ -12,17 +12,8 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.estimate.answers import (
-    EVEN,
-    USUAL,
-    Answers,
-    answer,
-    by_model,
-    check_level,
-    read_many,
-    sums,
-    with_queries,
-)
+from hedgerow.estimate.answers import USUAL, Answers, answer, by_model, with_queries
+from hedgerow.estimate.asked import check_level, read_many
 from hedgerow.estimate.basis import MEASURED, MODELLED, basis_of, cell_edges, counted_together
 from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
 from hedgerow.estimate.censored import answer_listed
@@ -32,6 +23,7 @@ from hedgerow.estimate.intervals.counts import guaranteed_ends, measured_tables
 from hedgerow.estimate.intervals.typical import TypicalError
 from hedgerow.estimate.marginals.model import Model, fit_model
 from hedgerow.estimate.noise import half_width
+from hedgerow.estimate.region_sums import EVEN, sums
 from hedgerow.estimate.synthesize import draw_rows, labels_of
 from hedgerow.measured.generalized import (
     check_against,

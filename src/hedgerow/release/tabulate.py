@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from hedgerow.arrays import Bools, Floats
 from hedgerow.errors import UsageError
-from hedgerow.estimate.answers import Answers, check_level
+from hedgerow.estimate.answers import Answers
+from hedgerow.estimate.asked import check_level
 from hedgerow.estimate.basis import ASSUMED_EVEN, MODELLED, NOT_MEASURED
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
 from hedgerow.schema.conditions import Intervals, overlap, suggest

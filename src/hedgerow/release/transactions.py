@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from hedgerow.arrays import Ints
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.estimate.answers import Answers, check_level
+from hedgerow.estimate.answers import Answers
+from hedgerow.estimate.asked import check_level
 from hedgerow.estimate.itemsets.answers import answer_sets, read_sets
 from hedgerow.estimate.itemsets.frequent import frequent_sets
 from hedgerow.estimate.itemsets.listing import list_itemsets, text_blocks

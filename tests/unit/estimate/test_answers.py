@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.estimate.answers import Answers, sums
+from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.fit import fit
 from hedgerow.estimate.merge import gather
 from hedgerow.estimate.noise import factor
+from hedgerow.estimate.region_sums import sums
 from hedgerow.measured import GridPartition, Measurement, TreePartition
 from hedgerow.release import TableRelease
 from hedgerow.schema.query import Query

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hedgerow.cli.display.terminal import note, print_json, print_table, say, warn, warned
+from hedgerow.cli.display.columns import print_table
+from hedgerow.cli.display.terminal import note, print_json, say, warn, warned
 from hedgerow.cli.options import (
     AsJson,
     Delta,

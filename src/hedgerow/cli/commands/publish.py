@@ -7,16 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from hedgerow.cli.display.terminal import (
-    data_warnings,
-    print_json,
-    print_table,
-    progress,
-    say,
-    telling,
-    warn,
-    warned,
-)
+from hedgerow.cli.display.columns import print_table
+from hedgerow.cli.display.progress import progress
+from hedgerow.cli.display.terminal import data_warnings, print_json, say, telling, warn, warned
 from hedgerow.cli.options import (
     AllowEmpty,
     AsJson,

@@ -6,7 +6,8 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.cli.display.terminal import print_table, say
+from hedgerow.cli.display.columns import print_table
+from hedgerow.cli.display.terminal import say
 
 if TYPE_CHECKING:
     from hedgerow.privacy.budget_ledger.ledger import Account, Change, Entry

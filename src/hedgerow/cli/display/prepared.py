@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hedgerow.cli.display.terminal import print_table, say, warn
+from hedgerow.cli.display.columns import print_table
+from hedgerow.cli.display.terminal import say, warn
 
 if TYPE_CHECKING:
     from hedgerow.table.preparation import Preparation

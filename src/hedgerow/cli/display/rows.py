@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.cli.display.terminal import print_json, print_table, say
+from hedgerow.cli.display.columns import print_table
+from hedgerow.cli.display.terminal import print_json, say
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.cli.display.terminal import print_drawing, print_json, print_table, say
+from hedgerow.cli.display.columns import print_table
+from hedgerow.cli.display.terminal import print_drawing, print_json, say
 from hedgerow.report.sections.regions import largest, nested
 from hedgerow.report.words import number
 

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 import textwrap
-import unicodedata
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
 
@@ -28,17 +25,13 @@ from hedgerow.cli.stop import INTERRUPTED
 from hedgerow.errors import DataWarning, HedgerowError, LedgerWarning, UsageError
 
 __all__ = [
-    "Bar",
     "Command",
     "CommandGroup",
-    "Lines",
     "data_warnings",
     "example",
     "note",
     "print_drawing",
     "print_json",
-    "print_table",
-    "progress",
     "say",
     "telling",
     "warn",
@@ -50,8 +43,6 @@ _kept: list[str] = []
 
 # What reads files alone, and begins with Arrow in any case.
 _READERS = {"publish", "show", "query", "table", "sample", "verify", "report", "dossier"}
-
-_WORD = 12  # the narrowest column in which words can still be read
 
 
 @contextmanager
@@ -265,97 +256,6 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def print_table(columns: list[str], rows: list[list[str]], right: set[int] | None = None) -> None:
-    """Prints a table that fits the terminal.
-
-    By hand: loading rich would take longer than all else that `show` and `query` do.
-
-    Args:
-        columns: The headings.
-        rows: The cells, as text.
-        right: The columns that are aligned to the right.
-    """
-    lists = [[name, *(row[place] for row in rows)] for place, name in enumerate(columns)]
-    natural = [max(map(_cells, cells)) for cells in lists]
-    # Half a number would be a wrong one; a very long word can be read in pieces, if it must be.
-    words = [max(_cells(word) for cell in cells for word in (*cell.split(), "")) for cells in lists]
-    longest_cells = [max(map(_cells, cells[1:]), default=0) for cells in lists]
-    heads = [max(_cells(word) for word in (*name.split(), "")) for name in columns]
-    room = shutil.get_terminal_size().columns - 2 * (len(columns) - 1)
-    for longest in (room, _WORD):
-        least = [max(head, min(word, longest)) for head, word in zip(heads, words, strict=True)]
-        for place in right or ():
-            least[place] = max(least[place], longest_cells[place])
-        if sum(least) <= room:
-            break
-    widths = _widths(least, natural, room)
-    readable = [max(one, min(cell, _WORD)) for one, cell in zip(least, longest_cells, strict=True)]
-    if sum(readable) > room:  # too narrow for a table: one line for each cell
-        for row in rows:
-            for name, cell in zip(columns, row, strict=True):
-                say(f"{name}: {cell}" if name else cell)
-            say()
-        return
-    for number, row in enumerate([columns, *rows]):
-        folded = [_folded(cell, width) for cell, width in zip(row, widths, strict=True)]
-        if number == 0:  # headings stand just above their columns
-            most = max(map(len, folded))
-            folded = [[""] * (most - len(lines)) + lines for lines in folded]
-        for parts in zip_longest(*folded, fillvalue=""):
-            cells = []
-            for place, (part, width) in enumerate(zip(parts, widths, strict=True)):
-                gap = " " * (width - _cells(part))
-                cells.append(gap + part if place in (right or ()) else part + gap)
-            typer.echo(typer.style("  ".join(cells).rstrip(), bold=True if number == 0 else None))
-
-
-def _cells(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    marks = sum(unicodedata.combining(sign) > 0 for sign in text)
-    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
-    return len(text) + wide - marks
-
-
-def _folded(text: str, width: int) -> list[str]:
-    """A text in lines of some columns, broken between words, or within those that are longer.
-
-    Example:
-        >>> _folded("Adm-clerical or Craft", 9)
-        ['Adm-cleri', 'cal or', 'Craft']
-    """
-    if _cells(text) <= width:
-        return [text]
-    lines = [""]
-    for word in re.findall(r"\s*\S+", text):
-        if lines[-1] and _cells(lines[-1] + word) > width:
-            lines.append("")
-            word = word.lstrip()
-        for sign in word:
-            if _cells(lines[-1] + sign) > width:
-                lines.append("")
-            lines[-1] += sign
-    return lines
-
-
-def _widths(least: list[int], natural: list[int], room: int) -> list[int]:
-    """The widths of columns: none below its least, and what room is left where it is wanted.
-
-    Example:
-        >>> _widths([5, 12, 4], [5, 40, 9], 30)
-        [5, 17, 8]
-    """
-    widths = list(least)
-    while sum(widths) < room:
-        wanting = [place for place, width in enumerate(widths) if width < natural[place]]
-        if not wanting:
-            break
-        for place in wanting[: room - sum(widths)]:
-            widths[place] += 1
-    return widths
-
-
 def print_drawing(drawing: Any) -> None:
     """Prints a tree of rich."""
     from rich.console import Console
@@ -365,87 +265,3 @@ def print_drawing(drawing: Any) -> None:
     with console.capture() as text:
         console.print(drawing)
     typer.echo(text.get(), nl=False)
-
-
-class Bar:
-    """A progress bar that can be called with a share.
-
-    Args:
-        bar: The drawing.
-        words: What is being done.
-    """
-
-    def __init__(self, bar: Any, words: str) -> None:
-        self._bar = bar
-        self._words = words
-        self._task = bar.add_task(words, total=1.0)
-
-    def __call__(self, share: float) -> None:
-        """Shows the share that is done."""
-        self._bar.update(self._task, completed=min(1.0, max(0.0, share)))
-
-    def stage(self, words: str) -> None:
-        """Shows what is being done."""
-        text = f"{self._words}, {words}" if words else self._words
-        self._bar.update(self._task, description=text)
-
-
-class Lines(Bar):
-    """Progress for another program: a line of JSON on stderr for every percent or new words."""
-
-    def __init__(self) -> None:
-        self._told = -1.0, ""
-        self._share, self._stage = 0.0, ""
-
-    def __call__(self, share: float) -> None:
-        """Tells the share that is done."""
-        self._share = round(min(1.0, max(0.0, share)), 2)
-        self._tell()
-
-    def stage(self, words: str) -> None:
-        """Tells what is being done."""
-        self._stage = words
-        self._tell()
-
-    def _tell(self) -> None:
-        if (self._share, self._stage) != self._told:
-            self._told = self._share, self._stage
-            told = {"progress": self._share, "stage": self._stage}
-            typer.echo(json.dumps(told, ensure_ascii=False), err=True)
-
-
-@contextmanager
-def progress(words: str) -> Iterator[Bar | None]:
-    """A progress bar on stderr, if that is a terminal; it knows shares only, never counts.
-
-    With HEDGEROW_PROGRESS=lines in the environment it is lines of JSON instead, for a program that
-    started the command.
-
-    Args:
-        words: What is being done.
-    """
-    if os.environ.get("HEDGEROW_PROGRESS") == "lines":
-        yield Lines()
-        return
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        yield Bar(bar, words)

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hedgerow.cli.display.terminal import (
-    data_warnings,
-    print_json,
-    print_table,
-    progress,
-    say,
-    warned,
-)
+from hedgerow.cli.display.columns import print_table
+from hedgerow.cli.display.progress import progress
+from hedgerow.cli.display.terminal import data_warnings, print_json, say, warned
 from hedgerow.cli.options import warn_of_delta
 from hedgerow.cli.planning.trials import Trials
 

@@ -5,15 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hedgerow.cli.display.terminal import (
-    data_warnings,
-    note,
-    print_json,
-    print_table,
-    progress,
-    say,
-    warned,
-)
+from hedgerow.cli.display.columns import print_table
+from hedgerow.cli.display.progress import progress
+from hedgerow.cli.display.terminal import data_warnings, note, print_json, say, warned
 from hedgerow.cli.planning.trials import Trials
 
 if TYPE_CHECKING:

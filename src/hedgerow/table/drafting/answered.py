@@ -23,8 +23,8 @@ from hedgerow.table.drafting.questions import (
     questions,
     reason,
     remark,
-    settle,
 )
+from hedgerow.table.drafting.settled import settle
 from hedgerow.table.drafting.sketch import Sketch
 
 __all__ = ["Interview", "answered_schema", "interview_of", "signed_schema"]

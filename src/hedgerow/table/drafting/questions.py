@@ -1,4 +1,4 @@
-"""The questions that lead from private data to a schema, and the schema that answers make.
+"""The questions that lead from private data to a schema; `settled` has what answers make of them.
 
 There is no terminal in it: `questions` gives all questions that follow from the answers so far, and
 whoever asks (the command, a page) puts each answer under its question's key. Proposals are read off
@@ -16,7 +16,6 @@ from hedgerow.table.drafting import words
 from hedgerow.table.drafting.guess import Guess
 from hedgerow.table.drafting.recognise import is_date
 from hedgerow.table.drafting.replies import (
-    Values,
     complete_groups,
     is_labelled,
     join,
@@ -29,17 +28,18 @@ from hedgerow.table.drafting.replies import (
 from hedgerow.table.drafting.sketch import Column, Sketch, as_values, families
 
 __all__ = [
-    "NOBODY",
     "Answers",
+    "NOBODY",
     "Question",
-    "Settled",
     "accept",
     "accept_choice",
+    "asked_together",
+    "kind_of",
     "next_question",
+    "published_columns",
     "questions",
     "reason",
     "remark",
-    "settle",
 ]
 
 Answers = Mapping[str, str]
@@ -85,15 +85,6 @@ class Question:
         alone = len(self.columns) == 1
         notes = [one if alone else f"{name}: {one}" for name, one in self.notes.items()]
         return "\n".join(filter(None, [" ".join(filter(None, [self.why, *choices])), *notes]))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settled:
-    """What a column becomes: its keys, or a role alone; its values."""
-
-    name: str
-    settings: Mapping[str, str]
-    values: Values = Values()
 
 
 def next_question(sketch: Sketch, answers: Answers) -> Question | None:
@@ -191,7 +182,7 @@ def questions(sketch: Sketch, answers: Answers) -> list[Question]:
         >>> question.default
         'error'
     """
-    found, published = list(_whole(sketch, answers)), _published(sketch, answers)
+    found, published = list(_whole(sketch, answers)), published_columns(sketch, answers)
     for family in families(published):
         if len(family) > 1:
             names = tuple(column.name for column in family)
@@ -199,26 +190,9 @@ def questions(sketch: Sketch, answers: Answers) -> list[Question]:
                 key=_together(family), text=words.together(names), why=words.WHY_TOGETHER,
                 default="yes", choices=("yes", "no"), columns=names, from_data=True,
             ))  # fmt: skip
-        for group in _asked_together(family, answers):
+        for group in asked_together(family, answers):
             found += _about(group, answers, len(published))
     return [*found, _sign_off(found, answers)]
-
-
-def settle(sketch: Sketch, answers: Answers) -> list[Settled]:
-    """What every column becomes by the answers; proposals stand for those that are not there."""
-    said = {one.key: answers.get(one.key, one.default) for one in questions(sketch, answers)}
-    found: dict[str, Settled] = {}
-    for family in families(_published(sketch, answers)):
-        for group in _asked_together(family, answers):
-            keys = _column_settings(group[0], said)
-            found |= {column.name: replace(keys, name=column.name) for column in group}
-    person = said.get("person")
-    for column in sketch.columns:
-        if column.name == person and said["unit"] == "yes":
-            settings = {"role": "person", "max_rows": said["max_rows"]}
-            found[column.name] = Settled(name=column.name, settings=settings)
-        found.setdefault(column.name, Settled(name=column.name, settings={"role": "identifier"}))
-    return [found[column.name] for column in sketch.columns]
 
 
 def _whole(sketch: Sketch, answers: Answers) -> Iterator[Question]:
@@ -283,7 +257,7 @@ def reason(column: Column) -> str:
     return guess.comment or "It seems to identify people."
 
 
-def _published(sketch: Sketch, answers: Answers) -> list[Column]:
+def published_columns(sketch: Sketch, answers: Answers) -> list[Column]:
     """The columns that are published, and the class among them."""
     names = [column.name for column in sketch.columns]
     default = _dropped(sketch, answers)
@@ -305,13 +279,15 @@ def _together(family: list[Column]) -> str:
     return f"together of {family[0].name}"
 
 
-def _asked_together(family: list[Column], answers: Answers) -> list[list[Column]]:
+def asked_together(family: list[Column], answers: Answers) -> list[list[Column]]:
+    """Columns that are alike, in groups for which each question is asked once."""
     if answers.get(_together(family)) == "no":
         return [[column] for column in family]
     return [family]
 
 
-def _kind(guess: Guess) -> str:
+def kind_of(guess: Guess) -> str:
+    """The kind of a column, as a proposal."""
     settings = guess.settings
     if settings is None or settings["type"] != "numeric":
         return "values"
@@ -322,7 +298,7 @@ def _about(group: list[Column], answers: Answers, published: int) -> Iterator[Qu
     """The questions about a column, or about several that are alike."""
     column, guess = group[0], group[0].guess
     name, names = column.name, tuple(one.name for one in group)
-    kind = _kind(guess)
+    kind = kind_of(guess)
     if column.role is None:
         yield Question(
             key=f"kind of {name}", text=words.kind(names), default=kind,
@@ -331,7 +307,7 @@ def _about(group: list[Column], answers: Answers, published: int) -> Iterator[Qu
         )  # fmt: skip
         kind = answers.get(f"kind of {name}", kind)
     settings = guess.settings or {}
-    same = kind == _kind(guess)
+    same = kind == kind_of(guess)
     if kind in ("number", "date"):
         dates = kind == "date"
         default = "{low} to {high} step {step}".format(**settings) if same else ""
@@ -403,60 +379,3 @@ def _sign_off(found: list[Question], answers: Answers) -> Question:
     ]  # fmt: skip
     why = f"{words.WHY_SIGN} As they were proposed: {join(kept)}." if kept else words.WHY_SIGN
     return Question(key="reviewer", text=words.sign(len(kept)), why=why, default=NOBODY)
-
-
-def _column_settings(column: Column, said: Answers) -> Settled:
-    """The keys of a column, by the answers."""
-    guess, name, settings = column.guess, column.name, dict(column.guess.settings or {})
-    kind = said.get(f"kind of {name}", "values")
-    if kind == "drop" or not said.get(f"{kind if kind == 'values' else kind + 's'} of {name}"):
-        return Settled(name=name, settings={"role": "identifier"})
-    values = Values()
-    if kind == "values":
-        values = read_values(said[f"values of {name}"])
-        groups = said.get(f"groups of {name}", "none")
-        if groups != "none":
-            grouped = read_values(groups)
-            values = replace(values, labels=(), taxonomy=grouped.taxonomy, groups=grouped.groups)
-        boolean = settings.get("type") == "boolean" and list(values.labels) == ["false", "true"]
-        kept = {"type": "boolean" if boolean else "categorical"}
-        if "root" in settings and "Any" in values.labels:
-            kept["root"] = settings["root"]
-        if values.taxonomy or values.groups:
-            tree = values.taxonomy or values.groups
-            kept["taxonomy"] = json.dumps(tree, ensure_ascii=False)
-        if boolean:
-            values = Values()
-    else:
-        dates = kind == "date"
-        kept = {"type": "numeric", **read_bounds(said[f"{kind}s of {name}"], dates)}
-        if kind == _kind(guess):
-            signs = ("scale", "decimal", "thousands")
-            kept |= {key: settings[key] for key in signs if key in settings}
-        if f"format of {name}" in said:
-            kept["format"] = json.dumps(said[f"format of {name}"])
-    kept |= _rules(kind, name, settings, said)
-    if said.get(f"split of {name}") == "no":
-        kept["split"] = "never"
-    if f"group of {name}" in said:
-        kept["group"] = json.dumps(said[f"group of {name}"], ensure_ascii=False)
-    if column.role == "class":
-        kept["role"] = "class"
-    return Settled(name=name, settings=kept, values=values)
-
-
-def _rules(kind: str, name: str, settings: Mapping[str, str], said: Answers) -> dict[str, str]:
-    """What happens to missing values and to others outside the domain."""
-    missing, outside = said["missing"], said["outside"]
-    if missing == "each":
-        missing = said[f"missing of {name}"]
-    elif missing == "everywhere":
-        missing = "other"
-    elif missing in ("other", "drop") and "missing" not in settings:
-        missing = "error"
-    if outside == "each":
-        outside = said[f"outside of {name}"]
-    elif outside == "clip" and (kind == "values" or settings.get("outside") == "other"):
-        outside = "other" if settings.get("outside") == "other" else "error"
-    return {key: rule for key, rule in (("missing", missing), ("outside", outside))
-            if rule != "error"}  # fmt: skip
