@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from hedgerow.errors import UsageError
+from hedgerow.studio.first_rows import FirstRows, look
 from hedgerow.studio.jobs import Jobs
 
 WORDS = {"step": "check", "title": "Checking", "then": "/", "back": "/"}
@@ -34,12 +35,14 @@ def test_an_error_is_told_in_the_commands_own_words(folder: Path) -> None:
     assert "town" in job.error["message"] and "Elsewhere" not in job.error["message"]
 
 
-def test_modules_in_the_folder_are_not_run(folder: Path) -> None:
+def test_modules_in_the_folder_are_not_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("hedgerow.py", "json.py", "numpy.py", "typer.py"):
         (folder / name).write_text("raise SystemExit('caught')\n", encoding="utf-8")
     job = Jobs(folder).start(["check", "clinic.yaml"], **WORDS)
     assert job.ended.wait(600)
     assert job.state == "done", job.error
+    monkeypatch.chdir(folder)
+    assert look(FirstRows(path="people.csv"))[0] == ["patient", "age", "town", "ill"]
 
 
 def test_a_job_that_is_killed_fails_and_leaves_nothing(folder: Path) -> None:
