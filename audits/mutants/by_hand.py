@@ -493,8 +493,8 @@ BY_HAND = (
     ByHand(
         name="discernibility-of-span-one",
         path="publish/steps/scores.py",
-        old="score_range=2 << _RATIO_BITS, score_range_apart=2 <<",
-        new="score_range=1 << _RATIO_BITS, score_range_apart=1 <<",
+        old="score_range=2 << RATIO_BITS, score_range_apart=2 <<",
+        new="score_range=1 << RATIO_BITS, score_range_apart=1 <<",
         flaw="Scores move up and down: two of them part by 2, and 1 is paid for.",
         notice="score ranges, and replay",
         method=("diffmulti",),
@@ -502,8 +502,8 @@ BY_HAND = (
     ByHand(
         name="purity-of-range-two",
         path="publish/steps/scores.py",
-        old="score_range=3 << _RATIO_BITS",
-        new="score_range=2 << _RATIO_BITS",
+        old="score_range=3 << RATIO_BITS",
+        new="score_range=2 << RATIO_BITS",
         flaw="One record moves the score by up to 3, and 2 is paid for.",
         notice="score ranges, and replay",
         method=("diffmulti",),
@@ -520,7 +520,7 @@ BY_HAND = (
     ByHand(
         name="max-weighed-apart-at-one",
         path="publish/steps/scores.py",
-        old="return 2 if score.kernel == _MAX else score.score_range_apart",
+        old="return 2 if score.kernel == kernels.MAX else score.score_range_apart",
         new="return score.score_range_apart",
         flaw="Weighed gains of `max` in two regions part by 2, and 1 is paid for.",
         notice="score ranges with weights",

@@ -36,7 +36,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "return min(items.size | 1, core_size(items.size, records, float(budget.epsilon * left)))",
     ): "With less epsilon a core is never the whole universe, if it was not with more.",
     (
-        "publish/steps/scores.py",
+        "publish/steps/score_kernels.py",
         "weight: Any = _WEIGHT if fixed else max(np.int64(1), _WEIGHT // (high - low - 1))",
         "weight: Any = _WEIGHT if fixed else max(np.int64( 0), _WEIGHT // (high - low - 1))",
     ): "An attribute has fewer cuts than its weight has parts (MAX_GRID), so the share is above 0.",
@@ -198,7 +198,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "right = hi - lo - 0",
     ): "The target lies below the last sum, so the search ends there at the latest.",
     (
-        "publish/steps/scores.py",
+        "publish/steps/score_kernels.py",
         "largest = np.int64(0)",
         "largest = np.int64( -1)",
     ): "There is a class at least, and counts are 0 at least.",
@@ -228,7 +228,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         'return (self._paper if self.schedule <= "paper" else self._tuned)(schema, budget, rows)',
     ): "There are two schedules, and the other one comes after it in the alphabet.",
     (
-        "publish/steps/scores.py",
+        "publish/steps/score_kernels.py",
         "SKIP = -2",
         "SKIP = not 2",
     ): "Cuts begin at 1, so 0 can stand for none as well.",

@@ -159,11 +159,14 @@ TARGETS: tuple[Target, ...] = (
     _target("publish/steps/cuts.py", *_unit("publish", "diffgen"), GOLDEN, slow=TABLES),
     _target("publish/steps/cuts_of_items.py", GOLDEN, slow=TRANSACTIONS),
     _target("publish/steps/partition_tree.py", GOLDEN, slow=TRANSACTIONS),
-    Target(
-        path="publish/steps/scores.py",
-        tests=(GOLDEN, *SCORES),
-        slow=(f"{UNIT}/publish/test_weights.py", *_unit("publish/steps", "scores")),
-        plain=True,
+    *(
+        Target(
+            path=f"publish/steps/{name}.py",
+            tests=(GOLDEN, *SCORES),
+            slow=(f"{UNIT}/publish/test_weights.py", *_unit("publish/steps", "scores")),
+            plain=True,
+        )
+        for name in ("scores", "score_kernels")
     ),
     _target("publish/steps/large_scores.py"),
     _target("publish/diffmulti.py", *_PLANS, GOLDEN, slow=TABLES),

@@ -1,8 +1,8 @@
 """Scores of nodes with 2^31 records or more, in integers of any length.
 
 Squares of such counts no longer fit the 64 bits of the kernels. There are few such nodes (at most
-five on a level of ten billion records), so plain Python is quick enough. It computes the same
-integers by the same definitions, which the tests hold against the kernels on small nodes.
+five on a level of ten billion records), so plain Python is quick enough. It runs the same
+definitions, and the tests hold it against the kernels on small nodes.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import numpy as np
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Domain, Histograms
+from hedgerow.publish.steps.score_kernels import PURITY, RATIO_BITS, child_term, finished
 
-__all__ = ["LARGE", "exact_scores"]
+__all__ = ["LARGE", "exact_scores", "rescore_large"]
 
 Child = Callable[[Sequence[int], int, int], int]  # class counts, width of the part, of the domain
 Finish = Callable[[int, int, int], int]  # sum over children, the same of the whole, records
@@ -74,16 +75,43 @@ def exact_scores(
     return found
 
 
-def ratio(top: int, bottom: int, bits: int) -> int:
-    """floor(2^bits top / bottom)."""
-    return (top << bits) // bottom
+def rescore_large(
+    histograms: Histograms,
+    regions: tuple[Small, Small, Small],
+    domain: Domain,
+    kind: int,
+    apart: int,
+    start: Ints,
+    out: Ints,
+) -> None:
+    """Replaces the scores of nodes that are too large for 64 bits; what they are for stays.
 
-
-def root(square: int, bits: int) -> int:
-    """floor(2^bits sqrt(square)).
-
-    Example:
-        >>> root(2 * 10**20, 0)
-        14142135623
+    Args:
+        histograms: The histograms of all nodes.
+        regions: The nodes' parts [lo, hi) of each attribute, and their taxonomy nodes or -1.
+        domain: The public domain.
+        kind: The kernel of the score.
+        apart: What candidates are compared with.
+        start: Where each node's candidates begin.
+        out: The candidates by column: score, weight, count, attribute and first cut.
     """
-    return isqrt(square << 2 * bits)
+
+    def child(counts: Sequence[int], width: int, size: int) -> int:
+        if kind == PURITY:
+            squares = sum(count * count for count in counts)
+            return (max(counts) << (RATIO_BITS + 1)) + isqrt(squares << 2 * RATIO_BITS)
+        return int(child_term(kind, counts, width, size))
+
+    def finish(children: int, parent: int, total: int) -> int:
+        return int(finished(kind, children, parent, total, apart))
+
+    for i in range(len(start) - 1):
+        runs = slice(int(start[i]), int(start[i + 1]))
+        # every wanted attribute's histogram holds all records of the node
+        segments = range(i * domain.attributes, (i + 1) * domain.attributes)
+        sizes = [histograms.counts[slice(*histograms.start[[s, s + 1]])].sum() for s in segments]
+        if max(sizes, default=0) >= LARGE:
+            region = tuple(side[i] for side in regions)
+            out[0, runs] = exact_scores(
+                histograms, i, out[3, runs], out[4, runs], region, domain, child, finish
+            )

@@ -7,31 +7,22 @@ rate r costs r * score_range. The proofs are in docs/algorithms/scores.md.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from hedgerow.arrays import Ints, Small
-from hedgerow.compiled import NEVER, kernel
 from hedgerow.counting.engine import Domain, Histograms
 from hedgerow.errors import UsageError
 from hedgerow.methods import SCORES
 from hedgerow.privacy.sampler import Candidates
-from hedgerow.publish.steps import large_scores
+from hedgerow.publish.steps import score_kernels as kernels
+from hedgerow.publish.steps.large_scores import rescore_large
 from hedgerow.publish.steps.numpy_scores import Numbers, rescore
+from hedgerow.publish.steps.score_kernels import ALL_CUTS, NCP_BITS, ONE_BIT, RATIO_BITS, SKIP
 
 __all__ = ["ALL_CUTS", "SCORES", "SKIP", "Score", "candidates", "range_of"]
-
-
-_KERNELS = range(6)
-_MAX, _NCP, _DISCERNIBILITY, _GINI, _INFOGAIN, _PURITY = _KERNELS
-_NCP_BITS, _RATIO_BITS, _GAIN_BITS, _LOG_BITS = 16, 8, 16, 24
-_ONE_BIT = (1 << _GAIN_BITS) + 1  # and the rounding
-_WEIGHT = 1 << 24  # the base weight of one attribute, shared among its cuts
-_TOGETHER, _APART, _GAIN = range(3)  # candidates of one region, of several, or weighed gains
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +64,8 @@ class Score:
 
     def __post_init__(self) -> None:
         """Refuses a score that nothing computes, or that states no bound."""
-        if (self.kernel is None) == (self.numbers is None) or self.kernel not in (None, *_KERNELS):
+        known = self.kernel in (None, *kernels.KERNELS)
+        if (self.kernel is None) == (self.numbers is None) or not known:
             raise UsageError(
                 f"The score {self.name!r} has no kernel {self.kernel}.",
                 hint="Give the number of a kernel, or a function `numbers`.",
@@ -89,271 +81,41 @@ class Score:
         """The kernel that lists candidates: of those that score alike in one run, or each."""
         if self.kernel is not None:
             return self.kernel
-        return _NCP if self.by_width else _MAX
+        return kernels.NCP if self.by_width else kernels.MAX
 
 
 # fmt: off
 # sum of the children's majority counts: a new record adds 0 or 1 to every candidate
 MAX = Score(
-    name="max", kernel=_MAX, needs_class=True,
+    name="max", kernel=kernels.MAX, needs_class=True,
     sensitivity=1, score_range=1, score_range_apart=1,
 )
 # minus the records' penalties |child|/|domain|: a new record takes 0 to 2^16 from each
 NCP = Score(
-    name="ncp", kernel=_NCP, needs_class=False,
-    sensitivity=1 << _NCP_BITS, score_range=1 << _NCP_BITS, score_range_apart=1 << _NCP_BITS,
+    name="ncp", kernel=kernels.NCP, needs_class=False,
+    sensitivity=1 << NCP_BITS, score_range=1 << NCP_BITS, score_range_apart=1 << NCP_BITS,
 )
 # minus sum of m_c^2 / m: changes lie in [-1, 1]
 DISCERNIBILITY = Score(
-    name="discernibility", kernel=_DISCERNIBILITY, needs_class=False,
-    sensitivity=1 << _RATIO_BITS, score_range=2 << _RATIO_BITS, score_range_apart=2 << _RATIO_BITS,
+    name="discernibility", kernel=kernels.DISCERNIBILITY, needs_class=False,
+    sensitivity=1 << RATIO_BITS, score_range=2 << RATIO_BITS, score_range_apart=2 << RATIO_BITS,
 )
 # sum of n_ck^2 / n_c, less the region's own where regions differ: each term moves by 1
 GINI = Score(
-    name="gini", kernel=_GINI, needs_class=True,
-    sensitivity=2 << _RATIO_BITS, score_range=2 << _RATIO_BITS, score_range_apart=4 << _RATIO_BITS,
+    name="gini", kernel=kernels.GINI, needs_class=True,
+    sensitivity=2 << RATIO_BITS, score_range=2 << RATIO_BITS, score_range_apart=4 << RATIO_BITS,
 )
 # information gain in bits: sensitivity 1 for any number of classes, plus the rounding
 INFOGAIN = Score(
-    name="infogain", kernel=_INFOGAIN, needs_class=True, sensitivity=_ONE_BIT,
-    score_range=2 * _ONE_BIT, score_range_apart=2 * _ONE_BIT,
+    name="infogain", kernel=kernels.INFOGAIN, needs_class=True, sensitivity=ONE_BIT,
+    score_range=2 * ONE_BIT, score_range_apart=2 * ONE_BIT,
 )
 # twice the majority count plus the length of the class counts: a new record adds 0 to 3
 PURITY = Score(
-    name="purity", kernel=_PURITY, needs_class=True,
-    sensitivity=3 << _RATIO_BITS, score_range=3 << _RATIO_BITS, score_range_apart=6 << _RATIO_BITS,
+    name="purity", kernel=kernels.PURITY, needs_class=True,
+    sensitivity=3 << RATIO_BITS, score_range=3 << RATIO_BITS, score_range_apart=6 << RATIO_BITS,
 )
 # fmt: on
-
-SKIP = -2
-ALL_CUTS = -1
-
-
-def log2_fixed(n: Any) -> Any:
-    """log2(n) with 24 binary digits, from below: off by less than 2^-24 (1 + 2^-5).
-
-    Integer arithmetic alone, so that all machines agree. The mantissa is squared once a digit;
-    a truncation of 2^-31 at digit j moves the result by less than 1.5 * 2^-31 * 2^-j.
-    """
-    exponent = 0
-    while n >> (exponent + 1):
-        exponent += 1
-    mantissa = np.uint64(n)
-    if exponent > 31:
-        mantissa >>= np.uint64(exponent - 31)
-    else:
-        mantissa <<= np.uint64(31 - exponent)
-    result = exponent
-    for _ in range(24):
-        mantissa = (mantissa * mantissa) >> np.uint64(31)
-        result <<= 1
-        if mantissa >> np.uint64(32):
-            mantissa >>= np.uint64(1)
-            result += 1
-    return result
-
-
-def _n_log_n(n: Any) -> Any:
-    return n * log2_fixed(n) if n > 1 else 0
-
-
-def _ratio(top: Any, bottom: Any) -> Any:
-    """floor(2^8 top / bottom), without overflow while bottom < 2^31 and top <= bottom^2."""
-    return ((top // bottom) << _RATIO_BITS) + ((top % bottom) << _RATIO_BITS) // bottom
-
-
-def _root(square: Any) -> Any:
-    """floor(sqrt(square)), exactly, for a square below 2^62: a float's guess, put right."""
-    root = int(math.sqrt(square))
-    while root * root > square:
-        root -= 1
-    while (root + 1) * (root + 1) <= square:
-        root += 1
-    return root
-
-
-def root_fixed(square: Any) -> Any:
-    """floor(2^8 sqrt(square)), exactly, for a square below 2^62.
-
-    Below 2^52 a float holds n^2 - 1, and no root below n is rounded to n: the nearest is 1 / 2n
-    away, which is more than half a float's last digit.
-    """
-    if square < 1 << 52 - 2 * _RATIO_BITS:
-        return int(math.sqrt(square << 2 * _RATIO_BITS))
-    return _large_root_fixed(square)
-
-
-def _large_root_fixed(square: Any) -> Any:
-    """`root_fixed` for any square."""
-    if square < 1 << 46:
-        return _root(square << 2 * _RATIO_BITS)
-    root = _root(square)
-    rest = square - root * root
-    for _ in range(_RATIO_BITS):  # one binary digit at a time
-        rest <<= 2
-        root <<= 1
-        if rest >= 2 * root + 1:
-            rest -= 2 * root + 1
-            root += 1
-    return root
-
-
-def _purity(counts: Ints) -> Any:
-    """What one child adds to `purity`, the default: short enough to be compiled into loops."""
-    largest = 0
-    squares = 0
-    for count in counts:
-        largest = max(largest, count)
-        squares += count * count
-    return (largest << (_RATIO_BITS + 1)) + root_fixed(squares)
-
-
-def _child(kind: int, counts: Ints, width: Any, size: Any) -> Any:
-    """What one child adds to a score."""
-    if kind == _PURITY:
-        return _purity(counts)
-    total = 0
-    largest = 0
-    squares = 0
-    for count in counts:
-        total += count
-        largest = max(largest, count)
-        squares += count * count
-    if kind == _MAX:
-        return largest
-    if total == 0:
-        return 0
-    if kind == _NCP:
-        return total * ((width << _NCP_BITS) // size) if width > 1 else 0
-    if kind == _DISCERNIBILITY:
-        return total * total
-    if kind == _GINI:
-        return _ratio(squares, total)
-    if kind != _INFOGAIN:
-        raise ValueError("no such kernel")
-    entropy = _n_log_n(total)
-    for count in counts:
-        entropy -= _n_log_n(count)
-    return entropy
-
-
-def _finish(kind: int, children: Any, parent: Any, total: Any, apart: int) -> Any:
-    """The score from the sum over children and the same term of the whole region."""
-    if kind == _MAX:
-        return children - parent if apart == _GAIN else children
-    if kind == _NCP:
-        return parent - children if apart == _GAIN else -children
-    if kind == _PURITY:
-        return children - parent if apart else children
-    if total == 0:
-        return 0
-    if kind == _DISCERNIBILITY:
-        return (total << _RATIO_BITS) * (apart == _GAIN) - _ratio(children, total)
-    if kind == _GINI:
-        return children - parent if apart else children
-    if kind != _INFOGAIN:
-        raise ValueError("no such kernel")
-    return ((parent - children) >> (_LOG_BITS - _GAIN_BITS)) // total
-
-
-def _steps(start: Ints, code: Small, counts: Small, *rest: Any) -> int:
-    if counts.dtype == np.int64:  # sums may overflow, which numba allows; they are made anew
-        return NEVER
-    return (4 + len(counts.T)) * (len(code) + len(start))
-
-
-@kernel(steps=_steps)
-def _score_nodes(
-    start: Ints,
-    code: Small,
-    counts: Small,
-    lo: Small,
-    hi: Small,
-    taxon: Small,
-    ask: Small,
-    sizes: Small,
-    node_hi: Small,
-    first_child: Small,
-    children: Small,
-    kind: int,
-    apart: int,
-    out_start: Ints,
-    room: tuple[Ints, ...],
-    out: Ints,
-) -> None:
-    """Fills `out` with (score, weight, count, part, first) for every candidate asked for."""
-    nodes, attributes = ask.shape
-    classes = counts.shape[1]
-    total, left, right = room
-    run = 0
-    for i in range(nodes):
-        out_start[i] = run
-        for a in range(attributes):
-            if ask[i, a] == SKIP:
-                continue
-            begin, end = start[i * attributes + a], start[i * attributes + a + 1]
-            low, high, size = lo[i, a], hi[i, a], sizes[a]
-            records = 0
-            for k in range(classes):
-                total[k] = 0
-                for e in range(begin, end):
-                    total[k] += counts[e, k]
-                records += total[k]
-            whole = _child(kind, total, high - low, size)
-            if taxon[i, a] >= 0:
-                # one candidate: the children of the taxonomy node
-                score = 0
-                e = begin
-                low_c = low
-                for child in range(
-                    first_child[taxon[i, a]], first_child[taxon[i, a]] + children[taxon[i, a]]
-                ):
-                    for k in range(classes):
-                        left[k] = 0
-                    while e < end and code[e] < node_hi[child]:
-                        for k in range(classes):
-                            left[k] += counts[e, k]
-                        e += 1
-                    score += _child(kind, left, node_hi[child] - low_c, size)
-                    low_c = node_hi[child]
-                out[0, run] = _finish(kind, score, whole, records, apart)
-                out[1, run] = _WEIGHT
-                out[2, run] = 1
-                out[3, run] = a
-                out[4, run] = -1
-                run += 1
-                continue
-            fixed = ask[i, a] != ALL_CUTS
-            weight: Any = _WEIGHT if fixed else max(1, _WEIGHT // (high - low - 1))
-            for k in range(classes):
-                left[k], right[k] = 0, total[k]
-            cut = ask[i, a] if fixed else low + 1
-            stop = cut + 1 if fixed else high
-            e = begin
-            while cut < stop:
-                while e < end and code[e] < cut:
-                    for k in range(classes):
-                        left[k] += counts[e, k]
-                        right[k] -= counts[e, k]
-                    e += 1
-                # cuts up to the next code that occurs score alike, except by NCP
-                after = min(stop, code[e] + 1) if e < end else stop
-                if kind == _NCP:
-                    after = cut + 1
-                if kind == _PURITY:
-                    score = _purity(left) + _purity(right)
-                    out[0, run] = score - whole if apart else score
-                else:
-                    score = _child(kind, left, cut - low, size)
-                    score += _child(kind, right, high - cut, size)
-                    out[0, run] = _finish(kind, score, whole, records, apart)
-                out[1, run] = weight
-                out[2, run] = after - cut
-                out[3, run] = a
-                out[4, run] = cut
-                run += 1
-                cut = after
-    out_start[nodes] = run
 
 
 def candidates(
@@ -378,18 +140,18 @@ def candidates(
         score: The score.
         apart: Whether candidates of different regions are compared.
     """
-    against = _GAIN if domain.weighed else _APART if apart else _TOGETHER
+    against = kernels.GAIN if domain.weighed else kernels.APART if apart else kernels.TOGETHER
 
     def compute(histograms: Histograms) -> Candidates:
         nodes = len(lo)
         cuts = np.where(ask == ALL_CUTS, np.maximum(hi - lo - 1, 1), 1).astype(np.int64)
         cuts[taxon >= 0] = 1
-        if score.layout != _NCP:
+        if score.layout != kernels.NCP:
             entries = np.diff(histograms.start).reshape(ask.shape)
             cuts = np.minimum(cuts, entries + 1)
         start = np.empty(nodes + 1, dtype=np.int64)
         out = np.empty((5, int(np.where(ask == SKIP, 0, cuts).sum())), dtype=np.int64)
-        _score_nodes(
+        kernels.score_nodes(
             histograms.start, histograms.code, histograms.counts, lo, hi, taxon, ask,
             domain.sizes, domain.node_hi, domain.first_child, domain.children,
             score.layout, against, start, tuple(np.empty((3, domain.classes), np.int64)), out,
@@ -397,7 +159,7 @@ def candidates(
         if score.numbers is not None:
             rescore(histograms, (lo, hi, taxon), domain, score.numbers, against > 0, start, out)
         elif histograms.counts.dtype == np.int64:
-            _rescore_large(histograms, (lo, hi, taxon), domain, score.layout, against, start, out)
+            rescore_large(histograms, (lo, hi, taxon), domain, score.layout, against, start, out)
         asked = (ask != SKIP).any(axis=1)  # a node that is not asked has no candidates
         start = np.append(start[:-1][asked], start[-1])
         out = out[:, : start[-1]]
@@ -426,56 +188,5 @@ def range_of(score: Score, domain: Domain, *, apart: bool) -> int:
     """
     if domain.weighed and (apart or score.numbers is not None):
         # the majority of a region is not subtracted from `max` otherwise, and changes by 1
-        return 2 if score.kernel == _MAX else score.score_range_apart
+        return 2 if score.kernel == kernels.MAX else score.score_range_apart
     return score.score_range_apart if apart else score.score_range
-
-
-def _rescore_large(
-    histograms: Histograms,
-    regions: tuple[Small, Small, Small],
-    domain: Domain,
-    kind: int,
-    apart: int,
-    start: Ints,
-    out: Ints,
-) -> None:
-    """Replaces the scores of nodes that are too large for 64 bits; what they are for stays."""
-
-    def child(counts: Sequence[int], width: int, size: int) -> int:
-        total, largest = sum(counts), max(counts)
-        squares = sum(count * count for count in counts)
-        if kind == _MAX:
-            return largest
-        if total == 0:
-            return 0
-        if kind == _NCP:
-            return total * ((width << _NCP_BITS) // size) if width > 1 else 0
-        if kind == _DISCERNIBILITY:
-            return total * total
-        if kind == _GINI:
-            return large_scores.ratio(squares, total, _RATIO_BITS)
-        if kind == _PURITY:
-            return (largest << (_RATIO_BITS + 1)) + large_scores.root(squares, _RATIO_BITS)
-        if kind != _INFOGAIN:
-            raise ValueError("no such kernel")
-        logs = [n * int(log2_fixed(n)) if n > 1 else 0 for n in (total, *counts)]
-        return logs[0] - sum(logs[1:])
-
-    def finish(children: int, parent: int, total: int) -> int:
-        if kind == _DISCERNIBILITY and total:
-            whole = (total << _RATIO_BITS) * (apart == _GAIN)
-            return whole - large_scores.ratio(children, total, _RATIO_BITS)
-        if kind == _INFOGAIN and total:
-            return ((parent - children) >> (_LOG_BITS - _GAIN_BITS)) // total
-        return int(_finish(kind, children, parent, total, apart))
-
-    for i in range(len(start) - 1):
-        runs = slice(int(start[i]), int(start[i + 1]))
-        # every wanted attribute's histogram holds all records of the node
-        segments = range(i * domain.attributes, (i + 1) * domain.attributes)
-        sizes = [histograms.counts[slice(*histograms.start[[s, s + 1]])].sum() for s in segments]
-        if max(sizes, default=0) >= large_scores.LARGE:
-            region = tuple(side[i] for side in regions)
-            out[0, runs] = large_scores.exact_scores(
-                histograms, i, out[3, runs], out[4, runs], region, domain, child, finish
-            )

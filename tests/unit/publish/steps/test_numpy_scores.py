@@ -11,7 +11,7 @@ import pytest
 
 from hedgerow.counting.engine import Domain, Histograms
 from hedgerow.errors import UsageError
-from hedgerow.publish.steps import scores
+from hedgerow.publish.steps import score_kernels
 from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
@@ -113,9 +113,9 @@ def test_kernels_that_nobody_knows_raise(kernel: int) -> None:
     """They once ran as entropy. Scores cannot name them; kernels refuse them all the same."""
     counts = np.array([2, 1], dtype=np.int64)
     with pytest.raises(ValueError, match="no such kernel"):
-        scores._child(kernel, counts, np.int64(2), np.int64(4))
+        score_kernels.child_term(kernel, counts, np.int64(2), np.int64(4))
     with pytest.raises(ValueError, match="no such kernel"):
-        scores._finish(kernel, np.int64(1), np.int64(3), np.int64(3), False)
+        score_kernels.finished(kernel, np.int64(1), np.int64(3), np.int64(3), False)
     odd = object.__new__(Score)
     for name, value in SCORES["max"].__dict__.items():
         object.__setattr__(odd, name, value)

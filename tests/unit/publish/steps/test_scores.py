@@ -15,19 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.counting.engine import Domain, Histograms
-from hedgerow.publish.steps.scores import (
-    ALL_CUTS,
-    SCORES,
-    SKIP,
-    Score,
-    _child,
+from hedgerow.publish.steps.score_kernels import (
     _n_log_n,
     _root,
-    _score_nodes,
-    candidates,
+    child_term,
     log2_fixed,
     root_fixed,
+    score_nodes,
 )
+from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema, Taxonomy
 
 Record = tuple[int, ...]  # codes of the attributes, then the class
@@ -439,7 +435,7 @@ def test_a_grid_beyond_all_grids_has_weight_left_for_each_cut() -> None:
     one, nothing = np.array([[0]], np.int32), np.zeros(0, np.int32)
     far = np.array([[1 << 26]], np.int32)
     start, out = np.zeros(2, np.int64), np.zeros((5, 1), np.int64)
-    _score_nodes(
+    score_nodes(
         np.zeros(2, np.int64), nothing, np.zeros((0, 1), np.int32), one, far, one - 1,
         one + ALL_CUTS, far[0], nothing, nothing, nothing, 0, False, start,
         tuple(np.zeros((3, 1), np.int64)), out,
@@ -449,7 +445,7 @@ def test_a_grid_beyond_all_grids_has_weight_left_for_each_cut() -> None:
 
 def test_a_child_without_classes_counts_for_nothing() -> None:
     for kind in range(6):
-        assert _child(kind, np.zeros(0, np.int64), np.int64(2), np.int64(4)) == 0
+        assert child_term(kind, np.zeros(0, np.int64), np.int64(2), np.int64(4)) == 0
 
 
 def test_nobody_and_one_alone_have_no_entropy() -> None:
