@@ -34,7 +34,7 @@ from hedgerow.table import (
     frame_kind,
     read_transactions,
 )
-from hedgerow.table.readers.source import Progress, silent
+from hedgerow.table.readers.source import Progress, ReadOptions, silent
 
 __all__ = ["ENGINES", "Counting", "engine_of", "open_engine", "read_bytes"]
 
@@ -144,8 +144,9 @@ def open_engine(
     """
     kind = frame_kind(source)
     if schema.items is not None:
-        how: dict[str, Any] = {"delimiter": delimiter, "line_breaks": line_breaks}
-        how |= {"allow_empty": allow_empty, "progress": reading}
+        how = ReadOptions(
+            delimiter=delimiter, line_breaks=line_breaks, progress=reading, allow_empty=allow_empty
+        )
         with _item_engine(source, schema, counting, how, passing) as records:
             yield records, kind
         return
@@ -173,13 +174,13 @@ def engine_of(data: Table | Transactions) -> Engine | ItemEngine:
 
 @contextmanager
 def _item_engine(
-    source: Any, schema: Schema, counting: Counting, how: dict[str, Any], passing: Progress
+    source: Any, schema: Schema, counting: Counting, how: ReadOptions, passing: Progress
 ) -> Iterator[ItemEngine]:
     """The engine for transactions, which are read as `read_transactions` is told by `how`."""
     if counting.engine == "dask" or (counting.engine is None and counting.scheduler is not None):
         from hedgerow.counting.cluster.items import ClusterItems
 
-        told, empty = how["progress"], how["allow_empty"]
+        told, empty = how["progress"] or silent, how["allow_empty"]
         with ClusterItems.read(source, schema, counting.scheduler, told, empty) as held:
             held.watch(passing)
             yield held

@@ -78,27 +78,19 @@ def _below(evidence: Evidence, rule: str) -> Fit:
     totals = passes.second(passes.first(nodes.values))
     spread = passes.spread(nodes.variance)
     at_leaves = spread.final[leaves]
-    if cells is None:
-        return Fit(
-            evidence=evidence,
-            rule=rule,
-            passes=passes,
-            measured=nodes,
-            total_own=0.0,
-            counts=totals,
-            variance=at_leaves,
-        )
-    counted = cells.values + (totals[leaves] - cells.values.sum(1, keepdims=True)) / classes
-    counts = np.zeros((len(evidence.parent), classes))
-    counts[leaves] = counted
-    counts = passes.levels.gathered(counts)
-    # a class is its own measurement and an equal share of what its region's total is off by
-    known = cells.variance
-    pull = spread.pull[leaves] * (1 - own)
-    with np.errstate(invalid="ignore"):
-        variance = known + (at_leaves + classes * known * (1 - 2 * pull)) / classes**2
-        variance += 2 * known * (pull - 1) / classes
-    variance = np.where(np.isfinite(known), variance, math.inf)
+    counts, variance = totals, at_leaves
+    if cells is not None:
+        counted = cells.values + (totals[leaves] - cells.values.sum(1, keepdims=True)) / classes
+        counts = np.zeros((len(evidence.parent), classes))
+        counts[leaves] = counted
+        counts = passes.levels.gathered(counts)
+        # a class is its own measurement and an equal share of what its region's total is off by
+        known = cells.variance
+        pull = spread.pull[leaves] * (1 - own)
+        with np.errstate(invalid="ignore"):
+            variance = known + (at_leaves + classes * known * (1 - 2 * pull)) / classes**2
+            variance += 2 * known * (pull - 1) / classes
+        variance = np.where(np.isfinite(known), variance, math.inf)
     return Fit(
         evidence=evidence,
         rule=rule,

@@ -65,14 +65,7 @@ def descend(
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(some, range(0, records, block)))
-    solved = nodes[:, 0] >= 0
-    return Solutions(
-        nodes=nodes,
-        utility=found[:, 0],
-        sensitivity=found[:, 1],
-        count=found[:, 2].astype(np.int64),
-        solved=solved,
-    )
+    return Solutions.of(nodes, found)
 
 
 def descend_from(record: Record, risk: float, point: Ints) -> Ints:

@@ -14,7 +14,7 @@ so that a slice whose most general end is not allowed holds none.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -47,6 +47,17 @@ class Solutions:
     sensitivity: Floats
     count: Ints
     solved: Bools
+
+    @classmethod
+    def of(cls, nodes: Small, found: Floats) -> Self:
+        """From what kernels fill in: nodes, and utility, sensitivity and count of each record."""
+        return cls(
+            nodes=nodes,
+            utility=found[:, 0],
+            sensitivity=found[:, 1],
+            count=found[:, 2].astype(np.int64),
+            solved=nodes[:, 0] >= 0,
+        )
 
     @property
     def risk(self) -> Floats:
@@ -85,14 +96,7 @@ def search(
         np.ascontiguousarray(leaves), np.ascontiguousarray(factor), most,
         aim.threshold, aim.risk or 0.0, aim.trade, aim.kappa, nodes, found,
     )  # fmt: skip
-    solved = nodes[:, 0] >= 0
-    return Solutions(
-        nodes=nodes,
-        utility=found[:, 0],
-        sensitivity=found[:, 1],
-        count=found[:, 2].astype(np.int64),
-        solved=solved,
-    )
+    return Solutions.of(nodes, found)
 
 
 def lattice(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, shared_out
 from hedgerow.counting.threads import Crew
 from hedgerow.schema import Schema
 from hedgerow.table import Transactions, read_records
-from hedgerow.table.readers.source import Progress, silent
+from hedgerow.table.readers.source import Progress, ReadOptions, silent
 
 __all__ = ["StreamedItems"]
 
@@ -82,7 +82,7 @@ class StreamedItems:
         schema: Schema,
         memory: int | Memory = DEFAULT_MEMORY,
         scratch: str | Path | None = None,
-        **how: Any,
+        **how: Unpack[ReadOptions],
     ) -> StreamedItems:
         """Reads all records; refuses what breaks the schema when all of them have been seen.
 

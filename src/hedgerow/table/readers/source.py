@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 from hedgerow.errors import DataError, LeakError
 
@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from hedgerow.schema import Schema
     from hedgerow.table.readers.frames import FrameKind
 
-__all__ = ["BATCH_ROWS", "Private", "Progress", "Source", "check_names", "no_records", "silent"]
+__all__ = [
+    "BATCH_ROWS",
+    "Private",
+    "Progress",
+    "ReadOptions",
+    "Source",
+    "check_names",
+    "no_records",
+    "silent",
+]
 
 
 class Private:
@@ -62,6 +71,15 @@ class Private:
 BATCH_ROWS = 1 << 16
 
 Progress = Callable[[float], None]  # is told now and then which share of something is done
+
+
+class ReadOptions(TypedDict, total=False):
+    """How data is read: see `hedgerow.table.read`."""
+
+    delimiter: str | None
+    line_breaks: bool
+    progress: Progress | None
+    allow_empty: bool
 
 
 def silent(share: float) -> None:

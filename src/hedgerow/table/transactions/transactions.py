@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema.written import PLAIN
 from hedgerow.table.readers.choose import is_many, magic_of, open_source
 from hedgerow.table.readers.frames import FrameKind, frame_kind
-from hedgerow.table.readers.source import Private, Progress
+from hedgerow.table.readers.source import Private, Progress, ReadOptions
 from hedgerow.table.readers.text.faults import misnamed
 
 if TYPE_CHECKING:
@@ -53,15 +53,7 @@ class Transactions(Private):
         self.codes = codes
 
 
-def read_transactions(
-    source: Any,
-    schema: Schema,
-    *,
-    delimiter: str | None = None,
-    line_breaks: bool = False,
-    progress: Progress | None = None,
-    allow_empty: bool = True,
-) -> Transactions:
+def read_transactions(source: Any, schema: Schema, **how: Unpack[ReadOptions]) -> Transactions:
     """Reads private transactions and encodes them against the schema.
 
     Repeated items of a record count once. Items outside the universe are dropped or refused,
@@ -72,11 +64,8 @@ def read_transactions(
         source: The path of a text file with one record per line (also gzipped), of a CSV or
             Parquet file, or an Arrow, pandas or Polars frame.
         schema: The public schema; it says in which columns the items stand.
-        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
-        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
-            is a line.
-        progress: Called now and then with the share that has been read, from 0 to 1.
-        allow_empty: Whether an input without any record is in order.
+        how: How to read: `delimiter`, `line_breaks`, `progress` and `allow_empty`, as for
+            `hedgerow.table.read`.
 
     Example:
         >>> import pyarrow as pa
@@ -88,10 +77,7 @@ def read_transactions(
         >>> transactions, transactions.codes.tolist(), transactions.start.tolist()
         (Transactions('shop'), [0, 1, 1], [0, 2, 3])
     """
-    start, codes = read_records(
-        source, schema, delimiter=delimiter, line_breaks=line_breaks, progress=progress,
-        allow_empty=allow_empty,
-    ).finish()  # fmt: skip
+    start, codes = read_records(source, schema, **how).finish()
     return Transactions(schema, start, codes, frame_kind(source))
 
 
@@ -153,15 +139,7 @@ def read_records(
     return records
 
 
-def check_transactions(
-    source: Any,
-    schema: Schema,
-    *,
-    delimiter: str | None = None,
-    line_breaks: bool = False,
-    progress: Progress | None = None,
-    allow_empty: bool = True,
-) -> ItemPreparation:
+def check_transactions(source: Any, schema: Schema, **how: Unpack[ReadOptions]) -> ItemPreparation:
     """Looks whether transactions follow the schema, as `read_transactions` does; keeps none.
 
     What is returned are exact counts of what became of the records, for whoever holds them.
@@ -170,10 +148,7 @@ def check_transactions(
 
     assert schema.items is not None
     tally = ItemTally(schema.items)
-    read_records(
-        source, schema, delimiter=delimiter, line_breaks=line_breaks, progress=progress,
-        sink=lambda codes, sizes: None, allow_empty=allow_empty, tally=tally,
-    )  # fmt: skip
+    read_records(source, schema, sink=lambda codes, sizes: None, tally=tally, **how)
     return tally.finish()
 
 
