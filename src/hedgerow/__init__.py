@@ -80,33 +80,6 @@ for _method in OURS.values():
 
 _MODULES = ("errors", "evaluate", "sample", "sklearn")
 
-_GUESSES = {
-    "METHODS": "hedgerow.methods.METHODS after `import hedgerow.methods`",
-    "Ledger": "hedgerow.BudgetLedger(path)",
-    "RegionClassifier": "`from hedgerow.sklearn import RegionClassifier`",
-    "Synthesizer": "`from hedgerow.sklearn import Synthesizer`",
-    "audit": "`hedgerow audit --method diffmulti` in a terminal",
-    "draft": "`hedgerow init people.csv` in a terminal, which drafts a schema",
-    "fit": "hedgerow.publish(data, schema)",
-    "infer_schema": "`hedgerow init people.csv` in a terminal, which drafts a schema",
-    "list_methods": "hedgerow.methods.METHODS after `import hedgerow.methods`",
-    "load": "hedgerow.Release.load(path)",
-    "load_release": "hedgerow.Release.load(path)",
-    "open": "hedgerow.Release.load(path)",
-    "read": "hedgerow.Release.load(path)",
-    "read_excel": "hedgerow.publish(path, schema): it reads workbooks itself",
-    "read_release": "hedgerow.Release.load(path)",
-    "report": "`hedgerow report release/ --out report.html` in a terminal",
-    "save": "release.save(folder)",
-    "version": "hedgerow.__version__",
-    "read_csv": "hedgerow.publish(path, schema): it reads CSV and Parquet itself",
-    "read_parquet": "hedgerow.publish(path, schema): it reads CSV and Parquet itself",
-    "plan": "hedgerow.DiffMulti().plan(schema, epsilon=1)",
-    "synthesize": "release.synthesize(1000)",
-    "sample_rows": "release.synthesize(1000)",
-}
-"""What people write who have not read anything, and what they mean."""
-
 
 if not TYPE_CHECKING:  # to a type checker, a name that is not listed above is a mistake
 
@@ -117,7 +90,12 @@ if not TYPE_CHECKING:  # to a type checker, a name that is not listed above is a
             value = getattr(import_module(_PACKAGES[name]), name)
             globals()[name] = value
             return value
-        meant = f"; write {_GUESSES[name]}" if name in _GUESSES else ""
+        from hedgerow.guesses import nearest
+        from hedgerow.hints import MODULE
+
+        close = None if name.startswith("_") else nearest(name, [*__all__, *_MODULES])
+        near = "" if close is None else f"; did you mean {close}?"
+        meant = f"; write {MODULE[name]}" if name in MODULE else near
         raise AttributeError(f"module 'hedgerow' has no attribute {name!r}{meant}", name=name)
 
 

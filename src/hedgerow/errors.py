@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 __all__ = [
+    "ArgumentError",
     "BudgetError",
     "DataError",
     "DataWarning",
@@ -58,6 +59,10 @@ class UsageError(HedgerowError):
     """A setting or argument is outside what it may be."""
 
     exit_code = 2
+
+
+class ArgumentError(UsageError, TypeError):
+    """A function was called with arguments that it does not have, or without some that it needs."""
 
 
 class SchemaError(HedgerowError):

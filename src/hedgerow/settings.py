@@ -9,41 +9,18 @@ states its settings in JSON.
 
 from __future__ import annotations
 
-import inspect
 import math
 import operator
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import fields
-from difflib import get_close_matches
-from functools import cache, wraps
-from typing import Any, ParamSpec, SupportsIndex, TypeVar
+from functools import cache
+from typing import Any, SupportsIndex
 
 from hedgerow.errors import UsageError
 
-__all__ = ["check_arguments", "check_fields", "choices", "guessable", "told_settings", "whole"]
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-_Class = TypeVar("_Class", bound=type)
-
-_MEANT = {
-    "confidence": "level",
-    "confidence_level": "level",
-    "data": "source",
-    "df": "source",
-    "eps": "epsilon",
-    "n_samples": "n",
-    "num_rows": "n",
-    "output": "out",
-    "path": "out",
-    "random_seed": "seed",
-    "random_state": "seed",
-    "rng": "seed",
-    "size": "n",
-}
-"""What other libraries call an argument, and what it is called here."""
+__all__ = ["check_arguments", "check_fields", "choices", "whole"]
 
 _WORDS = {
     bool: "True or False",
@@ -113,60 +90,6 @@ def whole(name: str, value: object) -> int:
     given = given or (isinstance(value, str) and value.isdecimal() and len(value) < 20)
     meant = int(typing.cast(float, value)) if given else 1
     raise UsageError(f"{name} must be a whole number.", hint=f"Write {name}={meant}.")
-
-
-def guessable(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Lets a function answer an argument that it does not have by the one that is meant.
-
-    Args:
-        function: The function or method.
-
-    Example:
-        >>> @guessable
-        ... def bake(epsilon: int = 1) -> None: ...
-        >>> bake(eps=3)
-        Traceback (most recent call last):
-        hedgerow.errors.UsageError: bake has no argument 'eps'.
-          Write epsilon=3.
-    """
-    known = [name for name in inspect.signature(function).parameters if name != "self"]
-    names = frozenset(known)
-    called = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
-
-    @wraps(function)
-    def asked(*args: _P.args, **given: _P.kwargs) -> _R:
-        for name in given:
-            if name not in names:
-                raise _unknown(called, name, given[name], known)
-        return function(*args, **given)
-
-    return asked
-
-
-def told_settings(kind: _Class) -> _Class:
-    """The same for the settings of a class, such as a method.
-
-    Args:
-        kind: A dataclass.
-    """
-    setattr(kind, "__init__", guessable(getattr(kind, "__init__")))  # noqa: B009, B010
-    return kind
-
-
-def _unknown(called: str, name: str, value: object, known: Sequence[str]) -> UsageError:
-    close = get_close_matches(name, known, 1, cutoff=0.75)  # depth is not delta
-    meant = _MEANT[name] if _MEANT.get(name) in known else close[0] if close else None
-    shown = repr(value) if isinstance(value, bool | int | float | str) else "..."
-    if meant is not None:
-        hint = f"Write {meant}={shown}."
-    elif name in ("epsilon", "delta"):
-        hint = f"Give it to hedgerow.publish(data, schema, method, {name}={shown})."
-    elif "method" in known:
-        hint = f"A method has its own settings: method=hedgerow.DiffMulti({name}={shown})."
-        hint += f" Arguments are {', '.join(known)}."
-    else:
-        hint = f"Its arguments are {', '.join(known)}."
-    return UsageError(f"{called} has no argument {name!r}.", hint=hint)
 
 
 def check_arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> None:

@@ -19,13 +19,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats
-from hedgerow.errors import UsageError
+from hedgerow.errors import DataError, UsageError
+from hedgerow.guesses import Guessed, guessable
+from hedgerow.hints import ESTIMATOR
 from hedgerow.privacy.budget import Number
 from hedgerow.publish.api import publish
 from hedgerow.publish.publisher import Publisher
 from hedgerow.release import Release
 from hedgerow.schema import Schema
-from hedgerow.settings import guessable
 from hedgerow.store.frames import Frame
 from hedgerow.table import frame_kind
 
@@ -54,8 +55,10 @@ SchemaLike = Schema | Mapping[str, Any] | str | os.PathLike[str]
 Bounds = tuple[float, float] | Sequence[tuple[float, float]]
 
 
-class _Published(BaseEstimator):  # type: ignore[misc]
+class _Published(BaseEstimator, Guessed):  # type: ignore[misc]
     """What both estimators share; their settings are the attributes that scikit-learn sets."""
+
+    _guesses = ESTIMATOR
 
     epsilon: Number
     schema: SchemaLike | None
@@ -84,6 +87,11 @@ class _Published(BaseEstimator):  # type: ignore[misc]
 
     def _columns(self, X: Any, reset: bool) -> tuple[list[str], list[Any]]:
         """The names and the columns of X: by its own names, or by place."""
+        if isinstance(self.epsilon, Schema | Mapping):
+            raise UsageError(
+                f"epsilon cannot be of type {type(self.epsilon).__name__}.",
+                hint="Write schema=... before a schema: epsilon is the first argument.",
+            )
         if self.schema is None and self.bounds is None:
             raise UsageError(
                 f"{type(self).__name__} does not know which values X may have.",
@@ -91,7 +99,15 @@ class _Published(BaseEstimator):  # type: ignore[misc]
                 "knowledge. They are not taken from X, since they would tell about people in it.",
             )
         if self.schema is None:
-            values = validate_data(self, X, reset=reset, dtype=np.float64)
+            try:
+                values = validate_data(self, X, reset=reset, dtype=np.float64)
+            except ValueError as error:
+                if "could not convert" not in str(error):
+                    raise
+                raise DataError(  # the message above holds a value of somebody's
+                    "X holds text, and bounds are for numbers alone.",
+                    hint='Write schema="schema.yaml", which says what texts there may be.',
+                ) from None
             known = getattr(self, "feature_names_in_", None)
             names = [f"x{i}" for i in range(values.shape[1])] if known is None else list(known)
             return names, list(values.T)
@@ -225,7 +241,7 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
                 )
             self.classes_ = np.unique(np.asarray(self.classes))
             schema = self._known(names, self.classes_.tolist())
-            labels = np.array([str(self._meant(one)) for one in labels.tolist()])
+            labels = np.array([str(self._as_class(one)) for one in labels.tolist()])
         else:
             schema = self._known(names)
             if not schema.classes:
@@ -244,7 +260,7 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
         self._publish(pa.table(table | {schema.target.name: pa.array(labels)}), schema)
         return self
 
-    def _meant(self, label: object) -> object:
+    def _as_class(self, label: object) -> object:
         """The label as `classes` has it, so that 1.0 is 1; another one as it is."""
         found = self.classes_[self.classes_ == label].tolist()
         return found[0] if found else label
@@ -307,7 +323,9 @@ class Synthesizer(_Published):
 
     Example:
         >>> import numpy as np
-        >>> rows = Synthesizer(bounds=(0, 100)).fit(np.full((200, 2), 30.0)).sample(3, seed=1)
+        >>> rows = np.full((200, 2), 30.0)
+        >>> model = Synthesizer(bounds=(0, 100), random_state=1).fit(rows)
+        >>> rows = model.sample(3, seed=1)
         >>> rows.column_names, rows.num_rows
         (['x0', 'x1'], 3)
     """
@@ -347,7 +365,6 @@ class Synthesizer(_Published):
         self._publish(table, self._known(names))
         return self
 
-    @guessable
     def sample(self, n: int | None = None, seed: int | None = None) -> Frame:
         """Synthetic rows, in a frame of the kind that was fitted. This costs nothing.
 

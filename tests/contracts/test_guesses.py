@@ -302,7 +302,7 @@ TYPED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "dtypes": (lambda r: r.dtypes, "release.to_pandas().dtypes"),
     "info": (lambda r: r.info(), "release.to_pandas().info()"),
     "groupby": (lambda r: r.groupby("age"), "release.table("),
-    "mean": (lambda r: r.mean("age"), "release.synthesize()"),
+    "mean": (lambda r: r.mean("age"), 'release.synthesize(kind="pandas")["age"].mean()'),
     "total": (lambda r: r.total, "release.count_all()"),
     "synthesise": (lambda r: r.synthesise(3), "release.synthesize("),
     "verify": (lambda r: r.verify(), "hedgerow.verify(release)"),
@@ -325,4 +325,226 @@ def test_misuse_is_told_what_to_type(release: hr.Release, name: str) -> None:
     with pytest.raises((UsageError, AttributeError)) as caught:
         act(release)
     assert meant in str(caught.value)
-    assert type(caught.value).__name__ in ("UsageError", "AttributeError")
+    assert type(caught.value).__name__ in ("UsageError", "ArgumentError", "AttributeError")
+
+
+# what is asked of everything else, with the names of the schema at hand
+
+OTHER = {
+    "name": "heights",
+    "unit": "row",
+    "attributes": {
+        "town": {"type": "categorical", "values": ["Bern", "Zug"]},
+        "height": {"type": "numeric", "low": 100, "high": 219, "step": 1},
+        "ill": {"type": "categorical", "values": ["no", "yes"], "role": "class"},
+    },
+}
+HEIGHTS = pd.DataFrame(
+    {
+        "town": draw.choice(["Bern", "Zug"], 300),
+        "height": draw.integers(100, 219, 300),
+        "ill": draw.choice(["no", "yes"], 300),
+    }
+)
+
+
+class Asked:
+    """A release of each kind, and what comes out of one."""
+
+    def __init__(self, shop: hr.Release) -> None:
+        self.schema = Schema.of(OTHER)
+        self.release = hr.publish(HEIGHTS, OTHER, hr.DiffMulti(specialisations=3), seed=1)
+        given = {"epsilon": 2, "delta": "1e-3", "seed": 1}
+        self.rows = hr.publish(HEIGHTS, OTHER, "supermodular", **given)
+        self.shop = shop
+        self.answers = self.release.count(["town = Bern", "height > 150"])
+        self.answer = self.release.count("town = Bern")
+        self.table = self.release.table("town")
+        self.plan = hr.DiffMulti().plan(OTHER)
+
+
+@pytest.fixture(scope="module")
+def asked(shop: hr.Release) -> Asked:
+    return Asked(shop)
+
+
+PUBLISH = "hedgerow.publish(data, schema, method=hedgerow.DiffMulti(), epsilon=1)"
+GUESSED: list[tuple[Callable[[Any], Any], str]] = [
+    # classes
+    (lambda g: hr.Release("folder"), 'hedgerow.Release.load("folder")'),
+    (lambda g: hr.Release(), "hedgerow.Release.load(folder)"),
+    (lambda g: hr.TableRelease("folder"), 'hedgerow.Release.load("folder")'),
+    (lambda g: hr.Release.open("folder"), "hedgerow.Release.load(path)"),
+    (lambda g: hr.Release.load(), "hedgerow.Release.load(path)"),
+    (lambda g: hr.Release.load(3), "hedgerow.Release.load("),
+    (lambda g: hr.Schema(), "name=..."),
+    (lambda g: hr.Schema(name="x", columns=()), "attributes"),
+    (lambda g: hr.Schema.infer(PEOPLE), "hedgerow init"),
+    (lambda g: hr.Schema.from_pandas(PEOPLE), "hedgerow init"),
+    (lambda g: hr.Schema.from_yaml("schema.yaml"), 'Schema.load("schema.yaml")'),
+    (lambda g: hr.Schema.from_json("{}"), "Schema.from_dict(json.loads(text))"),
+    (lambda g: hr.Schema.load(), "path=..."),
+    (lambda g: hr.Schema.of(), "schema=..."),
+    (lambda g: hr.Query("town = Bern"), "Query.parse(text, schema)"),
+    (lambda g: hr.Query.parse("town = Bern"), "schema=..."),
+    (lambda g: hr.BudgetLedger(), 'hedgerow.BudgetLedger("clinic.ledger")'),
+    (lambda g: hr.BudgetLedger.create("x"), 'BudgetLedger(path).open("clinic", epsilon=2)'),
+    (lambda g: hr.Database("duckdb:///x", "people"), "table=..."),
+    # methods
+    (lambda g: hr.DiffMulti().fit(PEOPLE), PUBLISH),
+    (lambda g: hr.DiffMulti().publish(PEOPLE), PUBLISH),
+    (lambda g: hr.DiffMulti().publish(PEOPLE, SCHEMA, epsilon=1), PUBLISH),
+    (lambda g: hr.DiffMulti().fit_transform(PEOPLE), PUBLISH),
+    (lambda g: hr.DiffMulti().run(PEOPLE, SCHEMA), PUBLISH),
+    (lambda g: hr.DiffPart().publish(PEOPLE), "hedgerow.DiffPart()"),
+    (lambda g: hr.DiffMulti().get_params(), "method.settings()"),
+    (lambda g: hr.DiffMulti(3), "depth=..."),
+    (lambda g: hr.DiffMulti().plan(), "plan(schema, epsilon=1)"),
+    (lambda g: hr.DiffMulti().plan(SCHEMA, eps=1), "Write epsilon=1."),
+    # functions
+    (lambda g: hr.publish(), "source=..."),
+    (lambda g: hr.publish(PEOPLE, SCHEMA, None, 1, 0, 3), "seed=..."),
+    (lambda g: hr.verify(), "source=..."),
+    (lambda g: hr.verify(PEOPLE), "hedgerow.verify(release)"),
+    (lambda g: hr.sample.people(n=10), "Write rows=10."),
+    (lambda g: hr.sample.people("10"), "Write rows=10."),
+    (lambda g: hr.evaluate.error_table(PEOPLE, g.release, []), "hedgerow.table.read("),
+    (lambda g: hr.Diffmulti, "did you mean DiffMulti?"),
+    (lambda g: hr.publsh, "did you mean publish?"),
+    (lambda g: hr.Numeric, "from hedgerow.schema import Numeric"),
+    (lambda g: hr.UsageError, "hedgerow.errors.UsageError"),
+    # schemas
+    (lambda g: g.schema["hight"], "Did you mean height?"),
+    (lambda g: g.schema[0], 'schema["town"]'),
+    (lambda g: g.schema.height, 'schema["height"]'),
+    (lambda g: g.schema.names, "list(schema)"),
+    (lambda g: g.schema.save("schema.yaml"), "write_text(schema.to_yaml())"),
+    (lambda g: g.schema.to_yaml("schema.yaml"), "write_text(schema.to_yaml())"),
+    (lambda g: g.schema.validate(PEOPLE), "hedgerow check"),
+    (lambda g: g.shop.schema["tea"], "schema.items"),
+    # releases
+    (lambda g: g.release.count(), 'release.count("town = Bern"), or release.count_all()'),
+    (lambda g: g.release.query("x"), 'release.count("town = Bern")'),
+    (lambda g: g.release.groupby("x"), 'release.table("town", "height")'),
+    (lambda g: g.release.mean("x"), '["height"].mean(), which is an estimate'),
+    (lambda g: g.release.value_counts(), 'release.table("town")'),
+    (lambda g: g.release[0], 'release.table("town")'),
+    (lambda g: g.release.table(["town"]), 'release.table("town", "height")'),
+    (lambda g: g.release.table("height", bins=10), "bins={name: [0, 18, 65]}"),
+    (lambda g: g.release.table("town", top="x"), "Write top=1."),
+    (lambda g: g.release.table("town", top=-1), "Write top=10"),
+    (lambda g: g.release.table("town", simultaneous="yes"), "simultaneous=True"),
+    (lambda g: g.release.predict(), "release.predict(rows)"),
+    (lambda g: g.release.score(PEOPLE, PEOPLE), 'release.predict(rows)["ill"]'),
+    (lambda g: g.release.save(), "release.save(folder)"),
+    (lambda g: g.release.attributes, "release.schema.columns"),
+    (lambda g: g.release.predict_prob, "did you mean predict_proba?"),
+    (lambda g: g.rows.query("x"), 'release.count("town = Bern")'),
+    (lambda g: g.rows.transform(PEOPLE), "release."),
+    (lambda g: g.rows.count(), "release.count_all()"),
+    (lambda g: g.shop.count(), 'release.count(["bread", '),
+    (lambda g: g.shop.query("x"), 'release.count(["bread", '),
+    (lambda g: g.shop.tea, "release.count('tea')"),
+    (lambda g: g.shop.groupby("x"), 'release.table("item", "item")'),
+    (lambda g: g.shop.mean("tea"), 'release.count("bread")'),
+    (lambda g: g.shop.frequent(min_support=0.1), "k, level, kind"),
+    (lambda g: g.shop.association_rules(), "release.frequent(20)"),
+    (lambda g: g.shop.table(["tea", "milk"]), "For tea, milk alone"),
+    # answers, tables and plans
+    (lambda g: float(g.answers), 'answers["estimate"]'),
+    (lambda g: int(g.answers), "answers[0].estimate"),
+    (lambda g: float(g.table), 'table["estimate"]'),
+    (lambda g: g.answers > 100, 'answers["estimate"]'),
+    (lambda g: 1 + g.answer, 'answers["estimate"]'),
+    (lambda g: g.answers.sum(), 'answers["estimate"].sum()'),
+    (lambda g: g.answers.upper, 'answers["high"]'),
+    (lambda g: g.answers[["estimate", "low"]], "answers.to_pandas()[names]"),
+    (lambda g: g.answers[1.0], "a list of places"),
+    (lambda g: g.table["Bern"], 'set_index("town").loc["Bern"]'),
+    (lambda g: g.table.largest("x"), "Write number=1."),
+    (lambda g: g.table.plot(kind="bar"), "It takes none."),
+    (lambda g: g.plan.epsilon, "plan.budget.epsilon"),
+    (lambda g: g.plan.run(PEOPLE), "hedgerow.publish(data, schema, method, epsilon)"),
+    (lambda g: g.plan.to_pandas(), "pandas.DataFrame(plan.lines())"),
+]
+
+
+@pytest.mark.parametrize("place", range(len(GUESSED)))
+def test_guesses_are_told_what_to_type(asked: Asked, place: int) -> None:
+    act, meant = GUESSED[place]
+    with pytest.raises((UsageError, AttributeError)) as caught:
+        act(asked)
+    assert meant in str(caught.value)
+    assert type(caught.value).__name__ in ("UsageError", "ArgumentError", "AttributeError")
+
+
+def test_hints_name_columns_that_are_there(asked: Asked) -> None:
+    """The examples of a hint work as they stand."""
+    for release, names in ((asked.release, ["query", "table"]), (asked.shop, ["query", "table"])):
+        for name in names:
+            meant = release._meant(name).split(", or ")[0]
+            assert len(eval(meant, {"release": release})) > 0
+
+
+def test_commands_in_hints_can_be_typed() -> None:
+    from typer.main import get_command
+
+    from hedgerow import hints
+    from hedgerow.cli import app
+
+    known: Any = get_command(app)
+
+    tables = [one for one in vars(hints).values() if isinstance(one, dict)]
+    told = [text for table in tables for text in table.values() if isinstance(text, str)]
+    typed = {line for text in told for line in re.findall(r"`hedgerow ([^`]+)`", text)}
+    assert len(typed) >= 7
+    for line in typed:
+        name, *words = line.format(method="diffmulti").split()
+        known.commands[name].make_context(name, words)
+
+
+def test_one_answer_is_a_number(asked: Asked) -> None:
+    estimate = asked.answer["estimate"][0]
+    assert float(asked.answer) == estimate and int(asked.answer) == round(estimate)
+    assert f"{asked.answer:.1f}" == f"{estimate:.1f}" and round(asked.answer, 1) == round(
+        estimate, 1
+    )
+    assert f"{asked.answer}" == repr(asked.answer)
+
+
+def test_a_schema_is_asked_by_names(asked: Asked) -> None:
+    assert list(asked.schema) == ["town", "height", "ill"] and len(asked.schema) == 3
+    assert "height" in asked.schema and "hight" not in asked.schema and None not in asked.schema
+    assert asked.schema["height"] is asked.schema.attributes[1]
+    assert asked.schema["ill"] is asked.schema.target
+    assert "tea" in asked.shop.schema and "tea" in asked.shop and "te" not in asked.shop
+    assert len(asked.shop.schema) == len(list(asked.shop.schema)) == 24
+    assert hasattr(asked.schema, "name") and not hasattr(asked.schema, "save")
+    assert pickle.loads(pickle.dumps(asked.schema)) == copy.copy(asked.schema) == asked.schema
+
+
+def test_queries_are_drawn_for_a_dictionary() -> None:
+    assert len(hr.evaluate.random_queries(SCHEMA, 3, seed=1)) == 3
+
+
+def test_estimators_are_told_what_to_type() -> None:
+    pytest.importorskip("sklearn")
+    from hedgerow.sklearn import RegionClassifier, Synthesizer
+
+    X, y = HEIGHTS[["town", "height"]], HEIGHTS["ill"]
+    model, rows = RegionClassifier(schema=OTHER), Synthesizer(schema=OTHER)
+    guesses: list[tuple[Callable[[], Any], str]] = [
+        (lambda: model.fit(X), "model.fit(X, y)"),
+        (lambda: model.sample(3), "model.release_.synthesize(1000)"),
+        (lambda: rows.generate(3), "model.release_.synthesize(1000)"),
+        (lambda: rows.save("x"), "model.release_.save(folder)"),
+        (lambda: RegionClassifier(OTHER).fit(X, y), "schema=..."),
+        (lambda: RegionClassifier(seed=1), "Write random_state=1."),
+    ]
+    for act, meant in guesses:
+        with pytest.raises((UsageError, AttributeError)) as caught:
+            act()
+        assert meant in str(caught.value)
+    with pytest.raises(hr.errors.DataError, match="X holds text") as refused:
+        RegionClassifier(bounds=(0, 300), classes=["no", "yes"]).fit(X, y)
+    assert "Bern" not in str(refused.value) and "Zug" not in str(refused.value)

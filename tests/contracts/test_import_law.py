@@ -18,6 +18,8 @@ PACKAGES = [
     "compiled",  # loops that are compiled where data is large
     "methods",  # names and import paths of methods and scores
     "settings",  # one check of types, for whatever has settings
+    "hints",  # what people type who have not read anything
+    "guesses",  # answers to it
     "disk",  # locks and reserved space on a disk, for scratch files, ledgers and releases
     "schema",
     "sample",  # the embedded sample: a simulated table that knows its schema and nothing else
@@ -40,7 +42,18 @@ PACKAGES = [
     "cli",
 ]
 # not in the picture
-SMALL = {"errors", "arrays", "compiled", "methods", "settings", "disk", "sample", "sklearn"}
+SMALL = {
+    "errors",
+    "arrays",
+    "compiled",
+    "methods",
+    "settings",
+    "hints",
+    "guesses",
+    "disk",
+    "sample",
+    "sklearn",
+}
 FACADE = {"__init__", "__main__"}  # may know every package
 
 

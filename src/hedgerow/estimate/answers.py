@@ -95,6 +95,27 @@ class Answers(FramedRows):
         """The number of queries."""
         return len(self.estimate)
 
+    def __float__(self) -> float:
+        """The estimate, if there is one answer alone."""
+        if len(self) != 1:
+            raise UsageError(
+                f"{len(self)} answers are not one number",
+                hint='Write answers["estimate"] for all estimates, or answers[0].estimate for one.',
+            )
+        return float(self.estimate[0])
+
+    def __int__(self) -> int:
+        """The estimate, rounded."""
+        return round(float(self))
+
+    def __round__(self, digits: int | None = None) -> float:
+        """The estimate, rounded to so many digits."""
+        return round(float(self), digits)
+
+    def __format__(self, spec: str) -> str:
+        """The estimate in some format, such as `f"{answer:.0f}"`; without one, all rows."""
+        return format(float(self), spec) if spec else str(self)
+
     @property
     def queries(self) -> list[str | None] | None:
         """The queries in words; None for one that was made by hand and has none."""

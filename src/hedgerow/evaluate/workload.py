@@ -9,6 +9,7 @@ import numpy as np
 
 from hedgerow.arrays import Floats
 from hedgerow.errors import UsageError
+from hedgerow.guesses import guessable
 from hedgerow.release import Release
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.query import Intervals, Query
@@ -26,6 +27,7 @@ __all__ = [
 NOT_PRIVATE = "NOT PRIVATE: compared with the raw table; for the holder of the data alone."
 
 
+@guessable
 def random_queries(
     schema: Schema,
     number: int,
@@ -55,6 +57,7 @@ def random_queries(
         >>> random_queries(schema, 1, attributes=1, selectivity=0.2, seed=4)[0].where
         ((0, ((58.0, 78.0),)),)
     """
+    schema = Schema.of(schema)
     if not 1 <= attributes <= len(schema.attributes):
         raise UsageError(
             f"a query cannot constrain {attributes} predictors of this schema",
@@ -213,6 +216,7 @@ class ErrorTable:
         return "\n".join(lines)
 
 
+@guessable
 def error_table(
     table: Table, release: Release, queries: Sequence[Query], *, sanity: float = 0.001
 ) -> ErrorTable:
@@ -232,6 +236,11 @@ def error_table(
         >>> error_table(table.read(people, schema), release, queries).queries
         (10,)
     """
+    if not isinstance(table, Table):
+        raise UsageError(
+            f"table cannot be of type {type(table).__name__}.",
+            hint="Write hedgerow.table.read(data, schema), after `from hedgerow import table`.",
+        )
     truth = exact_counts(table, queries)
     answers = release.count(list(queries))
     bound = max(1.0, sanity * table.codes.shape[0])

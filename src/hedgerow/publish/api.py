@@ -13,6 +13,7 @@ from typing import Any, SupportsIndex
 from hedgerow.counting.choose import Counting, engine_of, open_engine
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY
 from hedgerow.errors import LedgerWarning, UsageError
+from hedgerow.guesses import guessable
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.budget_ledger.ledger import Booking, Notes
 from hedgerow.privacy.sampler import Sampler, SecureSampler
@@ -29,7 +30,7 @@ from hedgerow.release import Release
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.target import Target
 from hedgerow.schema import Schema
-from hedgerow.settings import check_arguments, guessable, whole
+from hedgerow.settings import check_arguments, whole
 from hedgerow.store.frames import Frame
 from hedgerow.table import Database, Table, Transactions, refuse_mixing
 

@@ -35,6 +35,7 @@ import numpy as np
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Engine
+from hedgerow.guesses import told_settings
 from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.publish.diffgen import GridPublisher, grow_cuts
@@ -45,7 +46,6 @@ from hedgerow.publish.publisher import (
 )
 from hedgerow.publish.steps.measure import measured
 from hedgerow.publish.steps.tree import tree_of_cuts
-from hedgerow.settings import told_settings
 
 __all__ = ["CDiffGen"]
 
@@ -98,8 +98,8 @@ class CDiffGen(GridPublisher):
             *leaf_allowances(budgets)[1:],
         )
 
-    def publish(self, job: Job) -> Outcome:
-        """See `TablePublisher.publish`."""
+    def grow(self, job: Job) -> Outcome:
+        """See `TablePublisher.grow`."""
         engine, curator, ledger = job.engine, job.curator, job.curator.ledger
         self.buy_marginals(job)
         # grow

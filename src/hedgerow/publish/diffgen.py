@@ -38,6 +38,7 @@ import numpy as np
 from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
 from hedgerow.errors import UsageError
+from hedgerow.guesses import told_settings
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import MOST_CELLS, GridPartition
 from hedgerow.privacy.budget import Budget
@@ -57,7 +58,6 @@ from hedgerow.publish.steps.cuts import Cuts
 from hedgerow.publish.steps.measure import class_totals, measured
 from hedgerow.publish.steps.scores import SCORES, range_of
 from hedgerow.schema import Numeric, Schema
-from hedgerow.settings import told_settings
 
 __all__ = ["DiffGen", "GridPublisher", "count_cells", "grid_growth", "grow_cuts"]
 
@@ -168,8 +168,8 @@ class DiffGen(GridPublisher):
     growth_units: ClassVar[int] = GROWTH_UNITS
     step_units: ClassVar[int] = 1
 
-    def publish(self, job: Job) -> Outcome:
-        """See `TablePublisher.publish`."""
+    def grow(self, job: Job) -> Outcome:
+        """See `TablePublisher.grow`."""
         self.buy_marginals(job)
         cuts = grow_cuts(job, self.schedule, self.max_cells)
         job.progress(0.5, "counting regions")

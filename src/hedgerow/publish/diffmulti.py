@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import UsageError
+from hedgerow.guesses import told_settings
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.sampler import Choices
@@ -64,7 +65,6 @@ from hedgerow.publish.steps.measure import class_totals, count_leaves, measured
 from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
 from hedgerow.publish.steps.tree import GrowingTree, share_evenly, share_fairly
 from hedgerow.schema import Numeric, Schema
-from hedgerow.settings import told_settings
 
 __all__ = ["DiffMulti"]
 
@@ -217,8 +217,8 @@ class DiffMulti(TablePublisher):
         epsilon, by_hand = float(budget.row_epsilon), (self.pairs, self.rounds)
         return share_marginals(schema, paying, units, epsilon, rows, by_hand)
 
-    def publish(self, job: Job) -> Outcome:
-        """See `TablePublisher.publish`."""
+    def grow(self, job: Job) -> Outcome:
+        """See `TablePublisher.grow`."""
         engine, curator = job.engine, job.curator
         shares = None
         if self.marginals:

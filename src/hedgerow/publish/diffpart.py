@@ -50,6 +50,7 @@ from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
 from hedgerow.estimate.itemsets.sizes import SizeCurve, fit_sizes
+from hedgerow.guesses import told_settings
 from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets, cap_of, strata_of
 from hedgerow.measured.measurements import Measurement, Place
 from hedgerow.privacy.budget import Budget, precision_below
@@ -79,7 +80,6 @@ from hedgerow.publish.steps.partition_tree import grow_by_gate, grow_by_threshol
 from hedgerow.schema import Items, Schema
 from hedgerow.schema.items import WEIGHT
 from hedgerow.schema.taxonomies.item_tree import ItemTree
-from hedgerow.settings import told_settings
 
 __all__ = ["DiffPart"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
 from hedgerow.errors import SchemaError, UsageError
+from hedgerow.guesses import Guessed
+from hedgerow.hints import METHOD
 from hedgerow.measured.itemsets import Itemsets
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition
@@ -125,7 +127,7 @@ class Job:
         )
 
 
-class Publisher(ABC):
+class Publisher(Guessed):
     """A method: frozen settings, a plan that sees no data, and a run that keeps to it.
 
     Methods are frozen dataclasses with at least the setting `schedule`.
@@ -137,6 +139,8 @@ class Publisher(ABC):
         ('tuned-1', 3)
     """
 
+    _guesses = METHOD
+
     name: ClassVar[str]
     data: ClassVar[Literal["table", "transactions"]] = "table"  # what it publishes
     schedule: Literal["tuned", "paper"]
@@ -147,6 +151,9 @@ class Publisher(ABC):
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type; methods check the rest after that."""
         check_fields(self)
+
+    def _examples(self) -> Mapping[str, str]:
+        return {"method": type(self).__name__}
 
     def plan(
         self,
@@ -261,8 +268,8 @@ class TablePublisher(Publisher):
         return pick_score(self.score, schema)
 
     @abstractmethod
-    def publish(self, job: Job) -> Outcome:
-        """Publishes, spending by the job's plan and nothing else."""
+    def grow(self, job: Job) -> Outcome:
+        """Makes the regions and counts them, spending by the job's plan and nothing else."""
 
     def run(
         self,
@@ -288,7 +295,7 @@ class TablePublisher(Publisher):
             found.append(measured_rows)
             plan = self.plan_for(schema, plan.budget, noisy_rows)
             ledger.allow(plan.allowances[1:])
-        return self.publish(
+        return self.grow(
             Job(
                 schema=schema,
                 engine=engine,

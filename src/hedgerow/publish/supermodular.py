@@ -38,6 +38,7 @@ import numpy as np
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.counting.memory import MemoryEngine, Records
 from hedgerow.errors import UsageError
+from hedgerow.guesses import told_settings
 from hedgerow.optimise.hierarchy import Forest, generalised_attributes
 from hedgerow.optimise.model import Aim, Rule, Utility, Worth, check_number
 from hedgerow.optimise.side import Side
@@ -58,7 +59,6 @@ from hedgerow.publish.steps.frontier import frontier
 from hedgerow.publish.steps.rows import RowsOutcome, SideRows, gather, made_side
 from hedgerow.publish.steps.sampling import draw_nodes
 from hedgerow.schema import Schema
-from hedgerow.settings import told_settings
 from hedgerow.table import (
     CodeMatrix,
     WeightColumns,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import warnings
 from abc import abstractmethod
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, Protocol, Self, TypeVar, Unpack
 
 import numpy as np
@@ -16,13 +18,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.errors import HedgerowError, LedgerWarning, UsageError
+from hedgerow.errors import ArgumentError, HedgerowError, LedgerWarning, UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.asked import read_many
+from hedgerow.guesses import as_text
+from hedgerow.hints import RELEASE
 from hedgerow.measured.generalized import check_names
 from hedgerow.release.description import Description, example_of
 from hedgerow.release.files import Content, read_manifest, write_folder
-from hedgerow.release.guesses import GUESSES
 from hedgerow.release.histogram import Spread, spreads
 from hedgerow.release.histogram import bins as usual_bins
 from hedgerow.release.kinds import kind_class
@@ -33,12 +36,12 @@ from hedgerow.release.tabulate import (
     CountTable,
     TableOptions,
     cells_of,
+    check_table,
     divisions_of,
     tabulated,
 )
-from hedgerow.schema import Query, Schema
+from hedgerow.schema import Numeric, Query, Schema
 from hedgerow.schema.shown import displayed
-from hedgerow.settings import guessable
 from hedgerow.store.frames import Frame, Framed, as_kind
 
 if TYPE_CHECKING:
@@ -116,7 +119,7 @@ class Release(Framed):
     """
 
     _called = "release"
-    _guesses = GUESSES
+    _guesses = RELEASE
 
     kind: ClassVar[str]
     """The word for the kind in manifests and in `hedgerow.release.kinds.KINDS`."""
@@ -136,6 +139,19 @@ class Release(Framed):
     booking: Booking | None = field(default=None, compare=False)
 
     __hash__ = None  # type: ignore[assignment]
+
+    if not TYPE_CHECKING:  # to a type checker, a release has named fields
+
+        def __new__(cls, *given: object, **fields: object) -> Self:
+            """Refuses what people write who mean `load`."""
+            if given or (not fields and inspect.isabstract(cls)):
+                place = as_text(given[0]) if given and isinstance(given[0], str) else "folder"
+                raise ArgumentError(
+                    f"a release is opened from its folder, not made by {cls.__name__}",
+                    hint=f"Write hedgerow.Release.load({place}), or hedgerow.publish(data, schema)"
+                    " for a new one.",
+                )
+            return super().__new__(cls)
 
     def __eq__(self, other: object) -> bool:
         """Whether both say the same."""
@@ -168,13 +184,14 @@ class Release(Framed):
         if not all(isinstance(name, str) for name in names):
             raise UsageError(
                 "a release is asked by the names of attributes",
-                hint='Write release.table("age"); rows by number are in release.to_pandas().iloc.',
+                hint=f"Write {self._meant('value_counts')}; rows by number are in "
+                "release.to_pandas().iloc.",
             )
         return self.table(*names)
 
     def __contains__(self, name: object) -> bool:
-        """Whether it is the name of an attribute, or of the class."""
-        return any(name == one.name for one in self.schema.columns)
+        """Whether it is the name of an attribute, of the class, or of an item."""
+        return name in self.schema
 
     if not TYPE_CHECKING:  # to a type checker, a release cannot be gone through
 
@@ -183,8 +200,20 @@ class Release(Framed):
 
     def _meant(self, name: str) -> str | None:
         schema = vars(self).get("schema")  # which a copy does not have yet
-        known = schema is not None and name in (one.name for one in schema.columns)
+        known = schema is not None and name in schema
         return f"release[{name!r}]" if known else super()._meant(name)
+
+    def _examples(self) -> Mapping[str, str]:
+        names = [as_text(one.name) for one in self.schema.columns]
+        numbers = [as_text(one.name) for one in self.schema.columns if isinstance(one, Numeric)]
+        return {
+            "method": self.method,
+            "number": [*numbers, *names][0],
+            "one": names[0],
+            "query": as_text(example_of(self.schema)),
+            "target": names[-1],
+            "two": names[1 % len(names)],
+        }
 
     def caption(self) -> str:
         """See `Framed.caption`."""
@@ -203,7 +232,7 @@ class Release(Framed):
     @property
     def example(self) -> str:
         """A query that the release understands, in quotes."""
-        return example_of(self.schema)
+        return quote(example_of(self.schema))
 
     @abstractmethod
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
@@ -229,7 +258,6 @@ class Release(Framed):
         """
         return self.count(queries).estimate
 
-    @guessable
     def table(
         self,
         *attributes: str,
@@ -256,6 +284,7 @@ class Release(Framed):
         Raises:
             UsageError: If an attribute, a division or the condition cannot be understood.
         """
+        check_table(top, simultaneous, bins)
         (whole,) = read_many(Query(()) if where is None else where, self.schema)
         divisions = divisions_of(self.schema, attributes, bins, self.bands)
         labels, cells = cells_of(self.schema, divisions, whole)
@@ -396,6 +425,11 @@ class Release(Framed):
             ReleaseError: If a file is missing, changed or damaged, or of another format.
             UsageError: If the release is of another kind than the class.
         """
+        if not isinstance(path, str | os.PathLike):
+            raise UsageError(
+                f"path cannot be of type {type(path).__name__}.",
+                hint='Write hedgerow.Release.load("release/").',
+            )
         manifest = read_manifest(Path(path))
         as_kind(pa.table({}), kind)  # is refused before it is needed
         found = kind_class(manifest["kind"]).from_folder(Path(path), manifest).expect(cls)

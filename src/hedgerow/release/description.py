@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from shlex import quote
 from typing import Literal
 
 from hedgerow.schema import Categorical, Query, Schema
@@ -55,16 +54,16 @@ def protected_rows(schema: Schema) -> str:
 
 
 def example_of(schema: Schema) -> str:
-    """A query about the first attribute that any release of a table understands, quoted.
+    """A query about the first attribute that any release of a table understands.
 
     Example:
         >>> example_of(Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99}}}))
-        "'age in [0, 49]'"
+        'age in [0, 49]'
     """
     first = schema.attributes[0]
     end = 1 if isinstance(first, Categorical) else max(1, first.grid // 2)
-    return quote(Query(((0, ((0.0, float(end)),)),)).text(schema))
+    return Query(((0, ((0.0, float(end)),)),)).text(schema)
 
 
 def noisy_counts(guarantee: Mapping[str, object]) -> str:

@@ -35,7 +35,6 @@ from hedgerow.release.files import Content, check_file, read_table
 from hedgerow.release.manifest import MANIFEST, Document
 from hedgerow.schema import Attribute
 from hedgerow.schema.query import Query
-from hedgerow.settings import guessable
 from hedgerow.store.frames import Frame
 from hedgerow.store.validation import broken
 
@@ -158,7 +157,6 @@ class RowsRelease(Release):
         """The generalised rows, as `generalized` gives them."""
         return self._table()
 
-    @guessable
     def synthesize(
         self, n: int | None = None, seed: int | None = None, kind: str | None = None
     ) -> Frame:
@@ -171,7 +169,6 @@ class RowsRelease(Release):
         parts = [self._parts(place) for place in range(len(self.attributes))]
         return self._frame(draw_rows(flat, parts, self.counts[:, None], n, seed), kind)
 
-    @guessable
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """Answers count queries as far as generalised rows can.
 

@@ -39,7 +39,6 @@ from hedgerow.release.files import Content
 from hedgerow.release.histogram import bands
 from hedgerow.release.measured import MeasuredRelease
 from hedgerow.schema import Categorical, Query
-from hedgerow.settings import guessable
 from hedgerow.store.frames import Frame
 
 __all__ = ["TableRelease"]
@@ -166,7 +165,6 @@ class TableRelease(MeasuredRelease):
         shares = class_shares(self.partition, fitted)
         return fit_model(marginals, self.partition, self.estimates, shares, with_regions=True)
 
-    @guessable
     def synthesize(
         self, n: int | None = None, seed: int | None = None, kind: str | None = None
     ) -> Frame:
@@ -272,7 +270,6 @@ class TableRelease(MeasuredRelease):
         listed = np.append(cells.regions, -1)[place] == found
         return np.asarray(every[np.where(listed, place, len(cells.regions))])
 
-    @guessable
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """Answers count queries: how many records are there that meet some conditions?
 

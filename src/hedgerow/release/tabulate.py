@@ -20,9 +20,11 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.asked import check_level
 from hedgerow.estimate.basis import ASSUMED_EVEN, MODELLED, NOT_MEASURED
+from hedgerow.guesses import as_text
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
 from hedgerow.schema.conditions import Intervals, overlap, suggest
 from hedgerow.schema.grid import read_number
+from hedgerow.settings import whole
 from hedgerow.store.frames import FramedRows
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ __all__ = [
     "TableOptions",
     "Division",
     "cells_of",
+    "check_table",
     "divisions_of",
     "tabulated",
 ]
@@ -158,11 +161,25 @@ class CountTable(FramedRows):
 
     def largest(self, number: int) -> CountTable:
         """The cells with the largest estimates, the largest first; then those without any."""
-        order = np.lexsort((-self.answers.estimate * self.known, ~self.known))[:number]
+        order = np.lexsort((-self.answers.estimate * self.known, ~self.known))
+        order = order[: whole("number", number)]
         return replace(
             self.take(order),
             # intervals that hold for all cells at once hold for those that are kept
             picked=self.picked or (len(order) < len(self) and not self.simultaneous),
+        )
+
+
+def check_table(top: object, simultaneous: object, bins: object = None) -> None:
+    """Refuses arguments of a table that cannot be meant."""
+    if top is not None and whole("top", top) < 0:
+        raise UsageError("top cannot be negative.", hint="Write top=10, or leave it out.")
+    if not isinstance(simultaneous, bool | np.bool_):
+        raise UsageError("simultaneous must be True or False.", hint="Write simultaneous=True.")
+    if bins is not None and not isinstance(bins, Mapping):
+        raise UsageError(
+            f"bins cannot be of type {type(bins).__name__}.",
+            hint="It is a dictionary by attribute, such as bins={name: [0, 18, 65]}.",
         )
 
 
@@ -283,7 +300,8 @@ def divisions_of(
         if not isinstance(name, str):
             raise UsageError(
                 "a table is asked for by the names of attributes",
-                hint='Write release.table("age", "job"), each name by itself.',
+                hint=f"Write release.table({', '.join(map(as_text, list(places)[:2]))}), each name "
+                "by itself.",
             )
         if name not in places:
             raise UsageError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -22,15 +22,16 @@ from hedgerow.estimate.itemsets.listing import list_itemsets, text_blocks
 from hedgerow.estimate.itemsets.model import ItemsetModel, model_of
 from hedgerow.estimate.itemsets.rows import rows_table
 from hedgerow.estimate.synthesize import check_whole
+from hedgerow.guesses import as_text
+from hedgerow.hints import ITEMS
 from hedgerow.measured.itemsets import MOST_STRATA, CoreCells, Itemsets
 from hedgerow.release.base import Questions
 from hedgerow.release.description import Description, noisy_counts
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import Spread, item_spread
 from hedgerow.release.measured import MeasuredRelease
-from hedgerow.release.tabulate import Bins, CountTable, tabulated
+from hedgerow.release.tabulate import Bins, CountTable, check_table, tabulated
 from hedgerow.schema import Items
-from hedgerow.settings import guessable
 from hedgerow.store.frames import Frame
 
 __all__ = ["TransactionsRelease"]
@@ -68,6 +69,8 @@ class TransactionsRelease(MeasuredRelease):
         >>> release.count(["milk", "tea"]).low.tolist(), release.count("milk").high.tolist()
         ([6.0], [73.0])
     """
+
+    _guesses = ITEMS
 
     kind = "transactions"
     shapes = ("core", "cuts")
@@ -116,6 +119,15 @@ class TransactionsRelease(MeasuredRelease):
             f"and which of the {number} most frequent items go together ({', '.join(core)})"
         )
 
+    def _meant(self, name: str) -> str | None:
+        schema = vars(self).get("schema")  # which a copy does not have yet
+        known = schema is not None and name in schema
+        return f"release.count({name!r})" if known else super()._meant(name)
+
+    def _examples(self) -> Mapping[str, str]:
+        given = self.items.given
+        return {"method": self.method, "one": as_text(given[0]), "two": as_text(given[-1])}
+
     @property
     def items(self) -> Items:
         """The public universe."""
@@ -148,7 +160,6 @@ class TransactionsRelease(MeasuredRelease):
         """The itemsets that stand out, as `itemsets` gives them."""
         return self.itemsets("arrow")
 
-    @guessable
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """How many records hold all items of a set, whatever else they hold?
 
@@ -198,7 +209,6 @@ class TransactionsRelease(MeasuredRelease):
         }
         return self._frame(pa.table(columns), kind)
 
-    @guessable
     def synthesize(
         self,
         n: int | None = None,
@@ -227,7 +237,6 @@ class TransactionsRelease(MeasuredRelease):
         """See `Release.count_all`: the empty set is in every record."""
         return self.count([[]], level)
 
-    @guessable
     def table(
         self,
         *attributes: str,
@@ -255,9 +264,11 @@ class TransactionsRelease(MeasuredRelease):
             UsageError: If the table or the condition cannot be understood.
         """
         wanted = attributes or ("item",)
-        if set(wanted) != {"item"} or len(wanted) > MOST_TOGETHER or bins:
+        check_table(top, simultaneous)
+        if any(name != "item" for name in wanted) or len(wanted) > MOST_TOGETHER or bins:
             hint = "Write item, or item item for pairs, without bins."
-            if some := [name for name in wanted if name in self.items.labels]:
+            named = [one for name in wanted for one in ([name] if isinstance(name, str) else name)]
+            if some := [name for name in named if name in self.items.labels]:
                 hint += f" For {', '.join(some)} alone ask `query`, or `count` in Python."
             raise UsageError("transactions have tables of items and of pairs of items", hint=hint)
         given: Any = where or ()

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import UsageError
+from hedgerow.guesses import guessable
 from hedgerow.sample.shop import transactions
+from hedgerow.settings import whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +43,7 @@ def schema() -> Schema:
         return Schema.load(folder / "schema.yaml")
 
 
+@guessable
 def people(rows: int = 8000, seed: int = 1) -> pa.Table:
     """Makes up people who left a clinic.
 
@@ -58,6 +61,7 @@ def people(rows: int = 8000, seed: int = 1) -> pa.Table:
     import numpy as np
     import pyarrow as pa
 
+    rows = whole("rows", rows)
     draw = np.random.default_rng(seed)
     age = np.clip(
         np.where(draw.random(rows) < 0.6, draw.normal(68, 13, rows), draw.normal(38, 12, rows)),

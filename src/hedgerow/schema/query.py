@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import UsageError
+from hedgerow.guesses import guessable
 from hedgerow.schema.attributes import Numeric
 from hedgerow.schema.conditions import Intervals, Labels, Numbers, merged, overlap, suggest
 from hedgerow.schema.grammar import (
@@ -68,7 +69,17 @@ class Query:
     where: tuple[tuple[int, Intervals], ...] = ()
     classes: tuple[int, ...] | None = None
 
+    def __post_init__(self) -> None:
+        """Refuses words, which need a schema to be understood."""
+        if isinstance(self.where, str | Mapping):
+            raise UsageError(
+                "a query in words needs a schema to be understood.",
+                hint="Write Query.parse(text, schema) or Query.of(mapping, schema); release.count "
+                "takes texts and mappings as they are.",
+            )
+
     @staticmethod
+    @guessable
     def parse(text: str, schema: Schema) -> Query:
         """Reads a query from text.
 
@@ -82,6 +93,7 @@ class Query:
         return Vocabulary(schema).parse(text)
 
     @staticmethod
+    @guessable
     def of(conditions: Mapping[str, Any], schema: Schema) -> Query:
         """Makes a query from a mapping of attributes to what their values may be.
 

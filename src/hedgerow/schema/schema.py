@@ -10,13 +10,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from hedgerow.errors import SchemaError, UsageError
+from hedgerow.guesses import Guessed, as_text, told_settings
+from hedgerow.hints import SCHEMA
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.files.described import described
 from hedgerow.schema.items import Items
@@ -57,8 +59,9 @@ class Person:
         check_fields(self)
 
 
+@told_settings
 @dataclass(frozen=True, repr=False)
-class Schema:
+class Schema(Guessed):
     """The public description of a table, by its attributes, or of transactions, by their items.
 
     Args:
@@ -91,6 +94,8 @@ class Schema:
         >>> Schema.from_dict(schema.to_dict()) == schema
         True
     """
+
+    _guesses = SCHEMA
 
     name: str
     attributes: tuple[Attribute, ...] = ()
@@ -139,6 +144,56 @@ class Schema:
         if self.target is not None:
             known.append(f"target={self.target.name!r}")
         return f"{', '.join(known)})"
+
+    def __getitem__(self, name: str) -> Attribute:
+        """The attribute of a name, or the class.
+
+        Example:
+            >>> Schema.of({"name": "s", "unit": "row", "attributes": {
+            ...     "ill": {"type": "boolean"}}})["ill"].size
+            2
+        """
+        if self.items is not None:
+            raise UsageError(
+                "a schema of transactions has items, not attributes",
+                hint=f"Write schema.items, or {as_text(self.items.given[0])} in schema.",
+            )
+        for attribute in self.columns:
+            if attribute.name == name:
+                return attribute
+        if not isinstance(name, str):
+            raise UsageError(
+                f"a schema is asked by names, not by type {type(name).__name__}",
+                hint=f"Write schema[{self._examples()['one']}], or schema.columns[0] by place.",
+            )
+        from hedgerow.schema.conditions import suggest  # which itself needs this module
+
+        raise UsageError(
+            f"the schema has no attribute {name!r}",
+            hint=suggest(name, list(self), "Its attributes"),
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the attributes and of the class, or of all items."""
+        return iter([one.name for one in self.columns] if self.items is None else self.items.given)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether it is the name of an attribute, of the class, or of an item."""
+        return any(name == one for one in self)
+
+    def __len__(self) -> int:
+        """How many attributes there are, with the class, or how many items."""
+        return len(self.columns) if self.items is None else len(self.items.given)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _meant(self, name: str) -> str | None:
+        known = "attributes" in vars(self) and name in self  # which a copy does not have yet
+        return f"schema[{as_text(name)}]" if known else super()._meant(name)
+
+    def _examples(self) -> Mapping[str, str]:
+        return {"one": as_text(next(iter(self), "..."))}
 
     def _take_notation(self) -> None:
         """Numbers whose columns do not say how they are written are written as the file says."""

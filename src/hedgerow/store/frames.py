@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import operator
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import namedtuple
 from collections.abc import Iterator, Mapping
 from keyword import iskeyword
-from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, SupportsIndex
 
 import numpy as np
 import pyarrow as pa
 
 from hedgerow.errors import UsageError
+from hedgerow.guesses import Guessed, as_text
+from hedgerow.hints import FRAME_METHODS, FRAME_PROPERTIES, ROWS
 from hedgerow.store.markup import cell_text, small_table, visible
 
 __all__ = ["Frame", "Framed", "FramedRows", "as_kind"]
@@ -57,22 +59,10 @@ def as_kind(table: pa.Table, kind: str) -> Frame:
         ) from None
 
 
-_PROPERTIES = "T columns dtypes iloc index loc plot shape values"
-_METHODS = (
-    "agg apply astype copy corr describe drop dropna fillna filter groupby head info isna iterrows "
-    "itertuples melt merge nlargest pivot pivot_table query rename reset_index sample set_index "
-    "sort_values tail to_csv to_dict to_excel to_feather to_html to_json to_latex to_markdown "
-    "to_numpy to_parquet to_records to_sql to_string value_counts"
-)
-"""What users of pandas ask of anything that has rows."""
-
-
-class Framed(ABC):
+class Framed(Guessed):
     """What can be had as a frame of any kind, and shown in a notebook."""
 
     _called: ClassVar[str] = "answers"  # in examples of what to write
-    _guesses: ClassVar[Mapping[str, str]] = {}
-    """What people write who know frames, and what they mean."""
 
     @abstractmethod
     def to_arrow(self) -> pa.Table:
@@ -90,21 +80,17 @@ class Framed(ABC):
         """The rows for any library that reads Arrow, such as `polars.DataFrame(release)`."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
-    if not TYPE_CHECKING:  # a type checker knows what is there
-
-        def __getattr__(self, name: str) -> Any:
-            what, meant = type(self).__name__, None if name.startswith("_") else self._meant(name)
-            words = "" if meant is None else f"; write {meant}"
-            raise AttributeError(f"{what} has no attribute {name!r}{words}", name=name, obj=self)
-
     def _meant(self, name: str) -> str | None:
         """What to write for a name that is not there."""
-        if name in self._guesses:
-            return self._guesses[name]
         frame = f"{self._called}.to_pandas()"
-        if name in _METHODS.split():
+        if (meant := super()._meant(name)) is not None:
+            return meant
+        if name in FRAME_METHODS.split():
             return f"{frame}.{name}()"
-        return f"{frame}.{name}" if name in _PROPERTIES.split() else None
+        return f"{frame}.{name}" if name in FRAME_PROPERTIES.split() else None
+
+    def _examples(self) -> Mapping[str, str]:
+        return {"called": self._called}
 
     def caption(self) -> str:
         """What a notebook writes above the rows."""
@@ -144,6 +130,8 @@ class FramedRows(Framed):
         more = [f"... and {len(self) - _SHOWN:,} more"] if len(self) > _SHOWN else []
         return "\n".join([f"{visible(self.caption())}:", *lines, *more])
 
+    _guesses = ROWS
+
     def _meant(self, name: str) -> str | None:
         known = name in self.to_arrow().column_names
         return f"{self._called}[{name!r}]" if known else super()._meant(name)
@@ -167,10 +155,38 @@ class FramedRows(Framed):
         if isinstance(key, str):
             rows = self.to_arrow()
             if key not in rows.column_names:
-                raise UsageError(
-                    f"there is no column {key!r}", hint=f"There are {', '.join(rows.column_names)}."
-                )
+                raise self._no_column(key, rows)
             return rows[key].to_numpy()
         if isinstance(key, SupportsIndex) and not isinstance(key, bool):
             return next(iter(self.take(np.arange(len(self))[[operator.index(key)]])))
+        places = key if isinstance(key, slice) else np.asarray(key)
+        if isinstance(places, np.ndarray) and (
+            places.ndim != 1 or (places.size and places.dtype.kind not in "biu")
+        ):
+            raise UsageError(
+                f"{self._called} cannot be picked by type {type(key).__name__}",
+                hint="Give a place, a slice, a list of places, a mask or the name of a column; "
+                f"several columns are in {self._called}.to_pandas()[names].",
+            )
         return self.take(np.arange(len(self))[key])
+
+    def _no_column(self, key: str, rows: pa.Table) -> UsageError:
+        hint = f"There are {', '.join(rows.column_names)}."
+        first = rows.column_names[0]
+        if key in rows[first].to_pylist():
+            frame = f"{self._called}.to_pandas().set_index({as_text(first)})"
+            hint += f" For its row write {frame}.loc[{as_text(key)}]."
+        return UsageError(f"there is no column {key!r}", hint=hint)
+
+    if not TYPE_CHECKING:  # a type checker knows that rows are not numbers
+
+        def _no_number(self, *_: object) -> Never:
+            raise UsageError(
+                f"{self._called} are rows, not numbers",
+                hint=f'Write {self._called}["estimate"], an array of numbers.',
+            )
+
+        __float__ = __int__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = (
+            _no_number
+        )
+        __truediv__ = __rtruediv__ = __lt__ = __le__ = __gt__ = __ge__ = _no_number

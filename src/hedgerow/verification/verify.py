@@ -7,6 +7,7 @@ would otherwise confirm itself.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +18,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from hedgerow.errors import HedgerowError
+from hedgerow.errors import HedgerowError, UsageError
+from hedgerow.guesses import guessable
 from hedgerow.measured.conversion import exact, in_words
 from hedgerow.release import Release
 from hedgerow.release.files import check_file, other_files, read_manifest, read_table
@@ -77,6 +79,7 @@ class Verdict:
         return not self.known and not any(faults)
 
 
+@guessable
 def verify(source: str | Path | Release) -> Verdict:
     """Recomputes the spent budget and checks that a release is whole and in order.
 
@@ -91,6 +94,11 @@ def verify(source: str | Path | Release) -> Verdict:
         >>> verify(publish(sample.people(200), sample.schema(), "diffgen", epsilon=1)).ok
         True
     """
+    if not isinstance(source, str | os.PathLike | Release):
+        raise UsageError(
+            f"source cannot be of type {type(source).__name__}.",
+            hint='Write hedgerow.verify("release/"), or hedgerow.verify(release).',
+        )
     checks: list[Check] = []
 
     def check(name: str, look: Callable[[], str]) -> None:

@@ -21,6 +21,8 @@ from typing import Any
 
 from hedgerow.disk import Hold
 from hedgerow.errors import HedgerowError, UsageError
+from hedgerow.guesses import Guessed, guessable
+from hedgerow.hints import LEDGER
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.budget_ledger import file as book_file
 from hedgerow.privacy.budget_ledger import rules as book_rules
@@ -33,7 +35,7 @@ from hedgerow.settings import check_arguments
 __all__ = ["Account", "BudgetLedger", "Booking", "Change", "Entry", "Notes", "plain", "unit_of"]
 
 
-class BudgetLedger:
+class BudgetLedger(Guessed):
     """What the releases of data sets have spent, and their totals, in a file.
 
     Args:
@@ -53,6 +55,9 @@ class BudgetLedger:
         hedgerow.errors.BudgetError: the data set 'clinic' has epsilon 1.5 left of 2, and this ...
     """
 
+    _guesses = LEDGER
+
+    @guessable
     def __init__(self, path: str | Path) -> None:
         check_arguments(BudgetLedger.__init__, locals())
         if not os.fspath(path):

@@ -7,6 +7,8 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from hedgerow.errors import UsageError
+from hedgerow.guesses import Guessed
+from hedgerow.hints import PLAN
 from hedgerow.privacy.budget import (
     LARGEST_TERM,
     Budget,
@@ -94,7 +96,7 @@ def levels(units: int, depth: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(Guessed):
     """What would be spent on what.
 
     Args:
@@ -117,6 +119,8 @@ class Plan:
         >>> [allowance.purpose for allowance in plan.allowances]
         ['rows', 'select', 'allocate', 'leaf']
     """
+
+    _guesses = PLAN
 
     method: str
     schedule: str

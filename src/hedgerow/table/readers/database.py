@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
 from hedgerow.errors import DataError, UsageError
+from hedgerow.guesses import told_settings
 from hedgerow.settings import check_fields
 from hedgerow.table.readers.source import BATCH_ROWS, Source, check_names
 
@@ -35,6 +36,7 @@ _STATES = {
 }
 
 
+@told_settings
 @dataclass(frozen=True)
 class Database:
     """A table in a database, or what a query of it gives.
