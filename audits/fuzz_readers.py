@@ -29,7 +29,7 @@ from hedgerow import table
 from hedgerow.privacy.budget import Budget
 from hedgerow.release.manifest import check_guarantee, parse_manifest, schema_of
 from hedgerow.schema import Schema, Vocabulary, read_arx, read_queries
-from hedgerow.table.drafting.draft import draft_schema
+from hedgerow.table.drafting.draft import draft_text, sketch_table
 
 __all__ = ["Edits", "Reader", "readers"]
 
@@ -327,7 +327,7 @@ def readers(folder: Path) -> dict[str, Reader]:
         filed("CSV file", 1.5, tables, lambda p: table.read(p, people), ".csv"),
         filed("text in UTF-16", 0.3, [_utf_16(ROWS)], lambda p: table.read(p, people), ".csv"),
         filed("archive", 0.3, [_archive(ROWS)], lambda p: table.read(p, people), ".zip"),
-        filed("CSV draft", 0.5, tables, draft_schema, ".csv"),
+        filed("CSV draft", 0.5, tables, lambda p: draft_text(sketch_table(p)), ".csv"),
         filed("CSV rows", 0.5, tables, lambda p: table.encode_rows(p, people), ".csv"),
         Reader(
             "Parquet file", 1.5, plain, *_parquet_tables(folder, lambda p: table.read(p, people))

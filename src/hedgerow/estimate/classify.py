@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.arrays import Floats
+from hedgerow.arrays import Floats, Ints
+from hedgerow.estimate.cells import Cells
 from hedgerow.estimate.fit import Fit
 from hedgerow.measured.partition import Partition, TreePartition
 
-__all__ = ["class_shares"]
+__all__ = ["class_shares", "class_weights", "probabilities_of"]
 
 
 _SPREAD = 0.05
@@ -45,3 +46,30 @@ def class_shares(partition: Partition, fit: Fit) -> Floats:
         shares[nodes] = mine * own[nodes] + (1 - mine) * shares[parent[nodes]]
     found: Floats = shares[partition.leaves]
     return found
+
+
+def class_weights(partition: Partition, cells: Cells, found: Ints) -> Floats:
+    """How much each class weighs in some regions; in those that are suppressed, as in the whole.
+
+    Args:
+        partition: The regions.
+        cells: What is known about the listed ones.
+        found: The regions asked about, such as those of rows.
+    """
+    shares = cells.values if cells.fit is None else class_shares(partition, cells.fit)
+    every = np.vstack([shares, cells.values.sum(axis=0)])
+    place = np.searchsorted(cells.regions, found)
+    listed = np.append(cells.regions, -1)[place] == found
+    return np.asarray(every[np.where(listed, place, len(cells.regions))])
+
+
+def probabilities_of(weights: Floats) -> Floats:
+    """Weights of classes as probabilities, shape [rows, classes].
+
+    Example:
+        >>> probabilities_of(np.array([[3.0, 1.0], [3.0, -1.0], [-2.0, -1.0]])).tolist()
+        [[0.75, 0.25], [1.0, 0.0], [0.0, 1.0]]
+    """
+    best = weights == weights.max(axis=1, keepdims=True)
+    weights = np.where(weights.max(axis=1, keepdims=True) > 0, np.maximum(weights, 0), best)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))

@@ -33,10 +33,8 @@ __all__ = [
     "Levels",
     "Passes",
     "Spread",
-    "averaging",
     "averaging_passes",
     "leaf_passes",
-    "least_squares",
     "least_squares_passes",
 ]
 
@@ -271,7 +269,10 @@ def least_squares_passes(parent: Ints, variance: Numbers) -> Passes:
 
 
 def averaging_passes(parent: Ints, variance: Numbers) -> Passes:
-    """The weights of CDiffGen's paper: own by leaves among nodes, shares alike.
+    """The weights of CDiffGen's paper (its Algorithm 2): own by leaves among nodes, shares alike.
+
+    It is repaired: children, siblings and the root enter the second pass with the values of the
+    first. As printed, with the noisy ones, all that was learnt on the way up would be lost.
 
     Args:
         parent: The parent of each node, -1 for the root.
@@ -295,39 +296,3 @@ def leaf_passes(parent: Ints, variance: Numbers) -> Passes:
     """The weights that take leaves as they were measured, and everything else from them."""
     inner = np.bincount(parent[1:], minlength=len(parent)) > 0
     return least_squares_passes(parent, np.where(inner, math.inf, variance))
-
-
-def least_squares(parent: Ints, measured: Numbers, variance: Numbers) -> tuple[Numbers, Numbers]:
-    """Generalised least squares on a tree: the best consistent counts, and their variances.
-
-    Args:
-        parent: The parent of each node, -1 for the root, which is node 0; parents come first.
-        measured: The measurement of each node: numbers, or several columns of them.
-        variance: Its variance, infinite where nothing was measured.
-
-    Returns:
-        The counts, and the variance of each node's (infinite where nothing tells it: such nodes
-        share evenly what their parent has left).
-
-    Example:
-        >>> counts, variance = least_squares(
-        ...     np.array([-1, 0, 0]), np.array([12.0, 4.0, 5.0]), np.array([1.0, 1.0, 1.0]))
-        >>> counts.tolist(), variance.round(3).tolist()
-        ([11.0, 5.0, 6.0], [0.667, 0.667, 0.667])
-    """
-    passes = least_squares_passes(parent, variance)
-    return passes.second(passes.first(measured)), passes.spread(variance).final
-
-
-def averaging(parent: Ints, measured: Numbers) -> Numbers:
-    """The averaging of CDiffGen's paper (its Algorithm 2, repaired), every node measured.
-
-    Children, siblings and the root enter the second pass with the values of the first; as
-    printed, with the noisy ones, all that was learnt on the way up would be lost.
-
-    Example:
-        >>> averaging(np.array([-1, 0, 0]), np.array([12.0, 4.0, 5.0])).tolist()
-        [11.0, 5.0, 6.0]
-    """
-    passes = averaging_passes(parent, _ones(measured))
-    return passes.second(passes.first(measured))

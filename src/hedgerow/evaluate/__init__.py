@@ -7,7 +7,6 @@ from hedgerow.evaluate.classify import (
     by_regions,
     lower_bound,
     mean_and_error,
-    on_codes,
     on_output,
     on_rows,
 )
@@ -40,7 +39,6 @@ __all__ = [
     "match_point",
     "mean_and_error",
     "ncp",
-    "on_codes",
     "on_output",
     "on_rows",
     "peak_bytes",

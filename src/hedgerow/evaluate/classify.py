@@ -30,7 +30,6 @@ __all__ = [
     "chances",
     "lower_bound",
     "mean_and_error",
-    "on_codes",
     "on_output",
     "on_rows",
 ]
@@ -168,27 +167,6 @@ def on_rows(train: pa.Table, test: pa.Table, schema: Schema, model: Model = "tre
     fitted = _classifier(model, float(len(known)), categorical)
     fitted.fit(inputs[0], known)
     return _share(pa.array(fitted.predict(inputs[1])), test[target])
-
-
-def on_codes(train: Ints, test: Ints, schema: Schema, model: Model = "tree") -> float:
-    """The same for rows of codes, the class last. NOT PRIVATE.
-
-    Args:
-        train: Rows to learn from, shape [rows, attributes and class].
-        test: Raw rows.
-        schema: The public schema.
-        model: One of `MODELS`.
-
-    Example:
-        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
-        ...     "age": {"type": "numeric", "low": 0, "high": 9},
-        ...     "ill": {"type": "categorical", "values": ["no", "yes"], "role": "class"}}})
-        >>> rows = np.array([[age, age > 4] for age in range(10)] * 10)
-        >>> on_codes(rows, rows, schema)
-        100.0
-    """
-    told = chances(train, test, schema, model).argmax(axis=1)
-    return 100 * float(np.mean(told == test[:, -1]))
 
 
 def chances(train: Ints, test: Ints, schema: Schema, model: Model = "tree") -> Floats:

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, Protocol, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, Self, TypeVar, Unpack
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.errors import ArgumentError, HedgerowError, LedgerWarning, UsageError
+from hedgerow.errors import ArgumentError, UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.asked import read_many
 from hedgerow.guesses import as_text
 from hedgerow.hints import RELEASE
 from hedgerow.measured.generalized import check_names
+from hedgerow.release.booking import Booking, note_saved
 from hedgerow.release.description import Description, example_of
 from hedgerow.release.files import Content, read_manifest, write_folder
 from hedgerow.release.histogram import Spread, spreads
@@ -47,45 +47,7 @@ from hedgerow.store.frames import Frame, Framed, as_kind
 if TYPE_CHECKING:
     from hedgerow.measured.marginals import Marginals
 
-__all__ = [
-    "Booking",
-    "Questions",
-    "Release",
-    "note_saved",
-]
-
-
-class Booking(Protocol):
-    """The entry that a release has in a budget ledger, which is kept elsewhere."""
-
-    def mark_published(self, place: str | os.PathLike[str]) -> None:
-        """Notes that the release was saved."""
-
-    def note_end(self, words: str) -> None:
-        """Notes that the release was not saved, and why."""
-
-    def facts(self) -> Document:
-        """The entry, and what it leaves to other releases."""
-
-
-def note_saved(booking: Booking | None, path: str | os.PathLike[str]) -> None:
-    """Notes in the ledger, if there is one, that a release was saved.
-
-    Call it after the release was written. It was paid for when it was booked, so a ledger that
-    cannot be written now is worth a warning and no more.
-    """
-    if booking is None:
-        return
-    try:
-        booking.mark_published(path)
-    except HedgerowError as error:
-        warnings.warn(
-            f"{path} was written, but the ledger could not note it and still calls it booked. "
-            f"It counts as spent all the same. ({error.message})",
-            LedgerWarning,
-            stacklevel=3,
-        )
-
+__all__ = ["Questions", "Release"]
 
 Questions = str | Query | Mapping[str, object] | Iterable[object]
 """One count query, or many; what a query may be depends on the kind of release."""

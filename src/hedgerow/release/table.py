@@ -17,7 +17,7 @@ from hedgerow.estimate.asked import check_level, read_many
 from hedgerow.estimate.basis import MEASURED, MODELLED, basis_of, cell_edges, counted_together
 from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
 from hedgerow.estimate.censored import answer_listed
-from hedgerow.estimate.classify import class_shares
+from hedgerow.estimate.classify import class_shares, class_weights, probabilities_of
 from hedgerow.estimate.fit import RULES, Fit
 from hedgerow.estimate.intervals.counts import guaranteed_ends, measured_tables
 from hedgerow.estimate.intervals.typical import TypicalError
@@ -254,21 +254,13 @@ class TableRelease(MeasuredRelease):
         Args:
             codes: As for `majority`.
         """
-        weights = self._weights(codes)
-        best = weights == weights.max(axis=1, keepdims=True)
-        weights = np.where(weights.max(axis=1, keepdims=True) > 0, np.maximum(weights, 0), best)
-        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+        return probabilities_of(self._weights(codes))
 
     def _weights(self, codes: NDArray[np.integer]) -> Floats:
         """How likely classes are, before noise that is below 0 is cut off; see `predict`."""
         if self.model is not None:
             return self.model.probabilities(codes.astype(np.int64))
-        found, cells = self.partition.locate(codes), self.estimates
-        shares = cells.values if cells.fit is None else class_shares(self.partition, cells.fit)
-        every = np.vstack([shares, cells.values.sum(axis=0)])
-        place = np.searchsorted(cells.regions, found)
-        listed = np.append(cells.regions, -1)[place] == found
-        return np.asarray(every[np.where(listed, place, len(cells.regions))])
+        return class_weights(self.partition, self.estimates, self.partition.locate(codes))
 
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """Answers count queries: how many records are there that meet some conditions?

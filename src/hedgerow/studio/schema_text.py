@@ -184,15 +184,6 @@ class SchemaText:
         node = Entries([(Text(key, plain=True), one) for key, one in settings.items()])
         return self._spliced(first, last, _written(_key(column), node, indent))
 
-    def with_setting(self, column: str, key: str, node: Node | None) -> SchemaText:
-        """The same with another value of one setting of a column, or without it."""
-        settings = dict(self.columns[column])
-        if node is None:
-            settings.pop(key, None)
-        else:
-            settings[key] = node
-        return self.with_column(column, settings)
-
     def schema(self) -> Schema:
         """The schema that the text describes.
 

@@ -10,12 +10,23 @@ from hypothesis import strategies as st
 
 from hedgerow.estimate.consistency import (
     Levels,
-    averaging,
     averaging_passes,
     leaf_passes,
-    least_squares,
     least_squares_passes,
 )
+
+
+def least_squares(parent, measured, variance):
+    """The best consistent counts, and their variances."""
+    passes = least_squares_passes(parent, variance)
+    return passes.second(passes.first(measured)), passes.spread(variance).final
+
+
+def averaging(parent, measured):
+    """The averaging of CDiffGen's paper, every node measured."""
+    passes = averaging_passes(parent, np.array([Fraction(1)] * len(measured), object))
+    return passes.second(passes.first(measured))
+
 
 VARIANCES = [Fraction(1, 3), Fraction(1), Fraction(5), Fraction(700)]
 

@@ -36,7 +36,7 @@ from hedgerow.table.readers.database import Database
 from hedgerow.table.readers.frames import split_text
 from hedgerow.table.readers.header import check_header
 
-__all__ = ["PREFACE", "draft_schema", "draft_text", "sketch_table"]
+__all__ = ["PREFACE", "draft_text", "sketch_table"]
 
 _UNIT = (
     "Whom does a release protect? `unit: row` if each row is one person; `unit: person` if a",
@@ -71,15 +71,15 @@ PREFACE = """\
 """
 
 
-def draft_schema(
+def sketch_table(
     source: Any,
     *,
     delimiter: str | None = None,
     line_breaks: bool = False,
     trust_header: bool = False,
     written: Layout = PLAIN,
-) -> str:
-    """Drafts the text of a schema file from private data.
+) -> Sketch | ItemSketch:
+    """What a draft of a table or of transactions says; `draft_text` writes it as YAML.
 
     Args:
         source: Whatever `read` takes.
@@ -90,9 +90,9 @@ def draft_schema(
         written: How the file is encoded, which sheet is meant and where its names stand.
 
     Returns:
-        YAML text, marked as a draft, which `Schema.load` reads once a person has stated the unit
-        of protection. It describes transactions if the data is a text file with one record of
-        items per line, or has a column of lists.
+        The draft of a schema, which `Schema.load` reads once a person has stated the unit of
+        protection. It describes transactions if the data is a text file with one record of items
+        per line, or has a column of lists.
 
     Raises:
         DataError: If the data cannot be read, has no column to publish, or seems to have no
@@ -100,32 +100,14 @@ def draft_schema(
 
     Example:
         >>> import pyarrow as pa
-        >>> text = draft_schema(pa.table({"age": [18, 40, 81], "smoker": ["yes", "no", "no"]}))
+        >>> rows = pa.table({"age": [18, 40, 81], "smoker": ["yes", "no", "no"]})
+        >>> text = draft_text(sketch_table(rows))
         >>> print(text[text.index("attributes:"):], end="")
         attributes:
           age: {type: numeric, low: 0, high: 120, step: 1, outside: clip}
           smoker: {type: categorical, values: ["no", "yes"]}
         # No column looked like a class. Give one `role: class` if releases should tell about it.
     """
-    drafted = sketch_table(
-        source,
-        delimiter=delimiter,
-        line_breaks=line_breaks,
-        trust_header=trust_header,
-        written=written,
-    )
-    return draft_text(drafted)
-
-
-def sketch_table(
-    source: Any,
-    *,
-    delimiter: str | None = None,
-    line_breaks: bool = False,
-    trust_header: bool = False,
-    written: Layout = PLAIN,
-) -> Sketch | ItemSketch:
-    """What a draft of a table or of transactions says: see `draft_schema`."""
     is_path = isinstance(source, (str, os.PathLike))
     title = key_of(_title(source))
     if is_path and delimiter is None and not line_breaks and written == PLAIN:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hedgerow.errors import DataError, SchemaError
 from hedgerow.schema import Numeric, Schema
 from hedgerow.table import read
-from hedgerow.table.drafting.draft import draft_schema
+from hedgerow.table.drafting.draft import draft_text, sketch_table
 from hedgerow.table.drafting.draft_items import NO_UNIT
 
 
@@ -20,7 +20,7 @@ def _below_comments(text):
 @pytest.fixture
 def draft(tmp_path):
     def make(data):
-        text = draft_schema(pa.table(data) if isinstance(data, dict) else data)
+        text = draft_text(sketch_table(pa.table(data) if isinstance(data, dict) else data))
         path = tmp_path / "schema.yaml"
         unit = "person" if "{role: person" in _below_comments(text) else "row"
         path.write_text(text.replace(f"unit: {NO_UNIT}", f"unit: {unit}"), encoding="utf-8")
@@ -91,10 +91,10 @@ def test_awkward_values_and_names(draft):
 def test_nothing_to_draft():
     for data in ({"a": pa.nulls(3)}, {"email": ["x", "y"]}):
         with pytest.raises(DataError, match="no column from which") as refused:
-            draft_schema(pa.table(data))
+            draft_text(sketch_table(pa.table(data)))
         assert "delimiter" in str(refused.value)
     with pytest.raises(DataError, match="no records"):
-        draft_schema(pa.table({"a": pa.nulls(0)}))
+        draft_text(sketch_table(pa.table({"a": pa.nulls(0)})))
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def _comment(text, name):
 def test_nothing_is_read_before_the_unit_is_stated(tmp_path):
     path = tmp_path / "schema.yaml"
     for source in (pa.table({"age": [1, 2]}), pa.table({"bought": [["tea"], ["milk"]]})):
-        path.write_text(draft_schema(source), encoding="utf-8")
+        path.write_text(draft_text(sketch_table(source)), encoding="utf-8")
         with pytest.raises(SchemaError, match=r"schema.yaml:\d+: unit is") as error:
             Schema.load(path)
         assert "and " not in error.value.message and "`unit: row`" in error.value.hint
@@ -272,11 +272,11 @@ def test_words_about_people_do_not_make_ids(draft):
 def test_amounts_with_a_few_texts_are_numbers_with_a_growing_scale() -> None:
     amounts = [str(int(1.2**i)) for i in range(90)] * 2 + ["see file", "refund"]
     (line,) = (
-        line for line in draft_schema(pa.table({"amount": amounts})).split("\n")
+        line for line in draft_text(sketch_table(pa.table({"amount": amounts}))).split("\n")
         if line.startswith("  amount:")
     )  # fmt: skip
     assert "scale: log" in line and "missing: other" in line and "outside: other" in line
     ids = [str(10_000 + i) for i in range(90)] + ["none given"]
-    assert "patient_id: {role: identifier}" in draft_schema(
-        pa.table({"patient_id": ids, "amount": [1, 2] * 45 + [3]})
+    assert "patient_id: {role: identifier}" in draft_text(
+        sketch_table(pa.table({"patient_id": ids, "amount": [1, 2] * 45 + [3]}))
     )

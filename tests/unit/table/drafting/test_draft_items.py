@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from hedgerow.errors import DataError
 from hedgerow.schema import Items, Schema
 from hedgerow.table import read_transactions
-from hedgerow.table.drafting.draft import draft_schema
+from hedgerow.table.drafting.draft import draft_text, sketch_table
 from hedgerow.table.drafting.draft_items import NO_UNIT, looks_like_transactions
 
 
 def draft(source: Any, folder: Path) -> Items:
     path = folder / "draft.yaml"
-    path.write_text(draft_schema(source).replace(NO_UNIT, "row"), encoding="utf-8")
+    path.write_text(draft_text(sketch_table(source)).replace(NO_UNIT, "row"), encoding="utf-8")
     schema = Schema.load(path)
     assert schema.draft and schema.began_as_draft and schema.items is not None
     read_transactions(source, schema)  # and its own data can be read by it
@@ -111,13 +111,13 @@ def test_nothing_to_draft_from_and_too_much(tmp_path: Path) -> None:
     path = tmp_path / "a.dat"
     path.write_text("(empty) (empty)\n")
     with pytest.raises(DataError, match="no item"):
-        draft_schema(path)
+        draft_text(sketch_table(path))
     path.write_text(" ".join(f"i{n}" for n in range(20_001)))
     with pytest.raises(DataError, match="too many items"):
-        draft_schema(path)
+        draft_text(sketch_table(path))
     path.write_bytes(gzip.compress(b"1 2\n" * 9000)[:40])
     with pytest.raises(DataError, match="gzip"):
-        draft_schema(path)
+        draft_text(sketch_table(path))
 
 
 @seed(7)
@@ -128,7 +128,7 @@ def test_a_draft_loads_whatever_the_items_are(
 ) -> None:
     source = pa.table({"i": pa.array(lists, pa.list_(pa.string()))})
     try:
-        text = draft_schema(source)
+        text = draft_text(sketch_table(source))
     except DataError:
         return
     with warnings.catch_warnings():

@@ -13,7 +13,7 @@ from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
 from hedgerow.table import read_transactions
 from hedgerow.table.drafting.answered import Interview, interview_of, signed_schema
-from hedgerow.table.drafting.draft import draft_schema, sketch_table
+from hedgerow.table.drafting.draft import draft_text, sketch_table
 from hedgerow.table.drafting.draft_items import ItemSketch
 
 TODAY = datetime.date(2026, 1, 31)
@@ -146,7 +146,9 @@ def test_lines_with_another_separator_are_transactions_whatever_the_file_is_call
     items = schema_of(sketch, tmp_path).transaction_items
     assert items.universe == ("jam", "milk", "rye bread", "tea") and items.separator == ","
     assert items.max_items == 4  # and not 20 of four
-    assert '  separator: ","' in draft_schema(tmp_path / "lists.txt")  # without questions, too
+    assert '  separator: ","' in draft_text(
+        sketch_table(tmp_path / "lists.txt")
+    )  # without questions, too
     table = tmp_path / "table.csv"
     table.write_text("age,sex\n1,f,9\n2\n", encoding="utf-8")
     with pytest.raises(DataError, match="more or fewer fields") as raised:

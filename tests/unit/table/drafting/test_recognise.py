@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow.schema import Categorical, Numeric, Schema
 from hedgerow.table import read
-from hedgerow.table.drafting.draft import draft_schema
+from hedgerow.table.drafting.draft import draft_text, sketch_table
 from hedgerow.table.drafting.draft_items import NO_UNIT
 from hedgerow.table.drafting.guess import guess_column
 from hedgerow.table.drafting.recognise import date_formats, known_list, ordered, truth_values
@@ -59,7 +59,7 @@ def test_yes_and_no_come_back_as_they_were_written(
 ) -> None:
     table = pa.table({"smoker": pa.array(written * 20), "age": list(range(20 * len(written)))})
     path = tmp_path / "s.yaml"
-    path.write_text(draft_schema(table).replace(NO_UNIT, "row"), encoding="utf-8")
+    path.write_text(draft_text(sketch_table(table)).replace(NO_UNIT, "row"), encoding="utf-8")
     schema = Schema.load(path)
     smoker = schema.attributes[0]
     assert isinstance(smoker, Categorical)
@@ -137,7 +137,7 @@ def test_constant_and_almost_empty_columns_could_as_well_be_dropped() -> None:
     table = pa.table({
         "same": ["No"] * 100, "seldom": [None] * 95 + list("abcde"), "age": list(range(100)),
     })  # fmt: skip
-    text = draft_schema(table)
+    text = draft_text(sketch_table(table))
     flat = " ".join(text.replace("#", "").split())
     assert "It has one value only: drop it" in flat and "Almost all of its values are" in flat
     assert "same: {type: categorical" in text and "  seldom: {type: categorical" in text
@@ -234,7 +234,7 @@ def test_what_is_declared_is_read(tmp_path: Path) -> None:
     data, path = tmp_path / "visits.csv", tmp_path / "s.yaml"
     lines = [f"{i % 28 + 1}.{i % 12 + 1}.{1990 + i % 9};{i % 50},{i % 10}" for i in range(200)]
     data.write_text("seen;dose\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    path.write_text(draft_schema(data).replace(NO_UNIT, "row"), encoding="utf-8")
+    path.write_text(draft_text(sketch_table(data)).replace(NO_UNIT, "row"), encoding="utf-8")
     table = read(data, Schema.load(path))
     seen, dose = table.schema.attributes
     assert isinstance(seen, Numeric) and isinstance(dose, Numeric)

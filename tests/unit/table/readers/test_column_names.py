@@ -12,7 +12,7 @@ import hedgerow
 from hedgerow.errors import DataError, SchemaError
 from hedgerow.schema import Schema
 from hedgerow.table import encode_rows, read
-from hedgerow.table.drafting.draft import draft_schema
+from hedgerow.table.drafting.draft import draft_text, sketch_table
 
 ROWS = 60
 DATA = pa.table({
@@ -88,7 +88,7 @@ def test_the_key_is_part_of_the_schema() -> None:
 
 
 def test_a_draft_of_columns_with_reserved_names_can_be_read(tmp_path: Path) -> None:
-    text = draft_schema(DATA).replace("row or person?", "row")
+    text = draft_text(sketch_table(DATA)).replace("row or person?", "row")
     (tmp_path / "s.yaml").write_text(text, encoding="utf-8")
     known = Schema.load(tmp_path / "s.yaml")
     assert [one.name for one in known.attributes][:2] == ["region_value", "count_value"]

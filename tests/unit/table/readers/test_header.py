@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.errors import DataError
-from hedgerow.table.drafting.draft import draft_schema
+from hedgerow.table.drafting.draft import draft_text, sketch_table
 
 
 def write(tmp_path, text):
@@ -27,26 +27,28 @@ def write(tmp_path, text):
 def test_a_record_is_not_taken_for_names(tmp_path, header, places):
     path = write(tmp_path, header + "\n40,Cook,Male\n41,Smith,Female\n")
     with pytest.raises(DataError, match="looks like a record") as caught:
-        draft_schema(path)
+        draft_text(sketch_table(path))
     assert places in str(caught.value)
     shown = str(caught.value).replace(str(path), "")
     assert "Bachelors" not in shown and "Male" not in shown and "39" not in shown
-    assert "attributes:" in draft_schema(path, trust_header=True)
+    assert "attributes:" in draft_text(sketch_table(path, trust_header=True))
 
 
 def test_words_for_yes_and_no(tmp_path):
     with pytest.raises(DataError, match="column 2"):
-        draft_schema(write(tmp_path, "age,yes\n4,no\n5,no\n"))
+        draft_text(sketch_table(write(tmp_path, "age,yes\n4,no\n5,no\n")))
     with pytest.raises(DataError, match="column 1"):
-        draft_schema(pa.table({"True": [False, False]}))
-    assert "No:" in draft_schema(pa.table({"No": [1, 2], "age": [4, 5]})).replace('"', "")
+        draft_text(sketch_table(pa.table({"True": [False, False]})))
+    assert "No:" in draft_text(sketch_table(pa.table({"No": [1, 2], "age": [4, 5]}))).replace(
+        '"', ""
+    )
 
 
 def test_frames_without_names():
     with pytest.raises(DataError, match="columns 1, 2"):
-        draft_schema(pd.DataFrame([[1, "a"], [2, "b"]]))
+        draft_text(sketch_table(pd.DataFrame([[1, "a"], [2, "b"]])))
 
 
 def test_names_are_names(tmp_path):
     path = write(tmp_path, "age,job,x1,2nd\n40,Cook,3,4\n41,Smith,4,5\n")
-    assert "attributes:" in draft_schema(path)
+    assert "attributes:" in draft_text(sketch_table(path))

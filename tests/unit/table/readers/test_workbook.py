@@ -13,7 +13,7 @@ pytest.importorskip("python_calamine")
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Layout, Schema
 from hedgerow.table import encode_rows, read
-from hedgerow.table.drafting.draft import draft_schema
+from hedgerow.table.drafting.draft import draft_text, sketch_table
 from hedgerow.table.readers.choose import open_source
 
 DATE = datetime.date(2024, 1, 31)
@@ -157,7 +157,7 @@ def test_without_the_package(tmp_path, monkeypatch):
 def test_a_draft_says_where_the_table_is(tmp_path):
     rows = [["age", "ill"], *([n, "yes" if n % 2 else "no"] for n in range(40, 60))]
     path = book(tmp_path / "d.xlsx", cells(rows, down=2), sheets=("One", "Two"))
-    text = draft_schema(path, written=Layout(header_row=3, sheet="Two"))
+    text = draft_text(sketch_table(path, written=Layout(header_row=3, sheet="Two")))
     assert 'file:\n  header_row: 3\n  sheet: "Two"\n' in text
     (tmp_path / "s.yaml").write_text(text.replace("row or person?", "row"), encoding="utf-8")
     schema = Schema.load(tmp_path / "s.yaml")
