@@ -7,6 +7,7 @@ installer does; nothing is fetched.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tomllib
 from collections.abc import Callable
@@ -147,3 +148,39 @@ def test_a_damaged_release_of_an_unknown_method_is_damaged(machine: Machine) -> 
     published(machine, "damaged", "--method", "equalparts")
     (machine.folder / "damaged" / "table.csv").write_text("x", encoding="utf-8")
     assert machine("verify", "damaged", installed=False).returncode == 6
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "extending.md"
+MISTAKES = re.findall(
+    r"[Rr]eplace\n\n```python\n(.*?)```\n\nby\n\n```python\n(.*?)```",
+    GUIDE.read_text(encoding="utf-8"),
+    re.DOTALL,
+)
+ENDS = [  # of publish, verify and audit, and what the audit says
+    (0, 6, 1, "tells neighbours apart by 2, not 1"),
+    (1, 6, 1, "LeakError"),
+    (0, 0, 1, "infinite"),
+]
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_the_mistakes_of_the_guide_are_found(tmp_path: Path, machine: Machine, place: int) -> None:
+    """`docs/extending.md`, step 7, as it is written."""
+    right, wrong = MISTAKES[place]
+    site = tmp_path / "site"
+    shutil.copytree(machine.site, site)
+    method = site / "hedgerow_equalparts" / "method.py"
+    text = method.read_text(encoding="utf-8")
+    assert len(MISTAKES) == len(ENDS) and text.count(right) == 1
+    method.write_text(text.replace(right, wrong), encoding="utf-8")
+    sample.write(tmp_path, rows=300, seed=1)
+    broken = Machine(tmp_path, site, machine.child)
+    words = ("--schema", "schema.yaml", "--method", "equalparts", "--epsilon", 1, "--out", "parts")
+    done = [
+        broken("publish", "people.csv", *words),
+        broken("verify", "parts"),
+        broken("audit", "--method", "equalparts", "--epsilon", 1, "--runs", 20, "--seed", 1),
+    ]
+    *codes, said = ENDS[place]
+    assert [one.returncode for one in done] == codes, done
+    assert said in done[2].stdout + done[2].stderr

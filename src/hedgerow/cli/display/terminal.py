@@ -163,8 +163,8 @@ def _unforeseen(error: Exception) -> tuple[str, str, str]:
         return kind, f"{where}{error.strerror}.", "Check the path, its permissions and the disk."
     return (
         kind,
-        f"hedgerow failed in a way it should not ({kind}). This is a mistake in hedgerow, not "
-        "yours.",
+        f"hedgerow failed in a way it should not ({kind}). This is a mistake in hedgerow, or in an "
+        "installed package that adds a method to it, not in your data.",
         "Run it again with HEDGEROW_DEBUG=1 to see where. What that prints may quote private "
         "data: look at it yourself before you show it to anyone.",
     )
