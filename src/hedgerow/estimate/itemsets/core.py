@@ -57,7 +57,7 @@ class CoreModel:
     supports: Supports | None
     size: Measurement | None
 
-    @property
+    @cached_property
     def rate(self) -> float:
         """The epsilon of the noise on each cell, or of Laplace noise with the same variance."""
         return float(np.sqrt(2 / self.cell.tail_variance[0]))
