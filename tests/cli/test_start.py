@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Callable
@@ -40,8 +41,13 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize("words", ["publish --help", "plan --help", *READERS])
-@pytest.mark.parametrize("kind", ["diffmulti-tuned-3-marginals", "diffpart-tuned-3"])
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        *itertools.product(READERS, ["diffmulti-tuned-3-marginals", "diffpart-tuned-3"]),
+        *itertools.product(["publish --help", "plan --help"], ["no release"]),
+    ],
+)
 def test_reading_loads_no_compiler_and_no_frames(words: str, kind: str, tmp_path: Path) -> None:
     """In a process of its own, as a person runs it."""
     release = Path(__file__).parents[1] / "golden" / kind

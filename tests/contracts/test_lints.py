@@ -302,11 +302,13 @@ def test_the_lints_can_fail(text: str, lint: object) -> None:
     assert lint(ast.parse(text))
 
 
-SLOW = SOURCE.parents[1] / "tests" / "slow.txt"
+TESTS = SOURCE.parents[1] / "tests"
 
 
-def test_what_is_named_as_slow_is_there() -> None:
-    for line in SLOW.read_text(encoding="utf-8").split():
+@pytest.mark.parametrize("names", ["kernels.txt", "slow.txt"])
+def test_what_the_makefile_names_is_there(names: str) -> None:
+    lines = (TESTS / names).read_text(encoding="utf-8").split()
+    for line in lines:
         file, _, name = line.partition("::")
-        text = (SLOW.parents[1] / file).read_text(encoding="utf-8")
+        text = (TESTS.parent / file).read_text(encoding="utf-8")
         assert not name or f"def {name}(" in text, line

@@ -437,7 +437,7 @@ def test_a_grid_beyond_all_grids_has_weight_left_for_each_cut() -> None:
     start, out = np.zeros(2, np.int64), np.zeros((5, 1), np.int64)
     score_nodes(
         np.zeros(2, np.int64), nothing, np.zeros((0, 1), np.int32), one, far, one - 1,
-        one + ALL_CUTS, far[0], nothing, nothing, nothing, 0, False, start,
+        one + ALL_CUTS, far[0], nothing, nothing, nothing, 0, 0, start,
         tuple(np.zeros((3, 1), np.int64)), out,
     )  # fmt: skip
     assert out[:, 0].tolist() == [0, 1, (1 << 26) - 1, 0, 1]
