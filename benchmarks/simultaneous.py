@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import hedgerow as hr
 from data import ADULT_SCHEMA, add_data_option, adult, find_folder
+from hedgerow.estimate.intervals.conditions import Conditions
 from hedgerow.estimate.intervals.counts import guaranteed_ends
 from hedgerow.estimate.region_sums import sums
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts
@@ -51,7 +52,9 @@ def one_release(table: Table, epsilon: str, seed: int, ends: bool) -> Tables:
             assert release._errors is not None
             inside = sums(release.partition, release._bounding, cells)
             each = 1 - (1 - LEVEL) / len(cells)
-            low, high = guaranteed_ends(release._errors.measured, cells, *inside, each)
+            low, high = guaranteed_ends(
+                release._errors.measured, Conditions.of(cells), *inside, each
+            )
         else:
             told = release.table(name, level=LEVEL, simultaneous=True).answers
             low, high = told.low, told.high

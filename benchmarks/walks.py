@@ -1,6 +1,6 @@
 """How long the way through the code is, and how much code there is.
 
-    python benchmarks/walks.py            # five walks: functions, modules, packages crossed
+    python benchmarks/walks.py            # six walks: functions, modules, packages crossed
     python benchmarks/walks.py --lines    # lines of code in src/hedgerow, by package
 
 A walk is one command on the embedded sample, run in this process under a profiler. Functions are
@@ -80,7 +80,7 @@ def walk(action: Callable[[], None]) -> Walk:
 
 
 def walks() -> dict[str, tuple[int, int, int, int]]:
-    """The five walks."""
+    """The six walks."""
     from typer.testing import CliRunner
 
     from hedgerow import sample
@@ -107,6 +107,7 @@ def walks() -> dict[str, tuple[int, int, int, int]]:
                 "--out", home / "regions",
             ),
             "query": command("query", release, "age in [30, 50]"),
+            "query, regions alone": command("query", home / "regions", "age in [30, 50]"),
             "report": command("report", release, "--out", home / "report.html"),
             "publish, supermodular": command(
                 "publish", data, "--schema", schema, "--epsilon", 1, "--delta", "1e-6",

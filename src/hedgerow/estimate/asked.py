@@ -1,41 +1,21 @@
-"""Count queries as they are asked: read, checked, and as arrays."""
+"""Count queries as they are asked: read, checked and grouped."""
 
 from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow.arrays import Floats, Ints
+from hedgerow.arrays import Ints
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
 
 if TYPE_CHECKING:
     from hedgerow.schema.query import Query
 
-__all__ = ["Packed", "check_level", "grouped", "pack", "read_many"]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Packed:
-    """Queries as arrays.
-
-    Args:
-        start: Where the conditions of each query begin; one more than there are queries.
-        attribute: The attribute of each condition.
-        begin: Where the intervals of each condition begin; one more than there are conditions.
-        lows: The lower ends of intervals, in code units.
-        highs: The upper ends.
-    """
-
-    start: Ints
-    attribute: Ints
-    begin: Ints
-    lows: Floats
-    highs: Floats
+__all__ = ["check_level", "grouped", "read_many"]
 
 
 def check_level(level: object) -> float:
@@ -100,20 +80,6 @@ def _check(queries: Sequence[Query], schema: Schema) -> None:
             "a query names an attribute or a class that this release does not have",
             hint="Make it with Query.parse or Query.of and the schema of this release.",
         )
-
-
-def pack(queries: Sequence[Query]) -> Packed:
-    """Queries as arrays."""
-    conditions = [condition for query in queries for condition in query.where]
-    intervals = [interval for _, several in conditions for interval in several]
-    ends = np.array(intervals, np.float64).reshape(-1, 2)
-    return Packed(
-        start=np.cumsum([0, *(len(query.where) for query in queries)]),
-        attribute=np.array([place for place, _ in conditions], np.int64),
-        begin=np.cumsum([0, *(len(several) for _, several in conditions)]),
-        lows=np.ascontiguousarray(ends[:, 0]),
-        highs=np.ascontiguousarray(ends[:, 1]),
-    )
 
 
 def grouped(queries: Sequence[Query], key: Callable[[Query], Any]) -> dict[Any, Ints]:

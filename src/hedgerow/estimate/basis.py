@@ -76,14 +76,13 @@ def basis_of(
     return np.where(unknown, NOT_MEASURED, np.where(together, MEASURED, otherwise))
 
 
-def counted_together(measured: Measured, queries: Sequence[Query]) -> Bools:
+def counted_together(measured: Measured, asked: Conditions) -> Bools:
     """Whether what each query asks for is a union of cells of one table, with marginals.
 
     Args:
         measured: The tables.
-        queries: The queries.
+        asked: The conditions of the queries.
     """
-    asked = Conditions.of(queries)
     number = asked.number
     together: Bools = number == 0
     alone = number[asked.query] == 1

@@ -23,7 +23,8 @@ import numpy as np
 
 from hedgerow.errors import ReleaseError
 from hedgerow.estimate.answers import Answers
-from hedgerow.estimate.asked import grouped, pack
+from hedgerow.estimate.asked import grouped
+from hedgerow.estimate.intervals.conditions import Conditions
 from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.query_kernels import scan
 from hedgerow.measured.measurements import Measurement
@@ -91,11 +92,11 @@ def answer_listed(
     for chosen, members in grouped(queries, lambda query: query.classes).items():
         here = slice(None) if chosen is None else np.isin(klass, chosen)
         asked[members] = classes if chosen is None else len(chosen)
-        packed = pack([queries[q] for q in members])
+        several = Conditions.of([queries[q] for q in members], with_class=False)
         out = np.zeros((len(members), 10))
         scan(
-            part[here], values[here], edges, edge_start, worst, packed.start, packed.attribute,
-            packed.begin, packed.lows, packed.highs, out,
+            part[here], values[here], edges, edge_start, worst, several.start, several.place,
+            several.begin, several.lows, several.highs, out,
         )  # fmt: skip
         found[members] = out
     # cells that the query does not name an attribute of are all inside

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hedgerow.arrays import Floats
-from hedgerow.estimate.asked import Packed, grouped, pack
+from hedgerow.estimate.asked import grouped
 from hedgerow.estimate.fit import Fit
 from hedgerow.estimate.index import Index, grid_index, tree_index
+from hedgerow.estimate.intervals.conditions import Conditions
 from hedgerow.estimate.query_kernels import descend
 from hedgerow.measured.partition import GridPartition, Partition
 
@@ -52,15 +53,15 @@ def sums(partition: Partition, fit: Fit, queries: Sequence[Query]) -> tuple[Floa
         )
         for classes, some in grouped([queries[q] for q in members], lambda q: q.classes).items():
             here = members[some]
-            packed = pack([queries[q] for q in here])
-            estimate[here], variance[here] = _sums(index, fit, packed, attributes, classes)
+            asked = Conditions.of([queries[q] for q in here], with_class=False)
+            estimate[here], variance[here] = _sums(index, fit, asked, attributes, classes)
     return estimate, variance
 
 
 def _sums(
     index: Index,
     fit: Fit,
-    packed: Packed,
+    asked: Conditions,
     attributes: tuple[int, ...],
     classes: tuple[int, ...] | None,
 ) -> tuple[Floats, Floats]:
@@ -79,14 +80,14 @@ def _sums(
     weights = np.column_stack(
         [estimate, index.share, index.variance, alone, index.own, index.below]
     )
-    out = np.zeros((len(packed.start) - 1, 3, 4))
-    place = np.searchsorted(attributes, packed.attribute) if attributes else packed.attribute
+    out, start = np.zeros((asked.queries, 3, 4)), asked.start
+    place = np.searchsorted(attributes, asked.place) if attributes else asked.place
 
     def some(begin: int) -> None:
         descend(
             index.shape, weights, index.sizes, index.deepest, whole,
-            packed.start[begin : begin + _BATCH + 1], place, packed.begin, packed.lows,
-            packed.highs, out[begin : begin + _BATCH],
+            start[begin : begin + _BATCH + 1], place, asked.begin, asked.lows,
+            asked.highs, out[begin : begin + _BATCH],
         )  # fmt: skip
 
     batches = range(0, len(out), _BATCH)

@@ -19,6 +19,7 @@ from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
 from hedgerow.estimate.censored import answer_listed
 from hedgerow.estimate.classify import class_shares, class_weights, probabilities_of
 from hedgerow.estimate.fit import RULES, Fit
+from hedgerow.estimate.intervals.conditions import Conditions
 from hedgerow.estimate.intervals.counts import guaranteed_ends, measured_tables
 from hedgerow.estimate.intervals.typical import TypicalError
 from hedgerow.estimate.marginals.model import Model, fit_model
@@ -299,11 +300,11 @@ class TableRelease(MeasuredRelease):
         asked = read_many(queries, self.schema)
         found, errors = self.estimates.fit, self._errors
         if found is not None and errors is not None:
-            estimate = errors.model.count(asked)
+            estimate, conditions = errors.model.count(asked), Conditions.of(asked)
             by_regions = sums(self.partition, self._bounding, asked)
-            ends = guaranteed_ends(errors.measured, asked, *by_regions, share)
-            answers = by_model(estimate, errors.of(asked, estimate), ends, share)
-            together = counted_together(errors.measured, asked)
+            ends = guaranteed_ends(errors.measured, conditions, *by_regions, share)
+            answers = by_model(estimate, errors.of(conditions, estimate), ends, share)
+            together = counted_together(errors.measured, conditions)
             basis = basis_of(asked, together, self._unmeasured, MODELLED)
             return replace(with_queries(answers, asked, self.schema), basis=basis)
         if found is not None:

@@ -4,7 +4,7 @@ import numpy as np
 
 from hedgerow.estimate.basis import basis_of, counted_together
 from hedgerow.estimate.intervals.candidates import Measured
-from hedgerow.estimate.intervals.conditions import CLASS
+from hedgerow.estimate.intervals.conditions import CLASS, Conditions
 from hedgerow.estimate.intervals.tables import Tables
 from hedgerow.schema import Query
 
@@ -34,7 +34,7 @@ QUERIES = {
 
 def test_the_basis_of_queries_with_marginals() -> None:
     asked = list(QUERIES)
-    together = counted_together(MEASURED, asked)
+    together = counted_together(MEASURED, Conditions.of(asked))
     assert basis_of(asked, together, {3}, "modelled").tolist() == list(QUERIES.values())
     # an attribute without a table, but divided by regions, is not unknown
     assert basis_of([Query(FOURTH)], np.array([False]), ()).tolist() == ["assumed even"]
@@ -56,7 +56,7 @@ def test_parts_of_cells_are_modelled_and_unions_of_cells_are_measured() -> None:
     )
 
     def asked(*conditions: tuple[int, tuple[tuple[float, float], ...]]) -> bool:
-        return bool(counted_together(measured, [Query(conditions)])[0])
+        return bool(counted_together(measured, Conditions.of([Query(conditions)]))[0])
 
     assert asked((0, ((0.0, 10.0),)))
     assert asked((0, ((0.0, 10.0), (20.0, 21.0))))

@@ -63,8 +63,12 @@ class Conditions:
     highs: Floats
 
     @staticmethod
-    def of(queries: Sequence[Query]) -> Conditions:
+    def of(queries: Sequence[Query], *, with_class: bool = True) -> Conditions:
         """The conditions of queries.
+
+        Args:
+            queries: The queries.
+            with_class: Whether those on the class are among them.
 
         Example:
             >>> from hedgerow.schema.query import Query
@@ -73,7 +77,7 @@ class Conditions:
             ([0, 0], [3, -1], [2.0, 2.0])
         """
         each = chain.from_iterable
-        several = [query.where + _of_class(query) for query in queries]
+        several = [query.where + (_of_class(query) if with_class else ()) for query in queries]
         flat = list(each(several))
         ends = np.fromiter(each(each(intervals for _, intervals in flat)), np.float64)
         many = np.fromiter((len(intervals) for _, intervals in flat), np.int64, len(flat))
@@ -82,14 +86,19 @@ class Conditions:
             query=np.repeat(np.arange(len(queries)), [len(one) for one in several]),
             place=np.fromiter((place for place, _ in flat), np.int64, len(flat)),
             begin=np.concatenate([[0], np.cumsum(many)]),
-            lows=ends[::2],
-            highs=ends[1::2],
+            lows=np.ascontiguousarray(ends[::2]),
+            highs=np.ascontiguousarray(ends[1::2]),
         )
 
     @property
     def number(self) -> Ints:
         """How many conditions each query has."""
         return np.bincount(self.query, minlength=self.queries)
+
+    @property
+    def start(self) -> Ints:
+        """Where the conditions of each query begin; one more than there are queries."""
+        return np.concatenate([[0], np.cumsum(self.number)])
 
     def on(self, place: int) -> Ints:
         """The conditions on an attribute, of which a query has at most one."""

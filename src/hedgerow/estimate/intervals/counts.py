@@ -7,7 +7,7 @@ both hold together, so the better one may be taken.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +23,6 @@ from hedgerow.measured.marginals import Marginals
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hedgerow.schema.query import Query
 
 __all__ = ["guaranteed_ends", "measured_tables"]
 
@@ -80,7 +79,7 @@ def measured_tables(
 
 def guaranteed_ends(
     measured: Measured,
-    queries: Sequence[Query],
+    asked: Conditions,
     estimate: Floats,
     variance: Floats,
     level: float,
@@ -89,7 +88,7 @@ def guaranteed_ends(
 
     Args:
         measured: The tables.
-        queries: The queries, each chosen without looking at the release.
+        asked: The conditions of the queries, which were chosen without looking at the release.
         estimate: By the regions: what lies inside, evenly and touched, shape [queries, 3].
         variance: The variances of these.
         level: The level.
@@ -97,7 +96,6 @@ def guaranteed_ends(
     Returns:
         The lower and upper ends: whole numbers, at least 0.
     """
-    asked = Conditions.of(queries)
     many = np.minimum(asked.number, len(_UPPER) - 1)
     fixed, upper = np.array(_FIXED)[many], np.array(_UPPER)[many]
     low, high = (

@@ -20,7 +20,7 @@ measured together, it is far too small.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -34,7 +34,7 @@ from hedgerow.estimate.intervals.conditions import CLASS, Conditions
 from hedgerow.estimate.marginals.model import Model
 
 if TYPE_CHECKING:
-    from hedgerow.schema.query import Query
+    pass
 
 __all__ = ["TypicalError"]
 
@@ -57,14 +57,13 @@ class TypicalError:
     model: Model
     measured: Measured
 
-    def of(self, queries: Sequence[Query], estimate: Floats) -> Floats:
+    def of(self, asked: Conditions, estimate: Floats) -> Floats:
         """The typical error of each query.
 
         Args:
-            queries: The queries.
+            asked: The conditions of the queries.
             estimate: What the model counts.
         """
-        asked = Conditions.of(queries)
         number = max(1.0, self.model.forest.total)
         share, noise = self._conditions(asked)
         # a count that was taken for nothing may still be as large as its noise

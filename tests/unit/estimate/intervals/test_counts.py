@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hedgerow.estimate.intervals.candidates import Measured
-from hedgerow.estimate.intervals.conditions import CLASS
+from hedgerow.estimate.intervals.conditions import CLASS, Conditions
 from hedgerow.estimate.intervals.counts import guaranteed_ends
 from hedgerow.estimate.intervals.tables import Tables
 from hedgerow.schema import Query
@@ -83,7 +83,9 @@ def failures(kind: str, allowance: float = 1.0) -> np.ndarray:
                 object.__setattr__(tables, "deviation", NOISE * allowance)
         # regions that say nothing: everything or nothing, with their own noise
         rough = np.tile([0.0, 300.0, 600.0], (len(QUERIES), 1)) + random.normal(0, 30)
-        low, high = guaranteed_ends(found, QUERIES, rough, np.full(rough.shape, 900.0), LEVEL)
+        low, high = guaranteed_ends(
+            found, Conditions.of(QUERIES), rough, np.full(rough.shape, 900.0), LEVEL
+        )
         missed += (exact < low) | (exact > high)
     return missed
 
