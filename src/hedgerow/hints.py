@@ -193,7 +193,6 @@ PLAN = {
 
 LEDGER = {
     "BudgetLedger": 'hedgerow.BudgetLedger("clinic.ledger")',
-    "add": "hedgerow.publish(data, schema, ledger=path), which books its budget",
     "create": 'hedgerow.BudgetLedger(path).open("clinic", epsilon=2)',
     "spend": "hedgerow.publish(data, schema, ledger=path), which books its budget",
 }

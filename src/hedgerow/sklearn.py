@@ -272,6 +272,14 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
 
         Args:
             X: As for `fit`.
+
+        Example:
+            >>> X = np.array([[18.0], [25.0], [71.0], [80.0]] * 50)
+            >>> y = np.array(["no", "no", "yes", "yes"] * 50)
+            >>> model = RegionClassifier(
+            ...     epsilon=5, bounds=(0, 100), classes=["no", "yes"], random_state=1).fit(X, y)
+            >>> model.predict_proba([[20.0], [75.0]]).argmax(axis=1).tolist()
+            [0, 1]
         """
         check_is_fitted(self)
         names, columns = self._columns(X, reset=False)
@@ -293,6 +301,14 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
 
         Args:
             X: As for `fit`.
+
+        Example:
+            >>> X = np.array([[18.0], [25.0], [71.0], [80.0]] * 50)
+            >>> y = np.array(["no", "no", "yes", "yes"] * 50)
+            >>> model = RegionClassifier(
+            ...     epsilon=5, bounds=(0, 100), classes=["no", "yes"], random_state=1).fit(X, y)
+            >>> model.predict([[20.0], [75.0]]).tolist()
+            ['no', 'yes']
         """
         best = np.argmax(self.predict_proba(X), axis=1)
         return np.asarray(self.classes_[best])
@@ -371,6 +387,11 @@ class Synthesizer(_Published):
         Args:
             n: How many; without it, as many as the release counts.
             seed: For the same rows again.
+
+        Example:
+            >>> model = Synthesizer(bounds=(0, 100), random_state=1).fit(np.full((200, 2), 30.0))
+            >>> model.sample(3, seed=1).num_rows
+            3
         """
         check_is_fitted(self)
         return self.release_.synthesize(n, seed, self._kind)

@@ -146,7 +146,15 @@ class Answers(FramedRows):
         return f"Estimated counts with {self.level:.4g} intervals"
 
     def to_arrow(self) -> pa.Table:
-        """An Arrow table with one row per query."""
+        """An Arrow table with one row per query.
+
+        Example:
+            >>> none = np.zeros(1)
+            >>> found = Answers(estimate=none, low=none, high=none + 9, noise=none,
+            ...     uniformity_low=none, uniformity_high=none, level=0.95)
+            >>> found.to_arrow().column_names[:3]
+            ['estimate', 'low', 'high']
+        """
         names = ["estimate", "low", "high", "noise", "uniformity_low", "uniformity_high"]
         if self.typical_error is not None:
             names[3:] = ["typical_error"]

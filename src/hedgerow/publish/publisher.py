@@ -169,6 +169,11 @@ class Publisher(Guessed):
             epsilon: The loss that one person may suffer.
             delta: 0 for pure differential privacy.
             rows: A public guess at the number of rows, where a rule would use the noisy one.
+
+        Example:
+            >>> from hedgerow import DiffGen, sample
+            >>> DiffGen(specialisations=3).plan(sample.schema(), epsilon="1/2").budget.epsilon
+            Fraction(1, 2)
         """
         schema = Schema.of(schema)
         if schema.kind != self.data:
@@ -229,7 +234,13 @@ class Publisher(Guessed):
         return f"{self.schedule}-{self.versions[self.schedule]}"
 
     def settings(self) -> dict[str, Any]:
-        """The settings in words, for the manifest."""
+        """The settings in words, for the manifest.
+
+        Example:
+            >>> from hedgerow import DiffGen
+            >>> DiffGen(specialisations=3).settings()["specialisations"]
+            3
+        """
         return asdict(self) | {"schedule": self.schedule_name}  # type: ignore[call-overload, no-any-return]
 
     def own_weights(self, schema: Schema) -> WeightColumns | None:

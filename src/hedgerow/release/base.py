@@ -206,10 +206,28 @@ class Release(Framed):
 
         Raises:
             UsageError: If a query cannot be understood, or the level is not between 0 and 1.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> release = publish(people, schema, "diffgen", epsilon=10, seed=1)
+            >>> answers = release.count(["age < 50", {"readmitted": "yes"}])
+            >>> answers["estimate"].round().tolist()
+            [230.0, 143.0]
+            >>> int(release.count("age < 50"))
+            230
         """
 
     def count_all(self, level: float = 0.95) -> Answers:
-        """How many records are there altogether? One answer, as `count` gives it."""
+        """How many records are there altogether? One answer, as `count` gives it.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> release = publish(people, schema, "diffgen", epsilon=10, seed=1)
+            >>> int(release.count_all())
+            498
+        """
         return self.count(Query(()), level)
 
     def estimate(self, queries: Questions) -> Floats:
@@ -245,6 +263,18 @@ class Release(Framed):
 
         Raises:
             UsageError: If an attribute, a division or the condition cannot be understood.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> release = publish(people, schema, "diffgen", epsilon=10, seed=1)
+            >>> release.table("readmitted")
+            Counts by readmitted, with 0.95 intervals:
+            readmitted  estimate    low   high  reliability     basis
+                    no     355.0  351.0  359.0         good  measured
+                   yes     143.0  139.0  147.0         good  measured
+            >>> release.table("readmitted", by="share")["estimate"].round(2).tolist()
+            [0.71, 0.29]
         """
         check_table(top, simultaneous, bins)
         (whole,) = read_many(Query(()) if where is None else where, self.schema)
@@ -295,6 +325,13 @@ class Release(Framed):
 
         Raises:
             UsageError: If n is negative, or the release counts nobody to draw from.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> release = publish(people, schema, "diffgen", epsilon=10, seed=1)
+            >>> release.synthesize(3, seed=1, kind="arrow").num_rows
+            3
         """
 
     def predict(self, rows: Frame) -> Frame:
@@ -305,6 +342,13 @@ class Release(Framed):
 
         Raises:
             UsageError: If this kind of release, or this release, tells no classes.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> release = publish(people, schema, "diffgen", epsilon=10, seed=1)
+            >>> release.predict(sample.people(3, seed=2)).to_pydict()
+            {'readmitted': ['no', 'yes', 'yes']}
         """
         raise self._no_classes()
 
@@ -319,6 +363,14 @@ class Release(Framed):
 
         Raises:
             UsageError: As for `predict`.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> release = publish(people, schema, "diffgen", epsilon=10, seed=1)
+            >>> found = release.predict_proba(sample.people(3, seed=2))
+            >>> found.column_names, found["yes"].to_numpy().round(2).tolist()
+            (['no', 'yes'], [0.05, 1.0, 1.0])
         """
         raise self._no_classes()
 
@@ -367,6 +419,15 @@ class Release(Framed):
         Raises:
             ReleaseError: If the folder may not be replaced or cannot be written.
             UsageError: If a column is called like one of the release's own.
+
+        Example:
+            >>> import tempfile
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> release = publish(people, schema, "diffgen", epsilon=10, seed=1)
+            >>> folder = tempfile.mkdtemp()
+            >>> release.save(f"{folder}/release")
+            >>> release.save(f"{folder}/release", overwrite=True)
         """
         check_names(self.schema)
         write_folder(path, overwrite, self.files(), self._manifest)
@@ -386,6 +447,16 @@ class Release(Framed):
         Raises:
             ReleaseError: If a file is missing, changed or damaged, or of another format.
             UsageError: If the release is of another kind than the class.
+
+        Example:
+            >>> import tempfile
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> release = publish(people, schema, "diffgen", epsilon=10, seed=1)
+            >>> folder = tempfile.mkdtemp()
+            >>> release.save(f"{folder}/release")
+            >>> Release.load(f"{folder}/release", kind="pandas").synthesize(3).shape
+            (3, 11)
         """
         if not isinstance(path, str | os.PathLike):
             raise UsageError(

@@ -139,6 +139,13 @@ class TableRelease(MeasuredRelease):
 
         Raises:
             UsageError: If an attribute is called `region` or `count`, or the kind is unknown.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> release = publish(people, schema, "diffgen", epsilon=10, seed=1)
+            >>> release.generalized().column_names[:3]
+            ['region', 'age', 'sex']
         """
         return self._frame(
             generalized_table(
@@ -186,6 +193,13 @@ class TableRelease(MeasuredRelease):
         Returns:
             A frame of the kind of the rows, in their order, with the one column `region`; null
             where the schema would refuse or drop the row.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> release = publish(people, schema, "diffgen", epsilon=10, seed=1)
+            >>> release.assign(sample.people(3, seed=2)).to_pydict()
+            {'region': [9, 31, 14]}
         """
         found, known = self._locate(rows)
         return self._beside(rows, {"region": pa.array(found, mask=~known)})

@@ -160,7 +160,15 @@ class CountTable(FramedRows):
         return draw_table(self, self.caption())
 
     def largest(self, number: int) -> CountTable:
-        """The cells with the largest estimates, the largest first; then those without any."""
+        """The cells with the largest estimates, the largest first; then those without any.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> release = publish(people, schema, "diffgen", epsilon=10, seed=1)
+            >>> release.table("readmitted").largest(1)["readmitted"].tolist()
+            ['no']
+        """
         order = np.lexsort((-self.answers.estimate * self.known, ~self.known))
         order = order[: whole("number", number)]
         return replace(

@@ -175,6 +175,13 @@ class TransactionsRelease(MeasuredRelease):
 
         Raises:
             UsageError: If a set cannot be understood, or the level is not between 0 and 1.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> baskets = pa.table({"items": sample.transactions(300, seed=1)})
+            >>> release = publish(baskets, sample.shop_schema(), epsilon=10, seed=1)
+            >>> release.count([["tea"], ["tea", "milk"]])["estimate"].round().tolist()
+            [59.0, 18.0]
         """
         share = check_level(level)
         sets = read_sets(queries, self.items)
@@ -196,6 +203,13 @@ class TransactionsRelease(MeasuredRelease):
 
         Raises:
             UsageError: If k or the level cannot be meant.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> baskets = pa.table({"items": sample.transactions(300, seed=1)})
+            >>> release = publish(baskets, sample.shop_schema(), epsilon=10, seed=1)
+            >>> release.frequent(2)["items"].to_pylist()
+            [['bread'], ['milk']]
         """
         share = check_level(level)
         sets, estimate = frequent_sets(self.model, self.items, k, share)
@@ -227,6 +241,13 @@ class TransactionsRelease(MeasuredRelease):
 
         Raises:
             UsageError: If n is negative, the form is unknown, or there is nothing to draw from.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> baskets = pa.table({"items": sample.transactions(300, seed=1)})
+            >>> release = publish(baskets, sample.shop_schema(), epsilon=10, seed=1)
+            >>> release.synthesize(2, seed=1).to_pydict()
+            {'items': [['tea', 'onions'], ['cream', 'tea']]}
         """
         check_whole("n", n)
         check_whole("seed", seed)
@@ -262,6 +283,13 @@ class TransactionsRelease(MeasuredRelease):
 
         Raises:
             UsageError: If the table or the condition cannot be understood.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> baskets = pa.table({"items": sample.transactions(300, seed=1)})
+            >>> release = publish(baskets, sample.shop_schema(), epsilon=10, seed=1)
+            >>> release.table("item", top=2)["item"].tolist()
+            ['bread', 'milk']
         """
         wanted = attributes or ("item",)
         check_table(top, simultaneous)

@@ -89,6 +89,12 @@ class Query:
 
         Raises:
             UsageError: With the place of what is wrong.
+
+        Example:
+            >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+            ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
+            >>> Query.parse("age in [30, 50]", schema)
+            Query(where=((0, ((30.0, 51.0),)),), classes=None)
         """
         return Vocabulary(schema).parse(text)
 
@@ -107,6 +113,12 @@ class Query:
 
         Raises:
             UsageError: With the attribute that is wrong.
+
+        Example:
+            >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+            ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
+            >>> Query.of({"age": (30, 50)}, schema) == Query.parse("age in [30, 50]", schema)
+            True
         """
         return Vocabulary(schema).of(conditions)
 
@@ -115,6 +127,12 @@ class Query:
 
         Raises:
             UsageError: If it was not made by `parse` or `of` and has no words in this schema.
+
+        Example:
+            >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+            ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
+            >>> Query.of({"age": (30, None)}, schema).text(schema)
+            'age in [30, 99]'
         """
         return Vocabulary(schema).text(self)
 

@@ -215,6 +215,15 @@ class Schema(Guessed):
         Raises:
             SchemaError: With the file and line of what is wrong, and how to mend it.
             UsageError: If it is not a path.
+
+        Example:
+            >>> import tempfile
+            >>> document = {"name": "s", "unit": "row", "attributes": {"ill": {"type": "boolean"}}}
+            >>> path = Path(tempfile.mkdtemp()) / "schema.yaml"
+            >>> path.write_text(Schema.of(document).to_yaml()) > 0
+            True
+            >>> Schema.load(path)
+            Schema('s', unit='row', attributes=['ill'])
         """
         if not isinstance(path, str | os.PathLike):
             raise UsageError(
@@ -266,6 +275,11 @@ class Schema(Guessed):
 
         Raises:
             SchemaError: If the document breaks a rule.
+
+        Example:
+            >>> document = {"name": "s", "unit": "row", "attributes": {"ill": {"type": "boolean"}}}
+            >>> Schema.from_dict(document)
+            Schema('s', unit='row', attributes=['ill'])
         """
         from hedgerow.schema.files.build import schema_from_dict
 
@@ -321,7 +335,13 @@ class Schema(Guessed):
         return ("row", "rows") if several else ("person", "people")
 
     def to_dict(self) -> dict[str, Any]:
-        """The canonical dictionary form: fit for JSON, taxonomies inline, nothing omitted."""
+        """The canonical dictionary form: fit for JSON, taxonomies inline, nothing omitted.
+
+        Example:
+            >>> document = {"name": "s", "unit": "row", "attributes": {"ill": {"type": "boolean"}}}
+            >>> Schema.from_dict(document).to_dict()["unit"]
+            'row'
+        """
         about: dict[str, Any] = {"name": self.name}
         if self.unit is not None:
             about["unit"] = self.unit

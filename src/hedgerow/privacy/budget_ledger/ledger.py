@@ -75,6 +75,12 @@ class BudgetLedger(Guessed):
         Raises:
             UsageError: If the name or the total cannot be meant, or the account is open already.
             ReleaseError: If the file cannot be used.
+
+        Example:
+            >>> import tempfile
+            >>> ledger = BudgetLedger(Path(tempfile.mkdtemp()) / "clinic.ledger")
+            >>> ledger.open("clinic", epsilon="1/2").left
+            (Fraction(1, 2), Fraction(0, 1))
         """
         check_arguments(BudgetLedger.open, locals())
         total = Budget.of(epsilon, delta)
@@ -97,7 +103,15 @@ class BudgetLedger(Guessed):
             return read_accounts(self.path, file)[key]
 
     def accounts(self) -> tuple[Account, ...]:
-        """All data sets, in the order of their names."""
+        """All data sets, in the order of their names.
+
+        Example:
+            >>> import tempfile
+            >>> ledger = BudgetLedger(Path(tempfile.mkdtemp()) / "clinic.ledger")
+            >>> account = ledger.open("clinic", epsilon=2)
+            >>> [one.name for one in ledger.accounts()]
+            ['clinic']
+        """
         with book_file.transaction(self.path, writes=False) as file:
             found = read_accounts(self.path, file)
         if any(one.state == "reserved" for account in found.values() for one in account.entries):

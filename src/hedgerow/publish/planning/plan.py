@@ -172,7 +172,14 @@ class Plan(Guessed):
                 )
 
     def lines(self) -> list[tuple[str, str, str]]:
-        """The plan in words: purpose, where, and what one use costs one row."""
+        """The plan in words: purpose, where, and what one use costs one row.
+
+        Example:
+            >>> from hedgerow import DiffGen, sample
+            >>> plan = DiffGen(specialisations=3).plan(sample.schema(), epsilon=1)
+            >>> plan.lines()[0]
+            ('rows', 'once', 'epsilon 0.01')
+        """
         budgets: dict[str, UnitBudget] = {budget.name: budget for budget in self.budgets.parts}
         words = []
         for line in self.allowances:
@@ -210,7 +217,14 @@ class Plan(Guessed):
         return f"a share that waits for the noisy number of rows, paid in {self.budgets.growth}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan for machines."""
+        """The plan for machines.
+
+        Example:
+            >>> from hedgerow import DiffGen, sample
+            >>> plan = DiffGen(specialisations=3).plan(sample.schema(), epsilon=1)
+            >>> plan.to_dict()["depth"]
+            3
+        """
         return {
             "method": self.method,
             "schedule": self.schedule,
