@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -61,10 +62,11 @@ def package_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def imported_packages(tree: ast.AST) -> list[tuple[int, str]]:
+@cache
+def imported_packages(text: str) -> list[tuple[int, str]]:
     """The packages a module imports, each with the line; hedgerow itself is one, too."""
     found: list[tuple[int, str]] = []
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -88,7 +90,7 @@ def breaches(path: Path, text: str) -> list[str]:
         allowed.add("hedgerow")  # the command uses the library as its users do
     return [
         f"{path}:{line}: {package_of(path)} imports {package}"
-        for line, package in imported_packages(ast.parse(text))
+        for line, package in imported_packages(text)
         if package not in allowed
     ]
 
@@ -122,9 +124,7 @@ def test_the_public_packages_know_no_private_data() -> None:
     """What a recipient opens needs no engine and no mechanism."""
     for path in MODULES:
         if package_of(path) == "release":
-            found = {
-                package for _, package in imported_packages(ast.parse(path.read_text("utf-8")))
-            }
+            found = {package for _, package in imported_packages(path.read_text("utf-8"))}
             assert not found & {"counting", "privacy", "publish"}, path
 
 
@@ -132,7 +132,7 @@ def test_verify_shares_no_code_with_methods() -> None:
     """Not even by way of what it imports: a release is verified, and no method was loaded."""
     for path in MODULES:
         if package_of(path) == "verification":
-            found = {name for _, name in imported_packages(ast.parse(path.read_text("utf-8")))}
+            found = {name for _, name in imported_packages(path.read_text("utf-8"))}
             assert not found & {"counting", "privacy", "publish"}, path
     code = (
         "import sys\n"
@@ -165,7 +165,7 @@ def test_arrows_between_packages_are_imports() -> None:
             above == package
             for path in MODULES
             if package_of(path) == below
-            for _, package in imported_packages(ast.parse(path.read_text("utf-8")))
+            for _, package in imported_packages(path.read_text("utf-8"))
         ), (above, below)
 
 
