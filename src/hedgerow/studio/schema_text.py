@@ -57,7 +57,8 @@ class SchemaText:
         >>> schema.reason("age")
         'Why.'
         >>> stated = schema.with_key("unit", plain("row"))
-        >>> print(stated.with_setting("age", "high", plain("99")).text)
+        >>> age = {"type": plain("numeric"), "low": plain("0"), "high": plain("99")}
+        >>> print(stated.with_column("age", age).text)
         name: s
         unit: row
         attributes:
