@@ -231,7 +231,7 @@ FIGURES = (
         name="diffpart-fig3",
         title="Average relative error of counting queries by their length (MSNBC)",
         x="longest query, in percent of the longest record", y="average relative error",
-        settings=_SETTINGS, runs=10, points=_lengths, stated=(),
+        settings=_SETTINGS, runs=10, points=_lengths, stated=(), logarithmic=True,
         differs="The text says that Basic's error is far larger, above all for short queries. That "
         "is true"
         " if a data set is published: no set of items can occur in it fewer than 0 times, and noise"

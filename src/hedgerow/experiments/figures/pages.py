@@ -42,6 +42,7 @@ def draw(result: Result, path: Path) -> bool:
     series = list(dict.fromkeys(line.series for line in result.lines))
     # a schedule of the same method has its colour
     kinds = list(dict.fromkeys(name.replace(", tuned", "") for name in series))
+    colours = matplotlib.color_sequences["tab10" if len(kinds) <= 10 else "tab20"]
     words = [line.x for line in result.lines if isinstance(line.x, str)]
     axis = list(dict.fromkeys(words))
 
@@ -62,7 +63,7 @@ def draw(result: Result, path: Path) -> bool:
         for name in series:
             lines = [line for line in result.lines if line.series == name]
             number = kinds.index(name.replace(", tuned", ""))
-            colour, mark = f"C{number % 10}", _MARKS[number % len(_MARKS)]
+            colour, mark = colours[number % len(colours)], _MARKS[number % len(_MARKS)]
             if lines[0].x is None:
                 axes.axhline(lines[0].mean, color=colour, linestyle=":", label=name)
                 continue
