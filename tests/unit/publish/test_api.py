@@ -142,7 +142,7 @@ def test_a_failure_after_the_first_draw_stays_spent(
         raise error
 
     monkeypatch.setattr(Keystream, "refill", burst)
-    with pytest.raises(error), pytest.warns(LedgerWarning, match="stays booked as release 1"):
+    with pytest.warns(LedgerWarning, match="stays booked as release 1"), pytest.raises(error):
         publish(book)
     assert states(book) == ["booked"] and book.accounts()[0].left[0] == 1
 
@@ -165,7 +165,7 @@ def test_a_run_that_could_not_save_does_not_pay_for_another(
 
     with monkeypatch.context() as broken:
         broken.setattr("hedgerow.release.base.common_manifest", full)
-        with pytest.raises(ReleaseError), pytest.warns(LedgerWarning, match="stays booked"):
+        with pytest.warns(LedgerWarning, match="stays booked"), pytest.raises(ReleaseError):
             publish(book, out=tmp_path / "r")
     assert states(book) == ["drawn"] and book.accounts()[0].entries[0].ended == "not saved"
     publish(book, out=tmp_path / "r", ledger=None)
@@ -182,7 +182,10 @@ def test_a_run_that_was_stopped_when_it_had_saved_is_noted_later(
 
     with monkeypatch.context() as broken:
         broken.setattr("hedgerow.release.base.note_saved", stopped)
-        with pytest.raises(KeyboardInterrupt), pytest.warns(LedgerWarning, match="stays booked"):
+        with (
+            pytest.warns(LedgerWarning, match="written before the run ended"),
+            pytest.raises(KeyboardInterrupt),
+        ):
             publish(book, out=tmp_path / "r")
     words: Any = {"method": "diffmulti", "unit": "row", "place": tmp_path / "r"}
     assert book.add("survey", Budget.of(1), **words).noted

@@ -188,7 +188,7 @@ def test_a_failed_search_is_spent_once_it_has_drawn(
     assert entries(book) == [("centroids", "1/10", "withdrawn")]
     with monkeypatch.context() as patch:
         patch.setattr("hedgerow.publish.clusters.Centroids", burst)
-        with pytest.raises(MemoryError), pytest.warns(LedgerWarning, match="stays booked"):
+        with pytest.warns(LedgerWarning, match="stays booked"), pytest.raises(MemoryError):
             find_centroids(crowds(), SCHEMA, 2, "0.1", ledger=book.path)
     assert entries(book)[1:] == [("centroids", "1/10", "booked")]
 
