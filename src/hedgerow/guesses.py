@@ -49,8 +49,14 @@ def guessable(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(function)
     def asked(*args: _P.args, **given: _P.kwargs) -> _R:
-        _check_call(called, known(), args, given)
-        return function(*args, **given)
+        try:
+            return function(*args, **given)
+        except TypeError:  # only now, so that calls that are right cost nothing
+            try:
+                _check_call(called, known(), args, given)
+            except ArgumentError as wrong:
+                raise wrong from None
+            raise
 
     return asked
 
