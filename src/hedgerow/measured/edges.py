@@ -21,7 +21,7 @@ GROUPS, MORE_GROUPS = 8, 12
 CLEAR = 700  # records for each standard deviation of the noise, from which more groups pay
 
 
-def edges_of(attribute: Attribute) -> Ints:
+def edges_of(attribute: Attribute, parts: int = PARTS) -> Ints:
     """The edges of the cells in which an attribute is counted.
 
     Values are cells; of very many values, groups of the taxonomy are, as small ones as there is
@@ -49,17 +49,17 @@ def edges_of(attribute: Attribute) -> Ints:
             return np.arange(size + 1)
         return _grouped(attribute)
     grid = attribute.grid
-    if grid <= PARTS:
+    if grid <= parts:
         return np.array(sorted({*range(grid + 1), size}), np.int64)
     zero = int(-attribute.low // attribute.step)  # may lie outside
     if attribute.scale == "log":
         edges = {0, grid, size}
         if zero < grid:
-            edges |= {zero + away for away in _growing(max(1, -zero), grid - zero)}
+            edges |= {zero + away for away in _growing(max(1, -zero), grid - zero, parts)}
         if zero > 0:
-            edges |= {zero - away for away in _growing(max(1, zero - grid), zero)}
+            edges |= {zero - away for away in _growing(max(1, zero - grid), zero, parts)}
     else:
-        edges = {*(np.arange(PARTS + 1) * grid // PARTS).tolist(), size}
+        edges = {*(np.arange(parts + 1) * grid // parts).tolist(), size}
     for code in own_codes(attribute):
         edges |= {code, code + 1}
     return np.array(sorted(edges), np.int64)
@@ -116,12 +116,12 @@ def own_codes(attribute: Attribute) -> set[int]:
     }
 
 
-def _growing(near: int, far: int) -> list[int]:
-    """Whole numbers that grow by a constant factor, `PARTS` times; the same on every machine."""
+def _growing(near: int, far: int, parts: int) -> list[int]:
+    """Whole numbers that grow by a constant factor, `parts` times; the same on every machine."""
     found = []
-    for part in range(PARTS + 1):
-        power = near ** (PARTS - part) * far**part
-        for _ in range(PARTS.bit_length() - 1):  # four square roots are a sixteenth one
+    for part in range(parts + 1):
+        power = near ** (parts - part) * far**part
+        for _ in range(parts.bit_length() - 1):  # four square roots are a sixteenth one
             power = math.isqrt(power)
         found.append(power)
     return found

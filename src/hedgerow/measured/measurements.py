@@ -49,6 +49,8 @@ class Measurement:
             buys, and `units` is that part. For Gaussian noise the most that the squares of one
             record's changes add up to.
         law: The law of the noise, "laplace" or "gaussian".
+        tables: Of cells of tables of columns, the columns of each table; its cells stand one after
+            the other, the last column varying fastest.
         logits: Of counts and residuals from which a model of the class was made, its logits, in
             the shape of `values` (`hedgerow.measured.marginals.Round`).
 
@@ -71,6 +73,7 @@ class Measurement:
     klass: Ints | None = None
     max_contribution: int = 1
     law: Law = "laplace"
+    tables: tuple[tuple[int, ...], ...] = ()
     logits: Ints | None = None
 
     def __post_init__(self) -> None:
@@ -95,7 +98,7 @@ class Measurement:
         """Whether both hold the same numbers about the same places."""
         if not isinstance(other, Measurement):
             return NotImplemented
-        plain = ("name", "at", "by_class", "unit", "threshold", "max_contribution", "law")
+        plain = ("name", "at", "by_class", "unit", "threshold", "max_contribution", "law", "tables")
         if any(getattr(self, field) != getattr(other, field) for field in plain):
             return False
         arrays = ("where", "values", "units", "klass", "logits")

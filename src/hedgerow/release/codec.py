@@ -57,6 +57,7 @@ SHAPES: dict[str, type] = {
 # infinite, whatever a stranger wrote.
 _LARGEST_COUNT, _LARGEST_SUM = 1 << 53, 1 << 60
 _LEAST_RATE, _LARGEST_RATE = Fraction(1, 10**20), 10**6
+_MOST_COLUMNS = 3  # of a table
 _LARGEST_CONTRIBUTION = 1 << 40  # a million items of a record, in squares of weights
 
 
@@ -153,6 +154,7 @@ def measurement_heads(measurements: Sequence[Measurement]) -> list[Document]:
         )
         | ({} if measurement.logits is None else {"logits": True})
         | ({} if measurement.law == "laplace" else {"law": measurement.law})
+        | ({} if not measurement.tables else {"tables": [[*one] for one in measurement.tables]})
         for measurement in measurements
     ]
 
@@ -245,6 +247,16 @@ def _check_size(value: Ints, units: Ints, unit: Fraction) -> None:
         raise broken(MEASUREMENTS, "a number has more or less noise than any method adds")
 
 
+def _are_tables(tables: object) -> bool:
+    """Whether something of a manifest is lists of a few whole numbers."""
+    return isinstance(tables, list) and all(
+        isinstance(table, list)
+        and len(table) <= _MOST_COLUMNS
+        and all(isinstance(column, int) and not isinstance(column, bool) for column in table)
+        for table in tables
+    )
+
+
 def _measurement(
     head: Any,
     schema: Schema,
@@ -258,11 +270,13 @@ def _measurement(
         name, at, unit = head["name"], head["place_kind"], exact(head["unit"])
         by_class, sparse, threshold = head["by_class"], head["sparse"], head["threshold"]
         max_contribution, law = head.get("max_contribution", 1), head.get("law", "laplace")
-        logits = head.get("logits", False)
+        logits, tables = head.get("logits", False), head.get("tables", [])
     except (KeyError, TypeError, ValueError, AttributeError):
         raise broken("manifest.json", "a measurement is not described as it should be") from None
     if law not in LAWS or at not in PLACES or not isinstance(name, str):
         raise broken("manifest.json", "a measurement is not described as it should be")
+    if not _are_tables(tables):
+        raise broken("manifest.json", "the tables of a measurement are not lists of columns")
     if not all(isinstance(truth, bool) for truth in (by_class, sparse, logits)):
         raise broken("manifest.json", "a measurement is not described as it should be")
     never = schema.kind == "transactions" and at not in ("item", "region")
@@ -305,5 +319,6 @@ def _measurement(
         klass=np.maximum(klass, 0) if sparse else None,
         max_contribution=max_contribution,
         law=law,
+        tables=tuple(tuple(one) for one in tables),
         logits=logit.reshape(-1, width).copy() if logits else None,
     )

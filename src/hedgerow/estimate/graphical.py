@@ -1,0 +1,396 @@
+"""The graphical model of a release: the likeliest records that noisy tables allow.
+
+Of all distributions, the model is the one of most entropy that agrees with the noisy tables as far
+as their noise allows (Private-PGM: McKenna, Sheldon and Miklau 2019). With tables y_t of noise s_t,
+n records and a reference q it is the p that minimises
+
+    sum_t |n M_t p - y_t|^2 / (2 s_t^2 lambda_t) + n KL(p || q),
+
+where M_t p is the table that p expects. Small lambdas trust the tables, and with lambda = 0 noise
+would be fitted as if it were fact: a cell that holds next to nothing must be allowed to. The dual
+problem has one parameter for each noisy number, is smooth and strictly convex,
+
+    n log sum q exp(sum_t theta_t) - theta y + sum_t lambda_t s_t^2 |theta_t|^2 / 2,
+
+and its gradient M p n - y + lambda s^2 theta needs the marginals alone, which a junction tree gives
+(`junction`). L-BFGS finds the minimum; where the gradient is a small part of the noise, the model
+has converged.
+
+The reference has the single attributes, after most of their noise was taken out (`denoise`), and is
+0 where a rule of the schema says that nobody can be. So no estimate and no row breaks a rule.
+
+Counts, tables, rows, class probabilities, means and quantiles all come from rows that stand for the
+records: drawn from the model along its junction tree, so evenly that they hardly differ from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hedgerow.arrays import Floats, Ints
+from hedgerow.estimate.junction import Calibrated, Detail, Factor, JunctionTree
+from hedgerow.estimate.bitmaps import Bitmaps
+from hedgerow.estimate.marginals.denoise import LEAST, denoise
+from hedgerow.measured.edges import own_codes
+from hedgerow.measured.tables import Tables, covered
+from hedgerow.schema import Categorical
+
+if TYPE_CHECKING:
+    from hedgerow.schema.query import Query
+
+__all__ = ["GraphicalModel", "fit_model"]
+
+TRUST, MOST_TRUST = 0.35, 0.01  # lambda, for noise of deviation s: TRUST / s, at most MOST_TRUST
+CONVERGED = 0.02  # of the noise: the root mean square of the gradient
+MOST_STEPS, MEMORY = 400, 12
+STAND_INS, PER_RECORD, FEWEST = 150_000, 10, 20_000
+_IMPOSSIBLE = -1e6  # a logit
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GraphicalModel:
+    """A fitted model.
+
+    Args:
+        tables: What it was fitted to.
+        tree: Its junction tree.
+        mass: How many records lie in each cell of each clique.
+        codes: How the records of each cell of an attribute are spread over its codes.
+        steps: How many steps the fit took.
+        left: The root mean square of what the gradient had left, in parts of the noise.
+    """
+
+    tables: Tables
+    tree: JunctionTree
+    mass: Floats
+    codes: tuple[Floats, ...]
+    steps: int
+    left: float
+    theta: Floats = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def total(self) -> float:
+        """How many records there are."""
+        return self.tables.number
+
+    def marginal(self, columns: Sequence[int], *, grouped: bool = True) -> Floats:
+        """The table of some columns that lie together in a clique, or of one attribute's cells."""
+        if grouped:
+            factor = self.tree.factor(columns)
+            shape = [self.tree.sizes[c] for c in columns]
+        else:
+            factor = self.tree.detail_factor(columns[0], columns[1:])
+            shape = list(self.tables.cells.shape(columns))
+        here = self.mass[self.tree.start[factor.clique] : self.tree.start[factor.clique + 1]]
+        return np.bincount(factor.index, here, factor.cells).reshape(shape)
+
+    def draw(self, rows: int, random: np.random.Generator) -> tuple[Ints, Ints]:
+        """So many rows as codes, in random order, and their classes."""
+        groups, cells = self.tree.draw(self.mass, rows, random)
+        columns = [
+            _codes_of(edges, spread, cells[a], random)
+            for a, (edges, spread) in enumerate(
+                zip(self.tables.cells.edges, self.codes, strict=True)
+            )
+        ]
+        classes = groups[-1] if self.tables.cells.classes else np.zeros(rows, np.int64)
+        order = random.permutation(rows)
+        return np.stack(columns, axis=1)[order], classes[order]
+
+    def draw_groups(self, rows: int, seed: int) -> list[Ints]:
+        """The groups of rows alone, for counting what the model expects of pairs."""
+        return self.tree.draw(self.mass, rows, np.random.default_rng(seed))[0]
+
+    @cached_property
+    def stand_ins(self) -> tuple[Ints, Ints]:
+        """Rows that stand for the records, each for as many as any other."""
+        rows = min(STAND_INS, max(FEWEST, int(PER_RECORD * self.total)))
+        return self.draw(rows, np.random.default_rng(0))
+
+    @cached_property
+    def _bitmaps(self) -> Bitmaps:
+        codes, classes = self.stand_ins
+        every, sizes = codes, [len(spread) for spread in self.codes]
+        if self.tables.cells.classes:
+            every = np.concatenate([codes, classes[:, None]], axis=1)
+            sizes.append(self.tables.cells.classes)
+        return Bitmaps(every, self.total / len(codes), sizes)
+
+    def count(self, queries: Sequence[Query]) -> Floats:
+        """How many records meet each query."""
+        return self._bitmaps.count(queries)
+
+    def class_logits(self, codes: Ints) -> Floats:
+        """The logarithm of p(class, record) for records of codes, but for what all classes share.
+
+        Given a record, the class depends on the factors that hold it: those of the cliques with
+        the class, less those of what these share with the cliques that they hang on.
+
+        Args:
+            codes: [records, attributes].
+        """
+        cells, last = self.tables.cells, self.tables.cells.attributes
+        lookups = cells.parts(range(last))
+        cell = [lookups[a][codes[:, a]] for a in range(last)]
+        group = [cells.group[a][cell[a]] for a in range(last)]
+        logits = np.zeros((len(codes), cells.classes))
+        for c, clique in enumerate(self.tree.cliques):
+            if last not in clique:
+                continue
+            here = self.mass[self.tree.start[c] : self.tree.start[c + 1]]
+            table = here.reshape(self.tree.shapes[c])
+            detail = self.tree.details[c][0] if c in self.tree.details else -1
+            places = tuple(
+                slice(None) if v == last else cell[v] if v == detail else group[v] for v in clique
+            )
+            logits += np.log(np.maximum(_by_class(table, places, clique.index(last)), LEAST))
+            shared = self.tree.shared[c]
+            if last in shared:
+                axes = [clique.index(v) for v in shared]
+                if detail in shared:
+                    message = self.marginal(shared)
+                else:
+                    others = tuple(x for x in range(len(clique)) if x not in axes)
+                    message = table.sum(axis=others)
+                places = tuple(slice(None) if v == last else group[v] for v in shared)
+                logits -= np.log(np.maximum(_by_class(message, places, shared.index(last)), LEAST))
+        return logits
+
+    def probabilities(self, codes: Ints) -> Floats:
+        """The probability of each class for records of codes, [records, classes]."""
+        logits = self.class_logits(codes)
+        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+
+def _by_class(table: Floats, places: tuple[Ints | slice, ...], axis: int) -> Floats:
+    """The cells of records in a table, one for each class: [records, classes]."""
+    turned = np.moveaxis(table, axis, -1)
+    index = tuple(place for place in places if not isinstance(place, slice))
+    return np.asarray(turned[index]) if index else np.asarray(turned[None, :])
+
+
+def _codes_of(edges: Ints, spread: Floats, cells: Ints, random: np.random.Generator) -> Ints:
+    """Codes inside cells, as evenly as their masses allow."""
+    if len(edges) - 1 == len(spread):
+        return cells
+    ends = np.concatenate([[0.0], np.cumsum(spread)])
+    shuffled = random.permutation(len(cells))
+    order = shuffled[np.argsort(cells[shuffled], kind="stable")]
+    cell = cells[order]
+    many = np.bincount(cell, minlength=len(edges) - 1)
+    rank = np.arange(len(cells)) - (np.cumsum(many) - many)[cell]
+    share = (rank + random.random(len(many))[cell]) / many[cell]
+    low, high = ends[edges[:-1]][cell], ends[edges[1:]][cell]
+    place = np.searchsorted(ends, low + share * (high - low), side="right") - 1
+    codes = np.empty(len(cells), np.int64)
+    codes[order] = np.clip(place, edges[:-1][cell], edges[1:][cell] - 1)
+    return codes
+
+
+def fit_model(tables: Tables, warm: GraphicalModel | None = None) -> GraphicalModel:
+    """Fits the model to everything that was measured.
+
+    Args:
+        tables: The tables.
+        warm: A model of some of the first of these tables, to begin from.
+    """
+    tree, factors = _build(tables)
+    reference = _reference(tables, tree)
+    spreads = tuple(_spread_of(tables, a) for a in range(tables.cells.attributes))
+    begin = np.empty(0) if warm is None else warm.theta
+    dual = _Dual(tables, tree, factors, reference)
+    theta, found, steps, left = _minimize(dual, begin)
+    return GraphicalModel(
+        tables=tables, tree=tree, mass=found.mass, codes=spreads, steps=steps, left=left,
+        theta=theta,
+    )  # fmt: skip
+
+
+def _build(tables: Tables) -> tuple[JunctionTree, list[Factor]]:
+    """The junction tree of all tables and rules, and where each table meets it."""
+    cells, last = tables.cells, tables.cells.attributes
+    with_class = {t.columns[0] for t in tables.tables if t.columns[1:] == (last,)}
+    sets = [t.columns for t in tables.tables if t.grouped or t.kind == "named"]
+    if with_class:  # what meets a class table does so for each class
+        sets = [tuple({*one, last}) for one in sets]
+    sets += [columns for columns, _ in impossible_cells(tables)]
+    details = {
+        a: Detail(cells.group[a], (last,) if a in with_class else ())
+        for a in range(cells.attributes)
+    }
+    tree = JunctionTree.of(cells.groups, [*sets, *((c,) for c in range(len(cells.groups)))], details)
+    factors = []
+    for table in tables.tables:
+        if table.grouped or table.kind == "named" or table.columns == (last,):
+            factors.append(tree.factor(table.columns))
+        else:
+            factors.append(tree.detail_factor(table.columns[0], table.columns[1:]))
+    return tree, factors
+
+
+def impossible_cells(tables: Tables) -> list[tuple[tuple[int, ...], Ints]]:
+    """What rules of the schema forbid: columns, and which of their groups nobody is in.
+
+    A group is forbidden where a whole conjunction is; cells follow the rules' bounds, and groups
+    never join what a rule tells apart, so nothing is forbidden in part.
+    """
+    cells, last = tables.cells, tables.cells.attributes
+    forbidden = []
+    for rule in tables.schema.rules:
+        for query in rule.impossible:
+            columns, hit = [], []
+            for place, intervals in query.where:
+                inside = covered(cells.edges[place], intervals)
+                columns.append(place)
+                hit.append(np.bincount(cells.group[place], ~inside, cells.groups[place]) == 0)
+            if query.classes is not None:
+                columns.append(last)
+                hit.append(np.isin(np.arange(cells.classes), query.classes))
+            met = hit[0]
+            for one in hit[1:]:
+                met = np.multiply.outer(met, one)
+            forbidden.append((tuple(columns), met))
+    return forbidden
+
+
+def _reference(tables: Tables, tree: JunctionTree) -> Floats:
+    """The logarithm of the reference in each cell of each clique."""
+    logits = np.zeros(int(tree.start[-1]))
+    for a in range(tables.cells.attributes):
+        mass = denoised(tables, a)
+        factor = tree.detail_factor(a)
+        start = tree.start[factor.clique]
+        logits[start : start + len(factor.index)] = np.log(mass / mass.sum())[factor.index]
+    for columns, met in impossible_cells(tables):
+        factor = tree.factor(columns)
+        here = slice(tree.start[factor.clique], tree.start[factor.clique + 1])
+        logits[here] += np.where(met.ravel()[factor.index], _IMPOSSIBLE, 0.0)
+    return logits
+
+
+def denoised(tables: Tables, attribute: int) -> Floats:
+    """How many records lie in each cell of an attribute, without most of the noise."""
+    cells, known = tables.cells, tables.single[attribute]
+    edges = cells.edges[attribute]
+    if known is None:
+        return np.diff(edges) * (tables.number / int(edges[-1]))
+    one = tables.schema.attributes[attribute]
+    alone = np.isin(edges[:-1], list(own_codes(one))) & (np.diff(edges) == 1)
+    counts, variance = known
+    return LEAST + denoise(
+        counts,
+        tables.number,
+        math.sqrt(variance),
+        ordered=not isinstance(one, Categorical),
+        own=alone,
+    )
+
+
+def _spread_of(tables: Tables, attribute: int) -> Floats:
+    """How the records of each cell are spread over its codes; each cell adds up to 1."""
+    edges = tables.cells.edges[attribute]
+    widths = np.diff(edges)
+    spread = np.repeat(1 / widths, widths)
+    for (place, cell), (counts, variance) in tables.fine.items():
+        if place == attribute:
+            parts = tables.parts_of(place, cell)
+            total = max(1.0, float(counts.sum()))
+            noise = math.sqrt(variance)
+            mass = denoise(counts.astype(np.float64), total, noise, ordered=True) + LEAST
+            inside = np.repeat(mass / np.diff(parts), np.diff(parts))
+            spread[edges[cell] : edges[cell + 1]] = inside / inside.sum()
+    return spread
+
+
+class _Dual:
+    """The dual problem, of which one value costs two passes along the tree."""
+
+    def __init__(
+        self, tables: Tables, tree: JunctionTree, factors: Sequence[Factor], reference: Floats
+    ) -> None:
+        self.tree, self.reference, self.total = tree, reference, tables.number
+        ends = np.cumsum([0, *(factor.cells for factor in factors)])
+        start = tree.start
+        # of each cell of a clique that a factor touches, its place and that of the number
+        self.place = np.concatenate(
+            [np.arange(start[f.clique], start[f.clique + 1]) for f in factors]
+        )
+        self.number = np.concatenate(
+            [f.index.astype(np.int64) + end for f, end in zip(factors, ends, strict=False)]
+        )
+        self.y = np.concatenate([t.values.ravel().astype(np.float64) for t in tables.tables])
+        self.deviation = np.concatenate(
+            [np.full(t.values.size, math.sqrt(t.variance)) for t in tables.tables]
+        )
+        trust = np.minimum(MOST_TRUST, TRUST / self.deviation)
+        self.weight = trust * self.deviation**2
+
+    def calibrate(self, theta: Floats) -> Calibrated:
+        logits = self.reference + np.bincount(
+            self.place, theta[self.number], len(self.reference)
+        )
+        return self.tree.calibrate(logits, self.total)
+
+    def value(self, theta: Floats) -> tuple[float, Floats, Floats, Calibrated]:
+        """The value, its gradient, the tables that the model expects, and the marginals."""
+        found = self.calibrate(theta)
+        expected = np.bincount(self.number, found.mass[self.place], len(self.y))
+        value = self.total * found.log_normaliser - theta @ self.y
+        value += 0.5 * float((self.weight * theta) @ theta)
+        return value, expected - self.y + self.weight * theta, expected, found
+
+
+def _minimize(dual: _Dual, begin: Floats) -> tuple[Floats, Calibrated, int, float]:
+    """L-BFGS (Liu and Nocedal 1989), scaled by what a cell's own curvature is.
+
+    Returns:
+        The parameters, the marginals, how many steps it took, and what the gradient has left.
+    """
+    theta = np.zeros(len(dual.y))
+    theta[: len(begin)] = begin[: len(theta)]
+    value, gradient, expected, found = dual.value(theta)
+    memory: list[tuple[Floats, Floats, float]] = []
+    scale = np.sqrt(dual.weight)
+    for step in range(MOST_STEPS):
+        left = float(np.sqrt(np.mean((gradient / scale) ** 2)))
+        if left < CONVERGED:
+            return theta, found, step, left
+        direction = _direction(gradient, memory, np.maximum(expected, 0.5) + dual.weight)
+        slope, length = float(gradient @ direction), 1.0
+        for _ in range(20):
+            tried = theta + length * direction
+            now = dual.value(tried)
+            if now[0] <= value + 1e-4 * length * slope + 1e-10 * abs(value):
+                break
+            length /= 2
+        else:
+            return theta, found, step, left
+        moved, turned = tried - theta, now[1] - gradient
+        curvature = float(moved @ turned)
+        if curvature > 0:
+            memory = [*memory[1 - MEMORY :], (moved, turned, 1 / curvature)]
+        theta, (value, gradient, expected, found) = tried, now
+    return theta, found, MOST_STEPS, left
+
+
+def _direction(
+    gradient: Floats, memory: Sequence[tuple[Floats, Floats, float]], curvature: Floats
+) -> Floats:
+    """The two loops of L-BFGS."""
+    direction = -gradient
+    taken = []
+    for moved, turned, inverse in reversed(memory):
+        share = inverse * float(moved @ direction)
+        taken.append(share)
+        direction = direction - share * turned
+    direction = direction / curvature
+    for (moved, turned, inverse), share in zip(memory, reversed(taken), strict=True):
+        direction = direction + (share - inverse * float(turned @ direction)) * moved
+    return direction

@@ -1,0 +1,387 @@
+"""A junction tree: the marginals, the normaliser and draws of a graphical model.
+
+A model is a product of factors, one for each noisy table, over a few discrete variables (Lauritzen
+and Spiegelhalter 1988). If the variables of every factor lie together in a clique, and the cliques
+form a tree in which those of each variable hang together, two passes of messages along the tree
+give the marginal of every clique, and records are drawn clique by clique from the root.
+
+A variable has two levels. Pairs of attributes meet in groups of their values, so most cliques are
+made of groups; which cell of its group a record lies in depends on few other variables, so the
+*detail* of a variable is a clique of its cells and these, which hangs on the groups. To the
+messages that is one more table of indices.
+
+All of it is NumPy, since reading a release must not compile anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.arrays import Floats, Ints
+
+__all__ = ["Calibrated", "Detail", "Factor", "JunctionTree", "clique_cells"]
+
+Indices = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Detail:
+    """The finer level of a variable.
+
+    Args:
+        group: The group of each of its cells.
+        beside: The variables that its cells depend on, once the group is known.
+    """
+
+    group: Ints
+    beside: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """Where a table meets the tree: a clique, and the table's cell for each of its cells."""
+
+    clique: int
+    index: Indices
+    cells: int
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """The marginals of all cliques.
+
+    Args:
+        mass: How many records lie in each cell, clique after clique.
+        log_normaliser: The logarithm of what all products of factors add up to.
+    """
+
+    mass: Floats
+    log_normaliser: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JunctionTree:
+    """Cliques, each of which hangs on an earlier one; the first is the root.
+
+    Args:
+        sizes: How many groups each variable has.
+        cliques: The variables of each clique.
+        shapes: How many values each of them has there: groups, or the cells of a detail.
+        parent: The clique that each hangs on; -1 for the root.
+        details: Of some cliques, the variable whose detail it is, and the detail.
+    """
+
+    sizes: tuple[int, ...]
+    cliques: tuple[tuple[int, ...], ...]
+    shapes: tuple[tuple[int, ...], ...]
+    parent: tuple[int, ...]
+    details: Mapping[int, tuple[int, Detail]]
+
+    @staticmethod
+    def of(
+        sizes: Sequence[int],
+        together: Sequence[tuple[int, ...]],
+        details: Mapping[int, Detail] | None = None,
+    ) -> JunctionTree:
+        """A tree in which each of some sets of variables lies in one clique.
+
+        Args:
+            sizes: How many groups each variable has.
+            together: The sets.
+            details: The finer levels of some variables.
+
+        Example:
+            >>> tree = JunctionTree.of([2, 3, 4, 5], [(0, 1), (1, 2), (2, 3)])
+            >>> tree.cliques, tree.parent
+            (((0, 1), (1, 2), (2, 3)), (-1, 0, 1))
+        """
+        details = details or {}
+        sets = [*together, *((v, *one.beside) for v, one in details.items())]
+        cliques, parent = _joined(_cliques(sizes, sets))
+        shapes = [tuple(sizes[v] for v in clique) for clique in cliques]
+        places: dict[int, tuple[int, Detail]] = {}
+        for v, one in details.items():
+            above = _smallest(cliques[: len(cliques) - len(places)], shapes, {v, *one.beside})
+            places[len(cliques)] = v, one
+            cliques.append((v, *one.beside))
+            shapes.append((len(one.group), *(sizes[b] for b in one.beside)))
+            parent.append(above)
+        return JunctionTree(
+            sizes=tuple(sizes),
+            cliques=tuple(cliques),
+            shapes=tuple(shapes),
+            parent=tuple(parent),
+            details=places,
+        )
+
+    @cached_property
+    def start(self) -> Ints:
+        """Where the cells of each clique begin; one more than there are cliques."""
+        return np.cumsum([0, *(math.prod(shape) for shape in self.shapes)]).astype(np.int64)
+
+    @cached_property
+    def shared(self) -> tuple[tuple[int, ...], ...]:
+        """The variables that each clique shares with the one that it hangs on."""
+        return tuple(
+            tuple(v for v in clique if above >= 0 and v in self.cliques[above])
+            for clique, above in zip(self.cliques, self.parent, strict=True)
+        )
+
+    @cached_property
+    def _messages(self) -> list[tuple[Indices, Indices, int]]:
+        """Of each clique the cell of its message for each of its cells, and for each of those of
+        the clique that it hangs on; and how many cells the message has."""
+        messages = []
+        for clique, (above, shared) in enumerate(zip(self.parent, self.shared, strict=True)):
+            upper = self._index(above, shared) if above >= 0 else np.empty(0, np.int32)
+            size = math.prod(self.sizes[v] for v in shared)
+            messages.append((self._index(clique, shared), upper, size))
+        return messages
+
+    def _index(self, clique: int, columns: Sequence[int], *, in_cells: bool = False) -> Indices:
+        """The cell of a table of some variables, for each cell of a clique.
+
+        Args:
+            clique: The clique.
+            columns: The variables, in the order of the table.
+            in_cells: Whether the table counts the cells of a detail, and not their groups.
+        """
+        index = np.zeros(self.shapes[clique], np.int32)
+        for v in columns:
+            axis = self.cliques[clique].index(v)
+            size = self.shapes[clique][axis]
+            value = np.arange(size)
+            if clique in self.details and self.details[clique][0] == v and not in_cells:
+                size, value = self.sizes[v], self.details[clique][1].group
+            along = [1] * index.ndim
+            along[axis] = -1
+            index = index * np.int32(size) + value.reshape(along).astype(np.int32)
+        return index.ravel()
+
+    def factor(self, columns: Sequence[int], coarser: Mapping[int, Ints] | None = None) -> Factor:
+        """Where a table of groups meets the tree.
+
+        Args:
+            columns: Its variables, which lie together in a clique.
+            coarser: The part of each group of some variables, if the table counts parts.
+        """
+        clique = _smallest(self.cliques, self.shapes, set(columns))
+        index, shape = self._index(clique, columns), [self.sizes[v] for v in columns]
+        if coarser:
+            places = list(np.unravel_index(np.arange(math.prod(shape)), shape))
+            for axis, v in enumerate(columns):
+                if v in coarser:
+                    places[axis] = coarser[v][places[axis]]
+                    shape[axis] = int(coarser[v].max()) + 1
+            index = np.ravel_multi_index(places, shape)[index].astype(np.int32)
+        return Factor(clique, index, math.prod(shape))
+
+    def detail_factor(self, variable: int, beside: Sequence[int] = ()) -> Factor:
+        """Where a table of a variable's cells, alone or by others, meets the tree."""
+        clique = next(c for c, (v, _) in self.details.items() if v == variable)
+        size = dict(zip(self.cliques[clique], self.shapes[clique], strict=True))
+        columns = (variable, *beside)
+        index = self._index(clique, columns, in_cells=True)
+        return Factor(clique, index, math.prod(size[v] for v in columns))
+
+    def growth(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
+        """How many cells the tree would gain, at most, if two variables were to lie together.
+
+        Variables of different parts get a clique of their own. Else one of them is put into every
+        clique on the way to one that holds the other: then the tree still is one.
+
+        Example:
+            >>> tree = JunctionTree.of([2, 3, 4, 5], [(0, 1), (1, 2), (3,)])
+            >>> tree.growth([(0, 2), (0, 3)])
+            [24, 10]
+        """
+        beside: list[list[int]] = [[] for _ in self.cliques]
+        for clique, (above, shared) in enumerate(zip(self.parent, self.shared, strict=True)):
+            if shared:
+                beside[clique].append(above)
+                beside[above].append(clique)
+        size = np.diff(self.start).tolist()
+        ways = {v: self._ways(v, beside, size) for v in {v for pair in pairs for v in pair}}
+        grown = []
+        for one, other in pairs:
+            costs = [
+                cost
+                for v, aim in ((one, other), (other, one))
+                for clique, cost in ways[v].items()
+                if aim in self.cliques[clique]
+            ]
+            grown.append(min(costs, default=self.sizes[one] * self.sizes[other]))
+        return grown
+
+    def _ways(self, variable: int, beside: list[list[int]], size: list[int]) -> dict[int, int]:
+        """What it costs to put a variable into each clique, and into those on the way there."""
+        ways = {c: 0 for c, clique in enumerate(self.cliques) if variable in clique}
+        waiting = list(ways)
+        while waiting:
+            here = waiting.pop()
+            for clique in beside[here]:
+                if clique not in ways:
+                    ways[clique] = ways[here] + size[clique] * self.sizes[variable]
+                    waiting.append(clique)
+        return ways
+
+    def calibrate(self, logits: Floats, total: float) -> Calibrated:
+        """The marginals of all cliques, which agree where they meet.
+
+        Args:
+            logits: The logarithm of the product of factors in each cell of each clique.
+            total: How many records there are.
+        """
+        start, sizes = self.start, np.diff(self.start)
+        top = np.maximum.reduceat(logits, start[:-1])
+        mass = np.exp(logits - np.repeat(top, sizes))
+        part = [mass[start[c] : start[c + 1]] for c in range(len(sizes))]
+        log_normaliser = float(top.sum())
+        upward: list[Floats] = [np.empty(0)] * len(sizes)
+        for c in range(len(sizes) - 1, 0, -1):
+            lower, upper, size = self._messages[c]
+            message = np.bincount(lower, part[c], size)
+            scale = float(message.max())
+            log_normaliser += math.log(scale)
+            upward[c] = message
+            part[self.parent[c]] *= (message / scale)[upper]
+        whole = float(part[0].sum())
+        part[0] *= total / whole
+        for c in range(1, len(sizes)):
+            lower, upper, size = self._messages[c]
+            wanted = np.bincount(upper, part[self.parent[c]], size)
+            message = upward[c]
+            part[c] *= np.divide(wanted, message, out=np.zeros(size), where=message > 0)[lower]
+        return Calibrated(mass, log_normaliser + math.log(whole))
+
+    def draw(
+        self, mass: Floats, rows: int, random: np.random.Generator
+    ) -> tuple[list[Ints], dict[int, Ints]]:
+        """Records whose shares in every clique come as near as whole numbers can.
+
+        Clique by clique, the records that agree in what is shared with the clique above are
+        dealt out over its cells, in random order and in proportion.
+
+        Args:
+            mass: The marginals, from `calibrate`.
+            rows: How many records.
+            random: For the order, and for what is left when proportions are rounded.
+
+        Returns:
+            The group of each record in every variable, and the cells of those with a detail.
+        """
+        groups: list[Ints | None] = [None] * len(self.sizes)
+        cells: dict[int, Ints] = {}
+        for c, (lower, _, size) in enumerate(self._messages):
+            here = np.zeros(rows, np.int64)
+            for v in self.shared[c]:
+                known = groups[v]
+                assert known is not None
+                here = here * self.sizes[v] + known
+            place = _deal(mass[self.start[c] : self.start[c + 1]], lower, here, size, random)
+            for v, code in zip(
+                self.cliques[c], np.unravel_index(place, self.shapes[c]), strict=True
+            ):
+                if c in self.details and self.details[c][0] == v:
+                    cells[v] = code
+                elif groups[v] is None:
+                    groups[v] = code
+        return [column for column in groups if column is not None], cells
+
+
+def _deal(
+    mass: Floats, message: Indices, here: Ints, size: int, random: np.random.Generator
+) -> Ints:
+    """A cell for each record, among those whose message cell is the record's.
+
+    Args:
+        mass: Of each cell.
+        message: The message cell of each cell.
+        here: The message cell of each record.
+        size: How many message cells there are.
+        random: See `JunctionTree.draw`.
+    """
+    order = np.argsort(message, kind="stable")
+    ends = np.cumsum(np.maximum(mass[order], 1e-300))
+    last = np.cumsum(np.bincount(message, minlength=size)) - 1
+    top = ends[last]
+    bottom = np.concatenate([[0.0], top[:-1]])
+    shuffled = random.permutation(len(here))
+    records = shuffled[np.argsort(here[shuffled], kind="stable")]
+    which = here[records]
+    many = np.bincount(which, minlength=size)
+    rank = np.arange(len(here)) - (np.cumsum(many) - many)[which]
+    mark = (rank + random.random(size)[which]) / np.maximum(many, 1)[which]
+    mark = bottom[which] + mark * (top - bottom)[which]
+    first = last - np.bincount(message, minlength=size) + 1
+    # rounding may carry a mark over the edge of its message cell
+    place = np.clip(np.searchsorted(ends, mark, side="right"), first[which], last[which])
+    cell = np.empty(len(here), np.int64)
+    cell[records] = order[place]
+    return cell
+
+
+def clique_cells(sizes: Sequence[int], together: Sequence[tuple[int, ...]]) -> int:
+    """How many cells the cliques have that hold some sets of variables together.
+
+    Example:
+        >>> clique_cells([2, 3, 4, 5], [(0, 1), (1, 2), (2, 3)])
+        38
+        >>> clique_cells([2, 3, 4, 5], [(0, 1), (1, 2), (2, 3), (0, 3)])
+        64
+    """
+    return sum(math.prod(sizes[v] for v in clique) for clique in _cliques(sizes, together))
+
+
+def _cliques(sizes: Sequence[int], together: Sequence[tuple[int, ...]]) -> list[set[int]]:
+    """The largest cliques once variables are eliminated one by one, the cheapest first."""
+    beside: list[set[int]] = [set() for _ in sizes]
+    for those in together:
+        for v in those:
+            beside[v].update(those)
+    for v, known in enumerate(beside):
+        known.discard(v)
+    logs = [math.log(size) for size in sizes]
+    cost = [logs[v] + sum(logs[b] for b in beside[v]) for v in range(len(sizes))]
+    left = set(range(len(sizes)))
+    cliques: list[set[int]] = []
+    while left:
+        v = min(left, key=lambda v: (cost[v], v))
+        left.remove(v)
+        around = beside[v]
+        if not any(around < clique and v in clique for clique in cliques):
+            cliques.append({v, *around})
+        for b in around:
+            beside[b] |= around
+            beside[b] -= {b, v}
+            cost[b] = logs[b] + sum(logs[other] for other in beside[b])
+    return cliques
+
+
+def _joined(cliques: list[set[int]]) -> tuple[list[tuple[int, ...]], list[int]]:
+    """The cliques in an order in which each hangs on an earlier one: a largest spanning tree."""
+    order, parent = [0], [-1]
+    best = {c: (len(cliques[c] & cliques[0]), 0) for c in range(1, len(cliques))}
+    while best:
+        c = max(best, key=lambda c: (best[c][0], -c))
+        parent.append(best.pop(c)[1])
+        for other, (shared, _) in best.items():
+            now = len(cliques[other] & cliques[c])
+            if now > shared:
+                best[other] = now, len(order)
+        order.append(c)
+    return [tuple(sorted(cliques[c])) for c in order], parent
+
+
+def _smallest(
+    cliques: Sequence[tuple[int, ...]], shapes: Sequence[tuple[int, ...]], wanted: set[int]
+) -> int:
+    """The smallest clique that holds some variables."""
+    holding = [c for c, clique in enumerate(cliques) if wanted <= set(clique)]
+    return min(holding, key=lambda c: (math.prod(shapes[c]), c))

@@ -1,0 +1,370 @@
+"""Tables of columns: in what cells attributes are counted, and the noisy tables of a release.
+
+Columns are the attributes of a schema, in its order, and then its class, if there is one. Each
+attribute has *cells*, which follow from the schema: values of categories, parts of numbers. Cells
+are gathered in *groups* wherever attributes meet each other: of numbers about equally full, of
+categories the rare ones together. Groups follow from noisy numbers that were published before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hedgerow.arrays import Bools, Floats, Ints
+from hedgerow.measured.edges import edges_of, fine_edges, recounted
+from hedgerow.measured.measurements import Law, Measurement
+from hedgerow.schema import Attribute, Categorical, Schema
+from hedgerow.store.validation import broken
+
+__all__ = [
+    "KINDS",
+    "Cells",
+    "NoisyTable",
+    "Tables",
+    "covered",
+    "group_cells",
+    "ruled_apart",
+]
+
+KINDS = ("single", "by_class", "named", "pairs", "more_pairs", "again")
+"""The names of the measurements that are tables of columns."""
+
+_COLUMNS = {
+    "single": (1,), "by_class": (2,), "named": (2, 3), "pairs": (2,), "more_pairs": (2,),
+    "again": (1, 2),
+}  # fmt: skip
+MOST_TABLE = 1 << 20  # cells of one table
+_FILE = "measurements.parquet"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Cells:
+    """The cells and groups of all columns: public.
+
+    Args:
+        edges: The edges of each attribute's cells, in codes.
+        group: The group of each cell of each attribute.
+        classes: How many classes there are; 0 without a class.
+
+    Example:
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        ...     "ill": {"type": "boolean"}, "age": {"type": "numeric", "low": 0, "high": 99}}})
+        >>> cells = Cells.of(schema, 16)
+        >>> cells.shape((0, 1)), cells.edges[1].tolist()[:4]
+        ((2, 17), [0, 1, 6, 12])
+    """
+
+    edges: tuple[Ints, ...]
+    group: tuple[Ints, ...]
+    classes: int
+
+    @staticmethod
+    def of(schema: Schema, parts: int) -> Cells:
+        """The cells that follow from a schema, each a group of its own.
+
+        Args:
+            schema: The public schema.
+            parts: In how many parts numbers are cut.
+        """
+        edges = tuple(
+            np.union1d(edges_of(attribute, parts), sorted(schema.cuts(place)))
+            for place, attribute in enumerate(schema.attributes)
+        )
+        return Cells(
+            edges=edges,
+            group=tuple(np.arange(len(cut) - 1) for cut in edges),
+            classes=len(schema.classes),
+        )
+
+    @property
+    def attributes(self) -> int:
+        """How many attributes there are; the class is the column of this number."""
+        return len(self.edges)
+
+    @property
+    def cells(self) -> int:
+        """How many cells all attributes have together."""
+        return sum(len(group) for group in self.group)
+
+    @cached_property
+    def groups(self) -> tuple[int, ...]:
+        """How many groups each column has; a class is always whole."""
+        many = [int(group.max()) + 1 for group in self.group]
+        return (*many, self.classes) if self.classes else tuple(many)
+
+    @cached_property
+    def counted(self) -> tuple[int, ...]:
+        """The attributes that tell something: those with more than one value."""
+        return tuple(a for a, cut in enumerate(self.edges) if cut[-1] > 1)
+
+    def size(self, column: int, *, grouped: bool = False) -> int:
+        """How many cells, or groups, a column has."""
+        if column == self.attributes or grouped:
+            return self.groups[column]
+        return len(self.edges[column]) - 1
+
+    def shape(self, table: Sequence[int], *, grouped: bool = False) -> tuple[int, ...]:
+        """How many cells, or groups, the columns of a table have."""
+        return tuple(self.size(column, grouped=grouped) for column in table)
+
+    def parts(self, columns: Sequence[int], *, grouped: bool = False) -> dict[int, Ints]:
+        """The cell, or group, of each code of some columns."""
+        lookups: dict[int, Ints] = {}
+        for column in columns:
+            if column == self.attributes:
+                lookups[column] = np.arange(self.classes)
+                continue
+            edges = self.edges[column]
+            cell = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
+            lookups[column] = self.group[column][cell] if grouped else cell
+        return lookups
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NoisyTable:
+    """One noisy table.
+
+    Args:
+        kind: One of `KINDS`.
+        columns: Its columns.
+        values: Its noisy counts, one axis for each column.
+        variance: The variance of each of them.
+        tail: The variance of a continuous noise whose tails bound theirs.
+        law: The law of their noise.
+    """
+
+    kind: str
+    columns: tuple[int, ...]
+    values: Ints
+    variance: float
+    tail: float
+    law: Law
+
+    @property
+    def grouped(self) -> bool:
+        """Whether it counts groups, and not cells."""
+        return self.kind in ("pairs", "more_pairs")
+
+    @property
+    def total(self) -> tuple[float, float]:
+        """How many records it counts, and the variance of that."""
+        return float(self.values.sum()), self.variance * self.values.size
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tables:
+    """All that was measured.
+
+    Args:
+        schema: The public schema.
+        cells: The cells and groups.
+        tables: The tables of columns.
+        fine: Of some attributes and cells, the counts of their parts and their variance.
+        totals: How many records there are by what counted nothing else, each with its variance.
+    """
+
+    schema: Schema
+    cells: Cells
+    tables: tuple[NoisyTable, ...]
+    fine: dict[tuple[int, int], tuple[Ints, float]]
+    totals: tuple[tuple[float, float], ...]
+
+    @staticmethod
+    def of(schema: Schema, cells: Cells, measurements: Sequence[Measurement]) -> Tables:
+        """Sorts the measurements of a release into tables.
+
+        Raises:
+            ReleaseError: If they are not the tables that their heads name.
+        """
+        if len({m.name for m in measurements}) < len(measurements):
+            raise broken(_FILE, "something was measured twice under one name")
+        tables: list[NoisyTable] = []
+        fine: dict[tuple[int, int], tuple[Ints, float]] = {}
+        totals = []
+        for m in measurements:
+            if m.threshold is not None or m.klass is not None or m.by_class:
+                raise broken(_FILE, "the tables are not described as they should be")
+            if m.at == "node" and m.name == "rows" and m.where.tolist() == [0]:
+                totals.append((float(m.values[0, 0]), float(m.variance[0])))
+            elif m.at == "cell" and m.name in KINDS:
+                tables += _tables(cells, m)
+            elif m.at != "cell" or m.name != "fine":
+                raise broken(_FILE, f"nobody knows what {m.name!r} counts")
+        found = Tables(
+            schema=schema, cells=cells, tables=tuple(tables), fine=fine, totals=tuple(totals)
+        )
+        for m in measurements:
+            if m.name == "fine":
+                fine |= _fine(found, m)
+        return found
+
+    @cached_property
+    def number(self) -> float:
+        """How many records there are: the mean of all that counted them, by their variances."""
+        known = [*self.totals, *(table.total for table in self.tables)]
+        weights = sum(1 / variance for _, variance in known)
+        if not weights:
+            return 1.0
+        return max(1.0, sum(value / variance for value, variance in known) / weights)
+
+    @cached_property
+    def single(self) -> tuple[tuple[Floats, float] | None, ...]:
+        """How many records lie in each cell of each attribute, and the variance of that.
+
+        By all tables of cells, each summed over its other columns; None where none counts it.
+        """
+        columns: list[tuple[Floats, float] | None] = []
+        for a in range(self.cells.attributes):
+            total, weight = np.zeros(self.cells.size(a)), 0.0
+            for table in self.tables:
+                if a in table.columns and not table.grouped:
+                    axis = table.columns.index(a)
+                    others = tuple(x for x in range(len(table.columns)) if x != axis)
+                    number = table.values.size // table.values.shape[axis]
+                    total += table.values.sum(axis=others) / (table.variance * number)
+                    weight += 1 / (table.variance * number)
+            columns.append((total / weight, 1 / weight) if weight else None)
+        return tuple(columns)
+
+    @property
+    def deciding(self) -> dict[int, Ints]:
+        """The whole numbers that public rules read of each attribute: of one table, summed up."""
+        read: dict[int, Ints] = {}
+        for table in self.tables:
+            if table.kind in ("single", "by_class") and table.columns[0] not in read:
+                if table.columns[0] < self.cells.attributes:
+                    others = tuple(range(1, len(table.columns)))
+                    read[table.columns[0]] = table.values.sum(axis=others)
+        return read
+
+    def recounted(self) -> list[tuple[int, int]]:
+        """The cells of numbers that are counted again in parts, since very many lie there."""
+        rows = max(0, round(self.totals[0][0])) if self.totals else 0
+        return [
+            (a, cell)
+            for a, counts in sorted(self.deciding.items())
+            for cell in recounted(
+                self.schema.attributes[a], self.cells.edges[a], counts, rows
+            ).tolist()
+        ]
+
+    def parts_of(self, attribute: int, cell: int) -> Ints:
+        """The edges of the parts in which a cell is counted again."""
+        edges = self.cells.edges[attribute]
+        return fine_edges(int(edges[cell]), int(edges[cell + 1]))
+
+
+def _tables(cells: Cells, m: Measurement) -> list[NoisyTable]:
+    """The tables of a measurement, one after the other."""
+    grouped = m.name in ("pairs", "more_pairs")
+    columns = cells.attributes + bool(cells.classes)
+    tables, taken = [], 0
+    for table in m.tables:
+        if len(table) not in _COLUMNS[m.name] or len(set(table)) < len(table) or not all(0 <= c < columns for c in table):
+            raise broken(_FILE, "a table names columns that it cannot have")
+        shape = cells.shape(table, grouped=grouped)
+        size = math.prod(shape)
+        here = slice(taken, taken + size)
+        if size > MOST_TABLE or taken + size > len(m.where) or len({*m.units[here]}) != 1:
+            raise broken(_FILE, "a table has other cells than its columns")
+        taken += size
+        tables.append(
+            NoisyTable(
+                kind=m.name,
+                columns=table,
+                values=m.values[here, 0].reshape(shape),
+                variance=float(m.variance[here][0]),
+                tail=float(m.tail_variance[here][0]),
+                law=m.law,
+            )
+        )
+    if taken != len(m.where) or not np.array_equal(m.where, np.arange(taken)):
+        raise broken(_FILE, "a table has other cells than its columns")
+    return tables
+
+
+def _fine(tables: Tables, m: Measurement) -> dict[tuple[int, int], tuple[Ints, float]]:
+    """The parts of cells that were counted again, which follow from what was counted before."""
+    fine: dict[tuple[int, int], tuple[Ints, float]] = {}
+    taken = 0
+    for a, cell in tables.recounted():
+        size = len(tables.parts_of(a, cell)) - 1
+        here = slice(taken, taken + size)
+        taken += size
+        if taken <= len(m.where):
+            fine[a, cell] = m.values[here, 0], float(m.variance[here][0])
+    if taken != len(m.where) or not np.array_equal(m.where, np.arange(taken)):
+        raise broken(_FILE, "other cells were counted again than those that are large")
+    return fine
+
+
+def ruled_apart(schema: Schema, cells: Cells) -> tuple[Ints, ...]:
+    """Which cells of each attribute no rule of the schema tells apart: those of one number."""
+    apart = []
+    for a, edges in enumerate(cells.edges):
+        seen = np.zeros(len(edges) - 1, np.int64)
+        for rule in schema.rules:
+            for query in rule.impossible:
+                for place, intervals in query.where:
+                    if place == a:
+                        inside = covered(edges, intervals)
+                        seen = np.unique(2 * seen + inside, return_inverse=True)[1]
+        apart.append(seen.astype(np.int64))
+    return tuple(apart)
+
+
+def covered(edges: Ints, intervals: Sequence[tuple[float, float]]) -> Bools:
+    """Which cells lie wholly in some intervals of codes."""
+    inside = np.zeros(len(edges) - 1, np.bool_)
+    for low, high in intervals:
+        inside |= (edges[:-1] >= low) & (edges[1:] <= high)
+    return inside
+
+
+def group_cells(
+    attribute: Attribute, counts: Ints, groups: int, least: int, apart: Ints
+) -> Ints:
+    """The group of each cell of an attribute, none of which joins what a rule tells apart.
+
+    Args:
+        attribute: The attribute.
+        counts: The noisy number of records in each cell.
+        groups: How many groups a number has, about.
+        least: How many records make a category worth a group of its own.
+        apart: Cells of different numbers are told apart by a rule.
+    """
+    if isinstance(attribute, Categorical):
+        return group_categories(counts, least, apart)
+    return group_numbers(counts, groups, apart)
+
+
+def group_numbers(counts: Ints, groups: int, apart: Ints) -> Ints:
+    """The group of each cell of a number: neighbours, about equally full.
+
+    Example:
+        >>> group_numbers(np.array([0, 800, 10, 10, 10, 10]), 3, np.zeros(6, int)).tolist()
+        [0, 0, 1, 1, 1, 1]
+    """
+    if len(counts) <= groups:
+        return np.arange(len(counts))
+    mass = np.cumsum(np.maximum(counts, 0))
+    level = np.concatenate([[0], mass[:-1] * groups // max(1, int(mass[-1]))])
+    new = (np.diff(level) > 0) | (np.diff(apart) != 0)
+    return np.concatenate([[0], np.cumsum(new)]).astype(np.int64)
+
+
+def group_categories(counts: Ints, least: int, apart: Ints) -> Ints:
+    """The group of each category: the rare ones are together, if there are several.
+
+    Example:
+        >>> group_categories(np.array([900, 3, 80, 5]), 50, np.zeros(4, int)).tolist()
+        [0, 1, 2, 1]
+    """
+    key = np.where(counts < least, apart, apart.max(initial=0) + 1 + np.arange(len(counts)))
+    first: dict[int, int] = {}
+    return np.array([first.setdefault(one, len(first)) for one in key.tolist()], np.int64)
