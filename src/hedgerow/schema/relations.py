@@ -45,7 +45,7 @@ CLASS = -1
 MOST_TABLES = MOST_RULES = 100
 _FEWEST, _MOST = 2, 3  # columns of a table
 _MOST_RULED = 4  # columns of a rule
-_MOST_TRIED = 10_000  # codes that are looked at for a record that breaks no rule
+_MOST_TRIED = 2000  # partial records that are looked at for one that breaks no rule
 
 _TABLE = (
     "Write, for example, region illness; or [home town, illness] for names with blanks; or "
@@ -311,51 +311,45 @@ def _all_but(codes: Intervals, attribute: Attribute) -> Intervals:
 
 
 def _leaves_a_record(rules: Sequence[Rule], schema: Schema) -> bool:
-    """Whether some record breaks no rule."""
-    allowed = []  # by each conjunction that cannot be, on each of its columns
+    """Whether some record breaks no rule; a search that takes very long counts as one."""
+    starts: dict[int, set[float]] = {}
+    about: dict[int, list[dict[int, Intervals]]] = {}
     for query in (query for rule in rules for query in rule.impossible):
         classes = tuple((float(code), code + 1.0) for code in query.classes or ())
-        allowed.append(dict(query.where) | ({CLASS: classes} if classes else {}))
-    groups: list[set[int]] = []  # columns that have to do with each other
-    for codes in allowed:
-        near = [group for group in groups if group & codes.keys()]
-        groups = [group for group in groups if group not in near]
-        groups.append(set(codes).union(*near))
-    return all(allowed) and all(  # one without conditions is everybody
-        _has_record([codes for codes in allowed if codes.keys() <= group], schema)
-        for group in groups
-    )
-
-
-def _has_record(allowed: Sequence[dict[int, Intervals]], schema: Schema) -> bool:
-    """Whether some record meets none of several conjunctions; a long search counts as one."""
-    starts: dict[int, set[float]] = {}
-    for query in allowed:
-        for place, codes in query.items():
+        allowed = dict(query.where) | ({CLASS: classes} if classes else {})
+        if not allowed:  # everybody
+            return False
+        for place, codes in allowed.items():
             inside = {end for pair in codes for end in pair if end < schema.columns[place].size}
             starts.setdefault(place, {0.0}).update(inside)
-    places = list(starts)
+            about.setdefault(place, []).append(allowed)
     record: dict[int, float] = {}
     tried = 0
 
-    def meets(query: dict[int, Intervals]) -> bool:
-        return all(
-            place in record and any(low <= record[place] < high for low, high in codes)
-            for place, codes in query.items()
-        )
+    def can_be(place: int, code: float) -> bool:
+        trial = record | {place: code}
+        return not any(
+            all(p in trial and any(low <= trial[p] < high for low, high in codes)
+                for p, codes in allowed.items())
+            for allowed in about[place]
+        )  # fmt: skip
 
-    def can_go_on(depth: int) -> bool:
+    def can_go_on() -> bool:
         nonlocal tried
-        if depth == len(places) or tried > _MOST_TRIED:
+        tried += 1
+        open_codes = [
+            (place, [code for code in sorted(codes) if can_be(place, code)])
+            for place, codes in starts.items()
+            if place not in record
+        ]
+        if not open_codes or tried > _MOST_TRIED:
             return True
-        place = places[depth]
-        about = [query for query in allowed if place in query]
-        for code in sorted(starts[place]):
-            tried += 1
+        place, codes = min(open_codes, key=lambda one: len(one[1]))  # the hardest to please
+        for code in codes:
             record[place] = code
-            if not any(map(meets, about)) and can_go_on(depth + 1):
+            if can_go_on():
                 return True
-        del record[place]
+            del record[place]
         return False
 
-    return can_go_on(0)
+    return can_go_on()
