@@ -23,9 +23,7 @@ from hedgerow.schema.lint import Fault, label_fault
 from hedgerow.settings import check_fields
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from hedgerow.arrays import Bools, Ints
     from hedgerow.schema.query import Query, Vocabulary
     from hedgerow.schema.schema import Schema
 
@@ -91,9 +89,7 @@ class Rule:
     text: str
     impossible: tuple[Query, ...]
 
-    def breaks(
-        self, columns: Sequence[NDArray[Any]], classes: NDArray[Any] | None
-    ) -> NDArray[np.bool_]:
+    def breaks(self, columns: Sequence[Ints], classes: Ints | None) -> Bools:
         """Which rows break the rule.
 
         Args:

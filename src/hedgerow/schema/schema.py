@@ -44,8 +44,7 @@ from hedgerow.schema.written import Layout
 from hedgerow.settings import check_fields
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from hedgerow.arrays import Bools, Ints
 
 __all__ = ["BOTH", "NO_UNIT", "Person", "Schema", "Unit", "refuse_no_unit", "unit_fault"]
 
@@ -395,9 +394,7 @@ class Schema(Guessed):
         ends = {int(end) for query in queries for end in end_codes(query, place)}
         return ends - {0, self.columns[place].size}
 
-    def breaks_rules(
-        self, codes: NDArray[Any], classes: NDArray[Any] | None = None
-    ) -> NDArray[np.bool_]:
+    def breaks_rules(self, codes: Ints, classes: Ints | None = None) -> Bools:
         """Which rows break a rule.
 
         Args:
