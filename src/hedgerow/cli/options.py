@@ -112,6 +112,26 @@ TableName = Annotated[
     str | None,
     typer.Option("--table", metavar="NAME", help="A database: the table, or schema.table."),
 ]
+NamedTables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--table",
+        metavar="COLUMNS",
+        help='A table that the release should hold, such as "region illness": two or three '
+        "columns, the class among them if you like; may be repeated. Names with blanks need commas "
+        "between them.",
+    ),
+]
+TableOrTables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--table",
+        metavar="COLUMNS",
+        help='A table that the release should hold, such as "region illness": two or three '
+        "columns, the class among them if you like; may be repeated. Names with blanks need commas "
+        "between them. A single name is a table of a database, or schema.table.",
+    ),
+]
 QueryText = Annotated[
     str | None,
     typer.Option("--query", metavar="SELECT", help="A database: a query instead of a table."),
@@ -158,12 +178,41 @@ def source_of(data: str, table: str | None, query: str | None, row_wise: bool = 
         return Database(data, table=table, query=query, row_wise=row_wise)
     if table is not None or query is not None or row_wise:
         raise UsageError(
-            "--table, --query and --row-wise are for databases.",
+            "--table with a single name, --query and --row-wise are for databases.",
             hint=f"Write duckdb:///{data.lstrip('/')} for a DuckDB file, or leave them out."
             if data.endswith((".duckdb", ".db"))
             else "Give the address of one, postgresql://... or duckdb:///..., or leave them out.",
         )
     return data
+
+
+def split_tables(given: list[str] | None) -> tuple[str | None, list[str]]:
+    """The table of a database, which is a single name, and the tables that a release should hold.
+
+    Example:
+        >>> split_tables(["region illness", "clinic.people"])
+        ('clinic.people', ['region illness'])
+        >>> split_tables(['"my people"'])
+        ('my people', [])
+    """
+    from hedgerow.schema.grammar import Misread, read_names
+
+    sources, tables = [], []
+    for text in given or []:
+        try:
+            names = [name.text for name in read_names(text)]
+        except Misread:
+            names = [text]
+        if len(names) == 1:
+            sources.append(names[0])
+        else:
+            tables.append(text)
+    if len(sources) > 1:
+        raise UsageError(
+            "--table names more than one table of a database.",
+            hint='A table that the release should hold has two or three columns: "region illness".',
+        )
+    return (sources[0] if sources else None), tables
 
 
 def words_for(data: str) -> str:
@@ -216,6 +265,15 @@ def warn_of_delta(
     spent = method.uses_delta and method.plan(schema, epsilon=epsilon, delta=delta).budget.delta
     if not spent:
         warn(f"{method.name} has no use for a delta: it buys nothing, and none is spent.", as_json)
+
+
+def warn_of_tables(method: Publisher, schema: Schema, as_json: bool) -> None:
+    """Says so if the schema names tables that the method does not measure."""
+    from hedgerow.cli.display.terminal import warn
+    from hedgerow.publish.publisher import ignored_tables
+
+    if (sentence := ignored_tables(method, schema)) is not None:
+        warn(sentence, as_json)
 
 
 def warn_of_rounding(epsilon: str, as_json: bool) -> None:

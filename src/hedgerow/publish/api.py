@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any, SupportsIndex
 
 from hedgerow.counting.choose import Counting, engine_of, open_engine
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY
-from hedgerow.errors import LedgerWarning, UsageError
+from hedgerow.errors import DataWarning, LedgerWarning, SchemaError, UsageError
 from hedgerow.guesses import guessable
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.budget_ledger.ledger import Booking, Notes
@@ -23,6 +23,7 @@ from hedgerow.publish.publisher import (
     Progress,
     Publisher,
     as_method,
+    ignored_tables,
     no_progress,
     refuse_unready,
 )
@@ -59,6 +60,7 @@ def publish(
     allow_empty: bool = False,
     recipient: str | None = None,
     purpose: str | None = None,
+    tables: Sequence[str | Sequence[str] | Mapping[str, Any]] = (),
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
 ) -> Release:
@@ -96,6 +98,8 @@ def publish(
             as a likely mistake.
         recipient: For the ledger: whom the release is for.
         purpose: For the ledger: what it is for.
+        tables: Tables that the release should hold, such as "region illness", beside those that
+            the schema names; the release's schema names them too. See `Schema.with_tables`.
         out: The folder to save the release to.
         overwrite: Whether a release that is there may be replaced.
 
@@ -120,8 +124,16 @@ def publish(
     schema = Schema.of(schema)
     method = as_method(method, schema)
     check_arguments(publish, locals())
+    if tables and schema.metadata.signed is not None:
+        raise SchemaError(
+            f"The schema {schema.name!r} was signed off without the tables that are asked for.",
+            hint="Write them into the schema, under `tables:`, and have it signed anew.",
+        )
+    schema = schema.with_tables(tables)
     refuse_unready(schema)
     refuse_mixing(source)
+    if (ignored := ignored_tables(method, schema)) is not None:
+        warnings.warn(ignored, DataWarning, stacklevel=3)  # public, and for the steward
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
     counting = Counting(
         engine=_engine_for(method, engine), memory=memory, scratch=scratch, scheduler=scheduler

@@ -38,6 +38,7 @@ __all__ = [
     "check_common",
     "check_count",
     "check_word",
+    "ignored_tables",
     "no_progress",
     "pick_score",
     "refuse_unready",
@@ -146,6 +147,7 @@ class Publisher(Guessed):
     schedule: Literal["tuned", "paper"]
     versions: ClassVar[Mapping[str, int]] = {"tuned": 1, "paper": 1}  # one more for each change
     uses_delta: ClassVar[bool] = True  # whether a delta buys anything
+    measures_tables: ClassVar[bool] = False  # whether it counts the tables that a schema names
     in_memory: ClassVar[bool] = False  # whether it looks at whole records, which only memory holds
 
     def __post_init__(self) -> None:
@@ -379,6 +381,19 @@ def refuse_unready(schema: Schema) -> None:
             "metadata.",
         )
     refuse_no_unit(schema)
+
+
+def ignored_tables(method: Publisher, schema: Schema) -> str | None:
+    """What a steward should hear whose schema names tables that the method does not measure.
+
+    Example:
+        >>> from hedgerow import DiffGen, sample
+        >>> ignored_tables(DiffGen(), sample.schema().with_tables(["sex smoker"]))
+        'diffgen does not measure tables that a schema names: they are ignored.'
+    """
+    if method.measures_tables or not schema.tables:
+        return None
+    return f"{method.name} does not measure tables that a schema names: they are ignored."
 
 
 def check_common(

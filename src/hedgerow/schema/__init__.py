@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.items import Items
 from hedgerow.schema.metadata import Metadata
+from hedgerow.schema.relations import CLASS, NamedTable, Rule
 from hedgerow.schema.schema import Person, Schema, refuse_no_unit
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 from hedgerow.schema.written import Layout
@@ -21,14 +22,17 @@ if TYPE_CHECKING:
     from hedgerow.schema.taxonomies.arx import read_arx, write_arx
 
 __all__ = [
+    "CLASS",
     "Attribute",
     "Categorical",
     "Items",
     "Layout",
     "Metadata",
+    "NamedTable",
     "Numeric",
     "Person",
     "Query",
+    "Rule",
     "Schema",
     "Taxonomy",
     "Vocabulary",

@@ -33,9 +33,12 @@ def schema_diff(old: Schema, new: Schema) -> list[tuple[str, str]]:
     found = [
         ("schema", sentence)
         for key in _keys(before, after)
-        if key not in ("attributes", "items", "metadata")
+        if key not in ("attributes", "items", "metadata", "tables", "rules")
         for sentence in _value(key, before.get(key), after.get(key))
     ]
+    for what in ("table", "rule"):
+        lists = before.get(f"{what}s", []), after.get(f"{what}s", [])
+        found += [("schema", line) for line in _listed(what, *lists)]
     told, tells = before.get("metadata", {}), after.get("metadata", {})
     for key in _keys(told, tells):
         found += [("metadata", sentence) for sentence in _value(key, told.get(key), tells.get(key))]
@@ -87,6 +90,20 @@ def _value(key: str, before: Any, after: Any) -> list[str]:
 
 def _shown(value: Any) -> str:
     return "not given" if value is None else repr(value)
+
+
+def _listed(what: str, before: Sequence[Any], after: Sequence[Any]) -> list[str]:
+    """What is different between two lists of tables or of rules."""
+    first, second = (
+        [one if isinstance(one, str) else f"{' '.join(one['attributes'])} (weight {one['weight']})"
+         for one in given]
+        for given in (before, after)
+    )  # fmt: skip
+    lines = [
+        *_some([one for one in first if one not in second], what, "removed"),
+        *_some([one for one in second if one not in first], what, "added"),
+    ]
+    return lines or ([] if first == second else [f"the {what}s are in another order"])
 
 
 def _rules(before: dict[str, str], after: dict[str, str]) -> list[str]:

@@ -25,7 +25,9 @@ __all__ = [
     "no_logic",
     "quoted",
     "read_condition",
+    "read_names",
     "split",
+    "split_rule",
 ]
 
 _QUOTED = r'"(?:[^"\\]|\\.|"")*"' + r"|'(?:[^'\\]|\\.|'')*'"
@@ -38,11 +40,15 @@ _TOKEN = re.compile(
     re.S,
 )
 # A quote in the middle of a word, as in Bachelor's, is a plain character.
-_LANDMARK = re.compile(
-    rf"(?<![^\s\[\](){{}},=<>≤≥])(?:{_QUOTED})|[\[\](){{}}]"
-    r"|(?P<and>(?<![^\s\])}\"'])and(?![^\s\"]))",
-    re.I | re.S,
+_LANDMARK, _IMPLIES = (
+    re.compile(
+        rf"(?<![^\s\[\](){{}},=<>≤≥])(?:{_QUOTED})|[\[\](){{}}]"
+        rf"|(?P<word>(?<![^\s\])}}\"']){word}(?![^\s\"]))",
+        re.I | re.S,
+    )
+    for word in ("and", "implies")
 )
+_NOT = re.compile(r"\s*not\s*\((.*)\)\s*", re.I | re.S)
 _NEW_CONDITION = re.compile(
     rf"\s*(?:(?:{_QUOTED})|{_NAME}(?:\s+{_NAME})*)\s*(?:{_OPERATOR}|(?<![^\s\"'])in(?![^\s\[({{\"]))"
     r"|\s*\Z",
@@ -117,6 +123,70 @@ def split(text: str) -> list[tuple[int, str]]:
             begin = found.end()
     parts.append((begin, text[begin:]))
     return [(place + len(part) - len(part.lstrip()), part.strip()) for place, part in parts]
+
+
+def split_rule(text: str) -> tuple[str, str | None]:
+    """Cuts a rule into what is met and what that implies; nothing for `not (...)`.
+
+    Raises:
+        Misread: If it has neither form.
+
+    Example:
+        >>> split_rule("age < 15 implies job = none")
+        ('age < 15', 'job = none')
+        >>> split_rule("not (sex = male and pregnant = true)")
+        ('sex = male and pregnant = true', None)
+    """
+    depth, cuts = 0, []
+    for mark in _IMPLIES.finditer(text):
+        if mark.lastgroup is None:
+            depth = max(0, depth + (mark[0] in "[({") - (mark[0] in "])}"))
+        elif depth == 0:
+            cuts.append(mark.span())
+    if len(cuts) == 1:
+        ((start, end),) = cuts
+        if text[:start].strip() and text[end:].strip():
+            return text[:start].strip(), text[end:].strip()
+    negated = _NOT.fullmatch(text)
+    if cuts or negated is None or not negated[1].strip():
+        raise Misread(
+            "it is neither of the form  ... implies ...  nor  not (...)",
+            "Write, for example, age < 15 implies education = none, or not (sex = male and "
+            "pregnant = true). A value that holds the word implies needs quotes.",
+        )
+    return negated[1].strip(), None
+
+
+def read_names(text: str) -> list[Word]:
+    """Names of columns with blanks between them, or with commas if names hold blanks.
+
+    Raises:
+        Misread: If something else stands between them.
+
+    Example:
+        >>> [name.text for name in read_names("region illness")]
+        ['region', 'illness']
+        >>> [name.text for name in read_names('home town, "illness, if any"')]
+        ['home town', 'illness, if any']
+    """
+    reader = _Reader(text)
+    commas = any(token.kind == "mark" and token.text == "," for token in reader.tokens)
+    names: list[Word] = []
+    while reader.token.kind != "end" or not names or commas:
+        token = reader.token
+        if commas or token.kind == "quoted":
+            names.append(reader.words("the name of a column"))
+        elif token.kind == "word":
+            names.append(Word(token.text, token.start, token.end))
+            reader.next += 1
+        else:
+            hint = 'Write names with blanks between them, such as  region illness  or  "home town" '
+            reader.fail("the name of a column", f"{hint}illness.")
+        if commas and not reader.take(","):
+            break
+    if reader.token.kind != "end":
+        reader.fail("a comma or the end")
+    return names
 
 
 def no_logic(name: str) -> str | None:

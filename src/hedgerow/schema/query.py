@@ -150,6 +150,10 @@ class Vocabulary:
 
     def parse(self, text: str) -> Query:
         """Reads a query; see `Query.parse`."""
+        return self.conjunction(self.codes(text))
+
+    def codes(self, text: str) -> dict[int, Intervals]:
+        """Reads a query as the codes that it allows on columns, by their places."""
         if len(text) > _LONGEST:
             raise UsageError(
                 f"a query has more than {_LONGEST} characters",
@@ -167,7 +171,7 @@ class Vocabulary:
             except Misread as error:
                 error.hint = self._unquoted(part) or error.hint
                 raise _pointing(error, text, start) from None
-        return self._query(found)
+        return found
 
     def of(self, conditions: Mapping[str, Any]) -> Query:
         """Makes a query from a mapping; see `Query.of`."""
@@ -179,7 +183,7 @@ class Vocabulary:
                     hint='Write the name in quotes, such as {"age": (30, 50)}.',
                 )
             try:
-                place = self._place(Word(name))
+                place = self.place(Word(name))
                 column = self._columns[place]
                 numeric = isinstance(column, Numbers) or column.attribute.bands is not None
                 items = tuple(_items(wanted, numeric, name))
@@ -191,7 +195,7 @@ class Vocabulary:
             except Misread as error:
                 message = error.what if repr(name) in error.what else f"{name!r}: {error.what}"
                 raise UsageError(message, hint=error.hint) from None
-        return self._query(found)
+        return self.conjunction(found)
 
     def text(self, query: Query) -> str:
         """Writes a query; see `Query.text`."""
@@ -230,10 +234,15 @@ class Vocabulary:
         return f"The name needs quotes: {quoted(max(names, key=len))}." if names else None
 
     def _resolve(self, name: Word, items: tuple[Item, ...]) -> tuple[int, Intervals]:
-        place = self._place(name)
+        place = self.place(name)
         return place, self._columns[place].codes(items)
 
-    def _place(self, name: Word) -> int:
+    def place(self, name: Word) -> int:
+        """The place of a column among the attributes, the class after them.
+
+        Raises:
+            Misread: If there is no such column in a release.
+        """
         place = self._places.get(name.text)
         if place is not None:
             return place
@@ -264,7 +273,8 @@ class Vocabulary:
                 )
         found[place] = codes
 
-    def _query(self, found: dict[int, Intervals]) -> Query:
+    def conjunction(self, found: dict[int, Intervals]) -> Query:
+        """The query that allows such codes on columns, by their places."""
         target = len(self.schema.attributes)
         classes: tuple[int, ...] | None = None
         where = []

@@ -10,11 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.guesses import Guessed, as_text, told_settings
@@ -31,9 +31,20 @@ from hedgerow.schema.lint import (
 )
 from hedgerow.schema.lint_attributes import schema_faults
 from hedgerow.schema.metadata import Metadata
+from hedgerow.schema.relations import (
+    NamedTable,
+    Rule,
+    describe_tables,
+    end_codes,
+    read_tables,
+    relation_faults,
+)
 from hedgerow.schema.taxonomies.trees import DEFAULT_ROOT
 from hedgerow.schema.written import Layout
 from hedgerow.settings import check_fields
+
+if TYPE_CHECKING:
+    from hedgerow.arrays import Bools, Ints
 
 __all__ = ["BOTH", "NO_UNIT", "Person", "Schema", "Unit", "refuse_no_unit", "unit_fault"]
 
@@ -77,6 +88,8 @@ class Schema(Guessed):
             "person" if a column identifies people. Nothing is published while it is None.
         metadata: Whose data it is, what for, and who signed the schema off.
         file: Where the table stands in its file.
+        tables: Tables that the release should hold.
+        rules: What cannot be, as everybody knows.
         warnings: What the reader found odd, though not wrong.
 
     Example:
@@ -109,6 +122,8 @@ class Schema(Guessed):
     unit: Unit | None = None
     metadata: Metadata = Metadata()
     file: Layout = Layout()
+    tables: tuple[NamedTable, ...] = ()
+    rules: tuple[Rule, ...] = ()
     warnings: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -123,7 +138,7 @@ class Schema(Guessed):
             faults = [Fault(f"items: {what}", hint) for _, what, hint in items_faults(self.items)]
             if self.attributes or self.target or self.identifiers or self.person:
                 faults.append(Fault(*BOTH))
-            raise_faults([*faults, *self._unit_faults()])
+            raise_faults([*faults, *relation_faults(self), *self._unit_faults()])
             return
         if self.file.decimal or self.file.thousands:
             self._take_notation()
@@ -132,6 +147,8 @@ class Schema(Guessed):
         if self.person is not None and self.person.max_rows < 1:
             faults.append(Fault("max_rows is below 1", "Say how many rows one person may have."))
         raise_faults([*faults, *self._unit_faults()])
+        if self.tables or self.rules:
+            raise_faults(relation_faults(self))
 
     def __repr__(self) -> str:
         """Its name, its unit and the names of its columns, or how many items there are."""
@@ -334,6 +351,71 @@ class Schema(Guessed):
         several = self.unit is None or (self.person is not None and self.person.max_rows > 1)
         return ("row", "rows") if several else ("person", "people")
 
+    def with_tables(self, tables: Sequence[str | Sequence[str] | Mapping[str, Any]]) -> Schema:
+        """The same with more tables that the release should hold.
+
+        Args:
+            tables: Each as a schema file names it: a text, a list of names, or a mapping of
+                `attributes` and `weight`.
+
+        Raises:
+            SchemaError: If one cannot be, or is there already.
+
+        Example:
+            >>> from hedgerow import sample
+            >>> sample.schema().with_tables(["sex smoker", ["readmitted", "sex"]]).tables[1].places
+            (-1, 1)
+        """
+        given = [tables] if isinstance(tables, str) else [*tables]
+        if not given:
+            return self
+        if self.items is not None:
+            raise_faults(
+                [Fault("tables are about columns, and the schema has items", "Name none.")]
+            )
+        made, wrong = read_tables(given, self)
+        raise_faults([Fault(f"table {given[n]!r}: {what}", hint) for n, what, hint in wrong])
+        return replace(self, tables=(*self.tables, *made))
+
+    def cuts(self, place: int) -> set[int]:
+        """The codes of a column at which rules cut it, so that cells can follow them.
+
+        Args:
+            place: Its place among the attributes, or `CLASS`.
+
+        Example:
+            >>> schema = Schema.of({"name": "s", "unit": "row", "attributes": {
+            ...     "age": {"type": "numeric", "low": 0, "high": 99},
+            ...     "works": {"type": "boolean"}}, "rules": ["age < 15 implies works = false"]})
+            >>> schema.cuts(0), schema.cuts(1)
+            ({15}, {1})
+        """
+        queries = [query for rule in self.rules for query in rule.impossible]
+        ends = {int(end) for query in queries for end in end_codes(query, place)}
+        return ends - {0, self.columns[place].size}
+
+    def breaks_rules(self, codes: Ints, classes: Ints | None = None) -> Bools:
+        """Which rows break a rule.
+
+        Args:
+            codes: The codes of rows, [rows, attributes].
+            classes: Their classes, if there is one.
+
+        Example:
+            >>> schema = Schema.of({"name": "s", "unit": "row", "attributes": {
+            ...     "age": {"type": "numeric", "low": 0, "high": 99},
+            ...     "works": {"type": "boolean"}}, "rules": ["age < 15 implies works = false"]})
+            >>> import numpy as np
+            >>> schema.breaks_rules(np.array([[14, 1], [15, 1], [14, 0]])).tolist()
+            [True, False, False]
+        """
+        import numpy as np  # slow to import, so only where there is data
+
+        broken = np.zeros(len(codes), bool)
+        for rule in self.rules:
+            broken |= rule.breaks([*codes.T], classes)
+        return broken
+
     def to_dict(self) -> dict[str, Any]:
         """The canonical dictionary form: fit for JSON, taxonomies inline, nothing omitted.
 
@@ -359,7 +441,12 @@ class Schema(Guessed):
             columns[self.person.column] = {"role": "person", "max_rows": self.person.max_rows}
         for name in self.identifiers:
             columns[name] = {"role": "identifier"}
-        return about | {"attributes": columns}
+        about["attributes"] = columns
+        if self.tables:
+            about["tables"] = describe_tables(self)
+        if self.rules:
+            about["rules"] = [rule.text for rule in self.rules]
+        return about
 
     def to_yaml(self) -> str:
         """The schema as the text of a schema file, without what is default anyway.

@@ -6,8 +6,8 @@ become part of a release, nor change one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,6 +72,7 @@ class Preparation:
         classes: The values of the class.
         read: Their shares in the rows that were read, as far as the class is known.
         kept: Their shares in the rows that are counted.
+        broken: For each rule between columns, how many rows break it that no other rule drops.
     """
 
     rows: int
@@ -84,6 +85,7 @@ class Preparation:
     classes: tuple[str, ...]
     read: tuple[float, ...]
     kept: tuple[float, ...]
+    broken: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def counted(self) -> int:
@@ -130,6 +132,7 @@ class Tally:
         self._rows = self._kept = self._unidentified = 0
         classes = len(schema.classes)
         self._read, self._before = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
+        self._broken = [0] * len(schema.rules)
         self._people: list[Any] = []
         self._ranks: list[Words] = []
         self._classes: list[Ints] = []
@@ -138,6 +141,9 @@ class Tally:
         """Looks at a batch and at what was made of it."""
         target, person = self._schema.target, self._schema.person
         self._rows += batch.num_rows
+        classes = None if target is None else encoded.columns[-1]
+        for number, rule in enumerate(self._schema.rules):
+            self._broken[number] += int(rule.breaks(encoded.columns, classes).sum())
         self._kept += encoded.rows
         gone = np.zeros(batch.num_rows, bool)
         for place, attribute in enumerate(self._attributes):
@@ -184,6 +190,9 @@ class Tally:
             classes=self._schema.classes,
             read=_shares(self._read),
             kept=_shares(after),
+            broken={
+                rule.text: rows for rule, rows in zip(self._schema.rules, self._broken, strict=True)
+            },
         )
 
 

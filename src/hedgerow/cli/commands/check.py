@@ -116,6 +116,8 @@ def check(
     if known.identifiers:
         say(f"dropped: {', '.join(known.identifiers)}")
     say(_unit(known))
+    for sentence in _relations(known):
+        say(sentence)
     if known.metadata.signed is None and not known.draft:
         say(f"fingerprint for a sign-off (metadata: signed): {known.fingerprint}")
     for name, value in facts(known):
@@ -157,6 +159,16 @@ def _unit(schema: Schema) -> str:
     )
 
 
+def _relations(schema: Schema) -> list[str]:
+    """Tables that the release should hold, and what cannot be."""
+    sentences = []
+    for table in schema.tables:
+        names = " by ".join(schema.columns[place].name for place in table.places)
+        weight = f" (weight {float(table.weight):g})" if table.weight != 1 else ""
+        sentences.append(f"the release should hold: {names}{weight}")
+    return sentences + [f"rule: {rule.text}" for rule in schema.rules]
+
+
 def _row(attribute: Attribute) -> list[str]:
     from hedgerow.schema import Numeric
 
@@ -192,6 +204,8 @@ def _facts(schema: Schema, data: str | None) -> dict[str, Any]:
         "classes": list(schema.classes),
         "identifiers": list(schema.identifiers),
         "unit_of_protection": _unit(schema),
+        "tables": schema.to_dict().get("tables", []),
+        "rules": [rule.text for rule in schema.rules],
         "items": dict(_items(schema)) if schema.kind == "transactions" else None,
         "warnings": warned(),
         "data_follows_schema": True if data is not None else None,

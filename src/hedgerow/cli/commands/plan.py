@@ -12,11 +12,13 @@ from hedgerow.cli.display.terminal import note, print_json, say, warn, warned
 from hedgerow.cli.options import (
     AsJson,
     Delta,
+    NamedTables,
     Overwrite,
     SchemaFile,
     tell_of_taxonomy,
     warn_of_delta,
     warn_of_rounding,
+    warn_of_tables,
 )
 from hedgerow.cli.settings import method_of
 from hedgerow.errors import UsageError
@@ -104,6 +106,7 @@ def plan(
             help="simulation: how strongly simulated columns depend on each other; 0.5 by default.",
         ),
     ] = None,
+    table: NamedTables = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
@@ -118,7 +121,7 @@ def plan(
     from hedgerow.publish.planning.plan import RowsPlan
     from hedgerow.schema import Schema
 
-    known = Schema.load(schema)
+    known = Schema.load(schema).with_tables(table or [])
     given, method = ctx.obj, ctx.obj.pop("method", None)
     for warning in known.warnings:
         warn(warning, as_json)
@@ -156,6 +159,7 @@ def plan(
     settings = method_of(method, known, given)
     warn_of_rounding(epsilon, as_json)
     warn_of_delta(settings, known, epsilon, delta, as_json)
+    warn_of_tables(settings, known, as_json)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
     if plot is not None:
         from hedgerow.cli.display.rows import plot_plan

@@ -25,9 +25,10 @@ from hedgerow.cli.options import (
     SchedulerAddress,
     SchemaFile,
     ScratchFolder,
-    TableName,
+    TableOrTables,
     delimiter_of,
     source_of,
+    split_tables,
     tell_of_taxonomy,
     warn_of_delta,
     warn_of_rounding,
@@ -52,7 +53,7 @@ def publish(
     overwrite: Overwrite = False,
     delimiter: Delimiter = None,
     line_breaks: LineBreaks = False,
-    table: TableName = None,
+    table: TableOrTables = None,
     query: QueryText = None,
     row_wise: RowWise = False,
     allow_empty: AllowEmpty = False,
@@ -114,6 +115,7 @@ def publish(
             raise
         hint = " ".join(filter(None, ("Are data and schema swapped?", error.hint)))
         raise SchemaError(error.message, hint=hint) from None
+    source_table, tables = split_tables(table)
     settings = method_of(ctx.obj.pop("method", None), known, ctx.obj)
     for warning in known.warnings:
         warn(warning, as_json)
@@ -121,7 +123,7 @@ def publish(
     warn_of_delta(settings, known, epsilon, delta, as_json)
     with progress("Publishing") as bar, data_warnings(as_json):
         release: Any = hedgerow.publish(
-            source_of(data, table, query, row_wise),
+            source_of(data, source_table, query, row_wise),
             known,
             method=settings,
             epsilon=epsilon,
@@ -140,6 +142,7 @@ def publish(
             allow_empty=allow_empty,
             recipient=recipient,
             purpose=purpose,
+            tables=tables,
             out=out,
             overwrite=overwrite,
         )

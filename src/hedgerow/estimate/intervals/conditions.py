@@ -11,15 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
+from hedgerow.schema.relations import CLASS
 
 if TYPE_CHECKING:
     from hedgerow.schema.query import Intervals, Query
 
 __all__ = ["CLASS", "Conditions", "Covered"]
-
-
-CLASS = -1
-"""The place of the class, beside those of attributes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,6 +43,8 @@ def about_rows(found: Preparation | ItemPreparation) -> list[str]:
         )
     if not _about_values(found):
         told.append(_FINE)
+    for rule, rows in found.broken.items():
+        told.append(f"{rows:,} of the rows break the rule: {rule}.")
     return told
 
 

@@ -37,6 +37,7 @@ from hedgerow.schema.lint import (
 )
 from hedgerow.schema.lint_attributes import choice_faults, grid_faults
 from hedgerow.schema.metadata import Metadata, faults_of
+from hedgerow.schema.relations import read_rules, read_tables
 from hedgerow.schema.schema import BOTH, NO_UNIT, Person, Schema, unit_fault
 from hedgerow.schema.taxonomies.shared import Shared, read_shared
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy
@@ -100,6 +101,12 @@ class _Builder:
         self.shared = read_shared(own, model.include, self.lines, self.report)
         metadata, layout = self._metadata(model), self._layout(model)
         if model.items is not None:
+            for key in {"tables", "rules"} & model.model_fields_set:
+                what, line = (
+                    f"{key} are about columns, and the schema has items",
+                    self.lines.get((key,)),
+                )
+                self.report.fault(what, f"Remove {key}.", self.file, line)
             source = ItemsSource(
                 file=self.file,
                 folder=self.folder,
@@ -163,7 +170,7 @@ class _Builder:
             line = self.lines.get(("attributes",))
             self.report.fault("there is no attribute to publish", hint, self.file, line)
             raise_faults(self.report.faults)
-        return self._reviewed(Schema(
+        schema = Schema(
             name=model.name,
             unit=model.unit,
             attributes=tuple(attributes),
@@ -174,7 +181,17 @@ class _Builder:
             began_as_draft=model.began_as_draft,
             metadata=metadata,
             file=layout,
-        ))  # fmt: skip
+        )
+        tables, wrong_tables = read_tables(model.tables, schema)
+        rules, wrong_rules = read_rules(model.rules, schema)
+        for key, complaints in (("tables", wrong_tables), ("rules", wrong_rules)):
+            for number, what, hint in complaints:
+                line = self.lines.get((key, str(number)), self.lines.get((key,)))
+                self.report.fault(f"{key}, number {number + 1}: {what}", hint, self.file, line)
+        raise_faults(self.report.faults)
+        if tables or rules:
+            schema = replace(schema, tables=tuple(tables), rules=tuple(rules))
+        return self._reviewed(schema)
 
     def _reviewed(self, schema: Schema) -> Schema:
         """The schema with its warnings; a draft if it is a file and not what was signed off."""
@@ -257,6 +274,8 @@ class _Builder:
         if isinstance(node, Text):
             return None if node.is_nothing else node.value
         if isinstance(node, Items):
+            if len(place) == 1:
+                self.lines |= {(*place, str(n)): one.line for n, one in enumerate(node.items)}
             return [self._plain(item, place) for item in node.items]
         document = {}
         for key, below in node.pairs:

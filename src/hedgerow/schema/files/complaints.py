@@ -113,7 +113,8 @@ def _explain(
     if rule.startswith(("list", "too_")) and "unit_name" in place:
         return "unit_name is not two names", "Write unit_name: [encounter, encounters]."
     if rule.startswith(("list", "tuple")):
-        return f"{key} is not a list", f"Write {key}: [{value}]."
+        told = "..." if value is None else value
+        return f"{key} is not a list", f"Write {key}: [{told}]."
     if rule.startswith("bool"):
         return f"{key} is neither true nor false", f"Write {key}: true, or remove the line."
     if rule.startswith(("dict", "model")):

@@ -9,7 +9,7 @@ from typing import Any
 
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 
-__all__ = ["described"]
+__all__ = ["describe_weight", "described"]
 
 
 def described(attribute: Attribute) -> dict[str, Any]:
@@ -18,8 +18,7 @@ def described(attribute: Attribute) -> dict[str, Any]:
     if attribute.split == "never":
         rules["split"] = attribute.split
     if attribute.weight != 1:
-        whole = attribute.weight.denominator == 1
-        rules["weight"] = int(attribute.weight) if whole else _decimal_text(attribute.weight)
+        rules["weight"] = describe_weight(attribute.weight)
     for key in ("group", "column"):
         if getattr(attribute, key):
             rules[key] = getattr(attribute, key)
@@ -66,6 +65,11 @@ def described(attribute: Attribute) -> dict[str, Any]:
         **rules,
         **attribute.reading.describe(),
     }
+
+
+def describe_weight(weight: Fraction) -> int | str:
+    """A weight as a schema file has it."""
+    return int(weight) if weight.denominator == 1 else _decimal_text(weight)
 
 
 def _decimal_text(value: Fraction) -> str:

@@ -85,6 +85,36 @@ Universe = Annotated[
 ]
 
 
+_NAMES: dict[str, Any] = {
+    "type": ["string", "array"],
+    "items": _SCALAR,
+    "minItems": 2,
+    "maxItems": 3,
+}
+Tables = Annotated[
+    list[Any],
+    WithJsonSchema(
+        {
+            "type": "array",
+            "items": {
+                "anyOf": [
+                    _NAMES,
+                    {
+                        "type": "object",
+                        "properties": {"attributes": _NAMES, "weight": _NUMBER},
+                        "required": ["attributes"],
+                        "additionalProperties": False,
+                    },
+                ]
+            },
+        }
+    ),
+]
+RuleTexts = Annotated[
+    list[Any], WithJsonSchema({"type": "array", "items": {"type": "string"}, "uniqueItems": True})
+]
+
+
 class _Model(BaseModel):
     # one validator is built for the whole file, when one is read, and none for each part of it
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
@@ -339,6 +369,16 @@ class SchemaModel(_Model):
     attributes: dict[str, AttributeModel] = Field(
         default_factory=dict, description="The columns by their names."
     )
+    tables: Tables = Field(
+        default_factory=list,
+        description="Tables that the release should hold: two or three columns each, such as "
+        "region illness, with a weight if one matters more.",
+    )
+    rules: RuleTexts = Field(
+        default_factory=list,
+        description="What cannot be, as everybody knows: age < 15 implies education = none, or "
+        "not (sex = male and pregnant = true).",
+    )
     items: ItemsModel | None = Field(
         None, description="For transactions, instead of attributes: the items."
     )
@@ -350,7 +390,7 @@ def json_schema() -> dict[str, Any]:
     Example:
         >>> sorted(json_schema()["properties"])
         ['attributes', 'began_as_draft', 'draft', 'file', 'include', 'items', 'metadata', 'name',
-        'taxonomies', 'unit']
+        'rules', 'tables', 'taxonomies', 'unit']
     """
     schema = SchemaModel.model_json_schema()
     for model in (schema, *schema["$defs"].values()):
