@@ -357,9 +357,8 @@ def _minimize(dual: _Dual, begin: Floats) -> tuple[Floats, Calibrated, int, floa
     theta[: len(begin)] = begin[: len(theta)]
     value, gradient, expected, found = dual.value(theta)
     memory: list[tuple[Floats, Floats, float]] = []
-    scale = np.sqrt(dual.weight)
     for step in range(MOST_STEPS):
-        left = float(np.sqrt(np.mean((gradient / scale) ** 2)))
+        left = float(np.sqrt(np.mean((gradient / dual.deviation) ** 2)))
         if left < CONVERGED:
             return theta, found, step, left
         direction = _direction(gradient, memory, np.maximum(expected, 0.5) + dual.weight)

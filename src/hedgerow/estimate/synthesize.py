@@ -19,7 +19,7 @@ from hedgerow.measured.partition import Parts
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 from hedgerow.settings import whole
 
-__all__ = ["check_whole", "draw_rows", "labels_of", "values_of"]
+__all__ = ["check_whole", "draw_rows", "labels_of", "rows_of", "values_of"]
 
 
 _MOST_ROWS = 1 << 24  # a release may come from anybody, and claim any number
@@ -63,14 +63,7 @@ def draw_rows(
         )
     if model is not None:
         rows = int(weights.sum()) if n is None else n
-        codes, klass = model.draw(rows, random)
-        columns = {
-            attribute.name: values_of(attribute, codes[:, place], random)
-            for place, attribute in enumerate(schema.attributes)
-        }
-        if schema.target is not None:
-            columns[schema.target.name] = values_of(schema.target, klass, random)
-        return pa.table(columns)
+        return rows_of(schema, *model.draw(rows, random), random)
     if n is not None:
         weights = _share_out(n, weights, random)
     cell = random.permutation(np.repeat(np.arange(len(weights)), weights))
@@ -83,6 +76,17 @@ def draw_rows(
         columns[attribute.name] = values_of(attribute, codes, random)
     if schema.target is not None:
         columns[schema.target.name] = values_of(schema.target, klass, random)
+    return pa.table(columns)
+
+
+def rows_of(schema: Schema, codes: Ints, classes: Ints, random: np.random.Generator) -> pa.Table:
+    """Rows of codes with their classes as a table of values."""
+    columns = {
+        attribute.name: values_of(attribute, codes[:, place], random)
+        for place, attribute in enumerate(schema.attributes)
+    }
+    if schema.target is not None:
+        columns[schema.target.name] = values_of(schema.target, classes, random)
     return pa.table(columns)
 
 

@@ -39,7 +39,7 @@ _COLUMNS = {
     "again": (1, 2),
 }  # fmt: skip
 MOST_TABLE = 1 << 20  # cells of one table
-_FILE = "measurements.parquet"
+_FILE, _CELLS = "measurements.parquet", "partition.parquet"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,7 +72,7 @@ class Cells:
             parts: In how many parts numbers are cut.
         """
         edges = tuple(
-            np.union1d(edges_of(attribute, parts), sorted(schema.cuts(place)))
+            np.union1d(edges_of(attribute, parts), np.array([*schema.cuts(place)], np.int64))
             for place, attribute in enumerate(schema.attributes)
         )
         return Cells(
@@ -80,6 +80,20 @@ class Cells:
             group=tuple(np.arange(len(cut) - 1) for cut in edges),
             classes=len(schema.classes),
         )
+
+    def check(self, schema: Schema) -> None:
+        """Refuses cells and groups that are none of the schema's attributes.
+
+        Raises:
+            ReleaseError: If codes are left out, or groups are numbered with gaps.
+        """
+        for attribute, edges, group in zip(schema.attributes, self.edges, self.group, strict=True):
+            if not len(group) or edges[0] != 0 or (np.diff(edges) <= 0).any():
+                raise broken(_CELLS, "the cells of an attribute do not hold all of its codes")
+            if len(edges) - 1 > MOST_TABLE or edges[-1] != attribute.size:
+                raise broken(_CELLS, "the cells of an attribute do not hold all of its codes")
+            if not np.array_equal(np.unique(group), np.arange(int(group.max()) + 1)):
+                raise broken(_CELLS, "the groups of an attribute are not numbered from 0 on")
 
     @property
     def attributes(self) -> int:

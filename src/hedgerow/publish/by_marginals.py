@@ -159,6 +159,7 @@ class Marginals(Publisher):
 
     name: ClassVar[str] = "marginals"
     versions: ClassVar[Mapping[str, int]] = {"tuned": 1}
+    measures_tables: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""

@@ -15,6 +15,7 @@ from hedgerow.measured.generalized import dictionary
 from hedgerow.measured.itemsets import CoreCells, CutTree, Itemsets
 from hedgerow.measured.measurements import LAWS, PLACES, Measurement
 from hedgerow.measured.partition import GridPartition, Partition, TreePartition
+from hedgerow.measured.tables import Cells
 from hedgerow.release.itemset_codec import itemsets_from, itemsets_table
 from hedgerow.release.manifest import Document
 from hedgerow.schema import Schema
@@ -39,6 +40,7 @@ MEASUREMENTS = "measurements.parquet"
 COLUMNS = {
     "tree": ("node", "parent", "depth", "split", "lo", "hi"),
     "grid": ("attribute", "edge"),
+    "cells": ("attribute", "first_code", "group"),
     "core": ("part", "number"),
     "cuts": ("node", "parent", "split", "cut"),
     MEASUREMENTS: ("measurement", "place", "class", "value", "units"),
@@ -48,6 +50,7 @@ COLUMNS = {
 SHAPES: dict[str, type] = {
     "tree": TreePartition,
     "grid": GridPartition,
+    "cells": Cells,
     "core": CoreCells,
     "cuts": CutTree,
 }
@@ -61,13 +64,13 @@ _MOST_COLUMNS = 3  # of a table
 _LARGEST_CONTRIBUTION = 1 << 40  # a million items of a record, in squares of weights
 
 
-def partition_kind(partition: Partition | Itemsets) -> str:
+def partition_kind(partition: Partition | Itemsets | Cells) -> str:
     """The word that the manifest uses for the shape of the regions."""
     return next(word for word, kind in SHAPES.items() if isinstance(partition, kind))
 
 
-def partition_table(schema: Schema, partition: Partition | Itemsets) -> pa.Table:
-    """One row per node of a tree or per edge of a grid; for itemsets see `itemset_codec`."""
+def partition_table(schema: Schema, partition: Partition | Itemsets | Cells) -> pa.Table:
+    """One row per node of a tree, edge of a grid or cell; for itemsets see `itemset_codec`."""
     if isinstance(partition, CoreCells | CutTree):
         return itemsets_table(partition)
     if isinstance(partition, TreePartition):
@@ -82,6 +85,15 @@ def partition_table(schema: Schema, partition: Partition | Itemsets) -> pa.Table
             }
         )
     names = tuple(attribute.name for attribute in schema.attributes)
+    if isinstance(partition, Cells):
+        owner = np.repeat(np.arange(len(names), dtype=np.int32), list(map(len, partition.group)))
+        return pa.table(
+            {
+                "attribute": dictionary(owner, names),
+                "first_code": np.concatenate([edges[:-1] for edges in partition.edges]),
+                "group": np.concatenate(partition.group),
+            }
+        )
     lengths = [len(edges) for edges in partition.edges]
     attributes = np.repeat(np.arange(len(names), dtype=np.int32), lengths)
     edges = np.concatenate(partition.edges).astype(np.int32)
@@ -94,7 +106,7 @@ def _lists(matrix: Small) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(matrix.astype(np.int32).ravel()))
 
 
-def partition_from(kind: str, table: pa.Table, schema: Schema) -> Partition | Itemsets:
+def partition_from(kind: str, table: pa.Table, schema: Schema) -> Partition | Itemsets | Cells:
     """The regions that a table holds.
 
     Raises:
@@ -117,10 +129,15 @@ def partition_from(kind: str, table: pa.Table, schema: Schema) -> Partition | It
         )
     names = [attribute.name for attribute in schema.attributes]
     owner = labels_of(PARTITION, table, "attribute", names)
-    edges = ints_of(PARTITION, table, "edge", np.int32)
     if (owner < 0).any() or (np.diff(owner) < 0).any():
         raise broken(PARTITION, "its attributes are not those of the schema, in their order")
     starts = np.searchsorted(owner, np.arange(1, len(names)))
+    if kind == "cells":
+        first = np.split(ints_of(PARTITION, table, "first_code"), starts)
+        group = np.split(ints_of(PARTITION, table, "group"), starts)
+        edges = [np.append(c, a.size) for c, a in zip(first, schema.attributes, strict=True)]
+        return Cells(edges=tuple(edges), group=tuple(group), classes=len(schema.classes))
+    edges = ints_of(PARTITION, table, "edge", np.int32)
     return GridPartition(tuple(np.split(edges, starts)))
 
 

@@ -29,7 +29,7 @@ class Description:
         record: What one of the records is called that are drawn from it.
     """
 
-    parts: Literal["regions", "items", "itemsets", "rows"]
+    parts: Literal["regions", "tables", "items", "itemsets", "rows"]
     part: str
     number: int
     summary: str

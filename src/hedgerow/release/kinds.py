@@ -15,6 +15,7 @@ __all__ = ["KINDS", "all_files", "kind_class"]
 
 KINDS: dict[str, str] = {
     "table": "hedgerow.release.table:TableRelease",
+    "marginals": "hedgerow.release.marginals:MarginalsRelease",
     "transactions": "hedgerow.release.transactions:TransactionsRelease",
     "rows": "hedgerow.release.rows:RowsRelease",
 }

@@ -12,6 +12,7 @@ from hedgerow.estimate.merge import is_censored
 from hedgerow.measured.itemsets import Itemsets
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition
+from hedgerow.measured.tables import Cells
 from hedgerow.release.base import Release
 from hedgerow.release.codec import (
     COLUMNS,
@@ -43,12 +44,15 @@ class MeasuredRelease(Release):
         measurements: The noisy counts.
     """
 
+    of: ClassVar[str]
+    """What kind of schema it has: the kind of the release itself, but for marginals."""
+
     sources = (PARTITION, MEASUREMENTS)
     entries_of_kind: ClassVar[Mapping[str, type]] = {"partition": str, "measurements": list}
     shapes: ClassVar[tuple[str, ...]]
     """The words for the shapes that the regions may have."""
 
-    partition: Partition | Itemsets
+    partition: Partition | Itemsets | Cells
     measurements: tuple[Measurement, ...]
 
     @property
@@ -94,8 +98,8 @@ class MeasuredRelease(Release):
         schema, shape = shared["schema"], manifest["partition"]
         if shape not in cls.shapes:
             raise broken(MANIFEST, f"the shape of the regions is none of {', '.join(cls.shapes)}")
-        if schema.kind != cls.kind:
-            raise broken(PARTITION, f"the schema describes {schema.kind}, these regions {cls.kind}")
+        if schema.kind != cls.of:
+            raise broken(PARTITION, f"the schema describes {schema.kind}, these regions {cls.of}")
         regions = read_table(path, PARTITION, manifest, COLUMNS[shape])
         columns = measurement_columns(manifest["measurements"])
         numbers = read_table(path, MEASUREMENTS, manifest, columns)

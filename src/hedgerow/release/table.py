@@ -38,7 +38,7 @@ from hedgerow.release.base import Questions
 from hedgerow.release.description import Description, noisy_counts, protected_rows
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import bands
-from hedgerow.release.measured import MeasuredRelease
+from hedgerow.release.predicting import PredictingRelease
 from hedgerow.schema import Categorical, Query
 from hedgerow.store.frames import Frame
 
@@ -51,7 +51,7 @@ _DUST = 1e-6  # records: what rounding makes of a query that cuts no region
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class TableRelease(MeasuredRelease):
+class TableRelease(PredictingRelease):
     """Noisy measurements on public regions of a table, with the guarantee they were made under.
 
     Args:
@@ -76,7 +76,7 @@ class TableRelease(MeasuredRelease):
         {'region': [0, 1], 'age': ['[0, 40)', '[40, 99]'], 'count': [3, 1], 'give_or_take': [4, 4]}
     """
 
-    kind = "table"
+    kind = of = "table"
     shapes = ("tree", "grid")
     derived = (REGIONS, TABLE)
 
@@ -204,73 +204,6 @@ class TableRelease(MeasuredRelease):
         found, known = self._locate(rows)
         return self._beside(rows, {"region": pa.array(found, mask=~known)})
 
-    def predict(self, rows: Frame) -> Frame:
-        """The likeliest class of each row.
-
-        With marginals by the model that counts and synthetic rows come from too, else the class
-        that the region of the row mostly holds. In a tree, a region whose counts are mostly noise
-        leans on the regions around it (`hedgerow.estimate.classify`). Rows of regions that are
-        suppressed get the majority class of the release.
-
-        Args:
-            rows: As for `assign`.
-
-        Returns:
-            A frame of the kind of the rows, in their order, with the class as its one column.
-
-        Raises:
-            UsageError: If the schema has no class.
-        """
-        target = self._target()
-        codes, known = self._encoded(rows)
-        found = labels_of(target, self.majority(codes), ~known)
-        return self._beside(rows, {target.name: found})
-
-    def predict_proba(self, rows: Frame) -> Frame:
-        """The probability of each class for each row; `predict` names the likeliest.
-
-        Args:
-            rows: As for `assign`.
-
-        Returns:
-            A frame of the kind of the rows, in their order, with one column per class; null where
-            the schema would refuse or drop the row.
-
-        Raises:
-            UsageError: If the schema has no class.
-        """
-        classes = self._target().taxonomy.leaves
-        codes, known = self._encoded(rows)
-        found = self.probabilities(codes)
-        columns = {name: pa.array(found[:, i], mask=~known) for i, name in enumerate(classes)}
-        return self._beside(rows, columns)
-
-    def _target(self) -> Categorical:
-        if self.schema.target is None:
-            raise UsageError(
-                "this release has no class to predict",
-                hint="Publish with a schema that has an attribute with role: class.",
-            )
-        return self.schema.target
-
-    def majority(self, codes: NDArray[np.integer]) -> Ints:
-        """The same for rows of codes: the likeliest class code of each.
-
-        Args:
-            codes: The predictors, shape [rows, attributes].
-        """
-        return np.asarray(np.argmax(self._weights(codes), axis=1), np.int64)
-
-    def probabilities(self, codes: NDArray[np.integer]) -> Floats:
-        """The probability of each class for rows of codes, shape [rows, classes].
-
-        Where all counts of a region are 0 or less, the class that is least below gets all of it.
-
-        Args:
-            codes: As for `majority`.
-        """
-        return probabilities_of(self._weights(codes))
-
     def _weights(self, codes: NDArray[np.integer]) -> Floats:
         """How likely classes are, before noise that is below 0 is cut off; see `predict`."""
         if self.model is not None:
@@ -396,27 +329,3 @@ class TableRelease(MeasuredRelease):
     def _locate(self, rows: Frame) -> tuple[Ints, Bools]:
         codes, known = self._encoded(rows)
         return self.partition.locate(codes), known
-
-    def _encoded(self, rows: Frame) -> tuple[NDArray[np.integer], Bools]:
-        from hedgerow.table import encode_rows
-
-        codes, known = encode_rows(rows, self.schema, lenient=True)
-        # what stands in for a row that was not encoded is never shown, but must be a code
-        return np.where(known[:, None], codes, 0), known
-
-    def _beside(self, rows: Frame, columns: dict[str, pa.Array]) -> Frame:
-        """A frame of the kind of the rows, aligned with them."""
-        from hedgerow.table import frame_kind
-
-        kind = frame_kind(rows)
-        table = pa.table(columns)
-        if kind != "pandas":
-            return self._frame(table, kind)
-        import pandas
-
-        # by itself pandas would turn whole numbers with gaps into floats
-        gaps = any(column.null_count for column in columns.values())
-        whole = {pa.int64(): pandas.Int64Dtype()} if gaps else {}
-        frame = table.to_pandas(types_mapper=whole.get)
-        frame.index = getattr(rows, "index", frame.index)  # pandas aligns by index, not by order
-        return frame

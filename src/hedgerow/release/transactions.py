@@ -72,7 +72,7 @@ class TransactionsRelease(MeasuredRelease):
 
     _guesses = ITEMS
 
-    kind = "transactions"
+    kind = of = "transactions"
     shapes = ("core", "cuts")
     derived = (ITEMSETS, ITEMSETS_TEXT)
 

@@ -1,0 +1,179 @@
+"""`MarginalsRelease`: noisy tables of columns and the model that is fitted to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hedgerow.arrays import Floats, Ints
+from hedgerow.errors import UsageError
+from hedgerow.estimate.answers import Answers, by_model, with_queries
+from hedgerow.estimate.asked import check_level, read_many
+from hedgerow.estimate.basis import MEASURED, MODELLED, NOT_MEASURED
+from hedgerow.estimate.graphical import GraphicalModel, fit_model
+from hedgerow.estimate.intervals.conditions import Conditions
+from hedgerow.estimate.intervals.ends import Bounds
+from hedgerow.estimate.synthesize import check_whole, rows_of
+from hedgerow.measured.tables import Cells, Tables
+from hedgerow.release.base import Questions
+from hedgerow.release.description import Description, noisy_counts, protected_rows
+from hedgerow.release.files import Content
+from hedgerow.release.histogram import bands
+from hedgerow.release.predicting import PredictingRelease
+from hedgerow.schema import CLASS, Query
+from hedgerow.store.frames import Frame
+
+__all__ = ["MarginalsRelease"]
+
+ROWS = "rows.parquet"
+
+_MOST_ROWS = 1 << 24  # a release may come from anybody, and claim any number
+_FILE_SEED = 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MarginalsRelease(PredictingRelease):
+    """Noisy tables of attributes, by the class and by each other, under a guarantee.
+
+    Args:
+        partition: The cells of attributes and their groups.
+        measurements: The noisy counts.
+
+    Example:
+        >>> from hedgerow import publish, sample
+        >>> release = publish(sample.people(500), sample.schema(), "marginals", epsilon=10, seed=1)
+        >>> release.tables.tables[0].kind, release.synthesize(3, seed=1).num_rows
+        ('by_class', 3)
+    """
+
+    kind = "marginals"
+    of = "table"
+    shapes = ("cells",)
+    derived = (ROWS,)
+
+    partition: Cells
+
+    def describe(self) -> Description:
+        """See `Release.describe`."""
+        return Description(
+            parts="tables",
+            part="table",
+            number=len(self.tables.tables),
+            summary="It holds noisy tables of attributes, alone and together. No raw record is in "
+            "it, and no exact count.",
+            people=f"{self.schema.unit_names[1]} counted",
+            largest="tables",
+            counts=noisy_counts(self.guarantee),
+            protected=protected_rows(self.schema),
+            suppressed=None,
+            processed="One model is fitted to all noisy tables; estimates and synthetic rows come "
+            "from it, intervals from the tables.",
+        )
+
+    @cached_property
+    def tables(self) -> Tables:
+        """What was measured, table by table."""
+        return Tables.of(self.schema, self.partition, self.measurements)
+
+    @cached_property
+    def model(self) -> GraphicalModel:
+        """The model that all estimates come from."""
+        return fit_model(self.tables)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """What is sure about counts, but for the noise."""
+        return Bounds(self.tables)
+
+    def to_arrow(self) -> pa.Table:
+        """Synthetic rows that stand for the records: the file `rows.parquet`."""
+        return self._rows
+
+    @cached_property
+    def _rows(self) -> pa.Table:
+        codes, classes = self.model.stand_ins
+        return rows_of(self.schema, codes, classes, np.random.default_rng(_FILE_SEED))
+
+    def synthesize(
+        self, n: int | None = None, seed: int | None = None, kind: str | None = None
+    ) -> Frame:
+        """Rows like those of the table, in random order; see `Release.synthesize`."""
+        check_whole("n", n)
+        check_whole("seed", seed)
+        rows = round(self.tables.number) if n is None else n
+        if n is None and rows > _MOST_ROWS:
+            raise UsageError(
+                "this release counts very many records, more than are drawn unasked",
+                hint="Say how many rows you want (--rows, n=).",
+            )
+        random = np.random.default_rng(seed)
+        codes, classes = self.model.draw(rows, random)
+        return self._frame(rows_of(self.schema, codes, classes, random), kind)
+
+    def _weights(self, codes: NDArray[np.integer]) -> Floats:
+        """See `PredictingRelease._weights`."""
+        return self.model.probabilities(codes.astype(np.int64))
+
+    def count(self, queries: Questions, level: float = 0.95) -> Answers:
+        """See `Release.count`: estimates by the model, and intervals that do not depend on it."""
+        share = check_level(level)
+        asked = read_many(queries, self.schema)
+        estimate, conditions = self.model.count(asked), Conditions.of(asked)
+        ends = self.bounds.ends(conditions, share)
+        answers = by_model(estimate, self.bounds.typical(self.model, conditions), ends, share)
+        basis = np.array([self._basis(query) for query in asked])
+        return replace(with_queries(answers, asked, self.schema), basis=basis)
+
+    def estimate(self, queries: Questions) -> Floats:
+        """See `Release.estimate`."""
+        return self.model.count(read_many(queries, self.schema))
+
+    def _basis(self, query: Query) -> str:
+        """What an answer rests on: a table of all its columns, or the model."""
+        columns = {place for place, _ in query.where}
+        if query.classes is not None:
+            columns.add(self.partition.attributes)
+        if columns & self._unmeasured:
+            return NOT_MEASURED
+        return MEASURED if any(columns <= one for one in self._together) else MODELLED
+
+    @cached_property
+    def _together(self) -> list[set[int]]:
+        return [set(table.columns) for table in self.tables.tables]
+
+    @cached_property
+    def _unmeasured(self) -> frozenset[int]:
+        counted = {column for table in self.tables.tables for column in table.columns}
+        return frozenset(set(self.partition.counted) - counted)
+
+    @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """See `Release.unmeasured`."""
+        return tuple(self.schema.attributes[place].name for place in sorted(self._unmeasured))
+
+    def bands(self, place: int) -> tuple[int, ...]:
+        """See `Release.bands`."""
+        edges = self.measured_edges(place)
+        return bands(self.schema.columns[place], edges) if len(edges) else super().bands(place)
+
+    def measured_edges(self, place: int) -> Ints:
+        """The edges, in codes, of the cells in which a column was counted over everybody."""
+        if place in (CLASS, self.partition.attributes):
+            return np.arange(self.partition.classes + 1)
+        if place in self._unmeasured:
+            return np.empty(0, np.int64)
+        fine = [self.tables.parts_of(a, cell) for a, cell in self.tables.fine if a == place]
+        return np.unique(np.concatenate([self.partition.edges[place], *fine]))
+
+    def _readable(self) -> Iterator[tuple[str, Content]]:
+        yield ROWS, self._rows
+
+    def check(self) -> None:
+        """See `MeasuredRelease.check`."""
+        self.partition.check(self.schema)
+        _ = self.tables  # which looks at all cells
