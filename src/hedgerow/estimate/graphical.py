@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GraphicalModel", "fit_model"]
 
-TRUST, MOST_TRUST = 0.35, 0.01  # lambda, for noise of deviation s: TRUST / s, at most MOST_TRUST
+TRUST, MOST_TRUST = 1.0, 0.01  # lambda, for noise of deviation s: TRUST / s, at most MOST_TRUST
 CONVERGED = 0.02  # of the noise: the root mean square of the gradient
 MOST_STEPS, MEMORY = 400, 12
 STAND_INS, PER_RECORD, FEWEST = 150_000, 10, 20_000
@@ -225,7 +225,9 @@ def _build(tables: Tables) -> tuple[JunctionTree, list[Factor]]:
         a: Detail(cells.group[a], (last,) if a in with_class else ())
         for a in range(cells.attributes)
     }
-    tree = JunctionTree.of(cells.groups, [*sets, *((c,) for c in range(len(cells.groups)))], details)
+    tree = JunctionTree.of(
+        cells.groups, [*sets, *((c,) for c in range(len(cells.groups)))], details
+    )
     factors = []
     for table in tables.tables:
         if table.grouped or table.kind == "named" or table.columns == (last,):
@@ -333,9 +335,7 @@ class _Dual:
         self.weight = trust * self.deviation**2
 
     def calibrate(self, theta: Floats) -> Calibrated:
-        logits = self.reference + np.bincount(
-            self.place, theta[self.number], len(self.reference)
-        )
+        logits = self.reference + np.bincount(self.place, theta[self.number], len(self.reference))
         return self.tree.calibrate(logits, self.total)
 
     def value(self, theta: Floats) -> tuple[float, Floats, Floats, Calibrated]:

@@ -279,7 +279,11 @@ def _tables(cells: Cells, m: Measurement) -> list[NoisyTable]:
     columns = cells.attributes + bool(cells.classes)
     tables, taken = [], 0
     for table in m.tables:
-        if len(table) not in _COLUMNS[m.name] or len(set(table)) < len(table) or not all(0 <= c < columns for c in table):
+        if (
+            len(table) not in _COLUMNS[m.name]
+            or len(set(table)) < len(table)
+            or not all(0 <= c < columns for c in table)
+        ):
             raise broken(_FILE, "a table names columns that it cannot have")
         shape = cells.shape(table, grouped=grouped)
         size = math.prod(shape)
@@ -340,9 +344,7 @@ def covered(edges: Ints, intervals: Sequence[tuple[float, float]]) -> Bools:
     return inside
 
 
-def group_cells(
-    attribute: Attribute, counts: Ints, groups: int, least: int, apart: Ints
-) -> Ints:
+def group_cells(attribute: Attribute, counts: Ints, groups: int, least: int, apart: Ints) -> Ints:
     """The group of each cell of an attribute, none of which joins what a rule tells apart.
 
     Args:

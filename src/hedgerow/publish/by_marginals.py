@@ -78,6 +78,7 @@ SCORE_RANGE = 2
 MOST_PAIRS, MOST_RELATED = 1_000, 100
 MOST_CELLS = 60_000  # of the cliques of the model: what a fit can bear
 MANY_CLASSES = 4  # beyond, attributes are also counted alone
+LITTLE = 30  # records for each deviation of the noise, below which the class is not looked at
 PARTS, MOST_PARTS = 16, 32  # of numbers
 CLEAR = 2  # noisy deviations in an average cell, from which numbers are cut in more parts
 PER_PAIR, PER_PAIR_RHO = 120, 80  # records for each deviation of a pair's noise
@@ -85,7 +86,8 @@ MOST_FOR_EACH = 2  # pairs for each attribute
 GROUPING, FEWEST_GROUPS, MOST_GROUPS = 0.5, 3, 32
 RARE = 2  # deviations of a pair's noise that make a category
 LOOKED_AT, FEWEST_LOOKED_AT = 60_000, 20_000  # rows of the model, for what it expects of pairs
-FINE, CHOOSING, NAMED, MOST_NAMED = 0.04, 0.05, 0.1, 0.4
+FINE, CHOOSING = 0.08, 0.1  # of what is not for every attribute
+NAMED, MOST_NAMED = 0.1, 0.4
 
 Pair = tuple[int, int]
 _ROOT = np.zeros(1, dtype=np.int64)
@@ -285,20 +287,22 @@ def share_budget(
     open_ = 1 - all_named
     strength = rows / deviation(open_, counted)
     base = open_ * _base_share(strength, pure)
-    choosing, fine = CHOOSING * open_, FINE * open_ * any_numbers(schema)
+    fine = FINE * (open_ - base) * any_numbers(schema)
+    choosing = CHOOSING * (open_ - base)
     room = open_ - base - choosing - fine
-    pairs = min(MOST_FOR_EACH * (counted - 1), counted * (counted - 1) // 2)
-    if room <= 0:
-        pairs = 0
-    elif by_hand is not None:
-        pairs = min(by_hand, pairs)
+    most = min(MOST_FOR_EACH * (counted - 1), counted * (counted - 1) // 2)
+    if by_hand is not None:
+        pairs = min(by_hand, most)
     elif pure:
-        pairs = min(pairs, int(amount * room * rows / (math.sqrt(2) * PER_PAIR)))
+        pairs = min(most, int(amount * room * rows / (math.sqrt(2) * PER_PAIR)))
     else:
-        pairs = min(pairs, int(2 * amount * room * (rows / PER_PAIR_RHO) ** 2))
+        pairs = min(most, int(2 * amount * room * (rows / PER_PAIR_RHO) ** 2))
     if not pairs:
         base = open_
-    alone = base if not classes else 0.4 * base if classes > MANY_CLASSES else 0.0
+    if not classes or strength < LITTLE:
+        alone = base
+    else:
+        alone = 0.4 * base if classes > MANY_CLASSES else 0.0
     by_class = base - alone
     parts = PARTS
     while parts < MOST_PARTS and rows > 2 * parts * CLEAR * deviation(by_class or alone, counted):
@@ -325,7 +329,9 @@ def _base_share(strength: float, pure: bool) -> float:
         strength: Records for each deviation of the noise, were all spent on them.
         pure: Whether delta is 0: shares then cost more.
     """
-    (low, all_of_it), (high, least) = ((150, 0.97), (1500, 0.8)) if pure else ((40, 0.9), (1000, 0.5))
+    (low, all_of_it), (high, least) = (
+        ((150, 0.97), (1500, 0.8)) if pure else ((100, 0.97), (1000, 0.5))
+    )
     far = math.log(max(strength, 1e-9) / low) / math.log(high / low)
     return all_of_it + (least - all_of_it) * min(1.0, max(0.0, far))
 
@@ -481,7 +487,9 @@ def choose_pairs(
         lambda flat: np.add.reduceat(np.abs(flat - expected), starts[:-1]) - handicap
     )
     place = {pair: index for index, pair in enumerate(open_)}
-    joined = Joined.of(cells, [*known, *(t.columns for t in model.tables.tables if t.kind == "named")])
+    joined = Joined.of(
+        cells, [*known, *(t.columns for t in model.tables.tables if t.kind == "named")]
+    )
     chosen: list[tuple[int, ...]] = []
     for _ in range(number):
         allowed = joined.allowed([pair for pair in open_ if pair not in chosen])
