@@ -51,7 +51,9 @@ def _tables(
     base: Ints, out: Ints,
 ) -> None:  # fmt: skip
     """`add_tables` by NumPy, table by table."""
-    part = [lookup[start + rows[:, c].astype(np.int64)] for c, start in zip(columns, first)]
+    part = [
+        lookup[start + rows[:, c].astype(np.int64)] for c, start in zip(columns, first, strict=True)
+    ]
     for table, cells in enumerate(base[:-1]):
         index, counted = np.zeros(len(rows), np.int64), np.ones(len(rows), np.bool_)
         for c in member[begin[table] : begin[table + 1]]:

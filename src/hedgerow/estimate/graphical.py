@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.estimate.junction import Calibrated, Detail, Factor, JunctionTree
 from hedgerow.estimate.bitmaps import Bitmaps
+from hedgerow.estimate.junction import Calibrated, Detail, Factor, JunctionTree
 from hedgerow.estimate.marginals.denoise import LEAST, denoise
 from hedgerow.measured.edges import own_codes
 from hedgerow.measured.tables import Tables, covered
@@ -88,7 +88,7 @@ class GraphicalModel:
             factor = self.tree.detail_factor(columns[0], columns[1:])
             shape = list(self.tables.cells.shape(columns))
         here = self.mass[self.tree.start[factor.clique] : self.tree.start[factor.clique + 1]]
-        return np.bincount(factor.index, here, factor.cells).reshape(shape)
+        return np.bincount(factor.index, here, factor.cells).astype(np.float64).reshape(shape)
 
     def draw(self, rows: int, random: np.random.Generator) -> tuple[Ints, Ints]:
         """So many rows as codes, in random order, and their classes."""
@@ -341,7 +341,7 @@ class _Dual:
     def value(self, theta: Floats) -> tuple[float, Floats, Floats, Calibrated]:
         """The value, its gradient, the tables that the model expects, and the marginals."""
         found = self.calibrate(theta)
-        expected = np.bincount(self.number, found.mass[self.place], len(self.y))
+        expected = np.bincount(self.number, found.mass[self.place], len(self.y)).astype(np.float64)
         value = self.total * found.log_normaliser - theta @ self.y
         value += 0.5 * float((self.weight * theta) @ theta)
         return value, expected - self.y + self.weight * theta, expected, found

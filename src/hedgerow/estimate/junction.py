@@ -135,8 +135,11 @@ class JunctionTree:
 
     @cached_property
     def _messages(self) -> list[tuple[Indices, Indices, int]]:
-        """Of each clique the cell of its message for each of its cells, and for each of those of
-        the clique that it hangs on; and how many cells the message has."""
+        """Of each clique the message to the clique that it hangs on.
+
+        The message's cell for each cell of the clique, that for each cell of the other one, and
+        how many cells the message has.
+        """
         messages = []
         for clique, (above, shared) in enumerate(zip(self.parent, self.shared, strict=True)):
             upper = self._index(above, shared) if above >= 0 else np.empty(0, np.int32)
@@ -246,7 +249,7 @@ class JunctionTree:
         upward: list[Floats] = [np.empty(0)] * len(sizes)
         for c in range(len(sizes) - 1, 0, -1):
             lower, upper, size = self._messages[c]
-            message = np.bincount(lower, part[c], size)
+            message = np.bincount(lower, part[c], size).astype(np.float64)
             scale = float(message.max())
             log_normaliser += math.log(scale)
             upward[c] = message

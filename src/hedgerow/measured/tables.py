@@ -250,10 +250,10 @@ class Tables:
         """The whole numbers that public rules read of each attribute: of one table, summed up."""
         read: dict[int, Ints] = {}
         for table in self.tables:
-            if table.kind in ("single", "by_class") and table.columns[0] not in read:
-                if table.columns[0] < self.cells.attributes:
-                    others = tuple(range(1, len(table.columns)))
-                    read[table.columns[0]] = table.values.sum(axis=others)
+            first = table.columns[0]
+            known = first in read or first == self.cells.attributes
+            if table.kind in ("single", "by_class") and not known:
+                read[first] = table.values.sum(axis=tuple(range(1, len(table.columns))))
         return read
 
     def recounted(self) -> list[tuple[int, int]]:

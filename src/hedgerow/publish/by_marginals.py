@@ -41,12 +41,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from hedgerow.arrays import Floats, Ints
+from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.sums import TableCounts
@@ -217,28 +217,27 @@ class Marginals(Publisher):
         base = base_tables(cells, shares)
         for purpose, tables in base.items():
             bought.append(buy_tables(curator, engine, purpose, tables, cells))
-        if shares.fine and (again := buy_fine(curator, engine, Tables.of(schema, cells, bought))):
-            bought.append(again)
+        if shares.fine:
+            fine = buy_fine(curator, engine, Tables.of(schema, cells, bought))
+            bought += [] if fine is None else [fine]
         if shares.named:
             bought.append(buy_named(curator, engine, schema, cells, shares.named))
 
         # choose, and count what was chosen
+        if shares.pairs:
+            cells = gather(Tables.of(schema, cells, bought), curator, shares)
         model = None
-        for purpose, number in (("pairs", shares.pairs), ("more_pairs", shares.more)):
-            if not number:
-                continue
-            if model is None:
-                cells = gather(Tables.of(schema, cells, bought), curator, shares)
-            tables = Tables.of(schema, cells, bought)
-            progress(0.3 if purpose == "pairs" else 0.6, "choosing pairs of attributes")
-            model = fit_model(tables, model)
-            chosen = choose_pairs(curator, engine, model, number, deviation_of(curator, shares))
-            last = not shares.more or purpose == "more_pairs"
+        rounds = [("pairs", shares.pairs), ("more_pairs", shares.more)]
+        rounds = [(purpose, number) for purpose, number in rounds if number]
+        for place, (purpose, number) in enumerate(rounds):
+            progress((place + 1) / 3, "choosing pairs of attributes")
+            model = fit_model(Tables.of(schema, cells, bought), model)
+            noise = deviation_of(curator, shares)
+            chosen = choose_pairs(curator, engine, model, number, noise)
             if chosen:
                 bought.append(buy_tables(curator, engine, purpose, chosen, cells))
-            elif last:
-                again = next(iter(reversed(base.values())))
-                bought.append(buy_tables(curator, engine, "again", again, cells))
+            elif place + 1 == len(rounds):
+                bought.append(buy_tables(curator, engine, "again", [*base.values()][-1], cells))
         return MarginalsOutcome(
             plan=plan, partition=cells, measurements=tuple(bought), ledger=ledger, published=_ROOT
         )
@@ -483,9 +482,7 @@ def choose_pairs(
     starts = np.cumsum([0, *(cells.groups[a] * cells.groups[b] for a, b in open_)])
     # what noise would make of a table that is as expected
     handicap = (np.diff(starts) * noise * math.sqrt(2 / math.pi)).astype(np.int64)
-    scores = exact.map(
-        lambda flat: np.add.reduceat(np.abs(flat - expected), starts[:-1]) - handicap
-    )
+    scores = exact.map(partial(_scores, expected=expected, starts=starts[:-1], handicap=handicap))
     place = {pair: index for index, pair in enumerate(open_)}
     joined = Joined.of(
         cells, [*known, *(t.columns for t in model.tables.tables if t.kind == "named")]
@@ -496,7 +493,7 @@ def choose_pairs(
         if not allowed:
             break
         places = np.array([place[pair] for pair in allowed])
-        scored = scores.map(lambda all_, places=places: _candidates(all_[places]))  # type: ignore[misc]
+        scored = scores.map(partial(_candidates, places))
         drawn = curator.select("relate", 0, _ROOT, scored, score_range=SCORE_RANGE, flip=True)
         if int(drawn.part[0]) == len(allowed):
             break
@@ -515,12 +512,17 @@ def expected_groups(model: GraphicalModel, pairs: Sequence[Pair]) -> Ints:
         np.bincount(drawn[a] * groups[b] + drawn[b], minlength=groups[a] * groups[b])
         for a, b in pairs
     ]
-    return np.rint(np.concatenate(tables) * (model.total / rows)).astype(np.int64)
+    return np.asarray(np.rint(np.concatenate(tables) * (model.total / rows)), np.int64)
 
 
-def _candidates(scores: Ints) -> Candidates:
-    """Candidates with these scores, and "nothing" after them, whose score is always 0."""
-    scores = np.append(scores, 0).astype(np.int64)
+def _scores(exact: Ints, *, expected: Ints, starts: Ints, handicap: Ints) -> Ints:
+    """How far each pair lies from what is expected, less a public handicap."""
+    return np.asarray(np.add.reduceat(np.abs(exact - expected), starts) - handicap, np.int64)
+
+
+def _candidates(places: Ints, scores: Ints) -> Candidates:
+    """Some pairs with their scores, and "nothing" after them, whose score is always 0."""
+    scores = np.append(scores[places], 0).astype(np.int64)
     number = len(scores)
     return Candidates(
         start=np.array([0, number]),

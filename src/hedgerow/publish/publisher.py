@@ -16,6 +16,7 @@ from hedgerow.hints import METHOD
 from hedgerow.measured.itemsets import Itemsets
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition
+from hedgerow.measured.tables import Cells
 from hedgerow.methods import METHODS, for_data, load
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
@@ -66,7 +67,7 @@ class Outcome:
     """A finished run: all of it was drawn or is public."""
 
     plan: Plan
-    partition: Partition | Itemsets
+    partition: Partition | Itemsets | Cells
     measurements: tuple[Measurement, ...]
     ledger: Ledger
     published: Ints  # the ledger's accounts of the published regions

@@ -135,8 +135,8 @@ def partition_from(kind: str, table: pa.Table, schema: Schema) -> Partition | It
     if kind == "cells":
         first = np.split(ints_of(PARTITION, table, "first_code"), starts)
         group = np.split(ints_of(PARTITION, table, "group"), starts)
-        edges = [np.append(c, a.size) for c, a in zip(first, schema.attributes, strict=True)]
-        return Cells(edges=tuple(edges), group=tuple(group), classes=len(schema.classes))
+        cuts = tuple(np.append(c, a.size) for c, a in zip(first, schema.attributes, strict=True))
+        return Cells(edges=cuts, group=tuple(group), classes=len(schema.classes))
     edges = ints_of(PARTITION, table, "edge", np.int32)
     return GridPartition(tuple(np.split(edges, starts)))
 

@@ -11,13 +11,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Floats, Ints
-from hedgerow.errors import ReleaseError, UsageError
+from hedgerow.errors import ReleaseError
 from hedgerow.estimate.answers import USUAL, Answers, answer, by_model, with_queries
 from hedgerow.estimate.asked import check_level, read_many
 from hedgerow.estimate.basis import MEASURED, MODELLED, basis_of, cell_edges, counted_together
 from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
 from hedgerow.estimate.censored import answer_listed
-from hedgerow.estimate.classify import class_shares, class_weights, probabilities_of
+from hedgerow.estimate.classify import class_shares, class_weights
 from hedgerow.estimate.fit import RULES, Fit
 from hedgerow.estimate.intervals.conditions import Conditions
 from hedgerow.estimate.intervals.counts import guaranteed_ends, measured_tables
@@ -25,7 +25,7 @@ from hedgerow.estimate.intervals.typical import TypicalError
 from hedgerow.estimate.marginals.model import Model, fit_model
 from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.region_sums import EVEN, sums
-from hedgerow.estimate.synthesize import draw_rows, labels_of
+from hedgerow.estimate.synthesize import draw_rows
 from hedgerow.measured.generalized import (
     check_against,
     csv_blocks,
@@ -39,7 +39,7 @@ from hedgerow.release.description import Description, noisy_counts, protected_ro
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import bands
 from hedgerow.release.predicting import PredictingRelease
-from hedgerow.schema import Categorical, Query
+from hedgerow.schema import Query
 from hedgerow.store.frames import Frame
 
 __all__ = ["TableRelease"]
