@@ -35,7 +35,7 @@ from hedgerow.table.readers import choose, frames, workbook  # noqa: E402
 from hedgerow.table.readers.source import Source  # noqa: E402
 from hedgerow.table.readers.text import faults, fimi, unpacked  # noqa: E402
 
-INSERTIONS = 1100
+INSERTIONS = 1300
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.DataWarning")
 LINES = (
     "line in a table", "line, streamed", "line for prediction", "line with weights",
@@ -45,13 +45,17 @@ LINES = (
     "line in cp1252", "items in utf-16-le", "line of a text",
 )  # fmt: skip
 FRAMES = ("Arrow", "stream", "Parquet", "pandas", "Polars", "DuckDB")
+SKLEARN = ["sklearn Arrow", "sklearn pandas", "sklearn Polars", "sklearn array"] * bool(
+    find_spec("sklearn")
+)
 STATISTICS = ["SPSS record", "Stata record", "SAS record", "SPSS person"] * bool(
     find_spec("pyreadstat")
 )
 VALUES = (
     *(f"{frame} {what}" for frame in FRAMES for what in ("record", "items")),
-    "Arrow person", "Arrow long", "Parquet streamed", "Arrow streamed", *STATISTICS,
-    "object record", "object items", *(["cell record"] if find_spec("python_calamine") else []),
+    "Arrow person", "Arrow long", "Parquet streamed", "Arrow streamed", *SKLEARN, *STATISTICS,
+    "object record", "object items", *["sklearn list", "sklearn labels"] * bool(SKLEARN),
+    *(["cell record"] if find_spec("python_calamine") else []),
 )  # fmt: skip
 
 
