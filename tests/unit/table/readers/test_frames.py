@@ -1,5 +1,4 @@
 import datetime
-from decimal import Decimal
 
 import narwhals as nw
 import numpy as np
