@@ -19,6 +19,8 @@ from hedgerow.errors import DataWarning, HedgerowError
 
 __all__ = ["Failure", "Guard", "limit_memory"]
 
+_OWN = 5  # characters: shorter texts stand in messages by chance
+_WORDS = {"false", "other", "values"}  # words of messages
 SECONDS = 20  # no case takes a thousandth of this
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _WRITES = {
@@ -60,6 +62,7 @@ class Guard:
         self.folder = str(folder.resolve())
         self.seconds = seconds
         self.reached: list[str] = []
+        self.stops: list[HedgerowError] = []  # the errors of ours that cases ended with
         if not Guard._hooked:  # a hook cannot be taken away again, so there is one
             sys.addaudithook(_audit)
             Guard._hooked = True
@@ -71,9 +74,13 @@ class Guard:
             with self._watching():
                 run(case)
         except HedgerowError as error:
+            self.stops.append(error)
             found = _CONTROL.search(str(error))
             if found is not None:
                 kind = f"{type(error).__name__} that holds a control character"
+                return Failure(f"{kind} {_place(error)}", f"{kind}: {str(error)[:300]!r}")
+            if any(text in str(error) for text in _texts(case)):
+                kind = f"{type(error).__name__} that quotes a value"
                 return Failure(f"{kind} {_place(error)}", f"{kind}: {str(error)[:300]!r}")
         except _Hang as error:
             return Failure(f"hang {_place(error)}", f"hangs {_place(error)}")
@@ -111,6 +118,8 @@ class Guard:
 
     def look(self, event: str, details: tuple[Any, ...]) -> None:
         """Notes what should not happen."""
+        if event == "ctypes.dlopen" and "llvmlite" in str(details[0]):
+            return  # numba compiles a kernel for the first time
         if event in _NEVER:
             self.reached.append(f"{event} {details[:2]!r}")
         elif event == "open":
@@ -127,6 +136,20 @@ class Guard:
             cache = name.endswith((".nbi", ".nbc")) or "__pycache__" in name
             if not cache and not name.startswith((self.folder + os.sep, os.devnull)):
                 self.reached.append(f"{event} {name!r}")
+
+
+def _texts(case: Any) -> Iterator[str]:
+    """What a record that was put in says, as far as it is long enough to be its own words."""
+    values = getattr(case, "values", ())
+    if isinstance(content := getattr(case, "content", None), bytes):
+        values = re.split("[,;\t|\r\n]", content.decode("utf-8", "replace"))
+    for value in values if isinstance(values, (tuple, list)) else ():
+        try:
+            text = str(value).strip()
+        except Exception:
+            continue
+        if len(text) >= _OWN and text.isprintable() and text not in _WORDS:
+            yield text
 
 
 def _audit(event: str, details: tuple[Any, ...]) -> None:

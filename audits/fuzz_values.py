@@ -1,4 +1,4 @@
-"""One more record in a frame, a database or a file with types: all others stay, or the run stops.
+"""One more record in a frame, a list, a database or a file with types: all others stay, or a stop.
 
 A case chooses a type for each column, and puts a record of arbitrary values between two others:
 what the column can hold at all, and for columns of Python objects, anything.
@@ -138,6 +138,42 @@ def stats_kinds() -> tuple[Kind, ...]:
     )
 
 
+@cache
+def array_kinds() -> tuple[Kind, ...]:
+    """The types of arrays."""
+    return tuple(kind for kind in kinds() if pa.types.is_floating(kind.type) or kind.type in
+                 (pa.int64(), pa.int32(), pa.uint64(), pa.bool_()))  # fmt: skip
+
+
+def _matrix(arrays: list[Any], names: list[str], split: int) -> Any:
+    """An array of the first column's type, which no record has a say in."""
+    kind = arrays[0].type
+    try:
+        columns = [array.cast(kind) for array in arrays]
+    except pa.ArrowException:
+        raise DataError("this is no array", hint="Nothing to do.") from None
+    if not pa.types.is_floating(kind) and any(column.null_count for column in columns):
+        raise DataError("this is no array", hint="Nothing to do.")
+    return np.column_stack([column.to_numpy(zero_copy_only=False) for column in columns])
+
+
+def _fitted(source: Any, labels: Any = None) -> Any:
+    """The rows that an estimator of scikit-learn publishes."""
+    from hedgerow import sklearn
+
+    def published(rows: Any, schema: Schema, *_: Any, **__: Any) -> Any:
+        return rows_of(table.read(rows, schema).codes)
+
+    kept, sklearn.publish = sklearn.publish, published  # type: ignore[assignment]
+    try:
+        if labels is None:
+            return sklearn.Synthesizer(schema=PEOPLE).fit(source).release_
+        model = sklearn.RegionClassifier(bounds=(0, 99), classes=_LABELS)
+        return model.fit(source, labels).release_
+    finally:
+        sklearn.publish = kept
+
+
 class _Reading(NamedTuple):
     name: str
     share: float
@@ -239,6 +275,11 @@ def _readings(folder: Path) -> Iterator[_Reading]:
     parquet = _frames(folder)["Parquet"][1]
     yield _Reading("Parquet streamed", 1, head, kinds, parquet, lambda s: streamed(s, people))
     yield _Reading("Arrow streamed", 0.5, item, list_kinds, _arrow, streamed_items)
+    if find_spec("sklearn") is not None:
+        for name in ("Arrow", "pandas", "Polars"):
+            make = _frames(folder)[name][1]
+            yield _Reading(f"sklearn {name}", 1, head, kinds, make, _fitted)
+        yield _Reading("sklearn array", 1, head[:3], array_kinds, _matrix, _fitted)
     if find_spec("pyreadstat") is not None:
         for name, write in (("SPSS", "sav"), ("Stata", "dta"), ("SAS", "xport")):
             made = _stats_file(folder, f"write_{write}")
@@ -293,54 +334,93 @@ def _value_reader(reading: _Reading) -> Reader:
     return Reader(reading.name, reading.share, sound, draw, run)
 
 
-def _object_reader(name: str, items: bool) -> Reader:
-    """Columns of Python objects in pandas, of any kinds beside each other."""
-    schema = Schema.from_dict(BOUGHT if items else PEOPLE)
-    columns = ["x"] if items else list(PEOPLE["attributes"])
-    usual: list[Any] = ["5", 5, 5.0, True, None, "cook", np.int64(7), Decimal("1.5"), _DAYS[0], ""]
-    lists: list[Any] = ["a;b", ["a", "c"], None, ("b",), [], np.array(["d", "a"]), {"e f"}, 5]
-    base = lists if items else usual
-    odd = [*_ODD, *OBJECTS, *_HUGE, *_ODD_REAL, pd.NA, pd.NaT, pd.Timestamp(5), [["a"]], [{}],
-           np.array([[1]]), "\ud800", ["\ud800"], [10**5000], [None, 2.5], {"a": 1}]  # fmt: skip
+_LABELS = ["cook", "5", "1.5", "true"]
+_OBJECTS: list[Any] = ["5", 5, 5.0, True, None, "cook", np.int64(7), Decimal("1.5"), _DAYS[0], ""]
+_LISTS: list[Any] = ["a;b", ["a", "c"], None, ("b",), [], np.array(["d", "a"]), {"e f"}, 5]
+_NARROW = [np.float32(0.7), np.float16(0.1), np.float64(17), np.int8(5), np.str_("cook"),
+           np.datetime64("2020-01-01", "ns"), np.datetime64("NaT"), np.bool_(True)]  # fmt: skip
 
-    def frame(kind: str, records: Sequence[Sequence[Any]]) -> Any:
-        made = {}
-        for column, name in enumerate(columns):
-            values = np.empty(len(records), object)
-            for row, record in enumerate(records):
-                value = record[column]
-                # pandas itself makes one category of 1 and True, before a reader sees them.
-                values[row] = value if kind == "object" or isinstance(value, str) else None
-            made[name] = pd.Series(values, dtype=object)
-        rows = pd.DataFrame(made)
-        if kind == "category":
-            try:
-                rows = rows.astype("category")
-            except (TypeError, ValueError, OverflowError):  # pandas does not take it
-                return None
+
+def _pandas_frame(records: Sequence[Sequence[Any]], columns: Sequence[str], kind: int) -> Any:
+    made = {}
+    for column, name in enumerate(columns):
+        values = np.empty(len(records), object)
+        for row, record in enumerate(records):
+            value = record[column]
+            # pandas itself makes one category of 1 and True, before a reader sees them.
+            values[row] = value if kind == 0 or isinstance(value, str) else None
+        made[name] = pd.Series(values, dtype=object)
+    rows = pd.DataFrame(made)
+    if kind == 0:
         return rows
+    try:
+        return rows.astype("category")
+    except (TypeError, ValueError, OverflowError):  # pandas does not take it
+        return None
 
-    def read(source: Any) -> Any:
-        if items:
-            found = table.read_transactions(source, schema)
-            return records_of(found.start, found.codes)
-        return rows_of(table.read(source, schema).codes)
+
+def _lists(records: Sequence[Sequence[Any]], columns: Sequence[str], kind: int) -> Any:
+    """Lists of lists, or an array of objects."""
+    if kind == 0:
+        return [list(record) for record in records]
+    rows = np.empty((len(records), len(columns)), object)
+    for row, record in enumerate(records):
+        for column, value in enumerate(record):
+            rows[row, column] = value
+    return rows
+
+
+def _object_readers() -> Iterator[Reader]:
+    """Python objects of any kinds beside each other."""
+    people, bought, head = *map(Schema.from_dict, (PEOPLE, BOUGHT)), list(PEOPLE["attributes"])
+
+    def items(source: Any) -> Any:
+        found = table.read_transactions(source, bought)
+        return records_of(found.start, found.codes)
+
+    def labels(source: Any) -> Any:
+        values = [record[0] for record in source]
+        return _fitted([[5.0]] * len(values), values if isinstance(source, list) else source[:, 0])
+
+    def rows(source: Any) -> Any:
+        return rows_of(table.read(source, people).codes)
+
+    yield _object_reader("object record", 4, head, _OBJECTS, _pandas_frame, rows)
+    yield _object_reader("object items", 4, ["x"], _LISTS, _pandas_frame, items)
+    if find_spec("sklearn") is not None:
+        yield _object_reader("sklearn list", 4, head[:3], _OBJECTS, _lists, _fitted)
+        known = ["cook", 5, "5", 5.0, 1.5, True, np.float32(5), "true"]
+        yield _object_reader("sklearn labels", 2, ["y"], known, _lists, labels)
+
+
+def _object_reader(
+    name: str,
+    share: float,
+    columns: Sequence[str],
+    base: Sequence[Any],
+    make: Callable[[Sequence[Sequence[Any]], Sequence[str], int], Any],
+    read: Callable[[Any], Any],
+) -> Reader:
+    odd = [*_ODD, *OBJECTS, *_HUGE, *_ODD_REAL, *_NARROW, pd.NA, pd.NaT, pd.Timestamp(5),
+           [["a"]], [{}], np.array([[1]]), "\ud800", ["\ud800"], [10**5000], [None, 2.5],
+           {"a": 1}]  # fmt: skip
 
     def draw(random: Random) -> Record:
-        kind = 1 if random.random() < 0.2 and not items else 0
+        kind = 1 if random.random() < 0.2 and columns != ["x"] else 0
         values = tuple(random.choice((*odd, *base)) for _ in columns)
         return Record(random.randrange(len(base) + 1), (kind,), values, 1)
 
     def run(case: Record) -> None:
-        kind = ("object", "category")[case.kinds[0]]
+        (kind,) = case.kinds
         records = [
             [base[(row + c) % len(base)] for c in range(len(columns))] for row in range(len(base))
         ]
-        after = frame(kind, [*records[: case.place], case.values, *records[case.place :]])
+        more = [*records[: case.place], case.values, *records[case.place :]]
+        after = make(more, columns, kind)
         if after is not None:
-            differ(read(frame(kind, records)), read(after), case.place, 1, False)
+            differ(read(make(records, columns, kind)), read(after), case.place, 1, False)
 
-    return Reader(name, 4, Record(1, (0,), (base[0],) * len(columns), 1), draw, run)
+    return Reader(name, share, Record(1, (0,), (base[0],) * len(columns), 1), draw, run)
 
 
 def _cell_reader(folder: Path) -> Reader:
@@ -395,7 +475,7 @@ def value_readers(folder: Path) -> dict[str, Reader]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     found = [_value_reader(reading) for reading in _readings(folder)]
-    found += [_object_reader("object record", False), _object_reader("object items", True)]
+    found += _object_readers()
     if find_spec("python_calamine") is not None:
         found.append(_cell_reader(folder))
     return {reader.name: reader for reader in found}

@@ -547,9 +547,9 @@ BY_HAND = (
     ),
     ByHand(
         name="pairs-of-span-one",
-        path="publish/marginals/pairs.py",
-        old="SCORE_RANGE = 2",
-        new="SCORE_RANGE = 1",
+        path="publish/marginals/shares.py",
+        old="PAIR_RANGE, PICK_RANGE = 2,",
+        new="PAIR_RANGE, PICK_RANGE = 1,",
         flaw="Scores of pairs move up and down: two of them part by 2, and 1 is paid for.",
         notice="replay with marginals",
         method=("diffmulti",),

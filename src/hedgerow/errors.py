@@ -14,6 +14,7 @@ __all__ = [
     "DataError",
     "DataWarning",
     "HedgerowError",
+    "InputError",
     "LeakError",
     "LedgerWarning",
     "ReleaseError",
@@ -75,6 +76,10 @@ class DataError(HedgerowError):
     """The private input breaks a rule of the schema, or cannot be read."""
 
     exit_code = 4
+
+
+class InputError(DataError, ValueError):
+    """A `DataError` where scikit-learn's own tools look for a ValueError."""
 
 
 class DataWarning(UserWarning):

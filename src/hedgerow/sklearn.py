@@ -9,7 +9,9 @@ the release is kept: predictions and synthetic rows cost nothing more.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self, SupportsIndex
@@ -19,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats
-from hedgerow.errors import DataError, UsageError
+from hedgerow.errors import DataError, InputError, UsageError
 from hedgerow.guesses import Guessed, guessable
 from hedgerow.hints import ESTIMATOR
 from hedgerow.privacy.budget import Number
@@ -28,18 +30,13 @@ from hedgerow.publish.publisher import Publisher
 from hedgerow.release import Release
 from hedgerow.schema import Schema
 from hedgerow.store.frames import Frame
-from hedgerow.table import frame_kind
+from hedgerow.table import frame_kind, read_column, read_columns
+from hedgerow.table.encode import text_of
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.utils import assert_all_finite
-    from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import (
-        check_consistent_length,
-        check_is_fitted,
-        column_or_1d,
-        validate_data,
-    )
+    from sklearn.exceptions import DataConversionWarning
+    from sklearn.utils.validation import check_is_fitted, validate_data
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         "hedgerow.sklearn needs scikit-learn, which is not installed. "
@@ -59,6 +56,7 @@ class _Published(BaseEstimator, Guessed):  # type: ignore[misc]
     """What both estimators share; their settings are the attributes that scikit-learn sets."""
 
     _guesses = ESTIMATOR
+    _advice = ""
 
     epsilon: Number
     schema: SchemaLike | None
@@ -74,16 +72,17 @@ class _Published(BaseEstimator, Guessed):  # type: ignore[misc]
 
     def _publish(self, table: Frame, schema: Schema) -> None:
         self.schema_ = schema
-        self.release_ = publish(
-            table,
-            schema,
-            self.method,
-            self.epsilon,
-            self.delta,
-            seed=self.random_state,
-            ledger=self.ledger,
-            dataset=self.dataset,
-        )
+        with _refusing(self._advice):
+            self.release_ = publish(
+                table,
+                schema,
+                self.method,
+                self.epsilon,
+                self.delta,
+                seed=self.random_state,
+                ledger=self.ledger,
+                dataset=self.dataset,
+            )
 
     def _columns(self, X: Any, reset: bool) -> tuple[list[str], list[Any]]:
         """The names and the columns of X: by its own names, or by place."""
@@ -98,32 +97,28 @@ class _Published(BaseEstimator, Guessed):  # type: ignore[misc]
                 hint='Write schema="schema.yaml", or bounds=(0, 100) for numbers, from public '
                 "knowledge. They are not taken from X, since they would tell about people in it.",
             )
+        with _refusing():
+            own, columns = read_columns(X, "X")
+        if not columns:
+            raise InputError(
+                "Found array with 0 feature(s) (shape=(, 0)) while a minimum of 1 is required.",
+                hint="Give X at least one column.",
+            )
+        # scikit-learn sees names and shape alone: it would judge all values together
+        shape = np.broadcast_to(np.float64(), (len(columns[0]), len(columns)))
+        validate_data(self, shape if own is None else X, reset=reset, skip_check_array=True)
         if self.schema is None:
-            try:
-                values = validate_data(self, X, reset=reset, dtype=np.float64)
-            except ValueError as error:
-                if "could not convert" not in str(error):
-                    raise
-                raise DataError(  # the message above holds a value of somebody's
-                    "X holds text, and bounds are for numbers alone.",
-                    hint='Write schema="schema.yaml", which says what texts there may be.',
-                ) from None
             known = getattr(self, "feature_names_in_", None)
-            names = [f"x{i}" for i in range(values.shape[1])] if known is None else list(known)
-            return names, list(values.T)
-        if isinstance(X, pa.Table):
-            X = X.to_pandas()
-        if hasattr(X, "columns"):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return [str(name) for name in X.columns], [X[name] for name in X.columns]
-        values = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+            return [f"x{i}" for i in range(len(columns))] if known is None else list(known), columns
+        if own is not None:
+            return list(own), columns
         names = [attribute.name for attribute in Schema.of(self.schema).attributes]
-        if len(names) != values.shape[1]:
+        if len(names) != len(columns):
             raise UsageError(
-                f"X has {values.shape[1]} columns, and the schema {len(names)} attributes.",
+                f"X has {len(columns)} columns, and the schema {len(names)} attributes.",
                 hint=f"Give a frame, or columns in this order: {', '.join(names)}.",
             )
-        return names, list(values.T)
+        return names, columns
 
     def _known(self, names: list[str], classes: Sequence[object] = ()) -> Schema:
         """The public schema: what was given, or what bounds and classes say."""
@@ -138,7 +133,7 @@ class _Published(BaseEstimator, Guessed):  # type: ignore[misc]
             written = {key: text if "." in text else f"{text}.0" for key, text in texts.items()}
             attributes[name] = {"type": "numeric", **written, "outside": "clip"}
         if classes:
-            target = {"type": "categorical", "values": list(map(str, classes)), "role": "class"}
+            target = {"type": "categorical", "values": list(map(text_of, classes)), "role": "class"}
             attributes[_target_name(names)] = target
         return Schema.from_dict({"name": "X", "unit": "row", "attributes": attributes})
 
@@ -189,6 +184,7 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
     """
 
     classes_: NDArray[Any]
+    _advice = " A class is one of the labels that were named, never a continuous number."
 
     @guessable
     def __init__(
@@ -228,10 +224,11 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
         if y is None:
             raise ValueError("RegionClassifier requires y to be passed, but the target y is None")
         names, columns = self._columns(X, reset=True)
-        labels = column_or_1d(y, warn=True)
-        check_consistent_length(columns[0], labels)
-        assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
+        labels = _labels(y)
+        if len(labels) != len(columns[0]):
+            raise InputError(
+                "X and y have different numbers of rows.", hint="Give y one label for each row."
+            )
         if self.schema is None:
             if self.classes is None or len(self.classes) < 2:
                 raise UsageError(
@@ -241,7 +238,6 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
                 )
             self.classes_ = np.unique(np.asarray(self.classes))
             schema = self._known(names, self.classes_.tolist())
-            labels = np.array([str(self._as_class(one)) for one in labels.tolist()])
         else:
             schema = self._known(names)
             if not schema.classes:
@@ -256,14 +252,10 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
                 )
             self.classes_ = np.sort(np.asarray(schema.classes))
         assert schema.target is not None
-        table = dict(zip(names, map(pa.array, columns), strict=True))
-        self._publish(pa.table(table | {schema.target.name: pa.array(labels)}), schema)
+        self._publish(
+            pa.table(dict(zip(names, columns, strict=True)) | {schema.target.name: labels}), schema
+        )
         return self
-
-    def _as_class(self, label: object) -> object:
-        """The label as `classes` has it, so that 1.0 is 1; another one as it is."""
-        found = self.classes_[self.classes_ == label].tolist()
-        return found[0] if found else label
 
     def predict_proba(self, X: Frame) -> Floats:
         """The probabilities of the classes, shape [rows, classes], in the order of `classes_`.
@@ -283,7 +275,7 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
         """
         check_is_fitted(self)
         names, columns = self._columns(X, reset=False)
-        rows = pa.table(dict(zip(names, map(pa.array, columns), strict=True)))
+        rows = pa.table(dict(zip(names, columns, strict=True)))
         told = self.release_.predict_proba(rows)
         order = np.argsort(np.asarray(self.schema_.classes), kind="stable")
         if self.schema is None:  # labels were sorted before they became text
@@ -317,6 +309,7 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # noise on a few rows hides everything
         tags.non_deterministic = self.random_state is None
+        tags.input_tags.allow_nan = self.schema is not None  # its rules say what becomes of it
         return tags
 
 
@@ -376,8 +369,8 @@ class Synthesizer(_Published):
             y: Not used; pipelines pass it.
         """
         names, columns = self._columns(X, reset=True)
-        self._kind = "arrow" if isinstance(X, np.ndarray | list) else frame_kind(X)
-        table = pa.table(dict(zip(names, map(pa.array, columns), strict=True)))
+        self._kind = "arrow" if isinstance(X, np.ndarray | list | tuple) else frame_kind(X)
+        table = pa.table(dict(zip(names, columns, strict=True)))
         self._publish(table, self._known(names))
         return self
 
@@ -395,6 +388,31 @@ class Synthesizer(_Published):
         """
         check_is_fitted(self)
         return self.release_.synthesize(n, seed, self._kind)
+
+
+@contextmanager
+def _refusing(advice: str = "") -> Iterator[None]:
+    """What is wrong with X or y, as scikit-learn's tools expect to learn of it."""
+    try:
+        yield
+    except DataError as error:
+        raise InputError(error.message, f"{error.hint}{advice}") from None
+
+
+def _labels(y: Any) -> Any:
+    """The labels as an Arrow array."""
+    with _refusing():
+        if len(getattr(y, "shape", (0,))) != 2:
+            return read_column(y, "y")
+        _, columns = read_columns(y, "y")
+    if len(columns) != 1:
+        raise InputError("y should be a 1d array", hint="Give one label for each row.")
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Give y one dimension.",
+        DataConversionWarning,
+        stacklevel=3,
+    )
+    return columns[0]
 
 
 def _target_name(names: list[str]) -> str:

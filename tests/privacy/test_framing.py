@@ -27,7 +27,7 @@ import fuzz  # noqa: E402
 import fuzz_guard  # noqa: E402
 import fuzz_readers  # noqa: E402
 import hedgerow  # noqa: E402
-from hedgerow.errors import DataError  # noqa: E402
+from hedgerow.errors import DataError, HedgerowError  # noqa: E402
 from hedgerow.schema import Schema  # noqa: E402
 from hedgerow.table import read_transactions  # noqa: E402
 from hedgerow.table.checking import check_rows  # noqa: E402
@@ -35,7 +35,26 @@ from hedgerow.table.readers import choose, frames, workbook  # noqa: E402
 from hedgerow.table.readers.source import Source  # noqa: E402
 from hedgerow.table.readers.text import faults, fimi, unpacked  # noqa: E402
 
-INSERTIONS = 1100
+INSERTIONS = 1300
+LIMITS = Path(__file__).parents[2] / "docs" / "privacy" / "limits.md"
+# What may stop a run: words of docs/privacy/limits.md, and of the error that says so.
+STOPS = (
+    ("a value that breaks a rule `missing: error`", "breaks the schema"),
+    ("a line with more or fewer fields", "has more or fewer fields than the first line"),
+    ("a line that ends inside a quoted value", "opens a value that does not end in this line"),
+    ("a quotation mark anywhere but at the start", "a quotation mark stands where none may stand"),
+    ("a file that ends inside a quoted value", "the file ends inside a quoted value"),
+    ("bytes that are not text in UTF-8", "the text is not encoded in"),
+    ("text that is not UTF-8, in a column of text or of bytes", "bytes that are not text in UTF-8"),
+    ("damage of any kind", "is damaged"),
+    ("a value beside the named columns", "a value stands beside the named columns"),
+    ("a record longer than 64 MiB", "64 MiB"),
+    ("a list or a mapping", "holds lists"),
+    ("an object that cannot be written as text", "holds an object that has no text"),
+    ("a weight that breaks `weight_missing=error`", "weight"),
+    ("a time zone that this computer does not know", "has a time zone that this computer"),
+)
+NOT_OURS = ("this is no array", "this cannot be written")  # of the test: no such file can be made
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.DataWarning")
 LINES = (
     "line in a table", "line, streamed", "line for prediction", "line with weights",
@@ -45,13 +64,17 @@ LINES = (
     "line in cp1252", "items in utf-16-le", "line of a text",
 )  # fmt: skip
 FRAMES = ("Arrow", "stream", "Parquet", "pandas", "Polars", "DuckDB")
+SKLEARN = ["sklearn Arrow", "sklearn pandas", "sklearn Polars", "sklearn array"] * bool(
+    find_spec("sklearn")
+)
 STATISTICS = ["SPSS record", "Stata record", "SAS record", "SPSS person"] * bool(
     find_spec("pyreadstat")
 )
 VALUES = (
     *(f"{frame} {what}" for frame in FRAMES for what in ("record", "items")),
-    "Arrow person", "Arrow long", "Parquet streamed", "Arrow streamed", *STATISTICS,
-    "object record", "object items", *(["cell record"] if find_spec("python_calamine") else []),
+    "Arrow person", "Arrow long", "Parquet streamed", "Arrow streamed", *SKLEARN, *STATISTICS,
+    "object record", "object items", *["sklearn list", "sklearn labels"] * bool(SKLEARN),
+    *(["cell record"] if find_spec("python_calamine") else []),
 )  # fmt: skip
 
 
@@ -85,13 +108,70 @@ def test_one_more_record_changes_no_other(
     shares = sum(reader.share for reader in known.values())
     cases = max(3, round(INSERTIONS * known[name].share / shares))
     reader = dataclasses.replace(known[name], run=counted)
-    outcome = fuzz.fuzz(reader, cases, "short", fuzz_guard.Guard(folder))
+    guard = fuzz_guard.Guard(folder)
+    outcome = fuzz.fuzz(reader, cases, "short", guard)
     assert outcome.cases == cases
+    for stop in guard.stops:
+        assert any(words in stop.message for _, words in STOPS) or stop.message in NOT_OURS
     assert not outcome.found, [
         (f.failure.words, fuzz.shown(f.case)) for f in outcome.found.values()
     ]
     if name in (*LINES, "object record", "Arrow record"):
         assert read >= 3
+
+
+def test_what_stops_a_run_is_documented() -> None:
+    page = LIMITS.read_text("utf-8").split("## What stops a run")[1].split("\n## ")[0]
+    for words, _ in STOPS:
+        assert words in page
+
+
+class Odd:
+    """An object whose text is an error."""
+
+    def __str__(self) -> str:
+        raise ValueError("a secret")
+
+
+@pytest.mark.parametrize(
+    ("words", "rows"),
+    [
+        ("breaks the schema", pa.table({"a": ["5", None]})),
+        ("bytes that are not text in UTF-8", pa.table({"a": [b"5", b"\xff"]})),
+        ("holds lists", [["5"], [["5"]]]),
+        ("holds an object that has no text", [["5"], [Odd()]]),
+        ("the same number of values", [["5"], ["5", "5"]]),
+        ("not a table that can be read", [["5"], 5]),
+        ("X and y have different numbers of rows", [["5"], ["5"], ["5"]]),
+    ],
+)
+def test_what_stops_a_fit(words: str, rows: Any) -> None:
+    """Each of the stops for scikit-learn is real, and names no value."""
+    sklearn = pytest.importorskip("hedgerow.sklearn")
+    schema = {"name": "s", "unit": "row", "attributes": {
+        "a": {"type": "numeric", "low": 0, "high": 9},
+        "y": {"type": "boolean", "role": "class"}}}  # fmt: skip
+    document = schema if isinstance(rows, pa.Table) else None
+    model = sklearn.RegionClassifier(
+        schema=document, bounds=None if document else (0, 9), random_state=1,
+        classes=None if document else ["yes", "no"],
+    )  # fmt: skip
+    with pytest.raises(DataError, match=words) as caught:
+        model.fit(rows, ["yes", "no"])
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("rows", [[[5, "4711x"]], {"age": [5, "4711x"]}, np.array([["4711x"]])])
+def test_what_has_no_names_or_types_is_refused_as_a_whole(rows: Any) -> None:
+    """`publish` guesses no types: a list, a dictionary or an array of NumPy is no table to it."""
+    with pytest.raises(HedgerowError) as caught:
+        hedgerow.publish(rows, _people())
+    assert "4711x" not in str(caught.value)
+
+
+def _people() -> Schema:
+    return Schema.from_dict({"name": "p", "unit": "row", "attributes": {
+        "age": {"type": "numeric", "low": 0, "high": 99, "missing": "other"}}})  # fmt: skip
 
 
 ATTACKS: dict[str, tuple[str, list[str], str, dict[str, Any]]] = {

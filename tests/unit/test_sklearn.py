@@ -130,10 +130,16 @@ LABELS = (
     "The check fits labels of its own choice. Labels are public here and named before any data is "
     "seen, so others than these are refused, and `classes_` has all of them."
 )
+BOUNDS = (
+    "The check wants infinity and NaN refused by `fit` and `predict`. Values beyond the bounds are "
+    "clipped, infinity too, and a row that cannot be read is predicted by the shares of the "
+    "classes: X is read like any other input."
+)
 CANNOT = {
     "check_classifiers_classes": LABELS,
     "check_classifiers_train": LABELS,
     "check_dtype_object": LABELS,
+    "check_estimators_nan_inf": BOUNDS,
 }
 """The checks of scikit-learn that cannot pass, and why."""
 

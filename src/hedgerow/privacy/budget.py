@@ -21,7 +21,9 @@ __all__ = [
     "Budget",
     "Number",
     "UnitBudget",
+    "choice_rate",
     "epsilon_of_rho",
+    "noise_rate",
     "precision_below",
     "rate_below",
     "read_number",
@@ -216,6 +218,26 @@ def precision_below(precision: Fraction) -> Fraction:
     bits = _ROOT_BITS + (precision.denominator // precision.numerator).bit_length()
     bits = min(bits, LARGEST_TERM.bit_length() - 2)
     return Fraction((precision.numerator << bits) // precision.denominator, 1 << bits)
+
+
+def choice_rate(currency: str, amount: Fraction, score_range: int) -> Fraction:
+    """The rate of the exponential mechanism that an amount buys, rounded down, maybe to 0.
+
+    With rate r it costs r * score_range (pure), or (r * score_range)^2 / 8 (zCDP).
+    """
+    return rate_below((amount if currency == "epsilon" else root_below(8 * amount)) / score_range)
+
+
+def noise_rate(currency: str, amount: Fraction, max_contribution: int) -> Fraction:
+    """The rate of the noise on counts that an amount buys, rounded down, maybe to 0.
+
+    Laplace noise of rate e is e-DP, and a record that is counted in `max_contribution` numbers
+    pays for each: epsilon / max_contribution. The rate of Gaussian noise is 1 over its variance
+    parameter: 2 rho / max_contribution, see `Curator.gaussian`.
+    """
+    if currency == "epsilon":
+        return rate_below(amount / max_contribution)
+    return precision_below(2 * amount / max_contribution)
 
 
 def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:

@@ -15,7 +15,7 @@ import numpy as np
 from hedgerow.arrays import Ints
 from hedgerow.counting.sealed import Sealed, claim_key
 from hedgerow.errors import LeakError
-from hedgerow.privacy.budget import precision_below, rate_below, root_below
+from hedgerow.privacy.budget import choice_rate, noise_rate
 from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.sampler import Candidates, Cells, Choices, Listing, Rates, Sampler
@@ -62,14 +62,13 @@ class Curator:
             flip: Whether permute-and-flip may be used; it has the same pure cost.
         """
         units = self.ledger.charge(purpose, depth, accounts)
-        pure = self.ledger.budget_of(purpose) == "epsilon"
+        currency = self.ledger.budget_of(purpose)
 
         def rate(unit: int) -> Fraction:
-            amount = self.ledger.amount(purpose, unit)
-            return rate_below((amount if pure else root_below(8 * amount)) / score_range)
+            return choice_rate(currency, self.ledger.amount(purpose, unit), score_range)
 
         rates = Rates.of(units, rate, purpose, lambda unit: self.ledger.amount(purpose, unit))
-        return self._sampler.select(candidates.open(_KEY), rates, flip and pure)
+        return self._sampler.select(candidates.open(_KEY), rates, flip and currency == "epsilon")
 
     def laplace(
         self,
@@ -261,11 +260,6 @@ class Curator:
         return "laplace" if self.ledger.budget_of(purpose) == "epsilon" else "gaussian"
 
     def noise_rate(self, purpose: str, units: int, max_contribution: int = 1) -> Fraction:
-        """The rate of the noise that so many units buy, rounded down.
-
-        Laplace noise of rate e is e-DP, and a record that is counted in `max_contribution` numbers
-        pays for each: epsilon / max_contribution. The rate of Gaussian noise is 1 over its variance
-        parameter: 2 rho / max_contribution, see `gaussian`.
-        """
-        amount = self.ledger.amount(purpose, units) / max_contribution
-        return rate_below(amount) if self.law(purpose) == "laplace" else precision_below(2 * amount)
+        """The rate of the noise that so many units buy: see `budget.noise_rate`."""
+        amount = self.ledger.amount(purpose, units)
+        return noise_rate(self.ledger.budget_of(purpose), amount, max_contribution)

@@ -33,6 +33,9 @@ class Allowance:
         units: The units of one use by depth of the node (the last one holds below), or None for
             a purpose that takes whatever its path has left in that budget, or a part of it.
         uses: The most uses on one path.
+        reach: How far one record may move what is drawn, at most: the `max_contribution` of counts,
+            or the score range of a choice. `Plan.check_rates` holds the price against it.
+        choice: Whether candidates are chosen by a score, and not counted.
     """
 
     purpose: str
@@ -40,6 +43,8 @@ class Allowance:
     _: KW_ONLY
     units: tuple[int, ...] | None
     uses: int
+    reach: int = 1
+    choice: bool = False
 
     def at(self, depth: int) -> int | None:
         """The units of one use at a depth."""

@@ -59,7 +59,7 @@ from hedgerow.publish.steps.measure import class_totals, measured
 from hedgerow.publish.steps.scores import SCORES, range_of
 from hedgerow.schema import Numeric, Schema
 
-__all__ = ["DiffGen", "GridPublisher", "count_cells", "grid_growth", "grow_cuts"]
+__all__ = ["DiffGen", "GridPublisher", "count_cells", "grow_cuts"]
 
 
 UNITS, ROWS_UNITS, GROWTH_UNITS, MARGINAL_UNITS = 100_000, 1_000, 50_000, 50_000
@@ -102,10 +102,7 @@ class GridPublisher(TablePublisher):
                 "max_cells times the number of classes is more than can be counted.",
                 hint=f"Take at most {self.most_counts // classes}.",
             )
-        budgets, allowances, size = grid_growth(
-            schema, budget, self.schedule, self.specialisations, rows, self.growth_units,
-            self.step_units, MARGINAL_UNITS if self.marginals else 0,
-        )  # fmt: skip
+        budgets, allowances, size = self._growth(schema, budget, rows)
         counted = None
         if size and self.marginals:
             shares = _tables(schema, budgets, rows or 0)
@@ -123,6 +120,32 @@ class GridPublisher(TablePublisher):
             depth=size,
             counted=counted,
         )
+
+    def _growth(
+        self, schema: Schema, budget: Budget, rows: int | None
+    ) -> tuple[Budgets, list[Allowance], int | None]:
+        """The budgets, the lines for growing by cuts, and the number of steps if it is known."""
+        size = self.specialisations
+        if self.schedule == "paper":
+            size = size or 10
+            numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
+            uses = {"cut": numeric + size - 1 if numeric else 0, "select": size}
+            growth = self.step_units * sum(uses.values())
+            budgets = divide_budget(budget, 2 * growth, growth)
+            price = (self.step_units,)
+            lines = [self.choosing(k, budgets, schema, price, n) for k, n in uses.items()]
+            return budgets, lines, size
+        # marginals come first: everything else gets its share of the rest
+        marginals = MARGINAL_UNITS if self.marginals else 0
+        growth = self.growth_units * (UNITS - marginals) // UNITS
+        budgets = divide_budget(budget, UNITS, marginals + growth)
+        lines = [Allowance("rows", "epsilon", units=(ROWS_UNITS,), uses=1)]
+        if rows is not None:
+            left = budget.row_epsilon * (UNITS - marginals) / UNITS
+            size = grid_size(left, rows, size, len(schema.classes))
+        if size:
+            lines.append(self.choosing("select", budgets, schema, levels(growth, size), size))
+        return budgets, lines, size
 
     def buy_marginals(self, job: Job) -> None:
         """Counts attributes and pairs of them, for everybody and before all else."""
@@ -220,53 +243,6 @@ def count_cells(engine: Engine, curator: Curator, partition: GridPartition) -> l
         drawn = (_ROOT, *curator.noisy("spare", 0, _ROOT, total))
         found.append(measured(curator, "spare", "node", [drawn]))
     return found
-
-
-def grid_growth(
-    schema: Schema,
-    budget: Budget,
-    schedule: str,
-    size: int | None,
-    rows: int | None,
-    growth_units: int,
-    step_units: int,
-    marginal_units: int = 0,
-) -> tuple[Budgets, list[Allowance], int | None]:
-    """The budgets and the allowances for growing by cuts, and the number of steps if it is known.
-
-    Args:
-        schema: The public schema.
-        budget: What one person may lose.
-        schedule: "tuned" or "paper".
-        size: The number of specialisations, if it was set by hand.
-        rows: The noisy number of rows, or a public guess, or None.
-        growth_units: What a tuned schedule spends on growing, of `UNITS`.
-        step_units: How many units the paper's schedule cuts one step into.
-        marginal_units: What it spends on marginals before that, of `UNITS`; everything else gets
-            its share of the rest.
-    """
-    if schedule == "paper":
-        size = size or 10
-        numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
-        uses = {"cut": numeric + size - 1 if numeric else 0, "select": size}
-        growth = step_units * sum(uses.values())
-        budgets = divide_budget(budget, 2 * growth, growth)
-        return (
-            budgets,
-            [Allowance(k, budgets.growth, units=(step_units,), uses=n) for k, n in uses.items()],
-            size,
-        )
-    growth_units = growth_units * (UNITS - marginal_units) // UNITS
-    budgets = divide_budget(budget, UNITS, marginal_units + growth_units)
-    allowances = [Allowance("rows", "epsilon", units=(ROWS_UNITS,), uses=1)]
-    if rows is not None:
-        left = budget.row_epsilon * (UNITS - marginal_units) / UNITS
-        size = grid_size(left, rows, size, len(schema.classes))
-    if size:
-        allowances.append(
-            Allowance("select", budgets.growth, units=levels(growth_units, size), uses=size)
-        )
-    return budgets, allowances, size
 
 
 def _tables(schema: Schema, budgets: Budgets, rows: int) -> MarginalShares:

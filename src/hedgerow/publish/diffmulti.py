@@ -157,6 +157,8 @@ class DiffMulti(TablePublisher):
         budgets = divide_budget(budget, 2 * steps, steps)
         allowances = [
             Allowance(purpose, budgets.growth, units=(1,), uses=most)
+            if purpose == "allocate"
+            else self.choosing(purpose, budgets, schema, (1,), most)
             for purpose, most in uses.items()
         ]
         size = self.specialisations or 1000
@@ -189,12 +191,11 @@ class DiffMulti(TablePublisher):
             size, depth = tree_size(worth, rows or 0, size, depth, len(schema.classes))
             share = growth * ALLOCATE_UNITS // GROWTH_UNITS if self.distribution == "fair" else 0
             allowances.append(
-                Allowance("select", budgets.growth, units=levels(growth - share, depth), uses=depth)
+                self.choosing("select", budgets, schema, levels(growth - share, depth), depth)
             )
+            asked = depth - 1 if share else 0
             allowances.append(
-                Allowance(
-                    "allocate", budgets.growth, units=levels(share, depth - 1), uses=depth - 1
-                )
+                Allowance("allocate", budgets.growth, units=levels(share, depth - 1), uses=asked)
             )
             allowances.extend(leaf_allowances(budgets))
         return Plan(

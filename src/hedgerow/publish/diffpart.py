@@ -146,19 +146,6 @@ class DiffPart(Publisher):
 
     # plan
 
-    def check(self, schema: Schema, plan: Plan) -> None:
-        """See `Publisher.check`."""
-        items = schema.transaction_items
-        plan.check_rates(WEIGHT * items.most)
-        if plan.budgets.growth == "rho":
-            least = support_units(items.size, plan.budget.epsilon, rows=10**18)
-            rho = plan.budgets.parts[1].unit * least
-            if not _drawable(rho, self.cap or 1):
-                raise UsageError(
-                    "epsilon is too small for Gaussian noise on so many items of a record.",
-                    hint="Take a larger epsilon, a smaller cap, or no delta.",
-                )
-
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
         """See `Publisher.plan_for`. A delta pays for supports and cells, or is not spent."""
         items, kind = schema.transaction_items, self.kind(schema)
@@ -185,11 +172,23 @@ class DiffPart(Publisher):
                 units = TREE_SUPPORT_UNITS
                 if kind == "core":
                     units = support_units(items.size, budget.epsilon, rows)
-                allowances.append(Allowance("support", budgets.growth, units=(units,), uses=1))
+                # a cap that is chosen by rule is lowered until its noise can be drawn
+                reach = WEIGHT * items.most
+                if budgets.growth == "rho":
+                    reach = WEIGHT * WEIGHT * min(self.cap or 1, items.most)
+                allowances.append(
+                    Allowance("support", budgets.growth, units=(units,), uses=1, reach=reach)
+                )
             if not whole and kind == "core":
-                allowances.append(Allowance("stratum", "epsilon", units=(STRATUM_UNITS,), uses=1))
+                reach = WEIGHT * items.most
+                allowances.append(
+                    Allowance("stratum", "epsilon", units=(STRATUM_UNITS,), uses=1, reach=reach)
+                )
             if kind == "tree":
-                allowances.append(Allowance("gate", "epsilon", units=(GATE_UNITS,), uses=1))
+                # the noise of a gate has a rate above a third of its price
+                allowances.append(
+                    Allowance("gate", "epsilon", units=(GATE_UNITS,), uses=1, reach=3)
+                )
             else:
                 rest = Allowance("cell", budgets.growth, units=None, uses=1)
         allowances.append(rest)

@@ -20,9 +20,9 @@ from hedgerow.measured.tables import Cells
 from hedgerow.methods import METHODS, for_data, load
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.ledger import Ledger
+from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Sampler
-from hedgerow.publish.planning.plan import Plan
+from hedgerow.publish.planning.plan import Budgets, Plan
 from hedgerow.publish.steps.measure import buy_rows
 from hedgerow.publish.steps.scores import SCORES, Score
 from hedgerow.schema import Schema, refuse_no_unit
@@ -47,7 +47,7 @@ __all__ = [
 
 
 MOST_ATTRIBUTES = 10_000
-MOST_ROWS = 10**12  # more than any table, for limits that depend on the noisy number of rows
+MOST_POWER = 18  # of ten: no noisy number of rows is larger
 
 
 @runtime_checkable
@@ -205,8 +205,12 @@ class Publisher(Guessed):
         """
 
     def check(self, schema: Schema, plan: Plan) -> None:
-        """Refuses a plan by which nothing could be drawn; no data was opened yet."""
-        plan.check_rates(1)
+        """Refuses a plan that could stop after its first draw; no data was opened yet.
+
+        It is looked at for noisy numbers of rows of all sizes, whichever will be drawn.
+        """
+        for rows in (None, 0, *(10**power for power in range(MOST_POWER + 1))):
+            self.plan_for(schema, plan.budget, rows).check_rates()
 
     @abstractmethod
     def run(
@@ -270,16 +274,21 @@ class TablePublisher(Publisher):
 
     def check(self, schema: Schema, plan: Plan) -> None:
         """See `Publisher.check`: whatever the noisy number of rows will be."""
-        score = self.scoring(schema)
         if len(schema.attributes) > MOST_ATTRIBUTES:
             raise UsageError(f"A schema may have at most {MOST_ATTRIBUTES} predictors.")
-        for rows in (0, MOST_ROWS):
-            settled = self.plan_for(schema, plan.budget, rows)
-            settled.check_rates(2 * max(score.sensitivity, score.score_range_apart))
+        super().check(schema, plan)
 
     def scoring(self, schema: Schema) -> Score:
         """The score that guides this method on tables of this schema."""
         return pick_score(self.score, schema)
+
+    def choosing(
+        self, purpose: str, budgets: Budgets, schema: Schema, units: tuple[int, ...], uses: int
+    ) -> Allowance:
+        """The line of a plan that pays for choices by the score."""
+        score = self.scoring(schema)
+        reach = 2 * max(score.sensitivity, score.score_range_apart)
+        return Allowance(purpose, budgets.growth, units=units, uses=uses, reach=reach, choice=True)
 
     @abstractmethod
     def grow(self, job: Job) -> Outcome:

@@ -198,6 +198,7 @@ class Supermodular(Publisher):
 
     def check(self, schema: Schema, plan: RowsPlan) -> None:  # type: ignore[override]
         """See `Publisher.check`."""
+        plan.check_rates()
         self.terms(schema)
         self.own_weights(schema)
         if self.side is None:  # refused before any of it is spent

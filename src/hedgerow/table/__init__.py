@@ -2,7 +2,13 @@
 
 from hedgerow.table.identity import refuse_same_source
 from hedgerow.table.readers.database import Database, refuse_mixing
-from hedgerow.table.readers.frames import FrameKind, frame_kind, to_frame
+from hedgerow.table.readers.frames import (
+    FrameKind,
+    frame_kind,
+    read_column,
+    read_columns,
+    to_frame,
+)
 from hedgerow.table.stream import RowStream
 from hedgerow.table.table import (
     CodeMatrix,
@@ -34,6 +40,8 @@ __all__ = [
     "encode_rows",
     "frame_kind",
     "read",
+    "read_column",
+    "read_columns",
     "read_prepared",
     "read_transactions",
     "read_records",

@@ -116,7 +116,9 @@ def plain_array(array: Any, column: str) -> Any:
     if isinstance(array, pa.ExtensionArray) and not str(kind).startswith("extension<pandas"):
         return plain_array(array.storage, column)  # pandas' periods would pass for numbers
     if types.is_union(kind):
-        return pa.array([text_of(value) for value in array.to_pylist()], pa.string())
+        parts = [[text_of(value) for value in listed(array.field(i))] for i in range(len(kind))]
+        cells = zip(array.type_codes.to_pylist(), array.offsets.to_pylist(), strict=True)
+        return pa.array([parts[part][place] for part, place in cells], pa.string())
     if types.is_dictionary(kind):
         values = plain_array(array.dictionary, column)
         if len(values) > len(array):  # a slice of something larger: look up what it uses only

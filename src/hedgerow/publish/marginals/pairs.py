@@ -14,14 +14,13 @@ from hedgerow.measured.marginals import Pairs, pair_number
 from hedgerow.measured.measurements import Measurement
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.sampler import Candidates
+from hedgerow.publish.marginals.shares import PAIR_RANGE as SCORE_RANGE
 from hedgerow.publish.marginals.shares import MarginalShares
 from hedgerow.publish.steps.measure import buy_cells, deviation
 
 __all__ = ["among", "count_extra", "count_pairs"]
 
 Pair = tuple[int, int]
-
-SCORE_RANGE = 2
 
 _ROOT = np.zeros(1, dtype=np.int64)
 

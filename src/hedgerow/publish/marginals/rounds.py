@@ -25,6 +25,7 @@ from hedgerow.measured.partition import TreePartition
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.sampler import Candidates
 from hedgerow.publish.marginals.pairs import among
+from hedgerow.publish.marginals.shares import PICK_RANGE as SCORE_RANGE
 from hedgerow.publish.marginals.shares import MarginalShares
 from hedgerow.publish.steps.measure import buy_cells, deviation
 from hedgerow.schema import Schema
@@ -32,7 +33,6 @@ from hedgerow.schema import Schema
 __all__ = ["measure_rounds"]
 
 
-SCORE_RANGE = 2 * PROBABILITY
 HANDICAP = 0.2  # of what noise alone would score: shifts are shrunk, so most of it does no harm
 
 _ROOT = np.zeros(1, dtype=np.int64)

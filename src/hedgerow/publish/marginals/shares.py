@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from hedgerow.arrays import PROBABILITY
 from hedgerow.measured.marginals import MOST_RELATED
 from hedgerow.privacy.budget import UnitBudget
 from hedgerow.privacy.ledger import Allowance
@@ -17,6 +18,7 @@ from hedgerow.schema import Numeric, Schema
 
 __all__ = ["MarginalShares", "share_marginals", "share_tables"]
 
+PAIR_RANGE, PICK_RANGE = 2, 2 * PROBABILITY  # of the scores that choose
 LITTLE = 3_000  # epsilon times records, up to which as much as can be goes to the tree
 PER_PAIR = 1_000  # strength for one more pair
 ENOUGH_TO_RECOUNT = 4_000
@@ -64,19 +66,20 @@ class MarginalShares:
 
     def lines(self) -> tuple[Allowance, ...]:
         """What may be charged, all of it to everybody."""
+        step = PROBABILITY if self.budget == "epsilon" else PROBABILITY**2
         bought = [
-            ("one_way", self.one_way, 1),
-            ("fine", self.fine, 1),
-            ("relate", self.relate, self.pairs + self.extra_pairs),
-            ("two_way", self.two_way, 1),
-            ("extra", self.extra, 1),
-            ("pick", self.pick, self.rounds),
-            ("residual", self.residual, self.rounds),
+            ("one_way", self.one_way, 1, self.counted + 1, False),
+            ("fine", self.fine, 1, self.counted, False),
+            ("relate", self.relate, self.pairs + self.extra_pairs, PAIR_RANGE, True),
+            ("two_way", self.two_way, min(1, self.pairs), self.pairs, False),
+            ("extra", self.extra, min(1, self.extra_pairs), self.extra_pairs, False),
+            ("pick", self.pick, self.rounds, PICK_RANGE, True),
+            ("residual", self.residual, self.rounds, step, False),
         ]
         return tuple(
-            Allowance(purpose, self.budget, units=(units,), uses=uses)
-            for purpose, units, uses in bought
-            if units and uses
+            Allowance(purpose, self.budget, units=(units,), uses=uses, reach=reach, choice=choice)
+            for purpose, units, uses, reach, choice in bought
+            if uses and (units or purpose != "fine")
         )
 
 

@@ -13,9 +13,9 @@ from hedgerow.privacy.budget import (
     LARGEST_TERM,
     Budget,
     UnitBudget,
-    rate_below,
+    choice_rate,
+    noise_rate,
     rho_of_epsilon,
-    root_below,
 )
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.store.markup import small_table
@@ -143,32 +143,31 @@ class Plan(Guessed):
         """What the ledger of a release tells beside charges, by name."""
         return {}
 
-    def check_rates(self, score_range: int) -> None:
-        """Refuses a plan whose shares are too small to be drawn with, before any is spent.
+    def check_rates(self) -> None:
+        """Refuses a plan with a price that buys no draw, before any is paid.
 
-        Args:
-            score_range: The largest score_range that a score may have.
+        Every line is looked at with the least that one use of it may cost, and with how far one
+        record may move what is drawn for that.
         """
         budgets: dict[str, UnitBudget] = {budget.name: budget for budget in self.budgets.parts}
-        if any(
-            budget.name == "epsilon" and budget.unit.denominator >= LARGEST_TERM
-            for budget in budgets.values()
-        ):
+        pure = budgets.get("epsilon")
+        # all terms of what is paid in epsilon fit, so that prices have a small common denominator
+        if pure and max(pure.unit.denominator, pure.total.numerator) >= LARGEST_TERM:
             raise UsageError(
                 "epsilon cannot be divided so finely.",
                 hint="Take an epsilon with fewer digits, or fewer specialisations.",
             )
         for line in self.allowances:
-            share = min((units for units in line.units or () if units), default=None)
-            if share is None or not line.uses:
+            if not line.uses:
                 continue
-            amount = budgets[line.budget].unit * share
-            if not rate_below(
-                (amount if line.budget == "epsilon" else root_below(amount)) / score_range
-            ):
+            least = 1 if line.units is None else min(line.units)
+            rate = choice_rate if line.choice else noise_rate
+            amount = budgets[line.budget].unit * least
+            if not amount or not rate(line.budget, amount, line.reach):
                 raise UsageError(
-                    "epsilon is too small for so many specialisations.",
-                    hint="Take a larger epsilon, or fewer specialisations.",
+                    f"epsilon is too small for what one use of {line.purpose!r} would get.",
+                    hint="Take a larger epsilon, fewer specialisations, or a smaller cap on the "
+                    "rows of a person.",
                 )
 
     def lines(self) -> list[tuple[str, str, str]]:

@@ -248,11 +248,18 @@ def _among(present: Any) -> Any:
     return numbers
 
 
+def _year(day: int) -> int:
+    """The year of a day that is counted from 1970; Python's calendar ends what lies beyond it."""
+    ordinal = day + datetime.date(1970, 1, 1).toordinal()
+    return datetime.date.fromordinal(min(max(1, ordinal), datetime.date.max.toordinal())).year
+
+
 def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) -> Guess:
-    ends = pc.min_max(present).as_py()
-    if pa.types.is_date32(present.type):
-        low = datetime.date(ends["min"].year, 1, 1)
-        high = datetime.date(ends["max"].year, 12, 31)
+    dates = pa.types.is_date32(present.type)
+    ends = pc.min_max(present.cast(pa.int32()) if dates else present).as_py()
+    if dates:
+        low = datetime.date(_year(ends["min"]), 1, 1)
+        high = datetime.date(_year(ends["max"]), 12, 31)
         days = (high - low).days
         step = 1 if days <= _GRID else 7 if days <= 7 * _GRID else 30
         bounds = {"low": low.isoformat(), "high": high.isoformat(), "step": str(step)}

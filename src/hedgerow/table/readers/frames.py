@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,16 @@ from hedgerow.table.encode import text_of
 from hedgerow.table.readers.database import Database
 from hedgerow.table.readers.source import BATCH_ROWS, Source, check_names
 
-__all__ = ["FrameKind", "Split", "frame_kind", "open_frame", "split_text", "to_frame"]
+__all__ = [
+    "FrameKind",
+    "Split",
+    "frame_kind",
+    "open_frame",
+    "read_column",
+    "read_columns",
+    "split_text",
+    "to_frame",
+]
 
 FrameKind = Literal["pandas", "polars", "arrow"]
 Split = Callable[[str], Sequence[str]]
@@ -199,55 +208,39 @@ def _pandas_column(series: Any, name: str, what: str, split: Split | None = None
     how all others are read. Each value becomes the text that a CSV file would hold.
     """
     kind = getattr(series.dtype, "categories", series).dtype
-    if kind != np.dtype(object):
-        try:
-            return pa.array(series, from_pandas=True)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            raise DataError(
-                f"{what}: column {name!r} has a type that cannot be read",
-                hint="Give the column one plain type: text, number, true/false or date.",
-            ) from None
+    if kind == np.dtype(object):
+        return _objects(series.to_numpy(dtype=object), name, what, split)
+    return _typed(series, name, what)
+
+
+def _typed(values: Any, name: str, what: str) -> Any:
+    """An Arrow array of values that come with one type."""
     try:
-        missing = series.isna().to_numpy(dtype=bool)
-    except ArithmeticError:  # a decimal that signals when it is compared
-        raise _no_text(name, what) from None
-    values = series.to_numpy(dtype=object)
-    if split is not None and any(isinstance(value, _LISTS) for value in values):
-        return _lists_of(values, missing, split, name, what)
-    if any(isinstance(value, (*_LISTS, dict)) for value in values):
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise DataError(
+            f"{what}: column {name!r} has a type that cannot be read",
+            hint="Give the column one plain type: text, number, true/false or date.",
+        ) from None
+
+
+def _objects(values: Sequence[Any], name: str, what: str, split: Split | None = None) -> Any:
+    """An Arrow array of Python objects, each turned into text, or a list of texts, by itself.
+
+    Whether there are lists at all changes no text beside them: `split` makes of it what it would
+    be alone.
+    """
+    lists = split is not None and any(isinstance(value, _LISTS) for value in values)
+    if not lists and any(isinstance(value, (*_LISTS, dict)) for value in values):
         raise DataError(
             f"{what}: column {name!r} holds lists or records",
             hint="Give the column one plain type: text, number, true/false or date.",
         )
-    texts = (None if gone else _plain_text(v) for v, gone in zip(values, missing, strict=True))
-    return _objects(texts, pa.string(), name, what)
 
-
-def _objects(values: Iterable[Any], kind: Any, name: str, what: str) -> Any:
-    """An Arrow array of what Python objects were turned into, one by one."""
-    try:
-        return pa.array(list(values), kind)
-    except (DataError, MemoryError):
-        raise
-    except Exception:
-        # A number of thousands of digits, half a character, an object that cannot be shown: what
-        # its own code raises may quote it.
-        raise _no_text(name, what) from None
-
-
-def _no_text(name: str, what: str) -> DataError:
-    return DataError(
-        f"{what}: column {name!r} holds an object that has no text",
-        hint="Give the column one plain type: text, number, true/false or date.",
-    )
-
-
-def _lists_of(values: Any, missing: Any, split: Split, name: str, what: str) -> Any:
-    """Lists of texts from Python objects, each by itself: a text is what it would be alone."""
-
-    def texts(value: Any) -> list[str | None]:
+    def texts(value: Any) -> list[str | None] | None:
         if not isinstance(value, _LISTS):
-            return list(split(_plain_text(value) or ""))
+            text = _plain_text(value)
+            return None if text is None or split is None else list(split(text))
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = [value.item()]
         parts = list(value)
@@ -256,25 +249,139 @@ def _lists_of(values: Any, missing: Any, split: Split, name: str, what: str) -> 
                 f"{what}: column {name!r} holds lists inside lists, or records",
                 hint="Give one list of items, texts or whole numbers, for each record.",
             )
-        return [part if isinstance(part, str) else _item_text(part) for part in parts]
+        return [part if isinstance(part, str) else _plain_text(part) for part in parts]
 
-    lists = (None if gone else texts(v) for v, gone in zip(values, missing, strict=True))
-    return _objects(lists, pa.list_(pa.string()), name, what)
-
-
-def _item_text(value: Any) -> str | None:
-    """The text of an item; pandas' own marks for what is missing are none."""
-    import pandas
-
-    return None if pandas.isna(value) else _plain_text(value)
+    try:
+        if lists:
+            return pa.array([texts(value) for value in values], pa.list_(pa.string()))
+        return pa.array([_plain_text(value) for value in values], pa.string())
+    except (DataError, MemoryError):
+        raise
+    except Exception:
+        # A number of thousands of digits, half a character, an object that cannot be shown: what
+        # its own code raises may quote it.
+        raise DataError(
+            f"{what}: column {name!r} holds an object that has no text",
+            hint="Give the column one plain type: text, number, true/false or date.",
+        ) from None
 
 
 def _plain_text(value: Any) -> str | None:
-    """The text of one Python object, as a CSV file would hold it."""
-    value = value.item() if isinstance(value, np.generic) else value
+    """The text of one Python object, as a CSV file would hold it; None for a missing one."""
+    if type(value).__name__ in ("NAType", "NaTType"):  # pandas' own marks for what is missing
+        return None
+    if isinstance(value, np.datetime64):
+        return None if np.isnat(value) else str(value.astype("datetime64[s]"))
+    if isinstance(value, np.floating):
+        value = float(str(value))  # the decimal that it is written as, however wide it is
+    elif isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
     return text_of(value)
+
+
+def read_columns(rows: Any, what: str) -> tuple[tuple[str, ...] | None, list[Any]]:
+    """The columns of anything like a table as Arrow arrays, and their names if it has some.
+
+    An array has a type of its own. A list of rows has none, and each of its values is read by
+    itself: a type inferred from all of them would let one record change the others.
+
+    Args:
+        rows: A frame, an array with a row for each record, or a list of such rows.
+        what: How messages call it.
+
+    Example:
+        >>> read_columns([[1, "a"], [2.5, None]], "X")[1][0].to_pylist()
+        ['1', '2.5']
+        >>> read_columns(pa.table({"age": [40]}), "X")[0]
+        ('age',)
+    """
+    if isinstance(rows, (pa.Table, pa.RecordBatch)) or hasattr(rows, "columns"):
+        source = open_frame(rows)
+        batches = list(source.batches(range(len(source.names))))
+        if not batches:
+            return source.names, [pa.nulls(0) for _ in source.names]
+        return source.names, pa.Table.from_batches(batches).columns
+    if not isinstance(rows, (list, tuple)):
+        array = _as_array(rows, what)
+        if array.ndim != 2:
+            raise _no_table(what)
+        return None, [_array_column(array[:, at], f"x{at}", what) for at in range(array.shape[1])]
+    records = [_record(row, what) for row in rows]
+    width = len(records[0]) if records else 0
+    if any(len(record) != width for record in records):
+        raise DataError(
+            f"{what}: not all rows have the same number of values",
+            hint="Give every row one value for each column; a missing one is None.",
+        )
+    columns = ([record[at] for record in records] for at in range(width))
+    return None, [_objects(column, f"x{at}", what) for at, column in enumerate(columns)]
+
+
+def read_column(values: Any, what: str) -> Any:
+    """One column as an Arrow array: see `read_columns`.
+
+    Args:
+        values: A series, an array or a list.
+        what: How messages call it.
+
+    Example:
+        >>> read_column(["yes", 1, 1.0], "y").to_pylist()
+        ['yes', '1', '1']
+    """
+    import narwhals as nw
+
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values
+    if isinstance(values, (list, tuple)):
+        return _objects(values, what, what)
+    native = nw.to_native(values, pass_through=True)
+    if nw.dependencies.is_pandas_series(native):
+        return _pandas_column(native, what, what)
+    if nw.dependencies.is_into_series(native):
+        return _arrow(nw.from_native(native, series_only=True).to_arrow)
+    array = _as_array(values, what)
+    if array.ndim != 1:
+        raise DataError(f"{what} should be a 1d array", hint="Give one value for each row.")
+    return _array_column(array, what, what)
+
+
+def _array_column(array: Any, name: str, what: str) -> Any:
+    if array.dtype == np.dtype(object):
+        return _objects(array.tolist(), name, what)
+    if array.dtype.kind == "c":
+        raise DataError(
+            f"Complex data not supported: {what} holds complex numbers",
+            hint="Give real and imaginary parts as columns of their own.",
+        )
+    return _typed(array, name, what)
+
+
+def _as_array(values: Any, what: str) -> Any:
+    """What already is an array, or can say so by itself; never a list."""
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "__array__"):
+        try:
+            return np.asarray(values)
+        except Exception:  # whatever a foreign library raises may quote a value
+            pass
+    raise _no_table(what)
+
+
+def _record(row: Any, what: str) -> list[Any]:
+    if isinstance(row, (list, tuple)) or (hasattr(row, "__array__") and np.ndim(row) == 1):
+        return list(row)
+    raise _no_table(what)
+
+
+def _no_table(what: str) -> DataError:
+    return DataError(
+        f"{what} is not a table that can be read",
+        hint="Reshape your data: give a frame, an array of two dimensions, or a list of rows, each "
+        "with one value for each column. Make a sparse matrix dense.",
+    )
 
 
 def split_text(separator: str) -> Split:

@@ -21,12 +21,17 @@ from hedgerow.schema.written import PLAIN, Layout
 from hedgerow.table.encode import text_of
 from hedgerow.table.readers.source import BATCH_ROWS, Source, check_names
 
-__all__ = ["cells_array", "open_workbook"]
+__all__ = ["Day", "cells_array", "open_workbook"]
 
 _SHOWN = 10
 _TEXT, _NUMBER, _DATE = range(3)
-_CHILDREN = (pa.string(), pa.float64(), pa.date32())
+_CHILDREN = (pa.string(), pa.float64(), pa.int32())
 _Row = tuple[int, list[Any]]
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+
+
+class Day(int):
+    """A day, counted from 1970: Python's own calendar ends with the year 9999."""
 
 
 def open_workbook(path: Path, written: Layout = PLAIN) -> Source:
@@ -142,15 +147,18 @@ def cells_array(values: Sequence[Any]) -> Any:
     parts: tuple[list[Any], ...] = ([], [], [])
     kinds, offsets = np.empty(len(values), np.int8), np.empty(len(values), np.int32)
     for place, value in enumerate(values):
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if isinstance(value, Day):
+            kind = _DATE
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
             kind = _NUMBER
         elif isinstance(value, datetime.date):  # with a time of day or without
             kind = _DATE
-            value = value.date() if isinstance(value, datetime.datetime) else value
+            value = value.toordinal() - _EPOCH
         else:
             kind = _TEXT
             value = text_of(value) or None
         kinds[place], offsets[place] = kind, len(parts[kind])
         parts[kind].append(value)
     children = [pa.array(part, kind) for part, kind in zip(parts, _CHILDREN, strict=True)]
+    children[_DATE] = children[_DATE].cast(pa.date32())
     return pa.UnionArray.from_dense(pa.array(kinds), pa.array(offsets), children)

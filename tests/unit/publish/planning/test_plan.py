@@ -16,7 +16,6 @@ from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.planning.plan import Plan, RowsPlan, divide_budget, levels
 from hedgerow.publish.publisher import Publisher
 from hedgerow.publish.steps.scores import SCORES
-from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Schema
 
 
@@ -192,19 +191,20 @@ def test_a_tree_with_too_many_counts_is_refused():
 
 
 @pytest.mark.parametrize("score", sorted(SCORES))
-def test_rates_are_checked_for_every_span_that_is_paid(
-    score: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rates_are_checked_for_every_span_that_is_paid(score: str) -> None:
     """Selections pay for twice a sensitivity, or for the range across regions; none pays more."""
-    spans = []
-    monkeypatch.setattr(Plan, "check_rates", lambda self, score_range: spans.append(score_range))
     known = SCORES[score]
-    DiffGen(score=score).plan(schema(), 1)
-    assert spans == [2 * max(known.sensitivity, known.score_range_apart)] * 2
-    spans.clear()
-    Supermodular().plan(schema(), 1, "1e-6")
-    purity = SCORES["purity"]
-    assert spans == [2 * max(purity.sensitivity, purity.score_range_apart)] * 2
+    for method in (DiffGen(score=score), DiffGen(score=score, schedule="paper")):
+        lines = method.plan(schema(), 1, rows=1000).allowances
+        reach = {line.reach for line in lines if line.purpose in ("cut", "select")}
+        assert reach == {2 * max(known.sensitivity, known.score_range_apart)}
+        assert all(line.choice == (line.purpose in ("cut", "select")) for line in lines)
+
+
+def test_a_price_of_nothing_is_refused() -> None:
+    """A level that would get no unit at all: nothing is drawn for 0."""
+    with pytest.raises(UsageError, match="'allocate'"):
+        DiffMulti(depth=1000, specialisations=5000).plan(schema(), 1)
 
 
 BUDGET = Budget(Fraction(3, 2), Fraction(1, 10**6), 3)

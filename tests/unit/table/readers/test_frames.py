@@ -1,5 +1,4 @@
 import datetime
-from decimal import Decimal
 
 import narwhals as nw
 import numpy as np
@@ -118,8 +117,8 @@ class Shy:
 
 @pytest.mark.parametrize(
     "value",
-    ["\ud800", 10**5000, ["\ud800"], Decimal("sNaN"), Shy()],
-    ids=["half", "long", "list", "signal", "shy"],
+    ["\ud800", 10**5000, ["\ud800"], Shy()],
+    ids=["half", "long", "list", "shy"],
 )
 def test_an_object_without_a_text_is_refused(value):
     column = pd.Series([1, value], dtype=object)

@@ -10,7 +10,7 @@ import pytest
 
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
-from hedgerow.table import encode_rows
+from hedgerow.table import encode_rows, read
 from hedgerow.table.readers import stats_file
 from hedgerow.table.readers.choose import open_source
 
@@ -63,6 +63,57 @@ def test_a_value_is_read_the_same_in_any_company(write):
     for place in range(len(RECORDS)):
         left = RECORDS[:place] + RECORDS[place + 1 :]
         assert codes(write(left)) == EXPECTED[:place] + EXPECTED[place + 1 :]
+
+
+FORMATS = {
+    "write_sav": (
+        "SPSS",
+        ("DATE11", "ADATE10", "EDATE10", "JDATE7", "SDATE10", "DATETIME20", "TIME8"),
+        86_400, datetime.date(1582, 10, 14),
+    ),
+    "write_dta": ("Stata", ("%td", "%tc", "%tcHH:MM:SS"), 1, datetime.date(1960, 1, 1)),
+    "write_xport": ("SAS transport", ("DATE9", "MMDDYY10", "DATETIME20", "TIME8", "YYMMDD10"), 1,
+                    datetime.date(1960, 1, 1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("writer", FORMATS)
+def test_numbers_with_a_format_are_what_the_library_makes_of_them(writer, tmp_path):
+    library = pytest.importorskip("pyreadstat")
+    kind, formats, per_day, _ = FORMATS[writer]
+    for form in formats:
+        per = 86_400_000 if form.startswith("%tc") else 86_400 if "TIME" in form else per_day
+        numbers = [float("nan"), 0.0, 20_000.0 * per, 150_000.25 * per, -30.0 * per]
+        path = tmp_path / f"x{ENDINGS[writer]}"
+        getattr(library, writer)(
+            pd.DataFrame({"d": numbers}), str(path), variable_format={"d": form}
+        )
+        data, _ = getattr(library, stats_file._READERS[kind])(str(path), output_format="dict")
+        (batch,) = open_source(path).batches([0])
+        theirs = stats_file.cells_array(list(data["d"]))
+        assert batch.column(0).to_pylist() == theirs.to_pylist()
+        assert any(isinstance(value, (str, datetime.date)) for value in theirs.to_pylist())
+
+
+@pytest.mark.parametrize("writer", FORMATS)
+def test_days_beyond_the_calendar_follow_the_rules(writer, tmp_path):
+    library = pytest.importorskip("pyreadstat")
+    _, (form, *_), per_day, origin = FORMATS[writer]
+    far = [4e6, -9e6, 1e15, -1e15, 1e60, -1e60]
+    near = (datetime.date(2020, 1, 31) - origin).days
+    numbers = [day * per_day for day in (near, *far, near)]
+    path = tmp_path / f"x{ENDINGS[writer]}"
+    getattr(library, writer)(
+        pd.DataFrame({"born": numbers}), str(path), variable_format={"born": form}
+    )
+    born = {"type": "numeric", "low": "2020-01-01", "high": "2020-12-31", "missing": "other"}
+    for outside, codes in (("clip", [30, *[365, 0] * 3, 30]), ("other", [30, *[366] * 6, 30])):
+        document = {"name": "x", "unit": "row", "attributes": {"born": born | {"outside": outside}}}
+        found = read(path, Schema.from_dict(document))
+        assert found.codes[:, 0].tolist() == codes
+    kinds = {"type": "categorical", "values": ["2020-01-31"], "outside": "other"}
+    document = {"name": "x", "unit": "row", "attributes": {"born": kinds}}
+    assert read(path, Schema.from_dict(document)).codes[:, 0].tolist() == [0, *[1] * 6, 0]
 
 
 def test_what_a_file_is_does_not_depend_on_its_name(write):

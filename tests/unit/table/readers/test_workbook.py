@@ -162,3 +162,17 @@ def test_a_draft_says_where_the_table_is(tmp_path):
     (tmp_path / "s.yaml").write_text(text.replace("row or person?", "row"), encoding="utf-8")
     schema = Schema.load(tmp_path / "s.yaml")
     assert len(read(path, schema).codes) == 20
+
+
+def test_days_beyond_the_calendar_follow_the_rules(tmp_path):
+    path = tmp_path / "d.xlsx"
+    with xlsxwriter.Workbook(path) as made:
+        day, sheet = made.add_format({"num_format": "yyyy-mm-dd"}), made.add_worksheet()
+        sheet.write(0, 0, "born")
+        for row, number in enumerate([45_322, 4e6, -5, 1e300, 45_322], start=1):
+            sheet.write_number(row, 0, number, day)
+    for outside, missing in (("other", "other"), ("clip", "other")):
+        born = {"type": "numeric", "low": "2024-01-01", "high": "2024-12-31", "outside": outside,
+                "missing": missing}  # fmt: skip
+        schema = Schema.from_dict({"name": "x", "unit": "row", "attributes": {"born": born}})
+        assert read(path, schema).codes[:, 0].tolist() == [30, 366, 366, 366, 30]
