@@ -21,8 +21,8 @@ _loading = threading.Lock()
 def forget_folder() -> None:
     """Takes the current folder off the path of modules, here and in processes that are begun.
 
-    What Python itself has loaded before cannot be taken back: `hedgerow` and `python -P -m hedgerow`
-    never look there, `python -m hedgerow` has looked for a few modules already.
+    What Python itself has loaded before cannot be taken back: `hedgerow` and `python -P -m
+    hedgerow` never look there, `python -m hedgerow` has looked for a few modules already.
     """
     if not sys.flags.safe_path and sys.path[:1] in ([""], [os.getcwd()]):
         del sys.path[0]

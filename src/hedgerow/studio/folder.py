@@ -12,8 +12,8 @@ from pathlib import Path
 from hedgerow.errors import UsageError
 
 __all__ = [
-    "ELSEWHERE", "Conflict", "FileArgument", "Listing", "Outside", "ReleaseFolder", "argument", "fresh", "inside", "is_data",
-    "look",
+    "ELSEWHERE", "Conflict", "FileArgument", "Listing", "Outside", "ReleaseFolder", "argument",
+    "fresh", "inside", "is_data", "look",
 ]  # fmt: skip
 
 _TEXT = (".csv", ".tsv", ".dat", ".fimi")

@@ -48,7 +48,7 @@ def studio(
         else:
             say(f"The studio of {folder.resolve()} is at\n  {address}")
             note(
-                "The link works once, in Firefox, Chromium and their kin; each start has a new one. "
+                "The link works once, in Firefox, Chromium and the like; each start has a new one. "
                 "Ctrl-C ends the studio."
             )
 

@@ -24,7 +24,7 @@ _POSTGRES = ("postgresql://", "postgres://")
 _DUCKDB = "duckdb://"
 
 # A view in a file of somebody else's is text that is run: it reads that file, and nothing else.
-_ALONE = {
+_ALONE: dict[str, Any] = {
     "enable_external_access": False,
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,

@@ -146,8 +146,8 @@ def test_a_view_in_a_file_reads_nothing_else(tmp_path: Path) -> None:
     schema = Schema.of({"name": "x", "unit": "row", "attributes": {
         "age": {"type": "numeric", "low": 0, "high": 9, "step": 1}}})  # fmt: skip
     read(Database(address, table="a_row"), schema)
-    for change in ({"table": "a_file"}, {"table": "a_text"}, {"query": "LOAD httpfs"},
-                   {"query": f"FROM '{secret}'"}, {"query": f"COPY a_row TO '{secret}'"}):  # fmt: skip
+    queries = ("LOAD httpfs", f"FROM '{secret}'", f"COPY a_row TO '{secret}'")
+    for change in ({"table": "a_file"}, {"table": "a_text"}, *({"query": q} for q in queries)):
         with pytest.raises(DataError):
             read(Database(address, **change), schema)
     with pytest.raises(DataError, match="another file"):
