@@ -474,7 +474,7 @@ class Neighbor(BaseHTTPRequestHandler):
 
 
 def neighbors(browser: Browser, folder: Path) -> list[str]:
-    """What is wrong when the studio opens a browser itself, and others serve on the same machine."""
+    """What is wrong when the studio opens a browser, and others serve on the same machine."""
     opened = folder / "opened"
     command = [sys.executable, "-m", "hedgerow", "studio", str(folder)]
     # Python puts the address in the place of %s
