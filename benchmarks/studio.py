@@ -46,12 +46,13 @@ def start(folder: str) -> tuple[float, float, float]:
         while not told.rstrip().endswith("}"):
             told += process.stdout.readline()
         address = urlsplit(json.loads(told)["studio"])
-        link = http.client.HTTPConnection(address.netloc, timeout=60)
-        link.request("GET", f"{address.path}?{address.query}")
+        # only browsers know that names which end in .localhost are this machine's
+        link = http.client.HTTPConnection("127.0.0.1", address.port, timeout=60)
+        link.request("GET", f"{address.path}?{address.query}", headers={"Host": address.netloc})
         answer = link.getresponse()
         answer.read()
         cookie = str(answer.getheader("Set-Cookie")).partition(";")[0]
-        link.request("GET", "/", headers={"Cookie": cookie})
+        link.request("GET", "/", headers={"Host": address.netloc, "Cookie": cookie})
         page = link.getresponse()
         first = page.read(1)
         wall = time.perf_counter() - begun

@@ -5,9 +5,12 @@ import gc
 import os
 import sys
 
+from hedgerow.surroundings import forget_folder
+
 
 def main() -> None:
     """Runs the command line."""
+    forget_folder()
     gc.set_threshold(500_000)  # modules are no garbage, and looking through them takes a while
     # pydantic would read the files of every installed package, to look for plugins
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

@@ -16,9 +16,11 @@ import os
 from collections.abc import Callable
 from functools import update_wrapper
 from types import FunctionType
-from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
 import numpy as np
+
+from hedgerow.surroundings import load_numba
 
 __all__ = ["NEVER", "Kernel", "cores", "kernel"]
 
@@ -114,8 +116,7 @@ _helpers: dict[Callable[..., Any], Any] = {}
 
 def _compile(function: Callable[..., Any], *, cache: bool) -> Any:
     """The function for numba, with the compiled form of every function of ours that it calls."""
-    from numba import njit, types
-
+    numba = load_numba()
     assert isinstance(function, FunctionType)
     names: dict[str, Any] = {}
     for name in function.__code__.co_names:
@@ -131,8 +132,8 @@ def _compile(function: Callable[..., Any], *, cache: bool) -> Any:
         function.__defaults__, function.__closure__,
     )  # fmt: skip
     update_wrapper(linked, function)
-    made: Any = njit(nogil=True, cache=cache)(linked)
-    ask, kind_of = made.get_call_template, cast(Any, types).unliteral
+    made: Any = numba.njit(nogil=True, cache=cache)(linked)
+    ask, kind_of = made.get_call_template, numba.types.unliteral
 
     def of_kinds(args: Any, kws: Any) -> Any:
         """Callers that write a constant get the form that all others get, and not one for each."""

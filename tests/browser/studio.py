@@ -19,12 +19,16 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
+from urllib.parse import unquote, urlsplit
 
 from look import BROWSERS, WIDTHS, axe
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 SOON = 180_000  # milliseconds for a page, on a machine that does other things too
 LATER = 600_000  # for work of its own
@@ -453,6 +457,70 @@ def start(folder: Path) -> tuple[subprocess.Popen[str], str]:
     return process, json.loads(text)["studio"]
 
 
+class Neighbor(BaseHTTPRequestHandler):
+    """What another user of the machine serves: it sets a cookie and notes those that come."""
+
+    cookies: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.cookies.append(self.headers.get("Cookie", ""))
+        self.send_response(200)
+        self.send_header("Set-Cookie", "neighbor=here; Path=/")
+        self.end_headers()
+        self.wfile.write(b"A page of somebody else.")
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing is printed."""
+
+
+def neighbors(browser: Browser, folder: Path) -> list[str]:
+    """What is wrong when the studio opens a browser, and others serve on the same machine."""
+    opened = folder / "opened"
+    command = [sys.executable, "-m", "hedgerow", "studio", str(folder)]
+    # Python puts the address in the place of %s
+    script = folder / "browser.sh"
+    script.write_text(f'#!/bin/sh\necho "$1" > {opened}.new && mv {opened}.new {opened}\n')
+    script.chmod(0o700)
+    wrong = []
+    env = os.environ | {"BROWSER": f"{script} %s"}
+    studio = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
+    servers = [ThreadingHTTPServer(("127.0.0.1", 0), Neighbor) for _ in range(2)]
+    for one in servers:
+        threading.Thread(target=one.serve_forever, daemon=True).start()
+    try:
+        while not opened.exists():
+            time.sleep(0.1)
+        address = opened.read_text().strip()
+        if "token" in address or "localhost" in address:
+            wrong.append(f"a program was started with the link: {address}")
+        page = browser.new_page()
+        page.set_default_timeout(SOON)
+        page.goto(address)
+        page.wait_for_url(re.compile(r"http://hedgerow-[0-9a-f]+\.localhost:\d+/$"))
+        expect(page.get_by_role("link", name="hedgerow studio")).to_be_visible()
+        if Path(unquote(urlsplit(address).path)).exists():
+            wrong.append("the page with the link is still there")
+        home = page.url
+        for name in ("127.0.0.1", "localhost"):
+            for one in servers:
+                page.goto(f"http://{name}:{one.server_port}/")
+        if "neighbor=here" not in Neighbor.cookies:
+            wrong.append("cookies of one port did not reach another one, so this shows nothing")
+        wrong += [f"a neighbor was sent {one}" for one in Neighbor.cookies if "studio" in one]
+        # from a neighbor's page the studio shows nothing, and its own tab goes on
+        page.evaluate("address => { location = address }", home)
+        expect(page.get_by_text("Another page asked for this")).to_be_visible()
+        page.goto(home)
+        expect(page.get_by_role("link", name="hedgerow studio")).to_be_visible()
+        page.close()
+    finally:
+        studio.send_signal(signal.SIGINT)
+        studio.wait()
+        for one in servers:
+            one.shutdown()
+    return wrong
+
+
 def main() -> int:
     """Goes all ways; 1 if anything is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -472,6 +540,10 @@ def main() -> int:
         try:
             browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
             print(f"Chromium {browser.version}")
+            alone = Path(place) / "alone"
+            alone.mkdir()
+            others = neighbors(browser, alone)
+            print(f"neighbors: {others or 'done'}")
             page = browser.new_page()
             page.set_default_timeout(SOON)
             walk = Walk(page, link.partition("/open")[0], options.out, checks)
@@ -500,7 +572,7 @@ def main() -> int:
             options.pictures.mkdir(parents=True, exist_ok=True)
             shutil.copy(options.out / f"{name}-desktop.png", options.pictures / f"{short}.png")
     print(f"{len(walk.seen)} pages; screenshots are in {options.out}.")
-    return 1 if walk.wrong else 0
+    return 1 if walk.wrong or others else 0
 
 
 if __name__ == "__main__":

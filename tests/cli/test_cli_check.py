@@ -239,3 +239,18 @@ def test_values_that_nobody_has_are_named_on_request_alone(hedge: Hedge, tmp_pat
     assert "'none at all'" in shown and "'other'" not in shown and "'age'" not in shown
     alone = hedge("check", schema, "--unused")
     assert alone.exit_code == 2 and "Give --data" in alone.stderr
+
+
+def test_values_are_shown_only_if_asked_for(hedge: Hedge, tmp_path: Path) -> None:
+    schema, data = tmp_path / "s.yaml", tmp_path / "d.csv"
+    text = "sex: {type: categorical, values: [Female, Male], outside: other}"
+    schema.write_text(f"name: x\nunit: row\nattributes:\n  {text}\n", encoding="utf-8")
+    data.write_text("sex\nMale\nmAlE\n", encoding="utf-8")
+    for more in ([], ["--json"]):
+        done = hedge("check", schema, "--data", data, *more)
+        assert done.exit_code == 0 and "only in case or spaces" in done.stderr + done.stdout
+        assert "mAlE" not in done.stderr + done.stdout
+        done = hedge("check", schema, "--data", data, "--show-values", *more)
+        assert "mAlE" in done.stderr + done.stdout
+    done = hedge("check", schema, "--show-values")
+    assert done.exit_code == 2 and "--show-values" in done.stderr

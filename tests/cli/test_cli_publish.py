@@ -374,3 +374,36 @@ def test_without_a_stated_unit_nothing_is_published(
     assert "`unit: row`" in said and "`unit: person`" in said and "k times less" in said
     (account,) = json.loads(hedge("ledger", book, "--json").stdout)["datasets"]
     assert account["releases"] == []
+
+
+def test_a_large_epsilon_is_said_twice(
+    hedge: Hedge, survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["publish", survey / "people.csv", "--schema", survey / "schema.yaml"]
+    out = tmp_path / "out"
+    for epsilon, more in (("50", []), ("10.5", []), ("50", ["--yes-epsilon", "5"]),
+                          ("1", ["--yes-epsilon", "2"]), ("50", ["--json"])):  # fmt: skip
+        done = hedge(*words, "--epsilon", epsilon, "--out", out, *more)
+        assert done.exit_code == 2 and "twice" in done.stderr, done.stderr
+        assert not out.exists()
+    for epsilon, more in (("10", []), ("50", ["--yes-epsilon", "50.0"])):
+        done = hedge(*words, "--epsilon", epsilon, "--out", out, "--overwrite", *more)
+        assert done.exit_code == 0, done.stderr
+    monkeypatch.setattr("hedgerow.cli.asking.on_terminal", lambda: True)
+    for reply, code in (("50", 0), ("", 2), ("5", 2), ("yes", 2)):
+        monkeypatch.setattr("builtins.input", lambda reply=reply: reply)
+        done = hedge(*words, "--epsilon", "50", "--out", out, "--overwrite")
+        assert done.exit_code == code, done.stderr
+
+
+def test_publishing_without_a_ledger_says_once_what_that_means(
+    hedge: Hedge, survey: Path, tmp_path: Path
+) -> None:
+    words = ["publish", survey / "people.csv", "--schema", survey / "schema.yaml", "--epsilon", 1]
+    told = "nobody adds up"
+    done = hedge(*words, "--out", tmp_path / "a")
+    assert " ".join(done.stderr.split()).count(told) == 1 and told not in done.stdout
+    ledger = tmp_path / "x.ledger"
+    assert hedge("ledger", ledger, "--open", "people", "--epsilon", 3).exit_code == 0
+    done = hedge(*words, "--out", tmp_path / "b", "--ledger", ledger, "--dataset", "people")
+    assert done.exit_code == 0 and told not in done.stderr

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -28,18 +29,24 @@ def test_the_studio_serves_one_browser_and_logs_nothing(tmp_path: Path) -> None:
             assert line, process.communicate()[1]
             text += line
         address = json.loads(text)["studio"]
-        assert address.startswith("http://127.0.0.1:")
-        home = address.partition("/open")[0]
-        with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(home + "/")
-        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        with opener.open(address) as page:
-            assert page.status == 200
-            assert "secret-name.csv" in page.read().decode()
-            assert "server" not in {name.lower() for name in page.headers}
-        forged = urllib.request.Request(home + "/", headers={"Host": "evil.example"})
-        with pytest.raises(urllib.error.HTTPError, match="421"):
-            opener.open(forged)
+        parts = urlsplit(address)
+        assert parts.hostname is not None and parts.hostname.endswith(".localhost")
+
+        def ask(path: str, **headers: str) -> tuple[int, Any, str]:
+            line = http.client.HTTPConnection("127.0.0.1", parts.port)
+            line.request("GET", path, headers={"Host": parts.netloc} | headers)
+            answer = line.getresponse()
+            return answer.status, answer.headers, answer.read().decode()
+
+        assert ask("/")[0] == 403
+        status, headers, _ = ask(f"{parts.path}?{parts.query}")
+        assert status == 200
+        cookie = headers["Set-Cookie"].partition(";")[0]
+        status, headers, text = ask("/", Cookie=cookie)
+        assert status == 200 and "secret-name.csv" in text
+        assert "server" not in {name.lower() for name in headers}
+        for host in ("evil.example", f"127.0.0.1:{parts.port}", f"localhost:{parts.port}"):
+            assert ask("/", Cookie=cookie, Host=host)[0] == 421
         process.send_signal(signal.SIGINT)
         out, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors

@@ -253,7 +253,9 @@ def test_odd_inputs(odd: Odd, hedge: Hedge, tmp_path: Path) -> None:
         words = " ".join(run.stderr.split())
         places = [words.find(" ".join(str(part).split())) for part in (odd.name, *odd.expected)]
         assert min(places) >= 0, (words, odd.expected)
-    assert ("did you mean" in done.stderr) == odd.quoted and "did you mean" not in told.stderr
+    assert "did you mean" not in done.stderr + told.stderr
+    asked = hedge("check", path, "--data", data, "--show-values")
+    assert ("did you mean" in asked.stderr) == odd.quoted
 
 
 def test_a_folder(hedge: Hedge, tmp_path: Path) -> None:

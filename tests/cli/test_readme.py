@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -51,6 +53,22 @@ def test_the_first_screen_has_what_a_newcomer_needs() -> None:
         text for kind, text in BLOCK.findall(README.read_text("utf-8")) if kind == "python"
     )
     assert len([line for line in example.splitlines() if line]) == 5
+
+
+def test_no_data_of_the_readme_can_be_committed() -> None:
+    """Somebody may follow it in a copy of the source."""
+    root = README.parent
+    if shutil.which("git") is None or not (root / ".git").exists():
+        pytest.skip("this is no copy of the repository")
+    files = ["people.csv", "people.parquet", "baskets.dat", "clinic.ledger", "not-private.html",
+             "schema.yaml.answers.json", "mydata/people.csv", "demo/people.csv", "release/x",
+             "people.xlsx"]  # fmt: skip
+    asked = ["git", "-C", root, "check-ignore", "--no-index", *files]
+    done = subprocess.run(asked, capture_output=True, text=True)
+    assert done.stdout.split() == files
+    kept = subprocess.run(["git", "-C", root, "ls-files", "-ci", "--exclude-standard"],
+                          capture_output=True, text=True)  # fmt: skip
+    assert kept.stdout == ""
 
 
 def test_the_schema_in_the_readme_loads(tmp_path: Path) -> None:

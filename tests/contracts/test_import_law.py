@@ -16,6 +16,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 PACKAGES = [
     "errors",
     "arrays",  # types of arrays
+    "surroundings",  # what lies in the current folder is neither settings nor modules
     "compiled",  # loops that are compiled where data is large
     "methods",  # names and import paths of methods and scores
     "settings",  # one check of types, for whatever has settings
@@ -46,6 +47,7 @@ PACKAGES = [
 SMALL = {
     "errors",
     "arrays",
+    "surroundings",
     "compiled",
     "methods",
     "settings",

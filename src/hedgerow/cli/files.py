@@ -85,7 +85,7 @@ def is_same(one: Path, other: Path) -> bool:
 
 @contextmanager
 def whole_file(
-    path: Path, overwrite: bool, option: str = "--out", *, private: bool = False
+    path: Path, overwrite: bool, option: str = "--out", *, private: bool
 ) -> Iterator[Path]:
     """Gives a temporary path beside the target and moves it there once the block has ended well.
 
@@ -93,7 +93,7 @@ def whole_file(
         path: The file to write.
         overwrite: Whether to replace it if it is there.
         option: The option that names it.
-        private: Whether nobody but its owner may read it.
+        private: Whether nobody but its owner may read it, as whatever is marked NOT PRIVATE.
     """
     refuse_existing(path, overwrite, option)
     try:
@@ -115,7 +115,7 @@ def whole_file(
             temporary.unlink(missing_ok=True)
 
 
-def write_text(path: Path, text: str, overwrite: bool, *, private: bool = False) -> None:
+def write_text(path: Path, text: str, overwrite: bool, *, private: bool) -> None:
     """Writes a whole text file or none; a private one is readable for its owner alone."""
     with whole_file(path, overwrite, private=private) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -276,6 +276,19 @@ def warn_of_tables(method: Publisher, schema: Schema, as_json: bool) -> None:
         warn(sentence, as_json)
 
 
+def confirm_large(epsilon: str, again: str | None, as_json: bool) -> None:
+    """Has a large epsilon said twice: by an option, or by whoever sits at the terminal."""
+    from hedgerow.cli.asking import on_terminal
+    from hedgerow.privacy.budget import LARGE_EPSILON, Budget, refuse_large
+
+    large = Budget.of(epsilon).epsilon > LARGE_EPSILON
+    if large and again is None and not as_json and on_terminal():
+        typer.echo(f"Epsilon {epsilon} protects hardly anybody. Type it again to spend it: ",
+                   nl=False, err=True)  # fmt: skip
+        again = input().strip() or None
+    refuse_large(epsilon, again)
+
+
 def warn_of_rounding(epsilon: str, as_json: bool) -> None:
     """Says so if less will be spent than was asked for, since epsilon has too many decimals."""
     from hedgerow.cli.display.terminal import warn

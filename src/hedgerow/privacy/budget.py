@@ -18,6 +18,7 @@ from hedgerow.errors import UsageError
 
 __all__ = [
     "LARGEST_TERM",
+    "LARGE_EPSILON",
     "Budget",
     "Number",
     "UnitBudget",
@@ -27,6 +28,7 @@ __all__ = [
     "precision_below",
     "rate_below",
     "read_number",
+    "refuse_large",
     "rho_of_epsilon",
     "root_below",
 ]
@@ -36,6 +38,8 @@ Number = int | float | str | Decimal | Fraction | np.integer[Any] | np.floating[
 as: `0.1 + 0.2` is 0.30000000000000004, exactly."""
 
 MOST_EPSILON = 100
+LARGE_EPSILON = 10
+"""Above it somebody has to say the number twice: what one record adds can be told almost surely."""
 MOST_DIGITS = 6
 MOST_ROW_TERM = 10**9  # with a plan's units it still fits the samplers
 LARGEST_TERM = 1 << 50
@@ -149,6 +153,36 @@ _WRITTEN = {
     "epsilon": "Write it like 1, 0.5 or 1/3.",
     "delta": "Write 0, or a tiny number such as 1e-9.",
 }
+
+
+def refuse_large(epsilon: Number, again: Number | None) -> None:
+    """Refuses a large epsilon that was not said a second time.
+
+    Args:
+        epsilon: The epsilon.
+        again: What was said the second time, if anything was.
+
+    Raises:
+        UsageError: If it was not, or if it was another number.
+
+    Example:
+        >>> refuse_large(10, None), refuse_large("50", 50)
+        (None, None)
+        >>> refuse_large(50, None)
+        Traceback (most recent call last):
+        hedgerow.errors.UsageError: an epsilon above 10 protects hardly anybody, ...
+    """
+    amount = Budget.of(epsilon).epsilon
+    if again is not None and Budget.of(again).epsilon != amount:
+        raise UsageError(
+            f"epsilon was said twice, and differently: {epsilon} and {again}.",
+            hint="Look which of the two is meant; nothing was spent.",
+        )
+    if again is None and amount > LARGE_EPSILON:
+        raise UsageError(
+            f"an epsilon above {LARGE_EPSILON} protects hardly anybody, so it is said twice.",
+            hint=f"If {epsilon} is meant, add --yes-epsilon {epsilon}; docs/choosing.md helps.",
+        )
 
 
 def read_number(name: str, value: Number) -> Fraction:

@@ -13,6 +13,7 @@ from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.basis import ASSUMED_EVEN, NOT_MEASURED
 from hedgerow.release.tabulate import NOISE
+from hedgerow.surroundings import load_plainly
 
 if TYPE_CHECKING:
     from hedgerow.release.tabulate import CountTable
@@ -43,6 +44,7 @@ def new_figure(size: tuple[float, float]) -> tuple[Any, Any]:
         UsageError: If matplotlib is not installed.
     """
     try:
+        load_plainly("matplotlib", "matplotlibrc")
         from matplotlib.figure import Figure
     except ImportError:
         raise UsageError(

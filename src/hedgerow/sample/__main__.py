@@ -7,10 +7,12 @@ from typing import NoReturn
 
 from hedgerow.errors import UsageError
 from hedgerow.sample import write
+from hedgerow.surroundings import forget_folder
 
 
 def main() -> None:
     """Parses the command line and writes the files."""
+    forget_folder()
     parser = argparse.ArgumentParser(
         prog="python -m hedgerow.sample",
         description="Write a simulated table of people and simulated transactions, with schemas.",

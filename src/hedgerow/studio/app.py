@@ -28,6 +28,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from hedgerow.errors import HedgerowError, UsageError
+from hedgerow.schema.files.yaml_reader import only_inside
 from hedgerow.studio.folder import Conflict, Outside
 from hedgerow.studio.guard import Guard, Keys
 from hedgerow.studio.jobs import Jobs
@@ -133,6 +134,9 @@ def make_app(root: Path, port: int, keys: Keys | None = None) -> Starlette:
     def refuse(status: int, message: str, hint: str) -> Response:
         return pages.show("refused", status, message=message, hint=hint)
 
+    def welcome() -> Response:
+        return pages.show("welcome")
+
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
         yield
@@ -149,7 +153,9 @@ def make_app(root: Path, port: int, keys: Keys | None = None) -> Starlette:
     app = Starlette(
         routes=routes,
         lifespan=life,
-        middleware=[Middleware(Guard, keys=keys, port=port, refuse=refuse)],
+        middleware=[
+            Middleware(Guard, keys=keys, port=port, refuse=refuse, welcome=welcome),
+        ],
         exception_handlers={
             404: lambda request, error: refuse(404, "There is no such page.", "Go to the first."),
             405: lambda request, error: refuse(405, "This cannot be done here.", "Go back."),
@@ -237,7 +243,8 @@ async def _form(request: Request) -> dict[str, list[str]] | int:
 def _answered(view: str, asked: Asked) -> Response:
     """What a view answers; errors become pages, and never show more than messages of ours."""
     try:
-        return find_view(view)(asked)
+        with only_inside(asked.studio.root):
+            return find_view(view)(asked)
     except HedgerowError as error:
         status = 404 if isinstance(error, Outside) else 409 if isinstance(error, Conflict) else 400
         again = None if isinstance(error, Outside) else _again(view, asked, error)

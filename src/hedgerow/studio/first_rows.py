@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import DataError, HedgerowError
+from hedgerow.studio.folder import ELSEWHERE
 
 __all__ = ["FirstRows", "look"]
 
@@ -49,8 +50,9 @@ def look(rows: FirstRows) -> Any:
         DataError: If the file cannot be read like that.
     """
     done = subprocess.run(
-        # -P: a file in the folder that is called like a module must not be run
+        # -P, and another folder: what lies beside the data is neither modules nor settings
         [sys.executable, "-P", "-m", "hedgerow.studio.first_rows"],
+        cwd=ELSEWHERE,
         input=json.dumps(asdict(rows)),
         capture_output=True,
         text=True,

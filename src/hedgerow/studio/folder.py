@@ -12,8 +12,8 @@ from pathlib import Path
 from hedgerow.errors import UsageError
 
 __all__ = [
-    "Conflict", "Listing", "Outside", "ReleaseFolder", "argument", "fresh", "inside", "is_data",
-    "look",
+    "ELSEWHERE", "Conflict", "FileArgument", "Listing", "Outside", "ReleaseFolder", "argument",
+    "fresh", "inside", "is_data", "look",
 ]  # fmt: skip
 
 _TEXT = (".csv", ".tsv", ".dat", ".fimi")
@@ -21,6 +21,9 @@ _DATA = (
     *_TEXT, *(f"{one}.gz" for one in _TEXT), *(f"{one}.zip" for one in _TEXT), ".parquet", ".pq",
     ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".sav", ".zsav", ".dta", ".sas7bdat", ".xpt",
 )  # fmt: skip
+ELSEWHERE = Path(os.sep)
+"""Where processes run: only the owner of the machine can put anything there."""
+
 _DEEP = 3  # levels of folders that are looked into
 _MOST = 2000  # files that are looked at
 _SCHEMA = re.compile(rb"^(attributes|items):", re.MULTILINE)
@@ -117,7 +120,13 @@ def fresh(root: Path, name: str, suffix: str = "") -> Path:
     return path
 
 
-def argument(root: Path, path: Path) -> str:
+class FileArgument(str):
+    """A path as somebody would type it in the folder, who knows the whole path, too."""
+
+    path: Path
+
+
+def argument(root: Path, path: Path) -> FileArgument:
     """How a command that runs in the folder names a path: never like an option.
 
     Example:
@@ -125,7 +134,9 @@ def argument(root: Path, path: Path) -> str:
         './-b.csv'
     """
     name = str(path.relative_to(root))
-    return f"./{name}" if name.startswith("-") else name
+    named = FileArgument(f"./{name}" if name.startswith("-") else name)
+    named.path = path
+    return named
 
 
 def look(root: Path) -> Listing:

@@ -1,9 +1,14 @@
 """Who may speak to the studio: the browser that was opened with its link, and no other page.
 
-Four locks, each enough against some attack: the server listens on the loopback address alone; the
-`Host` header must be its own (another name for it would be DNS rebinding); a request that another
-site caused is refused by `Origin` and `Sec-Fetch-Site`; and only a cookie that the one-time link
-gave opens a page. Forms carry a further token (see `app`).
+Each lock is enough against some attack: the server listens on the loopback addresses alone; a
+program of another user is refused where the system tells whose it is; the `Host` header must be
+the studio's own (another one would be DNS rebinding); a request that another site caused is refused
+by `Origin` and `Sec-Fetch-Site`; and only a cookie that the one-time link gave opens a page. Forms
+carry a further token (see `app`).
+
+Cookies ignore ports: one for 127.0.0.1 would be sent to every server there, such as another user's.
+So the studio has a name of its own, `something-random.localhost`, which browsers know to be this
+machine, and its cookie is sent to that name alone.
 """
 
 from __future__ import annotations
@@ -16,8 +21,10 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hedgerow.studio.peers import is_foreign
 
 __all__ = ["Guard", "Keys", "POLICY"]
 
@@ -38,6 +45,7 @@ _HEADERS = {
 }
 _FRIENDLY = ("same-origin", "none")  # none: typed, or opened from outside the browser
 _OPEN = "/open"
+_COOKIE = "hedgerow-studio"
 _PUBLIC = "/static/"
 
 Refuse = Callable[[int, str, str], Response]
@@ -52,13 +60,26 @@ class Keys:
         link: What the opened link carries; works once.
         cookie: What the browser then sends.
         form: What forms carry.
+        name: What the studio is called in addresses of this run, which nobody can guess.
         used: Whether the link was used.
+        when_used: Called then.
     """
 
     link: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     form: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    name: str = field(default_factory=lambda: f"hedgerow-{secrets.token_hex(16)}.localhost")
     used: bool = False
+    when_used: Callable[[], object] = lambda: None
+
+    def home(self, port: int) -> str:
+        """The address of the studio on a port.
+
+        Example:
+            >>> Keys(name="x.localhost").home(8000)
+            'http://x.localhost:8000'
+        """
+        return f"http://{self.name}:{port}"
 
 
 class Guard:
@@ -69,15 +90,17 @@ class Guard:
         keys: The secrets.
         port: The port that the server listens on.
         refuse: Makes the page that says so.
+        welcome: Makes the page that the link leads to.
     """
 
-    def __init__(self, app: ASGIApp, keys: Keys, port: int, refuse: Refuse) -> None:
+    def __init__(
+        self, app: ASGIApp, keys: Keys, port: int, refuse: Refuse, welcome: Callable[[], Response]
+    ) -> None:
         self._app = app
         self._keys = keys
         self._refuse = refuse
-        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
-        # cookies know no ports: another studio on this machine must not take ours away
-        self._cookie = f"hedgerow-studio-{port}"
+        self._welcome = welcome
+        self._home = keys.home(port)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request."""
@@ -100,18 +123,23 @@ class Guard:
 
     def _answer(self, scope: Scope, headers: Headers) -> Response | None:
         """What is answered in the place of a page; None if the page may be shown."""
-        if headers.getlist("host") not in [[host] for host in self._hosts]:
+        if is_foreign(scope.get("server"), scope.get("client")):
+            return self._refuse(
+                403, "The studio belongs to another user of this machine.", "Start one of your own."
+            )
+        if headers.getlist("host") != [self._home.removeprefix("http://")]:
             return self._refuse(
                 421, "This is not the address of the studio.", "Open the link that it printed."
             )
+        # the link is proof enough, and a file that holds it is another site
+        if scope["path"] == _OPEN and scope["method"] == "GET" and "origin" not in headers:
+            return self._enter(scope)
         if not self._is_ours(scope, headers):
             return self._refuse(
                 403,
                 "Another page asked for this, so it was not done.",
                 "Go to the studio's own page and do it there.",
             )
-        if scope["path"] == _OPEN:
-            return self._enter(scope)
         if scope["path"].startswith(_PUBLIC) or self._is_known(headers):
             return None
         return self._refuse(
@@ -127,7 +155,7 @@ class Guard:
             return False
         if origin is None:
             return scope["method"] in ("GET", "HEAD")
-        return origin == f"http://{headers['host']}"
+        return origin == self._home
 
     def _enter(self, scope: Scope) -> Response:
         """Takes the one-time link and gives the cookie."""
@@ -143,13 +171,15 @@ class Guard:
                 "or start `hedgerow studio` again.",
             )
         keys.used = True
-        response = RedirectResponse("/", status_code=303)
-        response.set_cookie(self._cookie, keys.cookie, httponly=True, samesite="strict", path="/")
+        keys.when_used()
+        # a redirect would still count as the other site's, and take no cookie along
+        response = self._welcome()
+        response.set_cookie(_COOKIE, keys.cookie, httponly=True, samesite="strict", path="/")
         return response
 
     def _is_known(self, headers: Headers) -> bool:
         try:
-            found = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
+            found = SimpleCookie(headers.get("cookie", "")).get(_COOKIE)
         except CookieError:
             found = None
         return found is not None and compare_digest(

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hedgerow.errors import UsageError
-from hedgerow.studio.folder import Outside
+from hedgerow.schema.files.yaml_reader import ONLY_INSIDE
+from hedgerow.studio.folder import ELSEWHERE, FileArgument, Outside
 
 __all__ = ["Job", "Jobs", "State", "command_text"]
 
@@ -90,7 +91,7 @@ class Jobs:
     """The jobs of a studio.
 
     Args:
-        root: The folder that commands run in.
+        root: The folder that commands are about.
     """
 
     def __init__(self, root: Path) -> None:
@@ -134,15 +135,21 @@ class Jobs:
                 arguments=tuple(arguments), clear=clear, process=self._process(arguments),
             )  # fmt: skip
             self._jobs[job.name] = job
-        threading.Thread(target=_watch, args=(job,), daemon=True).start()
+        threading.Thread(target=_watch, args=(job, f"{self._root}{os.sep}"), daemon=True).start()
         return job
 
     def _process(self, arguments: Sequence[str]) -> subprocess.Popen[str]:
+        words = [str(one.path) if isinstance(one, FileArgument) else one for one in arguments]
         return subprocess.Popen(
-            # -P: a file in the folder that is called like a module must not be run
-            [sys.executable, "-P", "-m", "hedgerow", *arguments, "--json"],
-            cwd=self._root,
-            env=os.environ | {"HEDGEROW_PROGRESS": "lines", "PYTHONUTF8": "1"},
+            # -P, and another folder: what lies beside the data is neither modules nor settings
+            [sys.executable, "-P", "-m", "hedgerow", *words, "--json"],
+            cwd=ELSEWHERE,
+            env=os.environ
+            | {
+                "HEDGEROW_PROGRESS": "lines",
+                "PYTHONUTF8": "1",
+                ONLY_INSIDE: str(self._root),
+            },
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -188,18 +195,23 @@ def _signal(process: subprocess.Popen[str], number: int) -> None:
         os.killpg(process.pid, number)
 
 
-def _watch(job: Job) -> None:
-    """Follows a job to its end, in a thread of its own."""
+def _watch(job: Job, beginning: str) -> None:
+    """Follows a job to its end, in a thread of its own.
+
+    Args:
+        job: The job.
+        beginning: How paths in the folder begin, which messages need not repeat.
+    """
     printed: list[str] = []
     assert job.process.stdout is not None and job.process.stderr is not None
     reader = threading.Thread(target=_read, args=(job.process.stdout, printed), daemon=True)
     reader.start()
     for line in job.process.stderr:
-        _note(job, line)
+        _note(job, line.replace(beginning, ""))
     code = job.process.wait()
     reader.join()
     with suppress(ValueError):
-        job.result = json.loads("".join(printed))
+        job.result = json.loads("".join(printed).replace(beginning, ""))
     # what was done before it heard that it should stop is done, and what it spent is spent
     job.state = "done" if code == 0 else "cancelled" if job.stopped else "failed"
     if job.state == "failed" and not job.error:

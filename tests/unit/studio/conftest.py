@@ -22,7 +22,8 @@ from hedgerow.studio.guard import Keys
 
 PORT = 8765
 TOWNS = ("Ashmoor", "Bramble", "Cask", "Dale")
-HOME = f"http://127.0.0.1:{PORT}"
+NAME = "hedgerow-test.localhost"
+HOME = f"http://{NAME}:{PORT}"
 
 SCHEMA = """\
 name: clinic
@@ -175,7 +176,7 @@ def copies(processes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def stranger(folder: Path, copies: None) -> Iterator[Browser]:
     """A browser that was not let in yet."""
-    keys = Keys()
+    keys = Keys(name=NAME)
     with TestClient(make_app(folder, PORT, keys), base_url=HOME) as client:
         yield Browser(client, folder, keys)
 
@@ -184,5 +185,5 @@ def stranger(folder: Path, copies: None) -> Iterator[Browser]:
 def browser(stranger: Browser) -> Browser:
     """A browser that came by the one-time link."""
     page = stranger.get(f"/open?token={stranger.keys.link}")
-    assert page.status_code == 200
+    assert page.status_code == 200 and 'content="0; url=/"' in page.text
     return stranger

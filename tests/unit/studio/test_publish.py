@@ -104,3 +104,15 @@ def test_a_ledger_that_cannot_be_read_takes_no_further_people(browser: Any, told
     (browser.root / "torn.ledger").write_text("no ledger", encoding="utf-8")
     words = told(browser.get("/publish", params=AT))
     assert "other people" not in words and "Open a ledger" not in words
+
+
+def test_a_large_epsilon_is_written_twice(browser: Any, told: Any) -> None:
+    assert 'name="yes_epsilon"' not in browser.get("/publish", params=AT).text
+    large = AT | {"epsilon": "50"}
+    assert 'name="yes_epsilon"' in browser.get("/publish", params=large).text
+    run = large | {"out": "release", "confirmed": "yes", "once": "a"}
+    for again in ("", "5"):
+        page = browser.post("/publish", run | {"yes_epsilon": again})
+        assert page.status_code == 400 and "twice" in told(page)
+    page = browser.finish(browser.post("/publish", run | {"yes_epsilon": "50"}))
+    assert page.url.path == "/release", told(page)

@@ -51,26 +51,35 @@ def check(
             "PRIVATE.",
         ),
     ] = False,
+    show_values: Annotated[
+        bool,
+        typer.Option(
+            "--show-values",
+            help="Together with --data, also quote values that differ from the schema's only in "
+            "case or spaces. NOT PRIVATE.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check a schema and, with --data, whether data follows it.
 
     A schema must state its unit of protection: `unit: row` or `unit: person`. Without --data no
-    private file is opened. With it all of the data is checked, and errors name rows and columns.
-    Warnings name attributes that nearly identify people, and quote values that differ from the
-    schema's only in case or spaces. These, and the exact counts of what the rules did to the rows,
-    are NOT PRIVATE: only for the holder of the data. Nothing is published.
+    private file is opened. With it all of the data is checked, and errors name rows and columns,
+    but no values unless --show-values or --unused asks for them. Warnings name attributes that
+    nearly identify people. These, and the exact counts of what the rules did to the rows, are NOT
+    PRIVATE: only for the holder of the data. Nothing is published.
     """
     from hedgerow.report.sections.about import facts
     from hedgerow.schema import Schema, refuse_no_unit
 
     known = Schema.load(schema)
     refuse_no_unit(known)
-    if unused and (data is None or known.kind != "table"):
-        raise UsageError(
-            "--unused is about the data of a table.",
-            hint="Give --data with a table, or leave --unused out.",
-        )
+    for option, given in (("--unused", unused), ("--show-values", show_values)):
+        if given and (data is None or known.kind != "table"):
+            raise UsageError(
+                f"{option} is about the data of a table.",
+                hint=f"Give --data with a table, or leave {option} out.",
+            )
     if known.draft and not as_json:
         note("This is a draft: remove the line `draft: true` when all of it is public knowledge.")
     for warning in known.warnings:
@@ -85,7 +94,7 @@ def check(
         with progress("Checking the data") as bar, data_warnings(as_json):
             look: Any = check_transactions
             if known.kind == "table":
-                look = partial(check_rows, quote=True, unused=unused)
+                look = partial(check_rows, quote=show_values, unused=unused)
             found = look(
                 source,
                 known,

@@ -89,7 +89,7 @@ def compare(
         warn(CHOOSING, as_json)
     found = compared(folder_names(releases), opened, found_raw, simulated=simulate)
     if out is not None:
-        write_text(out, comparison_page(found), overwrite)
+        write_text(out, comparison_page(found), overwrite, private=not found.private)
     with nullcontext() if out is None else telling(out):
         if as_json:
             print_json(found.to_dict() | {"out": out and str(out), "warnings": warned()})

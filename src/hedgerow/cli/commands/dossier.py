@@ -92,13 +92,14 @@ def dossier(
     if record is not None:  # before anything is written, since it may be refused
         made = deployment_record(opened, verdict, published, booked)
         left = open_places(made)
-        write_text(record, record_text(made), overwrite)
+        write_text(record, record_text(made), overwrite, private=not opened.guarantee["private"])
     if out is not None:
         loud = document.warning(opened, verdict)
         write = as_html if out.suffix.lower() in _PAGES else as_markdown
         title = f"{opened.schema.name}: privacy dossier"
         sections = document.dossier(opened, verdict, booked)
-        write_text(out, write(title, document.lead(opened), sections, loud), overwrite)
+        text = write(title, document.lead(opened), sections, loud)
+        write_text(out, text, overwrite, private=not opened.guarantee["private"])
         if loud is not None:
             warn(loud, as_json)
     doubted = doubt(opened, verdict)

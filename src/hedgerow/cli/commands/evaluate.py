@@ -82,7 +82,8 @@ def evaluate(
     if out is not None:
         import json
 
-        write_text(out, json.dumps(facts, indent=2, ensure_ascii=False) + "\n", overwrite)
+        text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+        write_text(out, text, overwrite, private=True)
     with nullcontext() if out is None else telling(out):
         if as_json:
             print_json({**facts, "out": None if out is None else str(out), "warnings": warned()})

@@ -9,7 +9,15 @@ import typer
 
 from hedgerow.cli.display.columns import print_table
 from hedgerow.cli.display.progress import progress
-from hedgerow.cli.display.terminal import data_warnings, print_json, say, telling, warn, warned
+from hedgerow.cli.display.terminal import (
+    data_warnings,
+    note,
+    print_json,
+    say,
+    telling,
+    warn,
+    warned,
+)
 from hedgerow.cli.options import (
     AllowEmpty,
     AsJson,
@@ -26,6 +34,7 @@ from hedgerow.cli.options import (
     SchemaFile,
     ScratchFolder,
     TableOrTables,
+    confirm_large,
     delimiter_of,
     source_of,
     split_tables,
@@ -35,6 +44,11 @@ from hedgerow.cli.options import (
 )
 from hedgerow.cli.settings import method_of
 from hedgerow.errors import SchemaError, UsageError
+
+_UNBOOKED = (
+    "No ledger was given, so nobody adds up what releases about these people spend together. To "
+    "have it done: hedgerow ledger FILE --open NAME --epsilon TOTAL, and --ledger FILE each time."
+)
 
 
 def publish(
@@ -85,6 +99,12 @@ def publish(
         str | None,
         typer.Option(metavar="WHAT", help="For the ledger: what the release is for."),
     ] = None,
+    yes_epsilon: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER", help="The same epsilon once more, which one above 10 has to be."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Publish a table, or transactions, under differential privacy.
@@ -92,7 +112,7 @@ def publish(
     Before any budget is spent, all of the data is checked, the folder is locked and disk space is
     reserved. Each release adds to what can be learnt about the people in the data: the epsilons of
     several releases add up. With --ledger they are added up for you, and a release that would
-    exceed the data set's total is refused.
+    exceed the data set's total is refused. An epsilon above 10 has to be confirmed.
     """
     import hedgerow
     from hedgerow.cli.display import words
@@ -120,6 +140,7 @@ def publish(
     for warning in known.warnings:
         warn(warning, as_json)
     warn_of_rounding(epsilon, as_json)
+    confirm_large(epsilon, yes_epsilon, as_json)
     warn_of_delta(settings, known, epsilon, delta, as_json)
     with progress("Publishing") as bar, data_warnings(as_json):
         release: Any = hedgerow.publish(
@@ -163,6 +184,8 @@ def publish(
         tell_of_taxonomy(settings, known)
         if booked is not None:
             say(words.booked(booked))
+        elif seed is None:
+            note(_UNBOOKED)
 
 
 def _swapped(data: str, schema: Path) -> bool:

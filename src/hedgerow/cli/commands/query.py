@@ -93,7 +93,7 @@ def query(
     if out is not None and write is not None:
         import pyarrow as pa
 
-        with whole_file(out, overwrite) as temporary:
+        with whole_file(out, overwrite, private=not opened.guarantee["private"]) as temporary:
             write(pa.table({"query": texts, **_known(columns)}), temporary)
         with telling(out):
             if as_json:

@@ -80,7 +80,7 @@ def report(
     # what is worked out about a release for the comparison serves the page as well
     opened, verdict = opened or Release.load(release), verify(release)
     doubted, seeded = doubt(opened, verdict), not opened.guarantee["private"]
-    write_text(out, page(opened, against, verdict), overwrite)
+    write_text(out, page(opened, against, verdict), overwrite, private=raw is not None or seeded)
     if doubted is not None:
         warn(f"{doubted.loud}. {doubted.why}", as_json)
     with telling(out):

@@ -47,7 +47,7 @@ def sample(
     elif text:
         raise UsageError(f"{out} is for items.", hint="Let it end in .csv, .csv.gz or .parquet.")
     drawn = opened.synthesize(rows, seed=seed, kind="arrow", **form)
-    with whole_file(out, overwrite) as temporary:
+    with whole_file(out, overwrite, private=not opened.guarantee["private"]) as temporary:
         write(drawn, temporary)
     with telling(out):
         if as_json:

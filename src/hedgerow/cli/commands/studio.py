@@ -47,11 +47,13 @@ def studio(
             print_json({"studio": address})
         else:
             say(f"The studio of {folder.resolve()} is at\n  {address}")
-            note("The link works once; each start has a new one. Ctrl-C ends the studio.")
-        if not no_browser:
-            webbrowser.open(address)
+            note(
+                "The link works once, in Firefox, Chromium and the like; each start has a new one. "
+                "Ctrl-C ends the studio."
+            )
 
+    folder = folder.absolute()
     try:
-        serve(folder, port, opened)
+        serve(folder, port, opened, None if no_browser else webbrowser.open)
     except KeyboardInterrupt:
         note("The studio has ended.")

@@ -84,12 +84,13 @@ def table(
         refuse_inside(out, release)
         refuse_existing(out, overwrite)
     opened = Release.load(release)
+    seeded = not opened.guarantee["private"]
     if not attributes:
         if out is None or out.suffix.lower() != ".xlsx":
             raise UsageError("There is no attribute.", hint=_names(opened))
         from hedgerow.report.workbook import write_workbook
 
-        with whole_file(out, overwrite) as temporary:
+        with whole_file(out, overwrite, private=seeded) as temporary:
             write_workbook(opened, temporary)
     else:
         found = opened.table(
@@ -107,7 +108,7 @@ def table(
             else:
                 _tell(opened, found, where)
             return
-        with whole_file(out, overwrite) as temporary:
+        with whole_file(out, overwrite, private=seeded) as temporary:
             write(opened, found, temporary, where)
     with telling(out):
         if as_json:

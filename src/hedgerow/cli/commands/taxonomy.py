@@ -81,7 +81,7 @@ def taxonomy(
         if out is not None:
             from hedgerow.cli.files import write_text
 
-            write_text(out, text, overwrite)
+            write_text(out, text, overwrite, private=False)
             with telling(out):
                 note(f"{out} was written.")
         if not as_json:

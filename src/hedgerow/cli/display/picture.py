@@ -28,7 +28,9 @@ def check_picture(path: Path) -> None:
         raise UsageError(f"{path} is not a picture.", hint="Let it end in .png, .svg or .pdf.")
 
 
-def draw_frontier(picture: dict[str, Any], title: str, path: Path, overwrite: bool = False) -> None:
+def draw_frontier(
+    picture: dict[str, Any], title: str, path: Path, overwrite: bool = False, *, private: bool
+) -> None:
     """Draws mean risk against mean utility, and writes it to a file.
 
     Args:
@@ -36,6 +38,7 @@ def draw_frontier(picture: dict[str, Any], title: str, path: Path, overwrite: bo
         title: What stands above it.
         path: The file; its ending says which kind.
         overwrite: Whether to replace it if it is there.
+        private: Whether nobody but its owner may read it.
     """
     check_picture(path)
     figure, axes = new_figure((8, 5))
@@ -63,7 +66,7 @@ def draw_frontier(picture: dict[str, Any], title: str, path: Path, overwrite: bo
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(fill(title, 80), fontsize=10, loc="left", parse_math=False)
     axes.legend(loc="best", frameon=False, fontsize=8)
-    with whole_file(path, overwrite, "--plot") as temporary:
+    with whole_file(path, overwrite, "--plot", private=private) as temporary:
         figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
 
 
@@ -98,7 +101,7 @@ def draw_simulation(found: Simulation, path: Path, overwrite: bool = False) -> N
     title = f"{found.schema}: releases of {found.rows:,} {where}; real data differs"
     axes.set_title(fill(title, 80), fontsize=10, loc="left", parse_math=False)
     axes.legend(loc="best", frameon=False, fontsize=8)
-    with whole_file(path, overwrite, "--plot") as temporary:
+    with whole_file(path, overwrite, "--plot", private=found.public is not None) as temporary:
         figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
 
 
@@ -147,7 +150,8 @@ def draw(
             fontsize=8,
             ncols=1 + (len(classes) - 1) // 12,
         )
-    with whole_file(path, overwrite, "--plot") as temporary:
+    seeded = not release.guarantee.get("private", True)
+    with whole_file(path, overwrite, "--plot", private=seeded) as temporary:
         figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
 
 

@@ -31,7 +31,8 @@ def show_rows(release: RowsRelease, view: View) -> None:
         raise UsageError("Generalised rows have no tree.", hint="Leave --tree out.")
     if view.plot is not None:
         title = f"{release.schema.name}: risk and utility, measured on the side table"
-        draw_frontier(release.frontier, title, view.plot, view.overwrite)
+        seeded = not release.guarantee["private"]
+        draw_frontier(release.frontier, title, view.plot, view.overwrite, private=seeded)
     rows = release.generalized("arrow").to_pylist()
     rows.sort(key=lambda row: -row["count"])  # a stable sort: ties keep the canonical order
     shown = [_told(release, row) for row in rows[: view.top]]
@@ -90,4 +91,4 @@ def plot_plan(settings: Any, schema: Schema, path: Path, overwrite: bool) -> Non
             hint="Name one with --side, or leave --plot out.",
         )
     title = f"{schema.name}: risk and utility, measured on {settings.side}"
-    draw_frontier(settings.picture(schema), title, path, overwrite)
+    draw_frontier(settings.picture(schema), title, path, overwrite, private=True)

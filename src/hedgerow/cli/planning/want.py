@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hedgerow.cli.display.columns import print_table
@@ -50,7 +49,7 @@ def show_plan_by_accuracy(trials: Trials, wanted: list[str]) -> None:
         )  # fmt: skip
     best = found[0]
     if trials.plot is not None:
-        _draw(best, schema.name, trials.plot, trials.overwrite)
+        _draw(best, schema.name, trials)
     if trials.as_json:
         facts = {
             "plans": [one.to_dict() for one in found],
@@ -99,7 +98,7 @@ def _tell(best: Promise) -> None:
         print_table(["epsilon", "error", "", ""], lines, {0, 1})
 
 
-def _draw(found: Promise, name: str, path: Path, overwrite: bool) -> None:
+def _draw(found: Promise, name: str, trials: Trials) -> None:
     """Draws the error of each wish against epsilon, as a share of what was wished for."""
     from hedgerow.cli.files import whole_file
     from hedgerow.release.plots import new_figure
@@ -117,7 +116,9 @@ def _draw(found: Promise, name: str, path: Path, overwrite: bool) -> None:
     title = f"{name}, {found.rows:,} rows: below the dotted line a target is reached"
     axes.set_title(title, fontsize=10, loc="left", parse_math=False)
     axes.legend(loc="best", frameon=False, fontsize=8)
-    with whole_file(path, overwrite, "--plot") as temporary:
+    path, private = trials.plot, trials.public is not None
+    assert path is not None
+    with whole_file(path, trials.overwrite, "--plot", private=private) as temporary:
         figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from hedgerow.compiled import cores
 from hedgerow.errors import DataError, HedgerowError, UsageError
+from hedgerow.surroundings import shield_processes
 
 __all__ = ["WORKER_SETTINGS", "check_workers", "connected", "explained", "reachable"]
 
@@ -42,6 +43,7 @@ def connected(scheduler: str | None) -> Iterator[Any]:
     with ExitStack() as stack:
         where: Any = scheduler
         if scheduler is None:
+            shield_processes()
             # Without a limit nothing is spilled to files, which a crash would leave behind; and
             # with keys of this run alone no other user of the machine can talk to the workers.
             with _deaf_to_interrupts(), dask.config.set(WORKER_SETTINGS):

@@ -9,6 +9,7 @@ from typing import Any
 
 from hedgerow.evaluate.workload import NOT_PRIVATE
 from hedgerow.experiments.figures.figure import Result
+from hedgerow.surroundings import load_plainly
 
 __all__ = ["draw", "write_page", "write_table"]
 
@@ -33,7 +34,7 @@ def write_table(result: Result, path: Path) -> None:
 def draw(result: Result, path: Path) -> bool:
     """Draws a figure into a PNG file; False if matplotlib is not there to do it."""
     try:
-        import matplotlib
+        matplotlib = load_plainly("matplotlib", "matplotlibrc")
     except ImportError:
         return False
     matplotlib.use("Agg")

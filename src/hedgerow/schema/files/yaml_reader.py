@@ -6,22 +6,52 @@ objects, contain itself, or unfold into gigabytes.
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from hedgerow.schema.files.nodes import MAX_NESTING, Entries, Items, Node, Text
 from hedgerow.schema.lint import Report
 
-__all__ = ["parse_yaml", "read_text"]
+__all__ = ["ONLY_INSIDE", "only_inside", "parse_yaml", "read_text"]
+
+ONLY_INSIDE = "HEDGEROW_ONLY_INSIDE"
+"""The variable that names the folder which a command of the studio must not leave."""
+
+_OURS = Path(__file__).resolve().parents[2]  # what comes with hedgerow is public
+_inside: ContextVar[Path | None] = ContextVar("inside", default=None)
 
 # What starts a text here that YAML takes for something else: a band, a star, a comparison.
 _NEEDS_QUOTES = r"(?:^|[\[{,:-])\s*([*&!%@`>|]|\[(?=[-+\d.]+\s*[-,]\s*[-+\d.]+\)))"
 
 
+@contextmanager
+def only_inside(folder: Path) -> Iterator[None]:
+    """In this block no schema, taxonomy or list is read from outside a folder."""
+    token = _inside.set(folder)
+    try:
+        yield
+    finally:
+        _inside.reset(token)
+
+
+def _lies_in(path: Path, *folders: str | Path) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
 def read_text(path: Path, report: Report) -> str | None:
     """The text of a UTF-8 file, with or without a byte-order mark; None if it has faults."""
     file = str(path)
+    inside = _inside.get() or os.environ.get(ONLY_INSIDE)
     try:
+        # links are followed first: what counts is where a name leads
+        if inside and not _lies_in(path.resolve(), inside, _OURS):
+            hint = "Copy it into the folder, beside the schema, and name it there."
+            report.fault("the file lies outside the folder of the studio", hint, file)
+            return None
         content = path.read_bytes()
     except FileNotFoundError:
         report.fault("there is no such file", "Check the path for a misspelling.", file)

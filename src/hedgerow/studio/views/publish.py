@@ -28,7 +28,7 @@ _OPEN = "+"  # before the name of the ledger that a data set is to be opened in;
 
 def show(asked: Asked) -> Response:
     """What would be spent on whom, and where the release would go."""
-    from hedgerow.privacy.budget import Budget
+    from hedgerow.privacy.budget import LARGE_EPSILON, Budget
     from hedgerow.report.sections.promise import factor
 
     way = Way.of(asked, "publish")
@@ -41,7 +41,8 @@ def show(asked: Asked) -> Response:
     earlier = [one for one in found.releases if one.name == schema.name]
     return asked.show(
         "publish", way=way, text=text, schema=schema, method=method,
-        factor=factor(budget.epsilon), repeated=repeated(text) if schema.unit == "row" else [],
+        factor=factor(budget.epsilon), large=budget.epsilon > LARGE_EPSILON,
+        repeated=repeated(text) if schema.unit == "row" else [],
         out=_free(way.root), once=secrets.token_urlsafe(12),
         accounts=accounts, opens=_opens(schema.name, accounts), earlier=earlier,
         together=_together(budget.epsilon, schema.name, earlier, accounts),
@@ -51,6 +52,8 @@ def show(asked: Asked) -> Response:
 
 def run(asked: Asked) -> Response:
     """Publishes, as `hedgerow publish` does."""
+    from hedgerow.privacy.budget import refuse_large
+
     way = Way.of(asked, "publish")
     text = way.text()
     schema = text.schema()
@@ -62,6 +65,7 @@ def run(asked: Asked) -> Response:
             "spending has to be confirmed.",
             hint="Tick the box: what is spent cannot be taken back.",
         )
+    refuse_large(way.get("epsilon", "1"), asked.get("yes_epsilon").strip() or None)
     sent, once = asked.studio.sent, asked.get("once")
     if once in sent:
         return _sent_before(asked, way, sent[once])
@@ -170,6 +174,8 @@ def _command(asked: Asked, way: Way, method: str, out: str) -> list[str]:
     found += way.options("delimiter")  # the schema says the rest about the file
     found += ["--method", method, f"--epsilon={way.get('epsilon', '1')}"]
     found += [f"--delta={way.get('delta')}"] if way.get("delta", "0") != "0" else []
+    again = asked.get("yes_epsilon").strip()
+    found += [f"--yes-epsilon={again}"] if again else []
     found += ["--out", out]
     ledger, _, dataset = asked.get("account").partition("|")
     if ledger:

@@ -23,6 +23,14 @@ __all__ = ["Database", "is_database", "open_database", "refuse_mixing"]
 _POSTGRES = ("postgresql://", "postgres://")
 _DUCKDB = "duckdb://"
 
+# A view in a file of somebody else's is text that is run: it reads that file, and nothing else.
+_ALONE: dict[str, Any] = {
+    "enable_external_access": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "lock_configuration": True,
+}
+
 # What servers answer (SQLSTATE, by its first characters), in words and with a way out.
 _STATES = {
     "28": ("it does not let you in", "Check user and password (PGPASSWORD, ~/.pgpass)."),
@@ -201,7 +209,7 @@ def _duckdb(database: Database, query: str) -> Iterator[Any]:
     else:
         raise DataError(f"{path}: there is no such file", hint="Check the path after duckdb://.")
     try:
-        connection = duckdb.connect(str(way), read_only=True)
+        connection = duckdb.connect(str(way), read_only=True, config=_ALONE)
     except Exception as error:
         _refuse(database, error)
     with closing(connection):
@@ -228,6 +236,9 @@ def _refuse(database: Database, error: Exception) -> NoReturn:
     if kind in ("CatalogException", "BinderException", "ParserException"):  # DuckDB's
         words, way = _STATES["42P01" if kind == "CatalogException" else "42"]
         way = way.replace("psql", "duckdb")
+    if kind == "PermissionException":
+        words = "a view or the query asks for another file, a server or an extension"
+        way = "Nothing outside the database is opened: copy what it needs into a table of it."
     for beginning, said in sorted(_STATES.items()):  # longer ones later, so that they win
         if state.startswith(beginning):
             words, way = said

@@ -11,6 +11,7 @@ import pytest
 
 from hedgerow import sample
 from hedgerow.errors import DataError, HedgerowError, UsageError
+from hedgerow.schema import Schema
 from hedgerow.table import Database, RowStream, read
 
 duckdb = pytest.importorskip("duckdb")
@@ -127,6 +128,31 @@ def test_what_duckdb_refuses(duck: str, tmp_path: Path) -> None:
     (tmp_path / "no.db").write_text("nonsense", encoding="utf-8")
     with pytest.raises(DataError):
         read(Database(f"duckdb://{tmp_path / 'no.db'}", table="people"), schema)
+
+
+def test_a_view_in_a_file_reads_nothing_else(tmp_path: Path) -> None:
+    """Somebody else's file holds text that is run when it is read."""
+    secret = tmp_path / "secret.csv"
+    secret.write_text("age\n1\n", encoding="utf-8")
+    views = {
+        "a_file": f"FROM read_csv('{secret}')",
+        "a_text": f"SELECT content AS age FROM read_text('{secret}')",
+        "a_row": "SELECT 1 AS age",
+    }
+    with duckdb.connect(str(tmp_path / "other.db")) as connection:
+        for name, query in views.items():
+            connection.execute(f"CREATE VIEW {name} AS {query}")
+    address = f"duckdb://{tmp_path / 'other.db'}"
+    schema = Schema.of({"name": "x", "unit": "row", "attributes": {
+        "age": {"type": "numeric", "low": 0, "high": 9, "step": 1}}})  # fmt: skip
+    read(Database(address, table="a_row"), schema)
+    queries = ("LOAD httpfs", f"FROM '{secret}'", f"COPY a_row TO '{secret}'")
+    for change in ({"table": "a_file"}, {"table": "a_text"}, *({"query": q} for q in queries)):
+        with pytest.raises(DataError):
+            read(Database(address, **change), schema)
+    with pytest.raises(DataError, match="another file"):
+        read(Database(address, table="a_file"), schema)
+    assert secret.read_text("utf-8") == "age\n1\n"
 
 
 def test_an_address_alone_needs_a_table(duck: str) -> None:

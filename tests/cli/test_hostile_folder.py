@@ -1,0 +1,186 @@
+"""Nothing in a folder of data is run or followed, whatever it is called."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyarrow import parquet
+
+from hedgerow import sample
+from hedgerow.compiled import kernel
+
+COMMAND = Path(sys.executable).parent / "hedgerow"
+
+# Makes numba say where it would look for what it has compiled, and puts something else there.
+FORGE = """
+import pathlib, pickle, pkgutil, sys, importlib
+from numba.core.caching import FunctionCache
+from hedgerow.compiled import Kernel
+import hedgerow
+
+class Trap:
+    def __reduce__(self):
+        return exec, (sys.argv[1],)
+
+for rooms in pkgutil.walk_packages(hedgerow.__path__, "hedgerow."):
+    if rooms.name.endswith("kernels"):
+        for one in vars(importlib.import_module(rooms.name)).values():
+            if isinstance(one, Kernel):
+                index = pathlib.Path(FunctionCache(one.py_func)._cache_file._index_path)
+                index.parent.mkdir(parents=True, exist_ok=True)
+                index.write_bytes(pickle.dumps(Trap()))
+"""
+
+PUBLISH = """
+import hedgerow
+from hedgerow.compiled import Kernel
+Kernel.left = 0  # every loop is compiled
+hedgerow.publish("people.csv", "schema.yaml", epsilon=1)
+"""
+
+# modules that Python, its tools and our dependencies look for, and files of settings
+MODULES = (
+    "sitecustomize", "usercustomize", "numpy", "numba", "yaml", "typer", "pyarrow", "pydantic",
+    "matplotlib", "distributed", "multiprocessing", "signal", "trapped", "cuda", "conftest",
+)  # fmt: skip
+ENTRY = "[hedgerow.methods]\ntrapped = trapped:x\n[numba_extensions]\ninit = trapped:x\n"
+SETTINGS = {
+    ".numba_config.yaml": "cache_dir: ./cache\ncuda_use_nvidia_binding: 1\n",
+    "matplotlibrc": "backend: module://trapped\nsavefig.dpi: 5\ntext.usetex: True\nfont.size: 3\n",
+    "pip.conf": "[global]\nindex-url = http://127.0.0.1:9/\n",
+    "pip.ini": "[global]\nindex-url = http://127.0.0.1:9/\n",
+    "dask.yaml": "distributed: {worker: {preload: [trapped]}}\n",
+    "distributed.yaml": "distributed: {worker: {preload: [trapped]}}\n",
+    ".config/dask/dask.yaml": "distributed: {worker: {preload: [trapped]}}\n",
+    ".dask/dask.yaml": "distributed: {worker: {preload: [trapped]}}\n",
+    "etc/dask/dask.yaml": "distributed: {worker: {preload: [trapped]}}\n",
+    "trapped-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: trapped\nVersion: 1\n",
+    "trapped-1.dist-info/entry_points.txt": ENTRY,
+    "pyvenv.cfg": "home = /nowhere\n",
+    "python311._pth": ".\nimport site\n",
+    ".env": "PYTHONSTARTUP=trapped.py\n",
+}
+
+
+def ran(folder: Path, name: str) -> str:
+    """A program that leaves a mark."""
+    return f"open({str(folder / 'RAN')!r}, 'a').write({name + chr(10)!r})"
+
+
+def clean() -> dict[str, str]:
+    """The environment without what tests themselves put there."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of data in which somebody has left everything that may be taken for code."""
+    folder = tmp_path_factory.mktemp("hostile")
+    sample.write(folder, rows=600, seed=5)
+    parquet.write_table(sample.people(600, seed=5), folder / "people.parquet")
+    forged = subprocess.run(
+        [sys.executable, "-P", "-c", FORGE, ran(folder, "a cache")],
+        env=clean() | {"NUMBA_CACHE_DIR": str(folder / "cache")}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert forged.returncode == 0, forged.stderr
+    assert len([*folder.glob("cache/*/*.nbi")]) > 20
+    for name in MODULES:
+        (folder / f"{name}.py").write_text(ran(folder, name), encoding="utf-8")
+    for name, text in SETTINGS.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "trapped.pth").write_text(f"import os; {ran(folder, 'pth')}\n", encoding="utf-8")
+    (folder / ".duckdbrc").write_text(".shell touch RAN\n", encoding="utf-8")
+    return folder
+
+
+def run(folder: Path, *words: Any) -> None:
+    """Runs a command in the folder; nothing may have left its mark."""
+    (folder / "RAN").unlink(missing_ok=True)
+    done = subprocess.run(
+        [str(word) for word in words], cwd=folder, env=clean(), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert not (folder / "RAN").exists(), (folder / "RAN").read_text("utf-8")
+
+
+def test_the_traps_work(tmp_path: Path) -> None:
+    pickle.loads(_trap(ran(tmp_path, "a cache")))
+    assert (tmp_path / "RAN").exists()
+
+
+def _trap(program: str) -> bytes:
+    class Trap:
+        def __reduce__(self) -> Any:
+            return exec, (program,)
+
+    return pickle.dumps(Trap())
+
+
+@pytest.mark.parametrize("before", ["", "import numba\n"])
+def test_no_forged_cache_is_loaded_by_a_script(hostile: Path, tmp_path: Path, before: str) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(before + PUBLISH, encoding="utf-8")
+    run(hostile, sys.executable, script)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [[COMMAND], [sys.executable, "-P", "-m", "hedgerow"], [sys.executable, "-m", "hedgerow"]],
+)
+def test_the_command_runs_nothing_from_the_folder(hostile: Path, command: list[Any]) -> None:
+    words = ["publish", "people.csv", "--schema", "schema.yaml", "--epsilon", 1, "--overwrite"]
+    run(hostile, *command, *words, "--out", "release")
+    run(hostile, *command, "warm-up")
+
+
+def test_a_cluster_on_this_machine_runs_nothing_from_the_folder(hostile: Path) -> None:
+    pytest.importorskip("distributed")
+    words = ["publish", "people.parquet", "--schema", "schema.yaml", "--epsilon", 1]
+    run(hostile, COMMAND, *words, "--engine", "dask", "--out", "by-dask")
+
+
+def test_a_script_with_a_cluster_runs_nothing_from_the_folder(
+    hostile: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("distributed")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import hedgerow\n"
+        'if __name__ == "__main__":\n'
+        '    hedgerow.publish("people.parquet", "schema.yaml", epsilon=1, engine="dask")\n',
+        encoding="utf-8",
+    )
+    run(hostile, sys.executable, script)
+
+
+def test_pictures_do_not_follow_settings_of_the_folder(hostile: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    words = ["publish", hostile / "people.csv", "--schema", hostile / "schema.yaml"]
+    run(tmp_path, COMMAND, *words, "--epsilon", 1, "--out", "release")
+    for place in (tmp_path, hostile):
+        run(place, COMMAND, "show", tmp_path / "release", "--plot", place / "x.png", "--overwrite")
+    assert (hostile / "x.png").read_bytes() == (tmp_path / "x.png").read_bytes()
+
+
+@kernel()
+def double(number: int) -> int:
+    return 2 * number
+
+
+def test_settings_that_come_later_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = pytest.importorskip("numba.core.config")
+    Path(".numba_config.yaml").write_text("cache_dir: ./trap\n", encoding="utf-8")
+    assert double.compiled(3) == 6
+    config.reload_config()
+    assert not config.CACHE_DIR.endswith("trap")
+    assert not Path("trap").exists()
