@@ -61,7 +61,6 @@ from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Candidates, Sampler
 from hedgerow.publish.planning.plan import Plan, divide_budget
 from hedgerow.publish.publisher import (
-    MOST_ROWS,
     Outcome,
     Progress,
     Publisher,
@@ -98,6 +97,7 @@ class Shares:
     """What is spent on what, in units of the budget that pays for tables: a public rule.
 
     Args:
+        counted: How many attributes are counted.
         parts: In how many parts numbers are cut.
         single: For every attribute alone.
         by_class: For every attribute by the class; 0 also where it takes what is left.
@@ -110,6 +110,7 @@ class Shares:
         left: About what the last step takes.
     """
 
+    counted: int
     parts: int
     single: int
     by_class: int
@@ -123,21 +124,32 @@ class Shares:
 
     def lines(self, budget: str) -> tuple[Allowance, ...]:
         """What may be charged, all of it to everybody; the last one drawn takes what is left."""
-        if not self.pairs:
-            last = "by_class" if self.by_class else "single"
-            fixed = [("single", self.single)] if last == "by_class" and self.single else []
-        else:
-            last = "more_pairs" if self.more else "pairs"
-            fixed = [(name, getattr(self, name)) for name in ("single", "by_class", "fine")]
-            fixed += [("pairs", self.two_way)] if self.more else []
-        lines = [Allowance(name, budget, units=(units,), uses=1) for name, units in fixed if units]
+        every = self.counted + 1  # the class may be counted beside the attributes
+        last = "more_pairs" if self.more else "pairs" if self.pairs else ""
+        last = last or ("by_class" if self.by_class else "single")
+        fixed = {
+            "single": (self.single, every),
+            "by_class": (self.by_class, every),
+            "fine": (self.fine, every),
+            "pairs": (self.two_way, self.pairs),
+        }
+        lines = [
+            Allowance(name, budget, units=(units,), uses=1, reach=reach)
+            for name, (units, reach) in fixed.items()
+            if units and name != last
+        ]
         if self.named:
             lines.append(Allowance("named", budget, units=None, uses=len(self.named)))
         if self.pairs:
-            uses = self.pairs + self.more
-            lines.append(Allowance("relate", budget, units=(self.choice,), uses=uses))
-            lines.append(Allowance("again", budget, units=None, uses=1))
-        return (*lines, Allowance(last, budget, units=None, uses=1))
+            lines.append(
+                Allowance(
+                    "relate", budget, units=(self.choice,), uses=self.pairs + self.more,
+                    reach=SCORE_RANGE, choice=True,
+                )
+            )  # fmt: skip
+            lines.append(Allowance("again", budget, units=None, uses=1, reach=every))
+        reach = self.more or self.pairs or every
+        return (*lines, Allowance(last, budget, units=None, uses=1, reach=reach))
 
 
 @told_settings
@@ -181,11 +193,6 @@ class Marginals(Publisher):
             method=self.name, schedule="tuned", budget=budget, budgets=budgets,
             allowances=allowances, grows=False,
         )  # fmt: skip
-
-    def check(self, schema: Schema, plan: Plan) -> None:
-        """See `Publisher.check`: whatever the noisy number of rows will be."""
-        for rows in (0, MOST_ROWS):
-            self.plan_for(schema, plan.budget, rows).check_rates(SCORE_RANGE)
 
     def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
         """See `Publisher.chosen`."""
@@ -308,12 +315,13 @@ def share_budget(
         parts *= 2
     first = min(pairs, counted - 1)
     return Shares(
+        counted=counted,
         parts=parts,
         single=int(units * alone),
         by_class=int(units * by_class),
         fine=int(units * fine) if pairs else 0,
         named=named,
-        choice=int(units * choosing / pairs) if pairs else 0,
+        choice=max(1, int(units * choosing / pairs)) if pairs else 0,
         pairs=first,
         more=pairs - first,
         two_way=int(units * room * first / pairs) if pairs else 0,
