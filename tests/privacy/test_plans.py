@@ -30,7 +30,7 @@ def methods() -> list[Any]:
     for name in METHODS:
         kind = load(METHODS[name].settings)
         several.append(kind())
-        if "schedule" in {field.name for field in fields(kind)}:
+        if "schedule" in {field.name for field in fields(kind)} and "paper" in kind.versions:
             several.append(kind(schedule="paper"))
         for audited in load(METHODS[name].audited):
             several += audited.modes

@@ -36,6 +36,7 @@ class Allowance:
         reach: How far one record may move what is drawn, at most: the `max_contribution` of counts,
             or the score range of a choice. `Plan.check_rates` holds the price against it.
         choice: Whether candidates are chosen by a score, and not counted.
+        least: The least that one use takes, for a purpose without a price of its own.
     """
 
     purpose: str
@@ -45,6 +46,7 @@ class Allowance:
     uses: int
     reach: int = 1
     choice: bool = False
+    least: int = 1
 
     def at(self, depth: int) -> int | None:
         """The units of one use at a depth."""

@@ -139,7 +139,9 @@ class Shares:
             if units and name != last
         ]
         if self.named:
-            lines.append(Allowance("named", budget, units=None, uses=len(self.named)))
+            uses = len(self.named)
+            lines.append(Allowance("named", budget, units=None, uses=uses, least=min(self.named)))
+        rest = self.left if self.pairs else fixed[last][0]
         if self.pairs:
             lines.append(
                 Allowance(
@@ -147,9 +149,9 @@ class Shares:
                     reach=SCORE_RANGE, choice=True,
                 )
             )  # fmt: skip
-            lines.append(Allowance("again", budget, units=None, uses=1, reach=every))
+            lines.append(Allowance("again", budget, units=None, uses=1, reach=every, least=rest))
         reach = self.more or self.pairs or every
-        return (*lines, Allowance(last, budget, units=None, uses=1, reach=reach))
+        return (*lines, Allowance(last, budget, units=None, uses=1, reach=reach, least=rest))
 
 
 @told_settings

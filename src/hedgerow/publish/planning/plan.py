@@ -160,7 +160,7 @@ class Plan(Guessed):
         for line in self.allowances:
             if not line.uses:
                 continue
-            least = 1 if line.units is None else min(line.units)
+            least = line.least if line.units is None else min(line.units)
             rate = choice_rate if line.choice else noise_rate
             amount = budgets[line.budget].unit * least
             if not amount or not rate(line.budget, amount, line.reach):
