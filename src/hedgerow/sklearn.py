@@ -72,7 +72,10 @@ class _Published(BaseEstimator, Guessed):  # type: ignore[misc]
 
     def _publish(self, table: Frame, schema: Schema) -> None:
         self.schema_ = schema
-        with _refusing(self._advice):
+        bounded = (
+            " Bounds are for numbers: if X holds text, write schema=..., which says what text."
+        )
+        with _refusing(("" if self.schema is not None else bounded) + self._advice):
             self.release_ = publish(
                 table,
                 schema,

@@ -545,6 +545,6 @@ def test_estimators_are_told_what_to_type() -> None:
         with pytest.raises((UsageError, AttributeError)) as caught:
             act()
         assert meant in str(caught.value)
-    with pytest.raises(hr.errors.DataError, match="X holds text") as refused:
+    with pytest.raises(hr.errors.DataError, match="if X holds text, write schema=") as refused:
         RegionClassifier(bounds=(0, 300), classes=["no", "yes"]).fit(X, y)
     assert "Bern" not in str(refused.value) and "Zug" not in str(refused.value)

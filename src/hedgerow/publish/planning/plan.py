@@ -166,8 +166,8 @@ class Plan(Guessed):
             if not amount or not rate(line.budget, amount, line.reach):
                 raise UsageError(
                     f"epsilon is too small for what one use of {line.purpose!r} would get.",
-                    hint="Take a larger epsilon, fewer specialisations, or a smaller cap on the "
-                    "rows of a person.",
+                    hint="Take a larger epsilon, fewer specialisations, or a smaller cap on what "
+                    "one person may have.",
                 )
 
     def lines(self) -> list[tuple[str, str, str]]:
