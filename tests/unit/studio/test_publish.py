@@ -108,7 +108,7 @@ def test_a_ledger_that_cannot_be_read_takes_no_further_people(browser: Any, told
 
 def test_a_large_epsilon_is_written_twice(browser: Any, told: Any) -> None:
     assert 'name="yes_epsilon"' not in browser.get("/publish", params=AT).text
-    large = AT | {"epsilon": "50"}
+    large = AT | {"epsilon": "50", "method": "diffmulti"}
     assert 'name="yes_epsilon"' in browser.get("/publish", params=large).text
     run = large | {"out": "release", "confirmed": "yes", "once": "a"}
     for again in ("", "5"):

@@ -25,9 +25,9 @@ from hedgerow.studio.server import _has_version_6, _listen, serve
 ASK = """
 import encodings.idna, http.client, os, sys
 os.setuid(65534)
-address, port, name, path = sys.argv[1:]
+address, port, name, path, *more = sys.argv[1:]
 line = http.client.HTTPConnection(address, int(port))
-line.request("GET", path, headers={"Host": f"{name}:{port}"})
+line.request("GET", path, headers={"Host": f"{name}:{port}"} | dict(zip(more[::2], more[1::2])))
 print(line.getresponse().status)
 """
 
@@ -118,10 +118,11 @@ def test_both_addresses_of_the_machine_are_taken(running: Running) -> None:
 def test_another_user_is_refused_even_with_the_link(running: Running) -> None:
     addresses = ["127.0.0.1", *(["::1"] if _has_version_6() else [])]
     for address in addresses:
-        words = [address, str(running.port), running.name, running.path]
-        asked = [sys.executable, "-c", ASK, *words]
-        other = subprocess.run(asked, capture_output=True, text=True)
-        assert other.stdout.strip() == "403", other.stderr
+        for more in ([], ["X-Forwarded-For", "10.0.0.1"], ["Forwarded", "for=10.0.0.1"]):
+            words = [address, str(running.port), running.name, running.path, *more]
+            asked = [sys.executable, "-c", ASK, *words]
+            other = subprocess.run(asked, capture_output=True, text=True)
+            assert other.stdout.strip() == "403", other.stderr
     assert running.ask(running.path).status == 200  # it was not used up
 
 
