@@ -81,6 +81,18 @@ class Cells:
             classes=len(schema.classes),
         )
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same cells in the same groups."""
+        return (
+            isinstance(other, Cells)
+            and self.classes == other.classes
+            and len(self.edges) == len(other.edges)
+            and all(map(np.array_equal, self.edges, other.edges))
+            and all(map(np.array_equal, self.group, other.group))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
     def check(self, schema: Schema) -> None:
         """Refuses cells and groups that are none of the schema's attributes.
 

@@ -31,7 +31,7 @@ _GUARANTEE = (
     "epsilon_decimal"
 )
 _LEDGER = "accounting person_rows budgets entries paths conversion suppression release_id"
-_HEAD = "name place_kind by_class sparse unit threshold max_contribution logits law"
+_HEAD = "name place_kind by_class sparse unit threshold max_contribution logits law tables"
 
 
 def check_settings(rules: Rules, stated: Stated) -> str:

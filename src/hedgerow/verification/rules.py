@@ -50,6 +50,8 @@ class Rules:
         nested: The settings that are no single value, which `checks` must look at.
         follows: Checks that what is published without noise follows from noisy numbers, by name.
             Estimators get better, so only releases that this version wrote are held to them.
+        near: Checks of readable files, by file, that another machine may compute a little
+            differently; all others are held to be the same to the last digit.
     """
 
     books: Mapping[str, Callable[[Any], str]]
@@ -59,6 +61,7 @@ class Rules:
     chosen: frozenset[str] = frozenset(("cap", "core", "strata", "strata_cap", "variant"))
     nested: frozenset[str] = frozenset()
     follows: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
+    near: Mapping[str, Callable[[Any, Any], str]] = field(default_factory=dict)
 
 
 class UnknownHere(Exception):
