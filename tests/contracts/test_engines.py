@@ -18,7 +18,7 @@ from hedgerow.counting.engine import Engine, Split
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.streamed import StreamedEngine
-from hedgerow.counting.sums import ClassModel, PairTables, Residuals
+from hedgerow.counting.sums import PairTables
 from hedgerow.errors import LeakError
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema, Taxonomy
 from hedgerow.table import Table
@@ -297,56 +297,6 @@ def test_sums_over_rows_equal_brute_force(name: str, looks: int) -> None:
         assert opened(engine.sums(PairTables(edges))).tolist() == expected
 
     equal()
-
-
-@pytest.mark.parametrize("name", ENGINES)
-def test_residuals_are_counted_over_all_rows_whatever_was_split(name: str) -> None:
-    """A tree of two levels, three classes: what one record adds is worked out row by row."""
-    rng = np.random.default_rng(4)
-    schema = Schema("one", (numeric("n", 20), numeric("m", 5)), target=three(), unit="row")
-    codes = np.stack([rng.integers(0, size, 200) for size in (20, 5, 3)], 1).astype(np.uint16)
-    engine = made(name, Table(schema, np.ascontiguousarray(codes)))
-    model = ClassModel(
-        split=np.array([0, -1, 1, -1, -1]), first=np.array([1, 0, 3, 0, 0]),
-        upper=np.array([20, 9, 20, 2, 5]), region=np.array([-1, 0, -1, 1, 2]),
-        base=rng.integers(-200, 200, (3, 3)), shift=rng.integers(-90, 90, (4, 3)),
-        edges=(np.array([0, 7, 20]), np.array([0, 3, 5])),
-    )  # fmt: skip
-    expected = np.zeros((4, 3), np.int64)
-    for n, m, y in codes.tolist():
-        region = 0 if n < 9 else 1 if m < 2 else 2
-        cells = [int(n >= 7), 2 + int(m >= 3)]
-        logits = (model.base[region] + model.shift[cells].sum(axis=0)) / 64
-        powers = np.exp(logits - logits.max())
-        share = np.floor(256 * powers / powers.sum() + 0.5).astype(np.int64)
-        own = 256 * (np.arange(3) == y) - share
-        expected[cells] += own
-    assert opened(engine.sums(Residuals(model))).reshape(4, 3).tolist() == expected.tolist()
-    engine.split(
-        Split(
-            nodes=np.array([0]),
-            attribute=np.array([0]),
-            edge_start=np.array([0, 1]),
-            edges=np.array([9], np.int32),
-            first_child=1,
-            final=False,
-        )
-    )
-    engine.split(
-        Split(
-            nodes=np.array([2]),
-            attribute=np.array([1]),
-            edge_start=np.array([0, 1]),
-            edges=np.array([2], np.int32),
-            first_child=3,
-            final=True,
-        )
-    )
-    assert opened(engine.sums(Residuals(model))).reshape(4, 3).tolist() == expected.tolist()
-
-
-def three() -> Categorical:
-    return Categorical("y", Taxonomy.flat(["a", "b", "c"]))
 
 
 @pytest.mark.parametrize("name", ENGINES)

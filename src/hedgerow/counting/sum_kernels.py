@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Ints
 from hedgerow.compiled import kernel
 
-__all__ = ["add_pairs", "add_residuals", "fill_probabilities"]
+__all__ = ["add_pairs"]
 
 Codes = NDArray[Any]
-
-_PROBABILITY = 256
 
 
 def _pairs(rows: Codes, lookup: Ints, start: Ints, groups: Ints, out: Ints) -> None:
@@ -44,98 +42,3 @@ def add_pairs(rows: Codes, lookup: Ints, start: Ints, groups: Ints, out: Ints) -
             for other in range(one):
                 out[table + group[one] * groups[other] + group[other]] += 1
                 table += groups[one] * groups[other]
-
-
-def _probabilities(codes: Any, tables: Any, exponentials: Ints, found: Ints) -> None:
-    """The class probabilities of one record, by whole numbers alone."""
-    split, first, upper, region, base, lookup, start, shift = tables
-    node = np.int64(0)
-    while split[node] >= 0:
-        code = codes[split[node]]
-        node = first[node]
-        while code >= upper[node]:
-            node += 1
-    classes = base.shape[1]
-    for k in range(classes):
-        found[k] = base[region[node], k]
-    for a in range(len(start)):
-        cell = lookup[start[a] + codes[a]]
-        for k in range(classes):
-            found[k] += shift[cell, k]
-    largest = found.max()
-    total = np.int64(0)
-    for k in range(classes):
-        found[k] = exponentials[min(largest - found[k], len(exponentials) - 1)]
-        total += found[k]
-    for k in range(classes):
-        found[k] = (2 * _PROBABILITY * found[k] + total) // (2 * total)
-
-
-def _cells(rows: Codes, tables: Any) -> Ints:
-    """The cells of every row: [rows, attributes]."""
-    lookup, start = tables[5], tables[6]
-    found: Ints = lookup[start + rows[:, : len(start)].astype(np.int64)]
-    return found
-
-
-def _fill(rows: Codes, tables: Any, exponentials: Ints, out: Ints) -> None:
-    """`fill_probabilities` by NumPy."""
-    split, first, upper, region, base, _, _, shift = tables
-    node = np.zeros(len(rows), np.int64)
-    going = np.flatnonzero(split[node] >= 0)
-    while len(going):
-        code = rows[going, split[node[going]]]
-        below = first[node[going]]
-        while (beyond := code >= upper[below]).any():
-            below += beyond
-        node[going] = below
-        going = going[split[below] >= 0]
-    logits = base[region[node]] + shift[_cells(rows, tables)].sum(axis=1)
-    far = logits.max(axis=1, keepdims=True) - logits
-    mass = exponentials[np.minimum(far, len(exponentials) - 1)]
-    total = mass.sum(axis=1, keepdims=True)
-    out[:] = (2 * _PROBABILITY * mass + total) // (2 * total)
-
-
-def _steps(rows: Codes, tables: Any, *rest: Any) -> int:
-    classes: int = tables[4].shape[1]
-    return 300 + len(rows) * (len(tables[6]) + 2) * classes // 20
-
-
-@kernel(steps=_steps, small=_fill)
-def fill_probabilities(rows: Codes, tables: Any, exponentials: Ints, out: Ints) -> None:
-    """The class probabilities of every row; `tables` as `ClassModel.tables` gives them."""
-    for row in range(rows.shape[0]):
-        _probabilities(rows[row], tables, exponentials, out[row])
-
-
-def _residuals(rows: Codes, tables: Any, exponentials: Ints, out: Ints) -> None:
-    """`add_residuals` by NumPy."""
-    classes = tables[4].shape[1]
-    left = np.empty((len(rows), classes), np.int64)
-    _fill(rows, tables, exponentials, left)
-    left *= -1
-    left[np.arange(len(rows)), rows[:, len(tables[6])]] += _PROBABILITY
-    cells = _cells(rows, tables)
-    for k in range(classes):  # sums of so few whole numbers are exact in floating point
-        weights = np.repeat(left[:, k], cells.shape[1])
-        out[k::classes] += np.bincount(
-            cells.ravel(), weights, minlength=len(out) // classes
-        ).astype(np.int64)
-
-
-@kernel(steps=_steps, small=_residuals)
-def add_residuals(rows: Codes, tables: Any, exponentials: Ints, out: Ints) -> None:
-    """Adds what every row has of each class, less its probability, to the row's cells."""
-    classes, lookup, start = tables[4].shape[1], tables[5], tables[6]
-    found = np.empty(classes, np.int64)
-    for row in range(rows.shape[0]):
-        codes = rows[row]
-        _probabilities(codes, tables, exponentials, found)
-        for k in range(classes):
-            found[k] = -found[k]
-        found[codes[len(start)]] += _PROBABILITY
-        for a in range(len(start)):
-            cell = lookup[start[a] + codes[a]] * classes
-            for k in range(classes):
-                out[cell + k] += found[k]

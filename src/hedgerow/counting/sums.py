@@ -13,15 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import LOGIT, Ints
-from hedgerow.counting.sum_kernels import add_pairs, add_residuals, fill_probabilities
+from hedgerow.arrays import Ints
+from hedgerow.counting.sum_kernels import add_pairs
 
-__all__ = ["ClassModel", "PairTables", "Residuals", "RowSums", "pair_start"]
+__all__ = ["PairTables", "RowSums", "pair_start"]
 
 Codes = NDArray[Any]  # [rows, attributes + 1], the class last
-
-_FAR = 1280  # beyond exp(-20) nothing is left of a probability
-_ONE = 1 << 30
 
 
 class RowSums(Protocol):
@@ -46,16 +43,6 @@ def pair_start(groups: Sequence[int]) -> Ints:
     return np.cumsum([0, *sizes]).astype(np.int64)
 
 
-def _lookup(edges: Sequence[Ints], first: Sequence[int]) -> tuple[Ints, Ints]:
-    """The part of each code, attribute after attribute, and where those of an attribute begin."""
-    parts = [
-        start + np.repeat(np.arange(len(cut) - 1), np.diff(cut))
-        for start, cut in zip(first, edges, strict=True)
-    ]
-    start = np.cumsum([0, *map(len, parts)])[:-1]
-    return np.concatenate(parts).astype(np.int64), start.astype(np.int64)
-
-
 @dataclass(frozen=True)
 class PairTables:
     """The tables of all pairs of the first attributes, see `pair_start`.
@@ -74,75 +61,6 @@ class PairTables:
     def add(self, rows: Codes, out: Ints) -> None:
         """See `RowSums.add`."""
         groups = np.array([len(cut) - 1 for cut in self.edges], np.int64)
-        lookup, start = _lookup(self.edges, [0] * len(self.edges))
-        add_pairs(rows, lookup, start, groups, out)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClassModel:
-    """p(class | record) in whole numbers: a softmax of logits by region and by cells.
-
-    Args:
-        split: The attribute that divides each node of the tree of regions, -1 for a leaf.
-        first: The first child of each node.
-        upper: One past the last code of each node, in the attribute that divides its parent.
-        region: The region of each leaf node.
-        base: The logits of each region: [regions, classes].
-        edges: The edges of the cells of each attribute, which are numbered through.
-        shift: What each cell adds: [cells, classes].
-    """
-
-    split: Ints
-    first: Ints
-    upper: Ints
-    region: Ints
-    base: Ints
-    edges: tuple[Ints, ...]
-    shift: Ints
-
-    @property
-    def cells(self) -> Ints:
-        """The number of the first cell of each attribute, and one past the last."""
-        return np.cumsum([0, *(len(cut) - 1 for cut in self.edges)]).astype(np.int64)
-
-    def tables(self) -> tuple[Ints, ...]:
-        """What the kernels read."""
-        lookup, start = _lookup(self.edges, self.cells[:-1].tolist())
-        return (
-            self.split, self.first, self.upper, self.region, self.base, lookup, start, self.shift,
-        )  # fmt: skip
-
-    def probabilities(self, rows: Codes) -> Ints:
-        """The probabilities of each row's classes, in units of 1/256: [rows, classes]."""
-        out = np.empty((len(rows), self.base.shape[1]), np.int64)
-        fill_probabilities(rows, self.tables(), exponentials(), out)
-        return out
-
-
-@dataclass(frozen=True)
-class Residuals:
-    """By how much a model of the class is off: of every cell and class, sums of (has it) - p.
-
-    In units of 1/256: a record adds a whole number from -256 to 256 to each class of one cell of
-    every attribute. The answer has the shape [cells, classes], flat.
-
-    Args:
-        model: The model.
-    """
-
-    model: ClassModel
-
-    @property
-    def room(self) -> int:
-        """See `RowSums.room`."""
-        return self.model.shift.size
-
-    def add(self, rows: Codes, out: Ints) -> None:
-        """See `RowSums.add`."""
-        add_residuals(rows, self.model.tables(), exponentials(), out)
-
-
-def exponentials() -> Ints:
-    """exp(-d / 64) in units of 2^-30, for d from 0 on."""
-    found: Ints = np.rint(_ONE * np.exp(-np.arange(_FAR + 1) / LOGIT)).astype(np.int64)
-    return found
+        parts = [np.repeat(np.arange(len(cut) - 1), np.diff(cut)) for cut in self.edges]
+        start = np.cumsum([0, *map(len, parts)])[:-1].astype(np.int64)
+        add_pairs(rows, np.concatenate(parts).astype(np.int64), start, groups, out)

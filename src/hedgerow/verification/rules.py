@@ -9,7 +9,7 @@ verified for ever.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -48,8 +48,6 @@ class Rules:
         settings: The names that its settings may have; None holds them to nothing.
         chosen: The names that its setting `chosen` may have, which public rules fill in.
         nested: The settings that are no single value, which `checks` must look at.
-        follows: Checks that what is published without noise follows from noisy numbers, by name.
-            Estimators get better, so only releases that this version wrote are held to them.
     """
 
     books: Mapping[str, Callable[[Any], str]]
@@ -58,7 +56,6 @@ class Rules:
     settings: frozenset[str] | None = None
     chosen: frozenset[str] = frozenset(("cap", "core", "strata", "strata_cap", "variant"))
     nested: frozenset[str] = frozenset()
-    follows: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
 
 
 class UnknownHere(Exception):

@@ -1,1 +1,1 @@
-"""One model of a release with marginals: where records lie, and which class they have."""
+"""Parts of a model of noisy tables: their noise, and counting in rows that stand for records."""

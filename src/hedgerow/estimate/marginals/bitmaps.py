@@ -10,6 +10,7 @@ is NumPy on arrays of words.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, product
 from math import floor, prod
 from operator import itemgetter
@@ -19,12 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.estimate.marginals.rows import Weighed
 
 if TYPE_CHECKING:
     from hedgerow.schema.query import Intervals, Query
 
-__all__ = ["Bitmaps", "in_words"]
+__all__ = ["Bitmaps", "Weighed", "in_words"]
 
 Words = NDArray[np.uint64]
 
@@ -36,13 +36,26 @@ _SHARE_BITS = 14  # of class probabilities
 _DUST = 1e-9  # code units that are rounding errors of the query's bounds
 
 
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """Rows that stand for records.
+
+    Args:
+        synthetic: Their codes, [rows, attributes]: drawn from a model, and not private.
+        weight: How many records a row stands for.
+    """
+
+    synthetic: Ints
+    weight: Floats
+
+
 def in_words(weighed: Weighed) -> Weighed:
     """The rows by increasing weight, those of each word with the mean of their weights.
 
     Neighbours hardly differ in weight, so counts change far less than drawing rows changes them.
 
     Example:
-        >>> rows = Weighed(np.arange(65)[:, None], np.zeros(65, np.int64), np.arange(65.0)[::-1])
+        >>> rows = Weighed(np.arange(65)[:, None], np.arange(65.0)[::-1])
         >>> in_words(rows).weight[[0, 63, 64]].tolist()
         [31.5, 31.5, 64.0]
     """
@@ -50,7 +63,7 @@ def in_words(weighed: Weighed) -> Weighed:
     starts = np.arange(0, len(order), WORD)
     mean = np.add.reduceat(weighed.weight[order], starts) / np.diff([*starts, len(order)])
     codes = np.stack([column[order] for column in weighed.synthetic.T]).T
-    return Weighed(codes, weighed.region[order], np.repeat(mean, WORD)[: len(order)])
+    return Weighed(codes, np.repeat(mean, WORD)[: len(order)])
 
 
 class Bitmaps:
@@ -63,7 +76,7 @@ class Bitmaps:
     Example:
         >>> from hedgerow.schema.query import Query
         >>> codes = np.array([[0, 5], [1, 6], [1, 7]])
-        >>> rows = Bitmaps(Weighed(codes, np.zeros(3, np.int64), np.full(3, 2.0)), [2, 8])
+        >>> rows = Bitmaps(Weighed(codes, np.full(3, 2.0)), [2, 8])
         >>> rows.count([Query(((0, ((1.0, 2.0),)),)), Query(((1, ((5.0, 6.5),)),))]).tolist()
         [4.0, 3.0]
     """

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from hedgerow.estimate.marginals import bitmaps
-from hedgerow.estimate.marginals.bitmaps import Bitmaps, in_words
-from hedgerow.estimate.marginals.rows import Weighed
+from hedgerow.estimate.marginals.bitmaps import Bitmaps, Weighed, in_words
 from hedgerow.schema import Query
 
 SIZES = [1, 2, 7, 64, 65, 300]
@@ -15,7 +14,7 @@ def rows(number: int) -> Weighed:
     random = np.random.default_rng(number)
     codes = np.stack([random.integers(0, size, number) for size in SIZES], axis=1)
     codes[:, 5] //= 7  # many codes that no row has
-    return in_words(Weighed(codes, np.zeros(number, np.int64), random.random(number)))
+    return in_words(Weighed(codes, random.random(number)))
 
 
 def queries(number: int, whole: bool) -> list[Query]:
@@ -75,7 +74,7 @@ def test_all_classes_together_are_everybody() -> None:
 
 def test_words_change_no_total() -> None:
     weight = np.random.default_rng(3).random(1000)
-    found = in_words(Weighed(np.zeros((1000, 1), np.int64), np.zeros(1000, np.int64), weight))
+    found = in_words(Weighed(np.zeros((1000, 1), np.int64), weight))
     assert found.weight.sum() == pytest.approx(weight.sum())
     assert np.abs(found.weight - np.sort(weight)).max() < 0.1
     assert len(np.unique(found.weight)) == 16
