@@ -79,7 +79,7 @@ def setting(job: Job) -> tuple[Any, Any, Callable[..., Any]]:
     else:
         names = ("DiffMulti", "DiffGen", "CDiffGen", "DiffPart")
         method = eval(job.method, {name: getattr(hedgerow, name) for name in names})
-        entry = AUDITED["diffmulti-marginals" if "marginals" in job.method else method.name]
+        entry = AUDITED[method.name]
         schemas = entry.schemas
     if job.schema:
         schema = schema_named(job.schema)

@@ -39,9 +39,8 @@ class Job:
 SMALL = "DiffGen(specialisations=1)"
 TREE = 'DiffPart(variant="tree")'
 PAPER = 'DiffPart(schedule="paper", c1=0.01, c2=0.01)'
-MARGINALS = "DiffMulti(marginals=True, pairs=2, specialisations=4, depth=2)"
-GROWN = "DiffMulti(marginals=False, specialisations=6, depth=3)"
-DEEPER = "DiffMulti(marginals=False, specialisations=8, depth=4)"
+GROWN = "DiffMulti(specialisations=6, depth=3)"
+DEEPER = "DiffMulti(specialisations=8, depth=4)"
 TINY = "2 values and a class"
 
 # Where each mutant is alive. What is not here changes no law of a release of one of these methods
@@ -66,13 +65,12 @@ ALIVE: dict[str, dict[str, Any]] = {
     "leftovers-spent-twice": {"method": "CDiffGen(specialisations=4)"},
     "whole-epsilon-for-each-row": {"method": "DiffGen(specialisations=4)", "rows": 2},
     "discernibility-of-span-one": {
-        "method": 'DiffMulti(marginals=False, specialisations=6, depth=3, score="discernibility")'
+        "method": 'DiffMulti(specialisations=6, depth=3, score="discernibility")'
     },
     "purity-of-range-two": {
-        "method": 'DiffMulti(marginals=False, specialisations=6, depth=3, score="purity")'
+        "method": 'DiffMulti(specialisations=6, depth=3, score="purity")'
     },
     "gini-of-one-region": {"method": 'DiffGen(specialisations=3, score="gini")'},
-    "pairs-of-span-one": {"method": MARGINALS},
     "exact-rows-in-a-rule": {"method": "DiffGen()"},
     "exact-records-in-a-rule": {"method": "DiffPart()"},
     "core-by-exact-supports": {"method": "DiffPart(core=2)"},
@@ -88,7 +86,6 @@ ALIVE: dict[str, dict[str, Any]] = {
     "cap-by-exact-sizes": {"method": "DiffPart(core=1)"},
     "levels-share-leftovers": {"method": "CDiffGen(specialisations=4)"},
     "one-level-too-deep": {"method": DEEPER},
-    "one-attribute-for-free": {"method": MARGINALS},
 }  # fmt: skip
 
 _ROUNDING = "rounding: the law changes by less than 1e-6"
@@ -132,8 +129,6 @@ SPARED = {
     "failed-runs-given-back": _BOOKS,
     "gaussian-sigma-for-its-square": _UNTRIED,
     "gaussian-one-table-for-many": _UNTRIED,
-    "more-rounds-than-were-paid": _UNTRIED,
-    "residuals-of-step-one": _UNTRIED,
     "laplace-by-the-root-of-the-tables": _UNTRIED,
     "gaussian-for-epsilon": _UNTRIED,
     "gaussian-zero-comes-twice": _UNTRIED,

@@ -63,14 +63,14 @@ def processes(folder: str, times: int, results: Results) -> None:
 
 
 def counts(rows: str | Path, times: int, many: int, results: Results) -> None:
-    """A recipient's counts on a release of Adult with marginals."""
+    """A recipient's counts on a release of Adult."""
     schema = hr.Schema.load(ADULT_SCHEMA)
     with tempfile.TemporaryDirectory() as folder:
         hr.publish(rows, schema, hr.DiffMulti(), epsilon=1, out=folder, overwrite=True)
         release = hr.Release.load(folder)
     queries = random_conjunctions(schema, many, (2, 4), seed=1)
     first = cpu(lambda: release.estimate(queries[:1]), 1)
-    show(results, "the first estimate, for which the model is made", first, ".2f s")
+    show(results, "the first estimate", first, ".2f s")
     release.count(queries[:100])
 
     def ask(number: int, how: Callable[[list[object]], object]) -> float:
@@ -78,7 +78,7 @@ def counts(rows: str | Path, times: int, many: int, results: Results) -> None:
 
     show(results, "1,000 estimates", ask(1000, release.estimate), ".3f s", "at most 0.1 s")
     show(results, f"{many:,} estimates", ask(many, release.estimate), ".2f s", "at most 3 s")
-    what = f"{many:,} counts with intervals and typical errors"
+    what = f"{many:,} counts with intervals"
     show(results, what, ask(many, release.count), ".1f s", "at most 60 s")
 
 

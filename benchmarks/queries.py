@@ -7,7 +7,7 @@ to test) and average relative error of range counts (sanity bound 0.1% of the ro
 queries that cover at least 50 leaves: conditions on one, two or three attributes whose edges
 follow the regions, where only noise counts, and queries on two or three with edges anywhere.
 
-With `--speed` instead: CPU seconds of counts of two to four conditions on a release with marginals.
+With `--speed` instead: CPU seconds of counts of two to four conditions on a release.
 """
 
 from __future__ import annotations
@@ -92,9 +92,7 @@ def main() -> None:
         "--same-tree", action="store_true",
         help="instead: the noise of CDiffGen's answers over that of leaves alone, on one tree",
     )  # fmt: skip
-    parser.add_argument(
-        "--speed", action="store_true", help="instead: CPU seconds of counts with marginals"
-    )
+    parser.add_argument("--speed", action="store_true", help="instead: CPU seconds of counts")
     add_json_option(parser)
     arguments = parser.parse_args()
     schema = hr.Schema.load(SCHEMA)
@@ -143,27 +141,27 @@ def main() -> None:
 
 
 def speed(rows, schema, number: int, results: Results) -> None:
-    """CPU seconds of many counts on Adult's release with marginals, as a recipient opens it."""
+    """CPU seconds of many counts on Adult's release, as a recipient opens it."""
     queries = random_conjunctions(schema, number, (2, 4), seed=1)
-    made = hr.publish(rows, schema, hr.DiffMulti(marginals=True), "1", seed=1)
+    made = hr.publish(rows, schema, hr.DiffMulti(), "1", seed=1)
     with tempfile.TemporaryDirectory() as folder:
         made.save(f"{folder}/release")
         release = hr.TableRelease.load(f"{folder}/release")
     some = queries[:1000]
     for what, action in (
-        ("the first count, which draws the model's rows", lambda: release.estimate("everybody")),
-        ("1,000 estimates, which make the bitmaps", lambda: release.estimate(some)),
+        ("the first count", lambda: release.estimate("everybody")),
+        ("1,000 estimates for the first time", lambda: release.estimate(some)),
         ("1,000 estimates", lambda: release.estimate(some)),
         (f"{number:,} estimates", lambda: release.estimate(queries)),
         ("1,000 with intervals for the first time", lambda: release.count(some)),
-        ("1,000 with intervals and typical errors", lambda: release.count(some)),
-        (f"{number:,} with intervals and typical errors", lambda: release.count(queries)),
+        ("1,000 with intervals", lambda: release.count(some)),
+        (f"{number:,} with intervals", lambda: release.count(queries)),
     ):
         start = time.process_time()
         action()
         seconds = time.process_time() - start
         print(f"{what:55}{seconds:8.2f} s", flush=True)
-        results.add(seconds, "s", "with marginals", what)
+        results.add(seconds, "s", "counts", what)
 
 
 def same_tree(rows, schema, runs: int) -> None:

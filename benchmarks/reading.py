@@ -57,7 +57,7 @@ def main() -> None:
     results = Results("reading")
     schema = Schema.load(SCHEMA)
     table = blow_up(read(adult(arguments.data), schema), rows)
-    method = DiffMulti(marginals=False, specialisations=10_000, depth=PATHS)
+    method = DiffMulti(specialisations=10_000, depth=PATHS)
     one_pass = cpu(histogram_pass(table), times)
 
     def show(name: str, what: str, seconds: float) -> None:

@@ -58,7 +58,7 @@ def by_hand(method: str, weight: float) -> list[Method]:
     if method == "diffgen":
         return [hr.DiffGen(specialisations=size) for size in STEPS]
     return [
-        hr.DiffMulti(marginals=False, specialisations=size, depth=depth)
+        hr.DiffMulti(specialisations=size, depth=depth)
         for size in SIZES
         if size <= max(1, weight / 10)
         for depth in DEPTHS
@@ -86,7 +86,7 @@ def examine(task: Task, method: str, splits: int) -> Iterator[Finding]:
     """The rule and the grid on one table."""
     assert task.schema.target is not None
     number = pc.value_counts(task.rows[task.schema.target.name]).field("counts").to_numpy()
-    default: Method = hr.DiffGen() if method == "diffgen" else hr.DiffMulti(marginals=False)
+    default: Method = hr.DiffGen() if method == "diffgen" else hr.DiffMulti()
     rows = len(task.rows) * 2 // 3
     for epsilon in EPSILONS:
         plan = default.plan(task.schema, epsilon, rows=rows)

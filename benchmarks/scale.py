@@ -1,11 +1,11 @@
 """Beyond memory, beyond one machine: simulated rows like Adult's, from Parquet to a release.
 
     python benchmarks/scale.py [--rows 1000000 10000000] [--dask-rows 20000000] [--kills 20]
-                               [--folder DIR] [--quick] [--marginals]
+                               [--folder DIR] [--quick]
 
-DiffMulti with 10,000 specialisations and regions alone, or, with `--marginals`, its default.
-Every run is a process of its own, so that its peak memory is its own. CPU seconds count all
-threads and workers. Rows are written to a temporary folder first: about 10 bytes each.
+DiffMulti with 10,000 specialisations. Every run is a process of its own, so that its peak memory
+is its own. CPU seconds count all threads and workers. Rows are written to a temporary folder first:
+about 10 bytes each.
 """
 
 from __future__ import annotations
@@ -80,15 +80,14 @@ def cpu() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def one(engine: str, folder: str, workers: int, memory: str, marginals: bool) -> dict[str, Any]:
+def one(engine: str, folder: str, workers: int, memory: str) -> dict[str, Any]:
     """One run in this process, in figures."""
     import hedgerow as hr
     from hedgerow.counting.layout import Layout
     from hedgerow.counting.streaming import chunks
 
     schema = hr.Schema.load(SCHEMA)
-    grown = hr.DiffMulti(marginals=False, specialisations=SIZE, depth=PATHS)
-    method = hr.DiffMulti() if marginals else grown
+    method = hr.DiffMulti(specialisations=SIZE, depth=PATHS)
     read: list[tuple[float, float]] = []
     levels: set[str] = set()
     scratch = [0]
@@ -182,7 +181,7 @@ def kills(folder: str, times: int) -> dict[str, Any]:
     import hedgerow as hr
 
     schema = hr.Schema.load(SCHEMA)
-    method = hr.DiffMulti(marginals=False, specialisations=1000, depth=20)
+    method = hr.DiffMulti(specialisations=1000, depth=20)
 
     def run(**settings: Any) -> str:
         return hash_of(hr.publish(folder, schema, method, epsilon=1, seed=1, **settings))
@@ -283,7 +282,6 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--folder", help="where rows are written; a temporary folder by default")
     parser.add_argument("--memory", default="2GB")
-    parser.add_argument("--marginals", action="store_true", help="DiffMulti as it is by default")
     parser.add_argument("--quick", action="store_true", help="a million rows, two million for Dask")
     parser.add_argument("--data", help="taken for the sake of `make bench`; not needed")
     parser.add_argument("--workers", type=int, default=2, help=argparse.SUPPRESS)
@@ -295,11 +293,7 @@ def main() -> None:
         write_rows(Path(arguments.write[0]), int(arguments.write[1]))
         print("{}")
     elif arguments.one:
-        print(
-            json.dumps(
-                one(*arguments.one, arguments.workers, arguments.memory, arguments.marginals)
-            )
-        )
+        print(json.dumps(one(*arguments.one, arguments.workers, arguments.memory)))
     elif arguments.kill:
         print(json.dumps(kills(arguments.kill, arguments.kills)))
     else:
@@ -313,7 +307,7 @@ def run_all(folder: Path, arguments: argparse.Namespace) -> None:
     child("--write", folder / "small", 10_000)
     for rows in {*arguments.rows, arguments.dask_rows} - {0}:
         child("--write", folder / str(rows), rows)
-    how = ["--memory", arguments.memory, *(["--marginals"] if arguments.marginals else [])]
+    how = ["--memory", arguments.memory]
     compare_engines(folder, arguments.rows, how)
     if arguments.dask_rows:
         compare_clusters(folder, arguments.dask_rows, how)

@@ -52,9 +52,9 @@ class Entry:
 
 
 ENTRIES = (
-    Entry("DiffMulti tuned", hr.DiffMulti(marginals=False)),
-    Entry("DiffMulti tuned, delta 1e-6", hr.DiffMulti(marginals=False), "1e-6"),
-    Entry("DiffMulti tuned, Max", hr.DiffMulti(marginals=False, score="max")),
+    Entry("DiffMulti tuned", hr.DiffMulti()),
+    Entry("DiffMulti tuned, delta 1e-6", hr.DiffMulti(), "1e-6"),
+    Entry("DiffMulti tuned, Max", hr.DiffMulti(score="max")),
     Entry(
         "DiffMulti paper, Max, h = 1000",
         hr.DiffMulti(schedule="paper", score="max", specialisations=1000),

@@ -103,7 +103,7 @@ def walks() -> dict[str, tuple[int, int, int, int]]:
                 "publish", data, "--schema", schema, "--epsilon", 1, "--out", release
             ),
             "publish, regions alone": command(
-                "publish", data, "--schema", schema, "--epsilon", 1, "--no-marginals",
+                "publish", data, "--schema", schema, "--epsilon", 1,
                 "--out", home / "regions",
             ),
             "query": command("query", release, "age in [30, 50]"),

@@ -164,12 +164,9 @@ def _ours(name: str, settings: str, data: Literal["table", "transactions"], word
 
 
 OURS: dict[str, Method] = {
-    "marginals": Method(
-        settings="hedgerow.publish.by_marginals:Marginals",
-        rules="hedgerow.verification.marginals:RULES",
-        audited="hedgerow.audit.methods.marginals:AUDITED",
-        data="table",
-        words="counts attributes by the class and by each other, and fits one model to all of it",
+    "marginals": _ours(
+        "marginals", "Marginals", "table",
+        "counts attributes by the class and by each other, and fits one model to all of it",
     ),
     "diffmulti": _ours(
         "diffmulti", "DiffMulti", "table",

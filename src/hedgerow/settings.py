@@ -1,6 +1,6 @@
 """Settings are checked by type: one reading of annotations, for dataclasses and for calls.
 
-`marginals="no"` is true where Python asks whether it is, and `depth=True` is 1 where it counts. So
+`thorough="no"` is true where Python asks whether it is, and `depth=True` is 1 where it counts. So
 a setting is compared with what its annotation says before anything is done with it. The rules:
 true and false are not numbers; a whole number will do where a number is asked for; infinities and
 "not a number" are no numbers. Numbers and truth values of NumPy become Python's, since a release

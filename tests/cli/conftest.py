@@ -28,9 +28,10 @@ def survey(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def published(survey: Path) -> Path:
-    """A private release of the sample."""
+    """A private release of the sample, so fine that regions divide every attribute."""
     schema = hedgerow.Schema.load(survey / "schema.yaml")
-    release = hedgerow.publish(survey / "people.csv", schema, hedgerow.DiffMulti(), epsilon=1)
+    method = hedgerow.DiffMulti(specialisations=300, depth=12)
+    release = hedgerow.publish(survey / "people.csv", schema, method, epsilon=1)
     release.save(survey / "published")
     return survey / "published"
 
@@ -39,6 +40,6 @@ def published(survey: Path) -> Path:
 def regions(survey: Path) -> Path:
     """A private release of the sample that counts regions alone."""
     schema = hedgerow.Schema.load(survey / "schema.yaml")
-    method = hedgerow.DiffMulti(marginals=False)
+    method = hedgerow.DiffMulti()
     hedgerow.publish(survey / "people.csv", schema, method, epsilon=1).save(survey / "regions")
     return survey / "regions"

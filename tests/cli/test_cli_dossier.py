@@ -101,7 +101,7 @@ def test_nothing_is_written_into_a_release(hedge: Hedge, published: Path) -> Non
 
 
 def test_a_name_without_an_ending(hedge: Hedge, tmp_path: Path) -> None:
-    golden = Path(__file__).parents[1] / "golden" / "diffmulti-tuned-3"
+    golden = Path(__file__).parents[1] / "golden" / "diffmulti-tuned-1"
     done = hedge("dossier", golden, "--out", tmp_path / "dos")
     assert done.exit_code == 2 and "has no ending" in done.stderr and "dos.html" in done.stderr
     hedge("dossier", golden, "--out", tmp_path / "dos.md")

@@ -275,7 +275,7 @@ def test_a_folder_that_cannot_be_written_costs_nothing(
     ("words", "code", "told"),
     [
         ([], 6, "may take 67 MB"),  # what the plan says nothing about
-        (["--no-marginals", "--specialisations", 2, "--depth", 2, "--engine", "streamed"], 4,
+        (["--specialisations", 2, "--depth", 2, "--engine", "streamed"], 4,
          "scratch files"),
         (["--specialisations", 100_000], 6, "may take"),
     ],

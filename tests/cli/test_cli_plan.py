@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from hedgerow import DiffMulti, Schema
-
 Hedge = Callable[..., Any]
 
 
@@ -48,22 +46,6 @@ def test_a_weak_promise_is_called_weak(hedge: Hedge, survey: Path) -> None:
     for epsilon, weak in ((5, False), (6, True)):
         done = hedge("plan", "--schema", survey / "schema.yaml", "--epsilon", epsilon)
         assert done.exit_code == 0 and ("protects weakly" in done.stderr) == weak
-
-
-def test_a_plan_says_how_many_attributes_the_budget_can_bear(
-    hedge: Hedge, survey: Path, tmp_path: Path
-) -> None:
-    words = ["plan", "--schema", survey / "schema.yaml", "--epsilon"]
-    assert "count each of the 10 attributes" in hedge(*words, 1, "--rows", 5000).stdout
-    assert "The budget is enough" not in hedge(*words, 1, "--rows", 5000, "--no-marginals").stdout
-    done = hedge(*words, "0.1", "--rows", 1000)
-    facts = json.loads(hedge(*words, "0.1", "--rows", 1000, "--json").stdout)
-    names = Schema.load(survey / "schema.yaml").attributes
-    left = [one.name for one in names[facts["counted"] :]]
-    assert 0 < facts["counted"] < 10 and f"divide them: {', '.join(left)}." in done.stdout
-    # what a release of such a table then counts
-    plan = DiffMulti().plan(Schema.load(survey / "schema.yaml"), epsilon="0.1", rows=1000)
-    assert plan.counted == facts["counted"]
 
 
 def test_an_accuracy_can_be_wished_for(hedge: Hedge, survey: Path, tmp_path: Path) -> None:

@@ -328,10 +328,9 @@ def test_the_promise_says_how_much(
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        (["--no-marginals", "--pairs", 3], "Leave them out, or take marginals."),
         (
-            ["--method", "diffgen", "--rounds", 3],
-            "Leave --rounds out, or take --method diffmulti.",
+            ["--method", "diffgen", "--depth", 3],
+            "Leave --depth out, or take --method diffmulti.",
         ),
         (["--max-cells", 9], "Leave --max-cells out, or take --method diffgen or cdiffgen."),
     ],
@@ -347,8 +346,8 @@ def test_methods_for_tables_are_not_proposed_for_transactions(
     hedge: Hedge, survey: Path, tmp_path: Path
 ) -> None:
     words = ["--schema", survey / "baskets.yaml", "--epsilon", 1, "--out", tmp_path / "r"]
-    done = hedge("publish", survey / "baskets.dat", *words, "--marginals")
-    assert done.exit_code == 2 and "Leave --marginals out.\n" in done.stderr
+    done = hedge("publish", survey / "baskets.dat", *words, "--depth", 3)
+    assert done.exit_code == 2 and "Leave --depth out.\n" in done.stderr
 
 
 def test_data_and_schema_that_are_swapped(hedge: Hedge, survey: Path, tmp_path: Path) -> None:

@@ -36,11 +36,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             [7.0, 2.0, np.inf, 3.0, 2.0, np.inf],
         ])  # fmt: skip
         found = rows[np.arange(len(queries)) % 3].T
-        typical = None if self.marginals is None else found[3]
         numbers = dict(zip(NUMBERS, found, strict=True))
-        guess = "assumed even" if self.marginals is None else "modelled"
-        basis = np.array([guess, "measured", guess])[np.arange(len(queries)) % 3]
-        return SimpleNamespace(level=level, typical_error=typical, basis=basis, **numbers)
+        basis = np.array(["assumed even", "measured", "assumed even"])[np.arange(len(queries)) % 3]
+        return SimpleNamespace(level=level, typical_error=None, basis=basis, **numbers)
 
     monkeypatch.setattr(TableRelease, "count", count, raising=False)
     return calls
@@ -289,55 +287,6 @@ def test_steps_are_as_the_page_says(published: Path) -> None:
     assert Query.parse("bmi < 25.5", schema).text(schema) == "bmi in [14, 25.5)"
 
 
-@pytest.fixture(scope="module")
-def detailed(survey: Path) -> Path:
-    """A private release of the sample with two pairs."""
-    schema = hedgerow.Schema.load(survey / "schema.yaml")
-    method = hedgerow.DiffMulti(pairs=2)
-    hedgerow.publish(survey / "people.csv", schema, method, epsilon=1).save(survey / "detailed")
-    return survey / "detailed"
-
-
-def test_with_marginals_nothing_is_promised_of_the_estimate(
-    hedge: Hedge, detailed: Path, asked: list[Any]
-) -> None:
-    done = hedge("query", detailed, "age in [30,50]", "")
-    assert done.exit_code == 0, done.stderr
-    model = "by a model of the counts of attributes, pairs and regions"
-    assert done.stdout.split("\n") == [
-        "age in [30, 50]",
-        f"  about 1,235 people, usually within 100, {model}",
-        "  95% interval, which does not rely on the model: between 1,100 and 1,400",
-        "  basis: modelled, since exactly this was not counted",
-        "",
-        "everybody",
-        f"  about 0 people, usually within 5.8, {model}",
-        "  95% interval, which does not rely on the model: between 0 and 3.2",
-        "  basis: measured",
-        "",
-    ]
-
-
-def test_many_answers_with_marginals(hedge: Hedge, detailed: Path, asked: list[Any]) -> None:
-    done = hedge("query", detailed, *(f"age > {n}" for n in range(30, 40)))
-    assert done.exit_code == 0, done.stderr
-    heads = ["query", "from", "to", "about", "usually", "within", "basis"]
-    assert done.stdout.split("\n")[0].split() == heads
-    assert "holds whatever the data looks like" in done.stdout and "nothing is" in done.stdout
-    for untrue in ("evenly", "noise", "cut"):
-        assert untrue not in done.stdout
-
-
-def test_json_tells_whether_there_are_marginals(
-    hedge: Hedge, published: Path, regions: Path
-) -> None:
-    model = ["estimate", "low", "high", "typical_error"]
-    for release, told, numbers in ((published, True, model), (regions, False, NUMBERS)):
-        found = json.loads(hedge("query", release, "age > 40", "--json").stdout)
-        assert found["marginals"] is told
-        assert set(found["answers"][0]) == {"query", *numbers, "basis"}
-
-
 def test_or_comes_with_a_way_out(hedge: Hedge, published: Path) -> None:
     done = hedge("query", published, "age in [30, 50] or smoker = yes")
     assert done.exit_code == 2 and "There is no 'or'" in done.stderr
@@ -347,7 +296,7 @@ def test_or_comes_with_a_way_out(hedge: Hedge, published: Path) -> None:
 def silent(survey: Path) -> Path:
     """A release with one division, and nothing else."""
     schema = hedgerow.Schema.load(survey / "schema.yaml")
-    method = hedgerow.DiffMulti(specialisations=1, marginals=False)
+    method = hedgerow.DiffMulti(specialisations=1)
     hedgerow.publish(survey / "people.csv", schema, method, epsilon=1).save(survey / "silent")
     return survey / "silent"
 
@@ -383,6 +332,6 @@ def test_what_was_not_measured_is_said(hedge: Hedge, silent: Path, tmp_path: Pat
     assert json.loads(hedge(*rows, "--json").stdout)["not_measured"] == names
 
 
-def test_a_release_that_measured_everything_names_nothing(hedge: Hedge, detailed: Path) -> None:
-    assert Release.load(detailed).unmeasured == ()
-    assert "Not measured" not in hedge("show", detailed).stdout
+def test_a_release_that_measured_everything_names_nothing(hedge: Hedge, published: Path) -> None:
+    assert Release.load(published).unmeasured == ()
+    assert "Not measured" not in hedge("show", published).stdout

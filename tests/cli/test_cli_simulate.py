@@ -57,14 +57,12 @@ def test_settings_are_combined(hedge: Hedge, survey: Path) -> None:
         (["--try", "method=magic"], "no method"),
         (["--try", "colour=red"], "--try: colour is not a setting of diffmulti"),
         (["--try", "max_cells=9"], "--try: max_cells is not a setting of diffmulti"),
-        (["--try", "nonsense=1"], "specialisations, depth, distribution, marginals, pairs"),
+        (["--try", "nonsense=1"], "specialisations, depth, distribution"),
         (
-            ["--try", "method=diffmulti,diffgen", "--try", "rounds=3"],
+            ["--try", "method=diffmulti,diffgen", "--try", "depth=3"],
             "not a setting of diffgen",
         ),
         (["--try", "lambda=1"], "--try: lambda is not a setting of diffmulti"),
-        (["--try", "marginals=perhaps"], "marginals must be yes or no"),
-        (["--no-marginals", "--try", "pairs=1,4"], "take marginals"),
         (["--epsilons", ","], "--epsilons"),
         (["--epsilons", "1,one"], "epsilon"),
         (["--dependence", "2"], "--dependence"),
@@ -75,30 +73,6 @@ def test_settings_are_combined(hedge: Hedge, survey: Path) -> None:
 def test_what_cannot_be_simulated(hedge: Hedge, survey: Path, words: list[str], told: str) -> None:
     done = hedge("plan", "--schema", survey / "schema.yaml", "--simulate", *words)
     assert done.exit_code == 2 and told in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["--try", "marginals=yes,no"], ["diffmulti, marginals yes", "diffmulti, marginals no"]),
-        (["--no-marginals"], ["diffmulti"]),
-        (["--no-marginals", "--try", "marginals=true"], ["diffmulti, marginals true"]),
-        (["--try", "pairs=1,4"], ["diffmulti, pairs 1", "diffmulti, pairs 4"]),
-    ],
-)
-def test_marginals_are_tried_and_named(
-    hedge: Hedge, survey: Path, words: list[str], told: list[str]
-) -> None:
-    call = ["plan", "--schema", survey / "schema.yaml", "--simulate", *QUICK, *words]
-    done = hedge(*call, "--json")
-    assert done.exit_code == 0, done.stderr
-    points = json.loads(done.stdout)["points"]
-    assert [point["setting"] for point in points] == told
-    if len(points) == 2:  # a setting that is not passed on would change nothing
-        one, other = (
-            {name: point[name] for name in point if name != "setting"} for point in points
-        )
-        assert one != other
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,7 @@ def test_a_table_in_words(hedge: Hedge, published: Path) -> None:
     assert done.exit_code == 0, done.stderr
     title, _, *lines = done.stdout.splitlines()
     assert title == "clinic discharges: counts of people by smoker and readmitted, where age > 30"
-    assert lines[0].split() == [
-        "smoker", "readmitted", "about", "usually", "within", "from", "to", "remark"
-    ]  # fmt: skip
+    assert lines[0].split() == ["smoker", "readmitted", "about", "from", "to", "remark"]
     assert lines[5].startswith("total") and "at least 95%" in done.stdout
     share = hedge("table", published, "age", "--bins", "age=18,40,65", "--by", "share")
     assert share.stdout.count("%") > 12 and "[40, 65)" in share.stdout
@@ -44,7 +42,7 @@ def test_json(hedge: Hedge, published: Path) -> None:
     assert [cell["smoker"] for cell in found["cells"]] == ["false", "true"]
     total = sum(cell["estimate"] for cell in found["cells"])
     assert total == pytest.approx(found["total"]["estimate"])
-    assert list(found["total"]) == ["estimate", "low", "high", "typical_error", "reliability"]
+    assert list(found["total"]) == ["estimate", "low", "high", "reliability"]
 
 
 def test_files(hedge: Hedge, published: Path, tmp_path: Path) -> None:
@@ -158,7 +156,7 @@ def test_what_was_not_measured_has_no_estimate_anywhere(tmp_path: Path) -> None:
     write_sheet(release, table, tmp_path / "x.xlsx")
     with zipfile.ZipFile(tmp_path / "x.xlsx") as book:
         sheet = book.read("xl/worksheets/sheet2.xml").decode()
-    for row, column in product("45", "BCDE"):  # no number at all
+    for row, column in product("45", "BCD"):  # no number at all
         assert f'<c r="{column}{row}"' not in sheet
     write_workbook(release, tmp_path / "all.xlsx")
     with zipfile.ZipFile(tmp_path / "all.xlsx") as book:

@@ -235,8 +235,8 @@ def test_a_delta_is_spent_or_said_to_buy_nothing(shop, run, tmp_path):
 
 def test_what_is_for_tables_alone_is_named_as_it_was_written(shop, run):
     words = ("--schema", shop / "baskets.yaml", "--epsilon", "1")
-    told = run("plan", *words, "--no-marginals").expect(2)
-    assert "Leave --no-marginals out." in told.err
+    told = run("plan", *words, "--distribution", "even").expect(2)
+    assert "Leave --distribution out." in told.err
 
 
 def test_what_is_counted_is_said_in_a_shopkeepers_words(shop, run, tmp_path):

@@ -44,7 +44,7 @@ READERS = {
 @pytest.mark.parametrize(
     ("words", "kind"),
     [
-        *itertools.product(READERS, ["diffmulti-tuned-3-marginals", "diffpart-tuned-3"]),
+        *itertools.product(READERS, ["diffmulti-tuned-1", "diffpart-tuned-3"]),
         *itertools.product(["publish --help", "plan --help"], ["no release"]),
     ],
 )

@@ -18,7 +18,7 @@ from hedgerow.counting.engine import Engine, Split
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.streamed import StreamedEngine
-from hedgerow.counting.sums import ClassModel, PairTables, Residuals
+from hedgerow.counting.sums import TableCounts
 from hedgerow.errors import LeakError
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema, Taxonomy
 from hedgerow.table import Table
@@ -282,71 +282,28 @@ def test_sums_over_rows_equal_brute_force(name: str, looks: int) -> None:
         table = data.draw(tables())
         engine = made(name, table)
         sizes = [attribute.size for attribute in table.schema.attributes]
-        wide = [-(-size // 4) for size in sizes]  # four groups of codes at most
-        edges = tuple(
-            np.array([*range(0, size, step), size]) for size, step in zip(sizes, wide, strict=True)
+        sizes.append(max(1, len(table.schema.classes)))
+        # four groups of codes at most; the first code of wide columns lies in none
+        parts = {
+            column: np.arange(size) // -(-size // 4) - (size > 4)
+            for column, size in enumerate(sizes)
+        }
+        number = data.draw(st.integers(1, 4))
+        asked = tuple(
+            tuple(data.draw(st.permutations(range(len(sizes))))[: data.draw(st.integers(1, 3))])
+            for _ in range(number)
         )
-        groups = [len(cut) - 1 for cut in edges]
-        expected = []
-        for one in range(len(sizes)):
-            for other in range(one):
-                counts = np.zeros((groups[one], groups[other]), np.int64)
-                for row in table.codes.tolist():
-                    counts[row[one] // wide[one], row[other] // wide[other]] += 1
-                expected += counts.ravel().tolist()
-        assert opened(engine.sums(PairTables(edges))).tolist() == expected
+        question = TableCounts(asked, parts)
+        expected = [np.zeros(shape, np.int64) for shape in question.shapes]
+        for row in table.codes.tolist():
+            for columns, counts in zip(asked, expected, strict=True):
+                cell = tuple(int(parts[column][row[column]]) for column in columns)
+                if min(cell) >= 0:
+                    counts[cell] += 1
+        flat = [count for counts in expected for count in counts.ravel().tolist()]
+        assert opened(engine.sums(question)).tolist() == flat
 
     equal()
-
-
-@pytest.mark.parametrize("name", ENGINES)
-def test_residuals_are_counted_over_all_rows_whatever_was_split(name: str) -> None:
-    """A tree of two levels, three classes: what one record adds is worked out row by row."""
-    rng = np.random.default_rng(4)
-    schema = Schema("one", (numeric("n", 20), numeric("m", 5)), target=three(), unit="row")
-    codes = np.stack([rng.integers(0, size, 200) for size in (20, 5, 3)], 1).astype(np.uint16)
-    engine = made(name, Table(schema, np.ascontiguousarray(codes)))
-    model = ClassModel(
-        split=np.array([0, -1, 1, -1, -1]), first=np.array([1, 0, 3, 0, 0]),
-        upper=np.array([20, 9, 20, 2, 5]), region=np.array([-1, 0, -1, 1, 2]),
-        base=rng.integers(-200, 200, (3, 3)), shift=rng.integers(-90, 90, (4, 3)),
-        edges=(np.array([0, 7, 20]), np.array([0, 3, 5])),
-    )  # fmt: skip
-    expected = np.zeros((4, 3), np.int64)
-    for n, m, y in codes.tolist():
-        region = 0 if n < 9 else 1 if m < 2 else 2
-        cells = [int(n >= 7), 2 + int(m >= 3)]
-        logits = (model.base[region] + model.shift[cells].sum(axis=0)) / 64
-        powers = np.exp(logits - logits.max())
-        share = np.floor(256 * powers / powers.sum() + 0.5).astype(np.int64)
-        own = 256 * (np.arange(3) == y) - share
-        expected[cells] += own
-    assert opened(engine.sums(Residuals(model))).reshape(4, 3).tolist() == expected.tolist()
-    engine.split(
-        Split(
-            nodes=np.array([0]),
-            attribute=np.array([0]),
-            edge_start=np.array([0, 1]),
-            edges=np.array([9], np.int32),
-            first_child=1,
-            final=False,
-        )
-    )
-    engine.split(
-        Split(
-            nodes=np.array([2]),
-            attribute=np.array([1]),
-            edge_start=np.array([0, 1]),
-            edges=np.array([2], np.int32),
-            first_child=3,
-            final=True,
-        )
-    )
-    assert opened(engine.sums(Residuals(model))).reshape(4, 3).tolist() == expected.tolist()
-
-
-def three() -> Categorical:
-    return Categorical("y", Taxonomy.flat(["a", "b", "c"]))
 
 
 @pytest.mark.parametrize("name", ENGINES)
@@ -359,7 +316,7 @@ def test_answers_are_sealed(name: str) -> None:
         histogram,
         engine.class_counts(np.array([0])),
         engine.cell_counts((np.array([0, 3], dtype=np.int32),)),
-        engine.sums(PairTables((np.array([0, 3]),))),
+        engine.sums(TableCounts(((0,),), {0: np.arange(3)})),
     ]
     for answer in answers:
         with pytest.raises(LeakError):

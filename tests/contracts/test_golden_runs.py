@@ -55,25 +55,21 @@ PERSON = Budget(Fraction(2), Fraction(1, 10**6), 3)
 STRONG_DELTA = Budget(Fraction(20), Fraction(1, 10**6))
 WEAK, STRONG = Budget(Fraction(1, 10)), Budget(Fraction(20))
 RUNS: dict[str, tuple[Publisher, Budget, int]] = {
-    "diffmulti": (hr.DiffMulti(marginals=False), PURE, 3000),
-    "diffmulti, strong": (hr.DiffMulti(marginals=False), STRONG, 2000),
-    "diffmulti, weak": (hr.DiffMulti(marginals=False), WEAK, 300),
-    "diffmulti, person": (hr.DiffMulti(marginals=False, specialisations=9), PERSON, 500),
+    "diffmulti": (hr.DiffMulti(), PURE, 3000),
+    "diffmulti, strong": (hr.DiffMulti(), STRONG, 2000),
+    "diffmulti, weak": (hr.DiffMulti(), WEAK, 300),
+    "diffmulti, person": (hr.DiffMulti(specialisations=9), PERSON, 500),
     "diffmulti, even": (
-        hr.DiffMulti(marginals=False, specialisations=20, depth=5, distribution="even"), PURE, 500),
+        hr.DiffMulti(specialisations=20, depth=5, distribution="even"), PURE, 500),
     "diffmulti, paper": (hr.DiffMulti(schedule="paper", specialisations=30), STRONG, 500),
     "diffmulti, paper, delta": (hr.DiffMulti(schedule="paper", depth=4), DELTA, 500),
     "diffmulti, paper, even": (
         hr.DiffMulti(schedule="paper", depth=3, distribution="even"), PURE, 500),
-    "diffmulti, ncp": (hr.DiffMulti(marginals=False, score="ncp", specialisations=15), STRONG, 500),
+    "diffmulti, ncp": (hr.DiffMulti(score="ncp", specialisations=15), STRONG, 500),
     "diffmulti, gini": (
-        hr.DiffMulti(marginals=False, score="gini", specialisations=15), STRONG, 500),
+        hr.DiffMulti(score="gini", specialisations=15), STRONG, 500),
     "diffmulti, discernibility": (
-        hr.DiffMulti(marginals=False, score="discernibility", specialisations=15), STRONG, 500),
-    "diffmulti, marginals": (hr.DiffMulti(marginals=True), PURE, 20_000),
-    "diffmulti, marginals, few": (hr.DiffMulti(marginals=True), DELTA, 500),
-    "diffmulti, pairs": (hr.DiffMulti(marginals=True, pairs=2), STRONG, 800),
-    "diffmulti, rings": (hr.DiffMulti(marginals=True, pairs=3), STRONG_DELTA, 800),
+        hr.DiffMulti(score="discernibility", specialisations=15), STRONG, 500),
     "diffgen": (hr.DiffGen(), PURE, 3000),
     "diffgen, delta": (hr.DiffGen(specialisations=6), DELTA, 500),
     "diffgen, infogain": (hr.DiffGen(score="infogain", specialisations=5), STRONG, 500),
@@ -83,8 +79,6 @@ RUNS: dict[str, tuple[Publisher, Budget, int]] = {
     "cdiffgen": (hr.CDiffGen(), PURE, 3000),
     "cdiffgen, delta": (hr.CDiffGen(specialisations=6), DELTA, 500),
     "cdiffgen, paper": (hr.CDiffGen(schedule="paper", specialisations=6), STRONG, 500),
-    "diffgen, marginals": (hr.DiffGen(specialisations=4, marginals=True), STRONG, 800),
-    "cdiffgen, marginals": (hr.CDiffGen(specialisations=4, marginals=True), STRONG_DELTA, 800),
     "diffgen, listed": (hr.DiffGen(specialisations=6), STRONG, 500),
     "diffgen, listed, delta": (hr.DiffGen(specialisations=6), DELTA, 500),
     "diffpart": (hr.DiffPart(), PURE, 1500),

@@ -30,7 +30,7 @@ PACKAGES = [
     "counting",
     "privacy",
     "store",  # folders, files and frames
-    "measured",  # regions, itemsets, marginals and noisy measurements, as plain values
+    "measured",  # regions, itemsets and noisy measurements, as plain values
     "estimate",
     "release",
     "verification",

@@ -51,7 +51,7 @@ def truth(codes, query):
 @pytest.mark.parametrize(
     "method",
     [
-        hr.DiffMulti(marginals=False, specialisations=20),
+        hr.DiffMulti(specialisations=20),
         hr.CDiffGen(specialisations=4),
         hr.CDiffGen(specialisations=4, schedule="paper"),
         hr.DiffGen(specialisations=4),

@@ -27,22 +27,16 @@ from hedgerow.schema import Schema
 from hedgerow.table import Table, Transactions
 
 PUBLISHERS: dict[str, Publisher] = {
-    "diffmulti": DiffMulti(marginals=False),
-    "diffmulti, even": DiffMulti(marginals=False, specialisations=20, depth=5, distribution="even"),
-    "diffgen, marginals": DiffGen(specialisations=3, marginals=True),
-    "cdiffgen, marginals": CDiffGen(marginals=True),
+    "diffmulti": DiffMulti(),
+    "diffmulti, even": DiffMulti(specialisations=20, depth=5, distribution="even"),
     "diffmulti, paper": DiffMulti(schedule="paper", specialisations=30),
     "diffmulti, paper, even": DiffMulti(schedule="paper", depth=3, distribution="even"),
-    "diffmulti, one": DiffMulti(marginals=False, specialisations=1),
-    "diffmulti, shallow": DiffMulti(marginals=False, depth=1),
+    "diffmulti, one": DiffMulti(specialisations=1),
+    "diffmulti, shallow": DiffMulti(depth=1),
     "diffmulti, paper, shallow": DiffMulti(schedule="paper", depth=1),
-    "diffmulti, ncp": DiffMulti(marginals=False, score="ncp", specialisations=15),
-    "diffmulti, discernibility": DiffMulti(
-        marginals=False, score="discernibility", specialisations=15
-    ),
-    "diffmulti, gini": DiffMulti(marginals=False, score="gini", specialisations=15),
-    "diffmulti, marginals": DiffMulti(marginals=True),
-    "diffmulti, pairs": DiffMulti(marginals=True, pairs=2),
+    "diffmulti, ncp": DiffMulti(score="ncp", specialisations=15),
+    "diffmulti, discernibility": DiffMulti(score="discernibility", specialisations=15),
+    "diffmulti, gini": DiffMulti(score="gini", specialisations=15),
     "diffgen": DiffGen(),
     "diffgen, paper": DiffGen(schedule="paper"),
     "diffgen, one": DiffGen(specialisations=1),

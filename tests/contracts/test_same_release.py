@@ -22,14 +22,13 @@ from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.publish.diffpart import DiffPart
 
 METHODS: dict[str, dict[str, Any]] = {
-    "diffmulti": {"method": hr.DiffMulti(marginals=False)},
+    "diffmulti": {"method": hr.DiffMulti()},
     "diffmulti, zcdp": {
-        "method": hr.DiffMulti(marginals=False, specialisations=60),
+        "method": hr.DiffMulti(specialisations=60),
         "delta": "1e-9",
     },
     "diffmulti, paper": {"method": hr.DiffMulti(schedule="paper", specialisations=40)},
-    "diffmulti, marginals": {"method": hr.DiffMulti(marginals=True, pairs=2)},
-    "diffmulti, ncp": {"method": hr.DiffMulti(marginals=False, score="ncp", specialisations=25)},
+    "diffmulti, ncp": {"method": hr.DiffMulti(score="ncp", specialisations=25)},
     "diffgen": {"method": hr.DiffGen()},
     "diffgen, paper": {"method": hr.DiffGen(schedule="paper")},
     "diffgen, many cells": {"method": hr.DiffGen(specialisations=17, max_cells=10**8)},

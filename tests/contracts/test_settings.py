@@ -122,9 +122,9 @@ def test_no_method_is_left_out() -> None:
 
 
 def test_a_text_is_not_a_truth_value() -> None:
-    with pytest.raises(UsageError, match="marginals cannot be of type str") as found:
-        hedgerow.DiffMulti(marginals="no")  # type: ignore[arg-type]
-    assert found.value.hint == "It takes True or False or None."
+    with pytest.raises(UsageError, match="thorough cannot be of type str") as found:
+        hedgerow.Supermodular(thorough="no")  # type: ignore[arg-type]
+    assert found.value.hint == "It takes True or False."
 
 
 def test_numbers_of_python_are_taken() -> None:

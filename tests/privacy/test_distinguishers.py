@@ -17,7 +17,6 @@ from hedgerow.publish.api import run
 
 TRIALS = {
     "diffmulti": {"T1", "T2", "T3", "T4", "T5", "T5c", "T10", "T11", "T12"},
-    "diffmulti-marginals": {"T4"},
     "diffgen": {"T2", "T4", "T5", "T5c", "T10", "T11", "T12"},
     "diffpart": {"T6", "T7", "T13", "T14"},
     "supermodular": {"T9"},

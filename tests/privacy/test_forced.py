@@ -11,9 +11,8 @@ from hedgerow.audit.forced import check_rules, first_difference, unlike_tables
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import TINY_TABLES, long_schema, picker, random_universe
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.privacy.budget import Budget, UnitBudget
+from hedgerow.privacy.budget import Budget
 from hedgerow.publish import clusters, diffgen, diffmulti, diffpart
-from hedgerow.publish import marginals as marginals
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
@@ -59,7 +58,7 @@ def test_draws_decide_everything_that_is_public(entry, method):
 
 @pytest.mark.parametrize(
     "method",
-    [DiffMulti(marginals=False), DiffMulti(marginals=True), DiffGen(), DiffPart()],
+    [DiffMulti(), DiffGen(), DiffPart()],
     ids=repr,
 )
 def test_draws_decide_everything_with_a_delta(method):
@@ -73,9 +72,6 @@ def test_the_rules_do_turn_between_these_tables():
     few, many = 3, MANY
     assert rules.core_size(30, few, 2.0) < rules.core_size(30, many, 2.0)
     assert diffmulti.tree_size(Fraction(5), few) != diffmulti.tree_size(Fraction(5), many)
-    unit = UnitBudget("epsilon", Fraction(5, 1000), 1000)
-    shares = [marginals.share_marginals(PEOPLE, unit, 1000, 5.0, rows) for rows in (few, many)]
-    assert shares[0].pairs != shares[1].pairs and shares[0].rounds != shares[1].rounds
     assert diffgen.grid_size(Fraction(5), few) != diffgen.grid_size(Fraction(5), many)
 
 
@@ -135,7 +131,7 @@ def test_a_cap_from_exact_sizes_is_caught(monkeypatch):
     assert check_rules(DiffPart(variant="tree"), tables, BUDGET) is not None
 
 
-@pytest.mark.parametrize("method", [DiffMulti(marginals=False), DiffGen()], ids=repr)
+@pytest.mark.parametrize("method", [DiffMulti(), DiffGen()], ids=repr)
 def test_a_size_from_the_exact_number_of_rows_is_caught(method, monkeypatch):
     """Though neither the plan's words nor any draw before it shows that number."""
     seen = []
@@ -149,23 +145,6 @@ def test_a_size_from_the_exact_number_of_rows_is_caught(method, monkeypatch):
     for module, rule in ((diffmulti, "tree_size"), (diffgen, "grid_size")):
         own = getattr(module, rule)
         monkeypatch.setattr(module, rule, lambda e, rows, *rest, own=own: own(e, seen[-1], *rest))
-    assert check_rules(method, unlike_tables(PEOPLE, picker(1), MANY), BUDGET) is not None
-
-
-def test_marginals_that_count_by_the_exact_number_of_rows_is_caught(monkeypatch):
-    seen = []
-    honest, own = MemoryEngine.__init__, diffmulti.share_marginals
-
-    def counting(self, table, *rest):
-        seen.append(len(table.codes))
-        honest(self, table, *rest)
-
-    def peeping(schema, budget, units, epsilon, rows, by_hand):
-        return own(schema, budget, units, epsilon, seen[-1], by_hand)
-
-    monkeypatch.setattr(MemoryEngine, "__init__", counting)
-    monkeypatch.setattr(diffmulti, "share_marginals", peeping)
-    method = DiffMulti(marginals=True, specialisations=2, depth=1)
     assert check_rules(method, unlike_tables(PEOPLE, picker(1), MANY), BUDGET) is not None
 
 

@@ -37,7 +37,7 @@ from hedgerow.table import person, table
 from hedgerow.table.transactions import lookup
 
 METHODS = [(entry, entry.modes[0]) for entry in AUDITED.values()]
-TREE = DiffMulti(marginals=False)
+TREE = DiffMulti()
 NUMBER = 7  # pairs of files: both kinds of engines, three formats, persons below and above caps
 
 

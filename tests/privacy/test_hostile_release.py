@@ -73,7 +73,7 @@ def claims_are_read_once() -> Iterator[None]:
 def releases() -> dict[str, Release]:
     rows, schema = sample.people(300, seed=2), sample.schema()
     methods: dict[str, Any] = {
-        "tree": hedgerow.DiffMulti(specialisations=6, marginals=False),
+        "tree": hedgerow.DiffMulti(specialisations=6),
         "marginals": hedgerow.DiffMulti(specialisations=6),
         "grid": hedgerow.DiffGen(specialisations=4),
         "sparse": hedgerow.DiffGen(specialisations=4, max_cells=2),

@@ -1,7 +1,7 @@
 """Runs that are killed, and runs that race: what they leave, and that bad ones are caught.
 
 The checks are those of audits/kills.py, which `make audit` runs at length: with 1,000 kills by the
-clock, before every operation instead of every second one, and with marginals.
+clock, before every operation instead of every second one, and with the usual method.
 """
 
 from __future__ import annotations

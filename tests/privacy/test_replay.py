@@ -26,7 +26,7 @@ from hedgerow.schema import Schema
 
 SHORT = 60
 EXAMPLES = int(os.environ.get("HEDGEROW_EXAMPLES", SHORT))  # more in `make audit`
-TABLES = ("diffmulti", "diffmulti-marginals", "diffgen", "cdiffgen")
+TABLES = ("diffmulti", "diffgen", "cdiffgen")
 MODES = [mode for name in TABLES for mode in AUDITED[name].modes]
 EDGES = {pair.words: pair for pair in edge_cases(SCHEMA, picker(1))}
 LEAVES_ONLY = Schema.from_dict(
@@ -64,8 +64,7 @@ def test_every_method_of_the_command_is_audited():
     assert set(METHODS) <= set(AUDITED)
     for entry in AUDITED.values():
         # what the paper of the one that needs a delta does is not private at any price
-        ours = entry.needs_delta or entry.name == "diffmulti-marginals"
-        schedules = {"tuned"} if ours else {"tuned", "paper"}
+        schedules = {"tuned"} if entry.needs_delta else {"tuned", "paper"}
         assert {mode.schedule for mode in entry.modes} == schedules
         assert entry.tiny and entry.experiments
 
@@ -99,7 +98,7 @@ def test_every_step_tells_its_price(method, delta):
 @pytest.mark.parametrize("delta", [0, "1e-6"], ids=["pure", "zcdp"])
 def test_permute_and_flip_where_weights_are_equal(delta):
     rows = [(0, 0, 0), (1, 2, 1), (1, 1, 1)]
-    method = DiffMulti(marginals=False, specialisations=3, depth=2)
+    method = DiffMulti(specialisations=3, depth=2)
     for number, extra in itertools.product(range(5), [(0, 0, 0), (1, 2, 0)]):
         check(method, pair_of("", LEAVES_ONLY, rows, extra), Budget.of(2, delta), number)
 

@@ -49,8 +49,7 @@ from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
-from hedgerow.publish.marginals import pairs, rounds
-from hedgerow.publish.steps import measure, scores
+from hedgerow.publish.steps import scores
 from hedgerow.schema import Schema
 from hedgerow.table import Table
 
@@ -146,14 +145,6 @@ def by_replay(
         return Catch(strongest, float(epsilon))
 
     return attack
-
-
-def one_of_many(schema: Any, pick: Any) -> list[Any]:
-    """Records enough for what is measured only where there are many."""
-    sizes = [attribute.size for attribute in schema.attributes] + [len(schema.classes)]
-    crowd = [tuple(pick(0, size - 1) for size in sizes) for _ in range(300)]
-    # in cells of two and of three codes, which are counted again
-    return [pair_of("one of 300", schema, crowd, tuple(min(3, size - 1) for size in sizes))]
 
 
 def long_records(schema: Any, pick: Any) -> list[Any]:
@@ -273,52 +264,6 @@ def a_small_sensitivity() -> Iterator[None]:
 
 
 @contextmanager
-def tables_counted_once() -> Iterator[None]:
-    """D1: a record that is counted in several tables pays for one of them."""
-    honest = Curator.laplace
-
-    def careless(self, purpose, depth, accounts, exact, units=None, max_contribution=1):
-        return honest(self, purpose, depth, accounts, exact, units, 1)
-
-    with patch.object(Curator, "laplace", careless):
-        yield
-
-
-def counted_once(careless_of: str) -> Break:
-    """D1 again, in the tables of one purpose alone."""
-    honest = Curator.laplace
-
-    def careless(self, purpose, depth, accounts, exact, units=None, max_contribution=1):
-        max_contribution = 1 if purpose == careless_of else max_contribution
-        return honest(self, purpose, depth, accounts, exact, units, max_contribution)
-
-    return lambda: patch.object(Curator, "laplace", careless)
-
-
-@contextmanager
-def pairs_that_jump() -> Iterator[None]:
-    """D2: a score of pairs whose sensitivity is 40 times what is paid for."""
-    honest = pairs._open
-
-    with patch.object(pairs, "_open", lambda places, scores: honest(places, 40 * scores)):
-        yield
-
-
-@contextmanager
-def residuals_counted_as_one() -> Iterator[None]:
-    """D3: a residual moves by 256 of its units, and one is paid for."""
-    with patch.object(measure, "_most", lambda law, numbers, step: numbers):
-        yield
-
-
-@contextmanager
-def classes_picked_for_little() -> Iterator[None]:
-    """D4: scores of residuals move by 256 either way, and 16 is paid for."""
-    with patch.object(rounds, "SCORE_RANGE", 16):
-        yield
-
-
-@contextmanager
 def counts_that_take_all() -> Iterator[None]:
     """C1 and C2: edges for levels, and nothing kept back for the tree."""
     honest = Curator.noise_rate
@@ -427,7 +372,7 @@ def publishing_with_bounds_of_the_data() -> Any:
         schema = Schema.from_dict(
             {"name": "read off", "unit": "row", "attributes": {"a": attribute}}
         )
-        method = DiffMulti(marginals=False, specialisations=1, depth=1)
+        method = DiffMulti(specialisations=1, depth=1)
         return run(Table(schema, table.codes), method, Budget.of(1), sampler)
 
     return draw
@@ -703,15 +648,7 @@ def thresholds_of_the_data(flawed: bool) -> Callable[[int], Catch]:
     return lambda runs: weigh(trial, draw, runs, 1.0, 1e-6)
 
 
-GROWN = DiffMulti(marginals=False, specialisations=8, depth=4)
-LONG = Schema.from_dict({"name": "long", "unit": "row", "attributes": {
-    "a": {"type": "numeric", "low": 0, "high": 19, "step": 1},
-    "b": {"type": "numeric", "low": 0, "high": 39, "step": 1},
-    "c": {"type": "boolean", "role": "class"}}})  # fmt: skip
-RING = Schema.from_dict({"name": "ring", "unit": "row", "attributes": {
-    **{name: {"type": "boolean"} for name in "abcd"},
-    "k": {"type": "boolean", "role": "class"}}})  # fmt: skip
-DETAILED = DiffMulti(specialisations=2, depth=1, marginals=True, pairs=2)
+GROWN = DiffMulti(specialisations=8, depth=4)
 TREE = DiffMulti(schedule="paper", specialisations=1, depth=1)
 FEW = DiffPart(core=1, cap=1)
 SHOP = Schema.from_dict({"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 6]}}})
@@ -719,7 +656,7 @@ SHOP = Schema.from_dict({"name": "shop", "unit": "row", "items": {"universe": {"
 PAIRS = 6 * 7  # six draws on each of the edge cases
 
 # Flaws that one attack must catch share it, so that sound code is attacked once.
-REPLAYED, DETAIL_REPLAYED = by_replay(GROWN), by_replay(DETAILED)
+REPLAYED = by_replay(GROWN)
 ENUMERATED = by_enumeration(TREE, "a 4x2 grid")
 
 # Chances of the events in broken code and on its neighbour, measured in 250 to 1,500 runs: T3 0.57
@@ -731,11 +668,11 @@ WORKED_OUT = ("T3", "T8", "T12", "T14")
 FLAWS = [
     # statistical
     Flaw("M1", "children without records get no noise, so they never grow", "T1",
-         by_trial(trials.empty_child, DiffMulti(marginals=False, specialisations=21, depth=2), "1"),
+         by_trial(trials.empty_child, DiffMulti(specialisations=21, depth=2), "1"),
          noise("allocate", without_noise_where_nobody_is)),
     Flaw("M5", "numeric values are cut in the middle of gaps between records", "T2",
          by_trial(trials.empty_cut,
-                  DiffMulti(marginals=False, specialisations=1, depth=1, score="ncp"), "1"),
+                  DiffMulti(specialisations=1, depth=1, score="ncp"), "1"),
          at_gap_midpoints),
     Flaw("M2", "shares are divided by the exact size of the parent", "T3",
          by_trial(trials.share_of_child,
@@ -760,25 +697,10 @@ FLAWS = [
     Flaw("X6", "counts of nobody get no noise", "replay", REPLAYED,
          no_noise_told_where_nobody_is, runs=PAIRS),
     Flaw("M18", "scores look at the records of other regions", "replay",
-         by_replay(DiffMulti(marginals=False, specialisations=8, depth=4, score="gini"), "5"),
+         by_replay(DiffMulti(specialisations=8, depth=4, score="gini"), "5"),
          scores_of_everybody, runs=PAIRS),
     Flaw("M9", "a sensitivity is taken for a quarter of what it is", "replay", REPLAYED,
          a_small_sensitivity, runs=PAIRS),
-    Flaw("D1", "a record is counted in several tables and pays for one", "replay",
-         DETAIL_REPLAYED, tables_counted_once, runs=PAIRS),
-    Flaw("D2", "the scores of pairs move further than is paid for", "replay",
-         by_replay(DETAILED, "20"), pairs_that_jump, runs=PAIRS),
-    Flaw("D3", "residuals move further than is paid for", "replay",
-         DETAIL_REPLAYED, residuals_counted_as_one, runs=PAIRS),
-    Flaw("D4", "what a round looks at is chosen for less than it tells", "replay",
-         DETAIL_REPLAYED, classes_picked_for_little, runs=PAIRS),
-    Flaw("D1", "a code is counted in several tables and pays for one", "replay",
-         by_replay(
-             DiffMulti(specialisations=1, depth=1, marginals=True), "100", LONG, one_of_many),
-         counted_once("fine"), runs=6),
-    Flaw("D1", "a pair that closes a ring is counted beside others and pays for one", "replay",
-         by_replay(replace(DETAILED, pairs=9), "100", RING, one_of_many), counted_once("extra"),
-         runs=6),
     Flaw("M1", "noisy counts of nobody are put to 0 before they are used", "enumeration",
          ENUMERATED, edited_after_the_draw, runs=2),
     Flaw("G4", "groups are published only if they have records", "enumeration",
@@ -813,7 +735,7 @@ FLAWS = [
 # Flaws that are other programs: what is sound in their place, then what is not.
 PROGRAMS = [
     ("G6", "bounds are read off the data", "T5",
-     by_trial(trials.bounds_from_data, DiffMulti(marginals=False, specialisations=1, depth=1), "1"),
+     by_trial(trials.bounds_from_data, DiffMulti(specialisations=1, depth=1), "1"),
      by_trial(trials.bounds_from_data, None, "1", publishing_with_bounds_of_the_data), 150),
     ("G6", "classes are read off the data", "T5c",
      by_trial(trials.classes_from_data, DiffGen(specialisations=1), "1"),

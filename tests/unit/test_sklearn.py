@@ -24,7 +24,7 @@ from hedgerow import sample  # noqa: E402
 from hedgerow.errors import BudgetError, DataError, UsageError  # noqa: E402
 from hedgerow.sklearn import RegionClassifier, Synthesizer  # noqa: E402
 
-QUICK = hr.DiffMulti(specialisations=3, marginals=False)
+QUICK = hr.DiffMulti(specialisations=3)
 X = np.repeat([[1.0, 5.0], [2.0, 5.0], [8.0, 5.0], [9.0, 5.0]], 100, axis=0)
 Y = np.repeat([0, 0, 1, 1], 100)
 

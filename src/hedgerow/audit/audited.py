@@ -90,8 +90,7 @@ def experiments(
         found.append(Experiment(by_ncp, plain(trials.empty_cut)))
         found.append(Experiment(one_step, _metadata))
         found.append(Experiment(one_step, plain(trials.float_support)))
-    alone = {"marginals": False}  # by which the size of a tree follows from all of epsilon
-    found.append(Experiment(kind(**alone), plain(trials.chosen_size), epsilon="1"))
+    found.append(Experiment(kind(), plain(trials.chosen_size), epsilon="1"))
     return found
 
 

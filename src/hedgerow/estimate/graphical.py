@@ -35,8 +35,8 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.bitmaps import Bitmaps
+from hedgerow.estimate.denoise import LEAST, denoise
 from hedgerow.estimate.junction import Calibrated, Detail, Factor, JunctionTree
-from hedgerow.estimate.marginals.denoise import LEAST, denoise
 from hedgerow.measured.edges import own_codes
 from hedgerow.measured.tables import Tables, covered
 from hedgerow.schema import Categorical

@@ -91,8 +91,6 @@ def gather(partition: Partition, measurements: Sequence[Measurement], classes: i
     totals: list[tuple[Ints, Measurement]] = []
     classed: list[tuple[Ints, Measurement]] = []
     for measurement in measurements:
-        if measurement.at == "cell":  # marginals has a model of its own
-            continue
         nodes = measurement.where if measurement.at == "node" else leaves[measurement.where]
         by_class = measurement.by_class and classes > 1
         (classed if by_class else totals).append((nodes, measurement))

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from hedgerow.arrays import Bools, Ints
 from hedgerow.errors import UsageError
-from hedgerow.estimate.marginals.model import Model
 from hedgerow.measured.generalized import dictionary, numbers
 from hedgerow.measured.partition import Parts
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
@@ -31,14 +30,12 @@ def draw_rows(
     counts: Ints,
     n: int | None = None,
     seed: int | None = None,
-    model: Model | None = None,
 ) -> pa.Table:
     """Rows with the schema's columns, the class last, in random order.
 
-    Within its region a value is uniform over the codes, or lies where the marginals of a release
-    say that records do. Integers and dates are then uniform
-    within their grid cell; decimals are grid points, no finer than the schema's step. The "other"
-    code of a numeric attribute becomes null.
+    Within its region a value is uniform over the codes. Integers and dates are then uniform within
+    their grid cell; decimals are grid points, no finer than the schema's step. The "other" code of
+    a numeric attribute becomes null.
 
     Args:
         schema: The public description of the columns.
@@ -46,7 +43,6 @@ def draw_rows(
         counts: The counts of these, shape [regions, classes].
         n: How many rows to draw; without it, as many as the release counts.
         seed: For the same rows again.
-        model: Where records lie and which class they have, if the release has marginals.
 
     Raises:
         UsageError: If n or the seed is no whole number from 0, the release counts nobody to draw
@@ -61,9 +57,6 @@ def draw_rows(
             "this release counts very many records, more than are drawn unasked",
             hint="Say how many rows you want (--rows, n=).",
         )
-    if model is not None:
-        rows = int(weights.sum()) if n is None else n
-        return rows_of(schema, *model.draw(rows, random), random)
     if n is not None:
         weights = _share_out(n, weights, random)
     cell = random.permutation(np.repeat(np.arange(len(weights)), weights))

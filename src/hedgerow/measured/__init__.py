@@ -1,4 +1,4 @@
-"""What was measured, as plain values: public regions, itemsets, marginals, noisy measurements."""
+"""What was measured, as plain values: public regions, itemsets, noisy measurements."""
 
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import GridPartition, Partition, TreePartition

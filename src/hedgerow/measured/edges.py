@@ -8,17 +8,14 @@ from fractions import Fraction
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Attribute, Categorical
 from hedgerow.schema.attributes import OTHER
 
-__all__ = ["edges_of", "fine_edges", "group_edges", "groups_of", "own_codes", "recounted"]
+__all__ = ["edges_of", "fine_edges", "own_codes", "recounted"]
 
 PARTS = 16  # of a numeric attribute, and of a cell that is counted again
 MOST_VALUES, MANY_PARTS = 64, 32  # of more values groups are counted, or neighbours
 _LARGE = 4  # a group of more than such a part of all values is cut into neighbours
-GROUPS, MORE_GROUPS = 8, 12
-CLEAR = 700  # records for each standard deviation of the noise, from which more groups pay
 
 
 def edges_of(attribute: Attribute, parts: int = PARTS) -> Ints:
@@ -150,39 +147,3 @@ def fine_edges(low: int, high: int) -> Ints:
     """
     parts = min(PARTS, high - low)
     return low + np.arange(parts + 1, dtype=np.int64) * (high - low) // parts
-
-
-def groups_of(one_way: Measurement, rows: int) -> int:
-    """In how many groups numbers meet other attributes, by the noise of single attributes.
-
-    Args:
-        one_way: The tables of single attributes.
-        rows: The noisy number of rows.
-    """
-    clear = rows * rows >= CLEAR * CLEAR * float(one_way.variance.max())
-    return MORE_GROUPS if clear else GROUPS
-
-
-def group_edges(attribute: Attribute, counts: Ints, groups: int = GROUPS) -> Ints:
-    """The edges of the groups in which an attribute meets another: cells of about equal mass.
-
-    Args:
-        attribute: The attribute.
-        counts: The noisy number of records in each of its cells.
-        groups: How many groups there are at most.
-
-    Example:
-        >>> from hedgerow.schema import Schema
-        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
-        ...     "age": {"type": "numeric", "low": 1, "high": 160, "step": 1}}})
-        >>> group_edges(schema.attributes[0], np.array([0, 800] + [10] * 15)).tolist()
-        [0, 10, 50, 160]
-    """
-    edges = edges_of(attribute)
-    few = isinstance(attribute, Categorical) and attribute.size <= MOST_VALUES
-    if few or attribute.size == 1:
-        return edges
-    mass = np.cumsum(np.maximum(counts, 0))
-    level = mass * groups // max(1, int(mass[-1]))
-    ends = np.flatnonzero(np.diff(np.concatenate([[0], level[:-1]])) > 0) + 1
-    return np.concatenate([[0], edges[ends], edges[-1:]])

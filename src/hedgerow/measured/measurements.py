@@ -33,7 +33,7 @@ class Measurement:
         name: What was counted: "rows" (the whole table), "allocate" (totals of nodes of a tree),
             "leaf" (the classes of a region), and so on.
         at: Whether `where` numbers nodes of a tree, regions, items of a universe, sizes, strata of
-            items, or cells of the tables of marginals (`hedgerow.measured.marginals`).
+            items, or cells of tables of columns (`hedgerow.measured.edges`).
         where: The places counted, shape [k].
         values: The noisy counts, which may be negative: shape [k, classes] if by class (one
             column if the schema has no class), else [k, 1].
@@ -51,8 +51,6 @@ class Measurement:
         law: The law of the noise, "laplace" or "gaussian".
         tables: Of cells of tables of columns, the columns of each table; its cells stand one after
             the other, the last column varying fastest.
-        logits: Of counts and residuals from which a model of the class was made, its logits, in
-            the shape of `values` (`hedgerow.measured.marginals.Round`).
 
     Example:
         >>> total = Measurement(name="rows", at="node", where=np.array([0]),
@@ -74,7 +72,6 @@ class Measurement:
     max_contribution: int = 1
     law: Law = "laplace"
     tables: tuple[tuple[int, ...], ...] = ()
-    logits: Ints | None = None
 
     def __post_init__(self) -> None:
         """Holds the shapes to what they mean; a breach is our own bug."""
@@ -87,8 +84,6 @@ class Measurement:
             raise ValueError(f"measurement {self.name!r}: one column is expected")
         if self.klass is not None and self.klass.shape != (places,):
             raise ValueError(f"measurement {self.name!r}: one class per row is expected")
-        if self.logits is not None and self.logits.shape != self.values.shape:
-            raise ValueError(f"measurement {self.name!r}: one logit per number is expected")
         if self.law == "gaussian" and (self.threshold is not None or self.klass is not None):
             raise ValueError(f"measurement {self.name!r}: what is listed has Laplace noise")
         if self.unit <= 0 or (self.units <= 0).any():
@@ -101,7 +96,7 @@ class Measurement:
         plain = ("name", "at", "by_class", "unit", "threshold", "max_contribution", "law", "tables")
         if any(getattr(self, field) != getattr(other, field) for field in plain):
             return False
-        arrays = ("where", "values", "units", "klass", "logits")
+        arrays = ("where", "values", "units", "klass")
         return all(_same(getattr(self, a), getattr(other, a)) for a in arrays)
 
     __hash__ = None  # type: ignore[assignment]

@@ -72,7 +72,6 @@ class Ledger:
         self._uses: dict[str, Ints] = {}
         self._accounts = 1
         self._entries: dict[tuple[str, int, int], int] = {}
-        self._prepaid: dict[str, int] = {}  # draws that were paid for and are still to come
 
     def allow(self, lines: Iterable[Allowance]) -> None:
         """Lets the plan's purposes be charged. A purpose has one allowance."""
@@ -127,11 +126,6 @@ class Ledger:
         line = self._lines.get(purpose)
         if line is None:
             raise LeakError(f"the plan grants nothing for {purpose}")
-        if purpose in self._prepaid:
-            if self._prepaid[purpose] < 1 or accounts.tolist() != [0] or units is not None:
-                raise LeakError(f"{purpose} asks for more than was paid for it before")
-            self._prepaid[purpose] -= 1
-            return np.full(1, line.at(0), dtype=np.int64)
         left = self.left(line.budget, accounts)
         fixed = line.at(depth)
         if units is None:
@@ -148,19 +142,6 @@ class Ledger:
             key = (purpose, depth, value)
             self._entries[key] = self._entries.get(key, 0) + nodes
         return units[shared]
-
-    def prepay(self, purpose: str) -> None:
-        """Books all uses that the plan grants a purpose, to everybody, before any is drawn.
-
-        Each later charge of it, to the root alone, is one of these. So what is drawn when the tree
-        has grown was paid for on every path before it grew.
-        """
-        line = self._lines.get(purpose)
-        if line is None or self._accounts > 1:
-            raise LeakError(f"{purpose} was to be paid for when the tree had grown, or not at all")
-        for _ in range(line.uses):
-            self.charge(purpose, 0, np.zeros(1, dtype=np.int64))
-        self._prepaid[purpose] = line.uses
 
     def must_be_paid(self, purpose: str) -> None:
         """Refuses a draw whose one charge, to everybody, was not booked before."""

@@ -15,7 +15,7 @@ Spent on each record: growing as in DiffGen, then its counts, one on each level 
 | count: the classes of each node | discrete Laplace | rest, levels alike | the rest, see below  |
 
 Of what `tuned` leaves for counts, the middle level gets 15%, other inner levels a token, leaves the
-rest (`_shares`). `marginals` are bought as in DiffGen.
+rest (`_shares`).
 
 Departures from the paper (C.. as in docs/algorithms/cdiffgen.md): the tree is paid for (C2); the
 sensitivity is the number of levels, not of edges (C1); a path that is shorter than the longest has
@@ -70,8 +70,6 @@ class CDiffGen(GridPublisher):
             epsilon and a noisy number of rows ("paper": 10).
         max_cells: The largest number of regions; a value whose specialisation would make more is
             skipped.
-        marginals: Whether half of the budget is spent on measuring attributes and pairs of them
-            ("paper": never), so that counts and synthetic rows cover attributes that are not cut.
 
     Example:
         >>> CDiffGen(specialisations=10).settings()["consistency"]
@@ -101,7 +99,6 @@ class CDiffGen(GridPublisher):
     def grow(self, job: Job) -> Outcome:
         """See `TablePublisher.grow`."""
         engine, curator, ledger = job.engine, job.curator, job.curator.ledger
-        self.buy_marginals(job)
         # grow
         cuts = grow_cuts(job, self.schedule, self.max_cells)
         tree = tree_of_cuts(engine.domain, cuts.steps)

@@ -17,8 +17,7 @@ Spent on each record (all steps see all records, so charges add up):
 
 with N = numeric + 2 h - 1. Cuts of the two halves of an interval are drawn under one charge: no
 record lies in both. With a delta, select and cut are paid in zCDP, and what is left of it buys a
-second count, with discrete Gaussian noise. With `marginals`, half of epsilon (or of rho's part)
-buys tables of the whole data first (`publish.marginals`), and the shares above are of the rest.
+second count, with discrete Gaussian noise.
 
 Departures from the paper (G.. as in docs/algorithms/diffgen.md): information gain at its true
 sensitivity, 1 bit (G1), in exact integers; split points lie on the public grid (G3); every group
@@ -44,7 +43,6 @@ from hedgerow.measured.partition import MOST_CELLS, GridPartition
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance
-from hedgerow.publish.marginals import MarginalShares, measure_tables, share_tables
 from hedgerow.publish.planning.plan import Budgets, Plan, divide_budget, leaf_allowances, levels
 from hedgerow.publish.planning.rules import grid_size
 from hedgerow.publish.publisher import (
@@ -62,7 +60,7 @@ from hedgerow.schema import Numeric, Schema
 __all__ = ["DiffGen", "GridPublisher", "count_cells", "grow_cuts"]
 
 
-UNITS, ROWS_UNITS, GROWTH_UNITS, MARGINAL_UNITS = 100_000, 1_000, 50_000, 50_000
+UNITS, ROWS_UNITS, GROWTH_UNITS = 100_000, 1_000, 50_000
 DENSE_CELLS = 1_000_000
 SPURIOUS = 10_000  # empty cells that a sparse release may list, about
 MOST_SPECIALISATIONS = 10_000
@@ -77,7 +75,6 @@ class GridPublisher(TablePublisher):
     schedule: Literal["tuned", "paper"] = "tuned"
     specialisations: int | None = None
     max_cells: int = 1_000_000
-    marginals: bool = False
 
     most_cells: ClassVar[int]  # that may be asked for
     most_counts: ClassVar[int]  # of regions and classes
@@ -89,10 +86,6 @@ class GridPublisher(TablePublisher):
         super().__post_init__()
         check_common(self.score, self.specialisations, SCORES, MOST_SPECIALISATIONS)
         check_count("max_cells", self.max_cells, self.most_cells)
-        if self.marginals and self.schedule == "paper":
-            raise UsageError(
-                "marginals are no part of the published schedule.", hint="Take the schedule tuned."
-            )
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
         """See `Publisher.plan_for`."""
@@ -103,11 +96,6 @@ class GridPublisher(TablePublisher):
                 hint=f"Take at most {self.most_counts // classes}.",
             )
         budgets, allowances, size = self._growth(schema, budget, rows)
-        counted = None
-        if size and self.marginals:
-            shares = _tables(schema, budgets, rows or 0)
-            allowances.extend(shares.lines())
-            counted = None if rows is None else shares.counted
         if size:
             allowances.extend(self.counting(budgets, size))
         return Plan(
@@ -118,7 +106,6 @@ class GridPublisher(TablePublisher):
             allowances=tuple(allowances),
             specialisations=size,
             depth=size,
-            counted=counted,
         )
 
     def _growth(
@@ -135,29 +122,14 @@ class GridPublisher(TablePublisher):
             price = (self.step_units,)
             lines = [self.choosing(k, budgets, schema, price, n) for k, n in uses.items()]
             return budgets, lines, size
-        # marginals come first: everything else gets its share of the rest
-        marginals = MARGINAL_UNITS if self.marginals else 0
-        growth = self.growth_units * (UNITS - marginals) // UNITS
-        budgets = divide_budget(budget, UNITS, marginals + growth)
+        budgets = divide_budget(budget, UNITS, self.growth_units)
         lines = [Allowance("rows", "epsilon", units=(ROWS_UNITS,), uses=1)]
         if rows is not None:
-            left = budget.row_epsilon * (UNITS - marginals) / UNITS
-            size = grid_size(left, rows, size, len(schema.classes))
+            size = grid_size(budget.row_epsilon, rows, size, len(schema.classes))
         if size:
-            lines.append(self.choosing("select", budgets, schema, levels(growth, size), size))
+            units = levels(self.growth_units, size)
+            lines.append(self.choosing("select", budgets, schema, units, size))
         return budgets, lines, size
-
-    def buy_marginals(self, job: Job) -> None:
-        """Counts attributes and pairs of them, for everybody and before all else."""
-        if not self.marginals:
-            return
-        job.progress(0, "counting attributes and pairs of them")
-        assert job.noisy_rows is not None
-        shares = _tables(job.schema, job.plan.budgets, job.noisy_rows)
-        (rows,) = job.found
-        job.found.extend(
-            measure_tables(job.curator, job.engine, job.schema, shares, rows, job.noisy_rows)
-        )
 
     def counting(self, budgets: Budgets, size: int) -> tuple[Allowance, ...]:
         """What counts may take, after so many specialisations."""
@@ -177,8 +149,6 @@ class DiffGen(GridPublisher):
             epsilon and a noisy number of rows ("paper": 10).
         max_cells: The largest number of regions; a value whose specialisation would make more is
             skipped.
-        marginals: Whether half of the budget is spent on measuring attributes and pairs of them
-            ("paper": never), so that counts and synthetic rows cover attributes that are not cut.
 
     Example:
         >>> DiffGen(score="infogain", specialisations=10).max_cells
@@ -193,7 +163,6 @@ class DiffGen(GridPublisher):
 
     def grow(self, job: Job) -> Outcome:
         """See `TablePublisher.grow`."""
-        self.buy_marginals(job)
         cuts = grow_cuts(job, self.schedule, self.max_cells)
         job.progress(0.5, "counting regions")
         # count
@@ -243,12 +212,6 @@ def count_cells(engine: Engine, curator: Curator, partition: GridPartition) -> l
         drawn = (_ROOT, *curator.noisy("spare", 0, _ROOT, total))
         found.append(measured(curator, "spare", "node", [drawn]))
     return found
-
-
-def _tables(schema: Schema, budgets: Budgets, rows: int) -> MarginalShares:
-    """What each table of marginals gets."""
-    paying = next(part for part in budgets.parts if part.name == budgets.growth)
-    return share_tables(schema, paying, MARGINAL_UNITS, rows)
 
 
 def grow_cuts(job: Job, schedule: str, max_cells: int) -> Cuts:

@@ -16,10 +16,8 @@ Spent on each path from the root to a leaf (path composition, see `privacy.ledge
 | allocate: sizes of the children           | discrete Laplace | 1 of 2 N     | 7% over g levels  |
 | leaf: class counts                        | discrete Laplace | what is left | what is left      |
 
-With `marginals`, tables of the whole data and rounds for the class are charged to everybody first
-(`publish.marginals`), and the shares above are of the rest. N = numeric + 3 g - 2 is the most steps
-on a path of at most g specialisations. With a delta, all but the number of rows and a first count
-of leaves is paid in zCDP, and what a leaf has left of it buys a second count.
+N = numeric + 3 g - 2 is the most steps on a path of at most g specialisations. With a delta,
+growing is paid in zCDP, and what a leaf has left of it buys a second count.
 
 Departures from the paper (M.. as in docs/algorithms/diffmulti.md): empty children get noise like
 all others and shares come from noisy sizes alone (M1, M2), whole numbers that sum up (M4); split
@@ -31,26 +29,17 @@ g + 1, specialisations on a path (M12); every leaf uses what its own path has le
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.errors import UsageError
 from hedgerow.guesses import told_settings
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.sampler import Choices
-from hedgerow.publish.marginals import (
-    MarginalShares,
-    measure_rounds,
-    measure_tables,
-    share_marginals,
-)
-from hedgerow.publish.planning.plan import Budgets, Plan, divide_budget, leaf_allowances, levels
+from hedgerow.publish.planning.plan import Plan, divide_budget, leaf_allowances, levels
 from hedgerow.publish.planning.rules import PAPER_NUMERIC_HEIGHT, tree_size
 from hedgerow.publish.publisher import (
     Job,
@@ -60,7 +49,6 @@ from hedgerow.publish.publisher import (
     check_count,
     pick_score,
 )
-from hedgerow.publish.steps.coarse import CoarseEngine
 from hedgerow.publish.steps.measure import class_totals, count_leaves, measured
 from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
 from hedgerow.publish.steps.tree import GrowingTree, share_evenly, share_fairly
@@ -71,9 +59,7 @@ __all__ = ["DiffMulti"]
 Ints = NDArray[np.int64]
 
 UNITS, ROWS_UNITS, GROWTH_UNITS, ALLOCATE_UNITS = 100_000, 1_000, 70_000, 7_000
-MOST_ROUNDS = 100
-_TREE_WORTH = Fraction(28, 100)  # of epsilon: the size of a tree that is paid in zCDP
-MOST_SPECIALISATIONS, MOST_DEPTH, MOST_PAIRS = 10_000_000, 1_000, 1_000
+MOST_SPECIALISATIONS, MOST_DEPTH = 10_000_000, 1_000
 
 
 @told_settings
@@ -91,12 +77,6 @@ class DiffMulti(TablePublisher):
             ("paper": the heights of all taxonomies, with 7 for a numeric attribute).
         distribution: How the remaining specialisations are divided among children: "fair" by
             noisy sizes, or "even", which costs no budget.
-        marginals: Whether most of the budget is spent on measuring attributes, pairs of them and
-            class residuals; by default it is ("paper": never). Without marginals, counts and
-            synthetic rows are based on regions alone.
-        pairs: With marginals, the number of pairs of attributes; by default set by a public rule.
-        rounds: With marginals and a class, the number of rounds that correct class probabilities;
-            by default set by a public rule.
 
     Example:
         >>> DiffMulti(score="max").specialisations is None
@@ -108,32 +88,15 @@ class DiffMulti(TablePublisher):
     specialisations: int | None = None
     depth: int | None = None
     distribution: Literal["fair", "even"] = "fair"
-    marginals: bool | None = None
-    pairs: int | None = None
-    rounds: int | None = None
 
     name: ClassVar[str] = "diffmulti"
-    versions: ClassVar[Mapping[str, int]] = {"tuned": 3, "paper": 1}
 
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
         super().__post_init__()
-        if self.marginals is None:
-            object.__setattr__(self, "marginals", self.schedule == "tuned")
         scores = (name for name in SCORES if name != "infogain")
         check_common(self.score, self.specialisations, scores, MOST_SPECIALISATIONS)
         check_count("depth", self.depth, MOST_DEPTH)
-        check_count("pairs", self.pairs, MOST_PAIRS)
-        check_count("rounds", self.rounds, MOST_ROUNDS)
-        if (self.pairs or self.rounds) and not self.marginals:
-            raise UsageError(
-                "pairs and rounds are parts of marginals.",
-                hint="Leave them out, or take marginals.",
-            )
-        if self.marginals and self.schedule == "paper":
-            raise UsageError(
-                "marginals are no part of the published schedule.", hint="Take the schedule tuned."
-            )
 
     def scoring(self, schema: Schema) -> Score:
         """See `TablePublisher.scoring`."""
@@ -173,26 +136,14 @@ class DiffMulti(TablePublisher):
         )
 
     def _tuned(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
-        # with marginals a delta pays for all but the number of rows and a first count of leaves
-        growth = UNITS - 2 * ROWS_UNITS if self.marginals else GROWTH_UNITS
-        budgets = divide_budget(budget, UNITS, growth)
+        budgets = divide_budget(budget, UNITS, GROWTH_UNITS)
         allowances = [Allowance("rows", "epsilon", units=(ROWS_UNITS,), uses=1)]
         size, depth = self.specialisations, self.depth
-        counted = None
         if rows is not None or (size and depth):
-            growth, worth = GROWTH_UNITS, budget.row_epsilon
-            if self.marginals:
-                shares = self._shares(schema, budget, budgets, rows or 0)
-                allowances.extend(shares.lines())
-                counted = None if rows is None else shares.counted
-                growth, worth = shares.tree * GROWTH_UNITS // UNITS, worth * _TREE_WORTH
-                if budgets.growth == "epsilon":
-                    worth = budget.row_epsilon * shares.tree / UNITS
-            size, depth = tree_size(worth, rows or 0, size, depth, len(schema.classes))
-            share = growth * ALLOCATE_UNITS // GROWTH_UNITS if self.distribution == "fair" else 0
-            allowances.append(
-                self.choosing("select", budgets, schema, levels(growth - share, depth), depth)
-            )
+            size, depth = tree_size(budget.row_epsilon, rows or 0, size, depth, len(schema.classes))
+            share = ALLOCATE_UNITS if self.distribution == "fair" else 0
+            select = levels(GROWTH_UNITS - share, depth)
+            allowances.append(self.choosing("select", budgets, schema, select, depth))
             asked = depth - 1 if share else 0
             allowances.append(
                 Allowance("allocate", budgets.growth, units=levels(share, depth - 1), uses=asked)
@@ -206,35 +157,11 @@ class DiffMulti(TablePublisher):
             allowances=tuple(allowances),
             specialisations=size,
             depth=depth,
-            counted=counted,
         )
-
-    def _shares(
-        self, schema: Schema, budget: Budget, budgets: Budgets, rows: int
-    ) -> MarginalShares:
-        """What marginals, the tree and rounds get of the budget that pays for growing."""
-        paying = next(part for part in budgets.parts if part.name == budgets.growth)
-        units = paying.units - (ROWS_UNITS if paying.name == "epsilon" else 0)
-        epsilon, by_hand = float(budget.row_epsilon), (self.pairs, self.rounds)
-        return share_marginals(schema, paying, units, epsilon, rows, by_hand)
 
     def grow(self, job: Job) -> Outcome:
         """See `TablePublisher.grow`."""
         engine, curator = job.engine, job.curator
-        shares = None
-        if self.marginals:
-            job.progress(0, "counting attributes and pairs of them")
-            assert job.noisy_rows is not None
-            shares = self._shares(job.schema, job.plan.budget, job.plan.budgets, job.noisy_rows)
-            if shares.rounds:
-                curator.ledger.prepay("pick")
-                curator.ledger.prepay("residual")
-            (rows,) = job.found
-            job.found.extend(
-                measure_tables(curator, engine, job.schema, shares, rows, job.noisy_rows)
-            )
-            engine = CoarseEngine(engine, job.schema)
-            job = replace(job, engine=engine)
         tree = GrowingTree(engine.domain)
         nodes = np.zeros(1, dtype=np.int64)
         quota = np.full(1, job.specialisations, dtype=np.int64)
@@ -281,12 +208,7 @@ class DiffMulti(TablePublisher):
         if bought:
             job.found.append(measured(curator, "allocate", "node", bought))
         partition = tree.partition()
-        if isinstance(engine, CoarseEngine):
-            partition = engine.in_codes(partition)
         job.found.extend(count_leaves(curator, engine, tree.depth, partition.leaves))
-        if shares is not None and shares.rounds:
-            job.progress(1, "correcting class probabilities")
-            job.found[:] = measure_rounds(curator, engine, job.schema, shares, partition, job.found)
         return job.finish(partition, partition.leaves, 1)
 
     def _choose(

@@ -40,7 +40,7 @@ def most_bytes(method: Publisher, schema: Schema, plan: Plan) -> int | None:
         >>> from hedgerow.publish.diffmulti import DiffMulti
         >>> schema = Schema.from_dict({"name": "s", "unit": "row",
         ...                            "attributes": {"ill": {"type": "boolean"}}})
-        >>> small, open_ = DiffMulti(specialisations=1, marginals=False), DiffMulti()
+        >>> small, open_ = DiffMulti(specialisations=1), DiffMulti()
         >>> most_bytes(small, schema, small.plan(schema, 1)) < LEAST
         True
         >>> most_bytes(open_, schema, open_.plan(schema, 1)) is None
@@ -60,7 +60,7 @@ def most_bytes(method: Publisher, schema: Schema, plan: Plan) -> int | None:
 
 
 def _most_regions(method: Publisher, schema: Schema, plan: Plan) -> int | None:
-    if plan.specialisations is None or not plan.grows or getattr(method, "marginals", False):
+    if plan.specialisations is None or not plan.grows:
         return None
     parts = [2] + [
         max(attribute.taxonomy.parents.count(node) for node in {*attribute.taxonomy.parents})

@@ -202,7 +202,7 @@ class Supermodular(Publisher):
         self.terms(schema)
         self.own_weights(schema)
         if self.side is None:  # refused before any of it is spent
-            made = DiffMulti(marginals=False)
+            made = DiffMulti()
             made.check(schema, made.plan_for(schema, plan.side_budget()))
 
     def prepared(self, schema: Schema, source: object) -> tuple[Supermodular, CodeMatrix | None]:

@@ -44,9 +44,6 @@ from hedgerow.schema import Numeric, Query, Schema
 from hedgerow.schema.shown import displayed
 from hedgerow.store.frames import Frame, Framed, as_kind
 
-if TYPE_CHECKING:
-    from hedgerow.measured.marginals import Marginals
-
 __all__ = ["Questions", "Release"]
 
 Questions = str | Query | Mapping[str, object] | Iterable[object]
@@ -382,11 +379,6 @@ class Release(Framed):
 
     def majority(self, codes: NDArray[np.integer]) -> Ints | None:
         """The same for rows of codes: the class code of each; None if the kind tells none."""
-        return None
-
-    @property
-    def marginals(self) -> Marginals | None:
-        """The tables of attributes and pairs that were counted beside regions, if there are any."""
         return None
 
     @property

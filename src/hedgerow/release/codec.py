@@ -26,7 +26,6 @@ __all__ = [
     "MEASUREMENTS",
     "PARTITION",
     "SHAPES",
-    "measurement_columns",
     "measurement_heads",
     "measurements_from",
     "measurements_table",
@@ -169,17 +168,10 @@ def measurement_heads(measurements: Sequence[Measurement]) -> list[Document]:
             if measurement.max_contribution == 1
             else {"max_contribution": measurement.max_contribution}
         )
-        | ({} if measurement.logits is None else {"logits": True})
         | ({} if measurement.law == "laplace" else {"law": measurement.law})
         | ({} if not measurement.tables else {"tables": [[*one] for one in measurement.tables]})
         for measurement in measurements
     ]
-
-
-def measurement_columns(heads: Sequence[object]) -> tuple[str, ...]:
-    """What is read of the file of measurements: logits where there are any."""
-    logits = any(isinstance(head, dict) and "logits" in head for head in heads)
-    return (*COLUMNS[MEASUREMENTS], "logit") if logits else COLUMNS[MEASUREMENTS]
 
 
 def measurements_table(schema: Schema, measurements: Sequence[Measurement]) -> pa.Table:
@@ -194,11 +186,8 @@ def measurements_table(schema: Schema, measurements: Sequence[Measurement]) -> p
             ("value", pa.int64()),
             ("units", pa.int64()),
             ("threshold", pa.int64()),
-            ("logit", pa.int64()),
         ]
     )
-    if all(measurement.logits is None for measurement in measurements):
-        types = types.remove(types.get_field_index("logit"))
     tables = []
     for place, measurement in enumerate(measurements):
         rows, width = measurement.values.shape
@@ -218,11 +207,8 @@ def measurements_table(schema: Schema, measurements: Sequence[Measurement]) -> p
             pa.array(measurement.values.ravel()),
             pa.array(np.repeat(measurement.units, width)),
             pa.repeat(pa.scalar(measurement.threshold, pa.int64()), numbers),
-            pa.nulls(numbers, pa.int64())
-            if measurement.logits is None
-            else pa.array(measurement.logits.ravel()),
         ]
-        tables.append(pa.Table.from_arrays(columns[: len(types)], schema=types))
+        tables.append(pa.Table.from_arrays(columns, schema=types))
     return pa.concat_tables(tables) if tables else types.empty_table()
 
 
@@ -242,11 +228,8 @@ def measurements_from(
     value = ints_of(MEASUREMENTS, table, "value")
     units = ints_of(MEASUREMENTS, table, "units")
     klass = labels_of(MEASUREMENTS, table, "class", schema.classes)
-    logit = np.zeros_like(value)
-    if "logit" in table.column_names:
-        logit = ints_of(MEASUREMENTS, table, "logit", gaps=True)
     ends = np.searchsorted(place, np.arange(len(heads) + 1))
-    columns = (where, value, units, klass, logit)
+    columns = (where, value, units, klass)
     return tuple(
         _measurement(head, schema, *(column[ends[i] : ends[i + 1]] for column in columns))
         for i, head in enumerate(heads)
@@ -281,20 +264,19 @@ def _measurement(
     value: Ints,
     units: Ints,
     klass: Ints,
-    logit: Ints,
 ) -> Measurement:
     try:
         name, at, unit = head["name"], head["place_kind"], exact(head["unit"])
         by_class, sparse, threshold = head["by_class"], head["sparse"], head["threshold"]
         max_contribution, law = head.get("max_contribution", 1), head.get("law", "laplace")
-        logits, tables = head.get("logits", False), head.get("tables", [])
+        tables = head.get("tables", [])
     except (KeyError, TypeError, ValueError, AttributeError):
         raise broken("manifest.json", "a measurement is not described as it should be") from None
     if law not in LAWS or at not in PLACES or not isinstance(name, str):
         raise broken("manifest.json", "a measurement is not described as it should be")
     if not _are_tables(tables):
         raise broken("manifest.json", "the tables of a measurement are not lists of columns")
-    if not all(isinstance(truth, bool) for truth in (by_class, sparse, logits)):
+    if not all(isinstance(truth, bool) for truth in (by_class, sparse)):
         raise broken("manifest.json", "a measurement is not described as it should be")
     never = schema.kind == "transactions" and at not in ("item", "region")
     if law == "gaussian" and (sparse or threshold is not None or never):
@@ -337,5 +319,4 @@ def _measurement(
         max_contribution=max_contribution,
         law=law,
         tables=tuple(tuple(one) for one in tables),
-        logits=logit.reshape(-1, width).copy() if logits else None,
     )

@@ -18,7 +18,6 @@ from hedgerow.release.codec import (
     COLUMNS,
     MEASUREMENTS,
     PARTITION,
-    measurement_columns,
     measurement_heads,
     measurements_from,
     measurements_table,
@@ -101,8 +100,7 @@ class MeasuredRelease(Release):
         if schema.kind != cls.of:
             raise broken(PARTITION, f"the schema describes {schema.kind}, these regions {cls.of}")
         regions = read_table(path, PARTITION, manifest, COLUMNS[shape])
-        columns = measurement_columns(manifest["measurements"])
-        numbers = read_table(path, MEASUREMENTS, manifest, columns)
+        numbers = read_table(path, MEASUREMENTS, manifest, COLUMNS[MEASUREMENTS])
         release = cls(
             **shared,
             partition=partition_from(shape, regions, schema),

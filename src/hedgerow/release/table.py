@@ -12,19 +12,14 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ReleaseError
-from hedgerow.estimate.answers import USUAL, Answers, answer, by_model, with_queries
+from hedgerow.estimate.answers import USUAL, Answers, answer, with_queries
 from hedgerow.estimate.asked import check_level, read_many
-from hedgerow.estimate.basis import MEASURED, MODELLED, basis_of, cell_edges, counted_together
+from hedgerow.estimate.basis import MEASURED, basis_of
 from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
 from hedgerow.estimate.censored import answer_listed
-from hedgerow.estimate.classify import class_shares, class_weights
-from hedgerow.estimate.fit import RULES, Fit
-from hedgerow.estimate.intervals.conditions import Conditions
-from hedgerow.estimate.intervals.counts import guaranteed_ends, measured_tables
-from hedgerow.estimate.intervals.typical import TypicalError
-from hedgerow.estimate.marginals.model import Model, fit_model
+from hedgerow.estimate.classify import class_weights
+from hedgerow.estimate.fit import RULES
 from hedgerow.estimate.noise import half_width
-from hedgerow.estimate.region_sums import EVEN, sums
 from hedgerow.estimate.synthesize import draw_rows
 from hedgerow.measured.generalized import (
     check_against,
@@ -32,14 +27,12 @@ from hedgerow.measured.generalized import (
     generalized_table,
     typed_table,
 )
-from hedgerow.measured.marginals import Marginals
 from hedgerow.measured.partition import GridPartition, Partition
 from hedgerow.release.base import Questions
 from hedgerow.release.description import Description, noisy_counts, protected_rows
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import bands
 from hedgerow.release.predicting import PredictingRelease
-from hedgerow.schema import Query
 from hedgerow.store.frames import Frame
 
 __all__ = ["TableRelease"]
@@ -158,31 +151,16 @@ class TableRelease(PredictingRelease):
         """The generalised table, as `generalized` gives it."""
         return self.generalized("arrow")
 
-    @cached_property
-    def marginals(self) -> Marginals | None:
-        """See `Release.marginals`."""
-        return Marginals.of(self.schema, self.measurements)
-
-    @cached_property
-    def model(self) -> Model | None:
-        """Where records lie and which class they have, if the release has marginals."""
-        marginals = self.marginals
-        fitted = self.estimates.fit
-        if marginals is None or fitted is None or not self.counts.any():
-            return None
-        shares = class_shares(self.partition, fitted)
-        return fit_model(marginals, self.partition, self.estimates, shares, with_regions=True)
-
     def synthesize(
         self, n: int | None = None, seed: int | None = None, kind: str | None = None
     ) -> Frame:
         """Rows like those of the table, in random order; see `Release.synthesize`.
 
-        They are drawn evenly inside the regions; with marginals, where these say that records lie.
+        They are drawn evenly inside the regions.
         """
         places = range(len(self.schema.attributes))
         parts = [self.partition.parts(place, self.regions) for place in places]
-        return self._frame(draw_rows(self.schema, parts, self.counts, n, seed, self.model), kind)
+        return self._frame(draw_rows(self.schema, parts, self.counts, n, seed), kind)
 
     def assign(self, rows: Frame) -> Frame:
         """The region that each row falls into.
@@ -206,8 +184,6 @@ class TableRelease(PredictingRelease):
 
     def _weights(self, codes: NDArray[np.integer]) -> Floats:
         """How likely classes are, before noise that is below 0 is cut off; see `predict`."""
-        if self.model is not None:
-            return self.model.probabilities(codes.astype(np.int64))
         return class_weights(self.partition, self.estimates, self.partition.locate(codes))
 
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
@@ -245,15 +221,7 @@ class TableRelease(PredictingRelease):
         """
         share = check_level(level)
         asked = read_many(queries, self.schema)
-        found, errors = self.estimates.fit, self._errors
-        if found is not None and errors is not None:
-            estimate, conditions = errors.model.count(asked), Conditions.of(asked)
-            by_regions = sums(self.partition, self._bounding, asked)
-            ends = guaranteed_ends(errors.measured, conditions, *by_regions, share)
-            answers = by_model(estimate, errors.of(conditions, estimate), ends, share)
-            together = counted_together(errors.measured, conditions)
-            basis = basis_of(asked, together, self._unmeasured, MODELLED)
-            return replace(with_queries(answers, asked, self.schema), basis=basis)
+        found = self.estimates.fit
         if found is not None:
             answers = answer(self.partition, found, asked, share)
             together = np.asarray(answers.basis == MEASURED)
@@ -264,16 +232,9 @@ class TableRelease(PredictingRelease):
         answers = with_queries(answers, asked, self.schema)
         return replace(answers, basis=basis_of(asked, together, self._unmeasured))
 
-    def estimate(self, queries: Questions) -> Floats:
-        """See `Release.estimate`."""
-        if self.model is None:
-            return super().estimate(queries)
-        return self.model.count(read_many(queries, self.schema))
-
     @property
     def _unmeasured(self) -> frozenset[int]:
-        counted = 0 if self.marginals is None else len(self.marginals.single)
-        return frozenset(range(counted, len(self.schema.attributes))) - self.partition.divided
+        return frozenset(range(len(self.schema.attributes))) - self.partition.divided
 
     @property
     def unmeasured(self) -> tuple[str, ...]:
@@ -290,30 +251,9 @@ class TableRelease(PredictingRelease):
 
         Empty if there are none: regions of a tree divide a column differently here and there.
         """
-        if self._errors is not None and place in self._errors.measured.edges:
-            return cell_edges(self._errors.measured, place)
         if isinstance(self.partition, GridPartition) and place in self.partition.divided:
             return self.partition.edges[place].astype(np.int64)
         return np.empty(0, np.int64)
-
-    @cached_property
-    def _bounding(self) -> Fit:
-        """The counts of regions for guaranteed ends: without the number that steered the rules."""
-        fixed = [one for one in self.measurements if one.name != "rows"]
-        found = estimate_cells(self.partition, fixed, max(1, len(self.schema.classes))).fit
-        assert found is not None
-        return found
-
-    @cached_property
-    def _errors(self) -> TypicalError | None:
-        """How far counts by the model are off, and the tables that intervals come from."""
-        model, found = self.model, self.estimates.fit
-        if model is None or found is None:
-            return None
-        deviations = {m.name: float(m.tail_variance.max()) ** 0.5 for m in self.measurements}
-        counted, variance = sums(self.partition, self._bounding, [Query(())])
-        total = float(counted[0, EVEN]), float(variance[0, EVEN])
-        return TypicalError(model, measured_tables(model.marginals, deviations, total))
 
     def _readable(self) -> Iterator[tuple[str, Content]]:
         published = (self.schema, self.partition, self.regions, self.counts)
@@ -323,8 +263,7 @@ class TableRelease(PredictingRelease):
     def check(self) -> None:
         """See `MeasuredRelease.check`."""
         check_against(self.schema, self.partition)
-        _ = self.marginals  # which looks at all cells of its tables
-        self._check_places({}, [one for one in self.measurements if one.at != "cell"])
+        self._check_places({}, self.measurements)
 
     def _locate(self, rows: Frame) -> tuple[Ints, Bools]:
         codes, known = self._encoded(rows)

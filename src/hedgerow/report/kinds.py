@@ -77,14 +77,9 @@ def _universe(schema: Schema) -> Safe:
 
 
 def _small_regions(release: TableRelease) -> tuple[str, str]:
-    empty = "A region with a small count may in fact be empty, and"
-    tables, people = release.marginals, release.schema.unit_names[1]
-    if tables is None:
-        return _NOISE, f"{empty} nothing is known about where {people} are inside a region."
-    known = "the regions and the pairs" if tables.all_pairs else "the regions"
     return _NOISE, (
-        f"{empty} where {people} are inside a region is estimated from counts over all {people}. "
-        f"How attributes are associated there is known only as far as {known} show."
+        "A region with a small count may in fact be empty, and nothing is known about where "
+        f"{release.schema.unit_names[1]} are inside a region."
     )
 
 

@@ -126,7 +126,7 @@ def _top(release: Release, doubted: Doubt | None, against: Judgement | None) -> 
     facts = [
         ("epsilon (smaller is safer)", epsilon),
         ("delta", delta),
-        ("published", _published(release)),
+        ("published", words.regions(release)),
         (f"{told.people}, about", _number(release)),
     ]
     if against is not None:
@@ -148,15 +148,6 @@ def _top(release: Release, doubted: Doubt | None, against: Judgement | None) -> 
 def _number(release: Release) -> str:
     found = release.count_all()
     return rounded(*(float(one[0]) for one in (found.estimate, found.low, found.high)))[0]
-
-
-def _published(release: Release) -> str:
-    found, tables = words.regions(release), release.marginals
-    if tables is None:
-        return found
-    found += f", counts of {words.many(len(tables.single), 'attribute')}"
-    pairs = len(tables.all_pairs)
-    return found + (f" and {words.many(pairs, 'pair')}" if pairs else "")
 
 
 def _sections(

@@ -38,7 +38,7 @@ def write_sheet(release: Release, table: CountTable, path: Path, where: str | No
 
 
 def write_workbook(release: Release, path: Path) -> None:
-    """Writes a workbook: a cover, every attribute and pair that was measured, and the regions.
+    """Writes a workbook: a cover, every attribute that was measured, and the regions.
 
     Args:
         release: The release.
@@ -59,9 +59,7 @@ def _shown(release: Release) -> list[tuple[str, ...]]:
     if release.kind == "transactions":
         return [("item",), ("item", "item")]
     names = [attribute.name for attribute in release.schema.columns]
-    single = [(name,) for name in names if name not in release.unmeasured]
-    pairs = [] if release.marginals is None else list(release.marginals.pair)
-    return [*single, *((names[min(pair)], names[max(pair)]) for pair in pairs)]
+    return [(name,) for name in names if name not in release.unmeasured]
 
 
 class _Book:

@@ -34,7 +34,6 @@ def ints_of(
     table: pa.Table,
     name: str,
     kind: type[Any] = np.int64,
-    gaps: bool = False,
 ) -> NDArray[Any]:
     """A column of whole numbers that a kind of integer can hold.
 
@@ -43,10 +42,9 @@ def ints_of(
         table: The table.
         name: The column's name.
         kind: The kind of integer.
-        gaps: Whether numbers may be missing, for which there is a 0 then.
     """
     column = column_of(file, table, name)
-    if not pa.types.is_integer(column.type) or (column.null_count and not gaps):
+    if not pa.types.is_integer(column.type) or column.null_count:
         raise broken(file, f"the column {name!r} must hold whole numbers")
     values = _filled(column)
     limits = np.iinfo(kind)

@@ -8,7 +8,7 @@ from hedgerow.verification.steps import paper_steps, tuned_steps
 
 __all__ = ["RULES"]
 
-_SETTINGS = "schedule chosen score specialisations consistency max_cells marginals"
+_SETTINGS = "schedule chosen score specialisations consistency max_cells"
 
 RULES = {
     "tuned-1": table_rules(TreePartition, tuned_steps, settings=_SETTINGS),

@@ -19,13 +19,10 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.measured.marginals import MARGINALS
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import TreePartition
 from hedgerow.release.table import TableRelease as Release
-from hedgerow.verification.class_rounds import check_logits
 from hedgerow.verification.ledger import region_rules
-from hedgerow.verification.marginal_charges import check_marginals
 from hedgerow.verification.prices import Book, Failed, afford, books, prices, whole
 from hedgerow.verification.rules import Rules
 
@@ -39,8 +36,7 @@ Growth = Callable[[Release, dict[str, Book]], None]
 Grown = Callable[[Release, TreePartition, dict[str, Book]], list[Charged]]
 Profile = tuple[tuple[str, str, int], ...]
 
-_NAMES = ("rows", "allocate", "leaf", "spare", "count", *MARGINALS)
-_WITH_LOGITS = ("leaf", "residual")
+_NAMES = ("rows", "allocate", "leaf", "spare", "count")
 ELSEWHERE = "what the paths are said to have spent is not what the entries and the regions show"
 
 
@@ -84,7 +80,7 @@ def table_rules(
     )
     names = None if settings is None else frozenset(settings.split())
     chosen = frozenset(("depth", "score", "specialisations"))
-    return replace(rules, settings=names, chosen=chosen, follows={"logits": check_logits})
+    return replace(rules, settings=names, chosen=chosen)
 
 
 def rows_booked(booked: dict[str, Book]) -> None:
@@ -103,15 +99,12 @@ def measured(release: Release, grown: Grown) -> str:
             raise Failed(f"{name} was counted, and nothing was booked for it")
     charged = _charges(release, named, booked, grown)
     for name, measurement in named.items():
-        if measurement.at == "cell":
-            continue  # see below
         if name in charged:
             units = charged[name].units
         else:
             _check_shared(release, measurement)
             units = np.full(len(measurement.where), booked[name].once(), np.int64)
         afford(measurement, booked[name], units)
-    check_marginals(release, named, booked)
     return _covered(release, named)
 
 
@@ -140,12 +133,8 @@ def _named(release: Release) -> dict[str, Measurement]:
 
 
 def _check_places(release: Release, measurement: Measurement) -> None:
-    if (measurement.at == "cell") != (measurement.name in MARGINALS):
+    if measurement.at not in ("node", "region"):
         raise Failed("a number speaks of a place that its kind does not have")
-    if measurement.logits is not None and measurement.name not in _WITH_LOGITS:
-        raise Failed(f"{measurement.name} has logits, which only rounds and regions have")
-    if measurement.at == "cell":
-        return
     if measurement.max_contribution != 1:
         raise Failed(f"{measurement.name} counts a record more than once")
     tree = release.partition if isinstance(release.partition, TreePartition) else None

@@ -61,16 +61,11 @@ def _cut_draws(tree: TreePartition, schema: Schema) -> Ints:
     return draws
 
 
-_SETTINGS = (
-    "schedule chosen score specialisations depth distribution consistency marginals pairs rounds"
-)
-_TUNED = table_rules(
-    TreePartition, lambda release, booked: rows_booked(booked), _tuned, settings=_SETTINGS
-)
+_SETTINGS = "schedule chosen score specialisations depth distribution consistency"
 
 RULES = {
-    "tuned-1": _TUNED,
-    "tuned-2": _TUNED,
-    "tuned-3": _TUNED,
+    "tuned-1": table_rules(
+        TreePartition, lambda release, booked: rows_booked(booked), _tuned, settings=_SETTINGS
+    ),
     "paper-1": table_rules(TreePartition, lambda release, booked: None, _paper, settings=_SETTINGS),
 }

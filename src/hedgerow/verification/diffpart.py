@@ -140,8 +140,6 @@ def _check_places(release: TransactionsRelease, measurement: Measurement) -> Non
         raise Failed(f"{name} speaks of other places than it should")
     if measurement.threshold is not None or measurement.klass is not None or measurement.by_class:
         raise Failed(f"{name} has a class or a threshold, which transactions do not have")
-    if measurement.logits is not None:
-        raise Failed(f"{name} has logits, which transactions do not have")
     places = {"item": release.items.size, "region": release.partition.cells}
     places["node"] = release.partition.cells
     places["stratum"] = whole(release.settings["chosen"].get("strata", 0))

@@ -235,7 +235,7 @@ def _alike(some: Sequence[Ints], others: Sequence[Ints]) -> bool:
 
 
 def _same(group: Ints, expected: list[int]) -> bool:
-    return group.tolist() == expected
+    return bool(group.tolist() == expected)
 
 
 def _whole(group: Ints) -> bool:

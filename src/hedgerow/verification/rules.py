@@ -48,10 +48,9 @@ class Rules:
         settings: The names that its settings may have; None holds them to nothing.
         chosen: The names that its setting `chosen` may have, which public rules fill in.
         nested: The settings that are no single value, which `checks` must look at.
-        follows: Checks that what is published without noise follows from noisy numbers, by name.
-            Estimators get better, so only releases that this version wrote are held to them.
         near: Checks of readable files, by file, that another machine may compute a little
-            differently; all others are held to be the same to the last digit.
+            differently; all others are held to be the same to the last digit. Estimators get
+            better, so only releases that this version wrote are held to either.
     """
 
     books: Mapping[str, Callable[[Any], str]]
@@ -60,7 +59,6 @@ class Rules:
     settings: frozenset[str] | None = None
     chosen: frozenset[str] = frozenset(("cap", "core", "strata", "strata_cap", "variant"))
     nested: frozenset[str] = frozenset()
-    follows: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
     near: Mapping[str, Callable[[Any, Any], str]] = field(default_factory=dict)
 
 

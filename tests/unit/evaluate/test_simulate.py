@@ -106,9 +106,7 @@ def test_several_rows_per_person_divide_the_budget() -> None:
     schema = sample.schema()
     shared = replace(schema, unit="person", identifiers=(), person=Person("patient", 20))
     alone, divided = (
-        simulate(
-            one, [("diffmulti", hr.DiffMulti(marginals=False))], [1], rows=2000, runs=1
-        ).points[0]
+        simulate(one, [("diffmulti", hr.DiffMulti())], [1], rows=2000, runs=1).points[0]
         for one in (schema, shared)
     )
     assert alone.specialisations is not None and divided.specialisations is not None

@@ -158,6 +158,6 @@ def test_progress_is_that_of_the_releases(monkeypatch: pytest.MonkeyPatch, least
 
 def test_the_better_method_comes_first() -> None:
     wish = read_wish("age within 10%", SCHEMA)
-    methods = [("regions", DiffGen(specialisations=1, marginals=False)), ("marginals", DiffMulti())]
+    methods = [("regions", DiffGen(specialisations=1)), ("marginals", DiffMulti())]
     found = plan_by_accuracy(SCHEMA, [wish], methods, rows=2000, runs=2)
     assert [one.setting for one in found] == ["marginals", "regions"]

@@ -183,33 +183,3 @@ def test_a_price_of_ones_own_is_refused_where_the_plan_has_one_or_where_it_is_no
         ledger.charge("count", 0, both, np.array([1, 2]))
     assert ledger.left("epsilon", root).tolist() == [10]
     assert ledger.charge("count", 0, root, np.array([3])).tolist() == [3]
-
-
-def test_what_is_drawn_later_is_paid_for_on_every_path_before():
-    made = ledger(
-        Allowance("round", "epsilon", units=(2,), uses=3),
-        Allowance("leaf", "epsilon", units=None, uses=1),
-    )
-    made.prepay("round")
-    assert made.left("epsilon", ROOT).tolist() == [4]
-    first = made.open(np.zeros(2, dtype=np.int64))
-    assert made.charge("leaf", 1, np.array([first, first + 1])).tolist() == [4, 4]
-    for wrong in (np.array([1]), np.array([0, 1])):
-        with pytest.raises(LeakError):
-            made.charge("round", 0, wrong)
-    with pytest.raises(LeakError):
-        made.charge("round", 0, ROOT, np.array([2]))
-    for _ in range(3):
-        assert made.charge("round", 0, ROOT).tolist() == [2]
-    with pytest.raises(LeakError):
-        made.charge("round", 0, ROOT)
-    assert [e["nodes"] for e in made.book(np.array([1, 2]), 1)["entries"]] == [2, 3]
-
-
-def test_nothing_is_paid_for_in_advance_that_was_not_granted_or_too_late():
-    made = ledger(Allowance("round", "epsilon", units=(2,), uses=3))
-    with pytest.raises(LeakError):
-        made.prepay("other")
-    made.open(np.zeros(1, dtype=np.int64))
-    with pytest.raises(LeakError):
-        made.prepay("round")

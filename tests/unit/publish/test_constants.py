@@ -35,7 +35,7 @@ def test_diffmulti_never_splits_a_constant() -> None:
     rows = pa.table(
         {"constant": ["x"] * 400, "coarse": [1] * 400, "top": ["a", "b", "c", "d"] * 100}
     )
-    method = DiffMulti(marginals=False, score="ncp")
+    method = DiffMulti(score="ncp")
     release = hedgerow.publish(rows, SCHEMA, method, epsilon=50)
     assert isinstance(release, TableRelease)
     assert isinstance(release.partition, TreePartition)

@@ -97,9 +97,7 @@ def test_an_endless_budget_picks_the_best_split(
     score: str, distribution: Literal["fair", "even"]
 ) -> None:
     data = table()
-    method = DiffMulti(
-        marginals=False, score=score, specialisations=25, depth=8, distribution=distribution
-    )
+    method = DiffMulti(score=score, specialisations=25, depth=8, distribution=distribution)
     tree = run(method, data).partition
     assert isinstance(tree, TreePartition)
     inner = np.flatnonzero(tree.split >= 0)
@@ -150,7 +148,7 @@ def test_an_endless_budget_on_the_papers_schedule(score: str) -> None:
 
 def test_an_endless_budget_counts_exactly() -> None:
     data = table()
-    outcome = run(DiffMulti(marginals=False, specialisations=25, depth=8), data)
+    outcome = run(DiffMulti(specialisations=25, depth=8), data)
     named = {m.name: m for m in outcome.measurements}
     assert named["rows"].values.tolist() == [[400]]
     assert outcome.plan.specialisations == 25
@@ -168,7 +166,7 @@ def test_an_endless_budget_counts_exactly() -> None:
 def test_rights_to_specialise_follow_the_sizes() -> None:
     """All the root's rights but one go to its children in proportion to their records."""
     data = table()
-    tree = run(DiffMulti(marginals=False, specialisations=41, depth=30), data).partition
+    tree = run(DiffMulti(specialisations=41, depth=30), data).partition
     assert isinstance(tree, TreePartition)
     inner = tree.split >= 0
     below = np.zeros(len(inner), dtype=np.int64)
@@ -189,7 +187,6 @@ def test_no_path_and_no_tree_is_larger_than_allowed(
 ) -> None:
     for size, depth in ((1, 5), (12, 1), (12, 3), (200, 4)):
         method = DiffMulti(
-            marginals=False,
             schedule=schedule,
             distribution=distribution,
             specialisations=size,
@@ -206,9 +203,7 @@ def test_no_path_and_no_tree_is_larger_than_allowed(
 
 
 def test_every_leaf_uses_what_its_own_path_has_left() -> None:
-    outcome = run(
-        DiffMulti(marginals=False, specialisations=30, depth=6), table(), Budget(Fraction(1))
-    )
+    outcome = run(DiffMulti(specialisations=30, depth=6), table(), Budget(Fraction(1)))
     tree = outcome.partition
     assert isinstance(tree, TreePartition)
     leaf = next(m for m in outcome.measurements if m.name == "leaf")
@@ -224,7 +219,7 @@ def test_every_leaf_uses_what_its_own_path_has_left() -> None:
 
 def test_a_delta_gives_leaves_a_second_count() -> None:
     budget = Budget(Fraction(1), Fraction(1, 10**6))
-    outcome = run(DiffMulti(marginals=False, specialisations=10, depth=6), table(), budget)
+    outcome = run(DiffMulti(specialisations=10, depth=6), table(), budget)
     names = [m.name for m in outcome.measurements]
     assert names == ["rows", "allocate", "leaf", "spare"]
     leaf, spare = outcome.measurements[2:]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,6 @@ import pytest
 import hedgerow
 from hedgerow.counting.engine import Domain
 from hedgerow.errors import SchemaError
-from hedgerow.measured.marginals import CellMap, Marginals
-from hedgerow.privacy.budget import UnitBudget
-from hedgerow.publish.marginals.shares import share_tables
 from hedgerow.schema import Schema
 from hedgerow.verification.diffmulti import _at_nodes
 from hedgerow.verification.prices import Failed
@@ -58,7 +54,7 @@ def publish(method: Any, **more: Any) -> Any:
 
 METHODS = [
     hedgerow.DiffMulti(),
-    hedgerow.DiffMulti(marginals=False, schedule="paper", specialisations=20, depth=6),
+    hedgerow.DiffMulti(schedule="paper", specialisations=20, depth=6),
     hedgerow.DiffGen(specialisations=8),
     hedgerow.DiffGen(schedule="paper", specialisations=4),
 ]
@@ -87,58 +83,10 @@ def test_verify_refuses_regions_that_are_divided_by_it() -> None:
     assert {2, 3} & grown.partition.divided
     with pytest.raises(Failed, match="never split"):
         _Steps.of(grown.partition, schema())
-    tree = publish(hedgerow.DiffMulti(marginals=False, specialisations=30), never=False)
+    tree = publish(hedgerow.DiffMulti(specialisations=30), never=False)
     if {2, 3} & tree.partition.divided:
         with pytest.raises(Failed, match="never split"):
             _at_nodes(replace(tree, schema=schema()), tree.partition, {}, [])
-
-
-def test_a_constant_takes_no_share_of_the_tables() -> None:
-    release = publish(hedgerow.DiffMulti())
-    (one_way,) = (m for m in release.measurements if m.name == "one_way")
-    assert one_way.max_contribution == 4  # age, drug, dose and the class
-    cells = CellMap.of(release.schema)
-    assert not set(one_way.where) & {cells.start[1], cells.start[4]}
-    assert [len(counts) > 0 for counts in release.marginals.single] == [
-        True, False, True, True, False,
-    ]  # fmt: skip
-    plain = publish(hedgerow.DiffMulti(), constants=False)
-    (other,) = (m for m in plain.measurements if m.name == "one_way")
-    assert one_way.variance[0] == pytest.approx(other.variance[0], rel=0.1)  # 2.25 times otherwise
-    everybody, total = release.count(["same = x", "age >= 0"]).estimate
-    assert everybody == pytest.approx(total)
-
-
-def test_shares_are_those_of_a_schema_without_constants() -> None:
-    budget = UnitBudget("epsilon", Fraction(1, 1000), 1000)
-    for rows in (50, 500, 5_000, 500_000):
-        one = share_tables(schema(), budget, 900, rows)
-        other = share_tables(schema(constants=False), budget, 900, rows)
-        assert replace(one, counted=0) == replace(other, counted=0)
-        assert len(CellMap.of(schema()).tables(one.counted)) == other.counted
-
-
-def test_releases_that_counted_constants_are_still_read() -> None:
-    release = publish(hedgerow.DiffMulti())
-    cells = CellMap.of(release.schema)
-    every = cells.numbers(range(5))
-    old = []
-    for m in release.measurements:
-        if m.name == "one_way":
-            values = np.full((len(every), 1), ROWS)
-            values[np.isin(every, m.where)] = m.values
-            m = replace(m, where=every, values=values, units=np.full(len(every), m.units[0]))
-        old.append(m)
-    found = Marginals.of(release.schema, old)
-    assert found is not None and found.single[1].tolist() == [ROWS]
-    known = Marginals.of(release.schema, release.measurements)
-    assert known is not None and found.single[3].tolist() == known.single[3].tolist()
-
-
-def test_attributes_that_are_all_constant_are_counted() -> None:
-    cells = CellMap.of(Schema.from_dict({"name": "x", "unit": "row", "attributes": {
-        "same": {"type": "categorical", "values": ["x"]}}}))  # fmt: skip
-    assert cells.tables(1) == [0]
 
 
 def test_the_class_cannot_be_kept_from_splitting() -> None:

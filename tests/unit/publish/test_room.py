@@ -39,7 +39,7 @@ def rows() -> pa.Table:
 @pytest.mark.parametrize(
     "method",
     [
-        hedgerow.DiffMulti(marginals=False, specialisations=3000, depth=60),
+        hedgerow.DiffMulti(specialisations=3000, depth=60),
         hedgerow.DiffMulti(schedule="paper", specialisations=200),
         hedgerow.DiffGen(specialisations=9),
         hedgerow.CDiffGen(specialisations=9),
@@ -64,7 +64,6 @@ def test_a_release_is_never_larger_than_its_bound(tmp_path: Path, method: Any, d
     [
         hedgerow.DiffMulti(),
         hedgerow.DiffGen(),
-        hedgerow.DiffMulti(specialisations=5, depth=2, marginals=True),
     ],
 )
 def test_where_a_plan_says_nothing_a_stated_minimum_is_set_aside(method: Any) -> None:

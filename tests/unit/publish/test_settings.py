@@ -17,15 +17,13 @@ from hedgerow.schema import Schema
 DEFAULTS: dict[Any, dict[str, Any]] = {
     hr.DiffMulti: {
         "score": None, "schedule": "tuned", "specialisations": None, "depth": None,
-        "distribution": "fair", "marginals": True, "pairs": None, "rounds": None,
+        "distribution": "fair",
     },
     hr.DiffGen: {
         "score": None, "schedule": "tuned", "specialisations": None, "max_cells": 1_000_000,
-        "marginals": False,
     },
     hr.CDiffGen: {
         "score": None, "schedule": "tuned", "specialisations": None, "max_cells": 200_000,
-        "marginals": False,
     },
     hr.DiffPart: {
         "schedule": "tuned", "variant": None, "core": None, "cap": None, "c1": 2, "c2": 4,
@@ -69,12 +67,6 @@ def test_limits(method: Any, setting: str, most: int) -> None:
     for refused in (least - 1, most + 1, -1, True, 1.5):
         with pytest.raises(UsageError, match=setting):
             method(**{setting: refused})
-
-
-def test_pairs_are_limited_too() -> None:
-    assert hr.DiffMulti(marginals=True, pairs=1000).pairs == 1000
-    with pytest.raises(UsageError, match="pairs"):
-        hr.DiffMulti(marginals=True, pairs=1001)
 
 
 @pytest.mark.parametrize("setting", ["c1", "c2"])

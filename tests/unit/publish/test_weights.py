@@ -249,7 +249,7 @@ def table(columns: Sequence[str]) -> pa.Table:
 
 METHODS = [
     (hedgerow.DiffMulti(), "1e-6"),
-    (hedgerow.DiffMulti(marginals=False, schedule="paper", specialisations=9, depth=4), 0),
+    (hedgerow.DiffMulti(schedule="paper", specialisations=9, depth=4), 0),
     (hedgerow.DiffGen(specialisations=5), 0),
     (hedgerow.CDiffGen(specialisations=4), 0),
 ]
@@ -317,7 +317,7 @@ def largest(counts: Any, width: Any, size: Any) -> Any:
 
 
 GRID = hedgerow.DiffGen(specialisations=2)
-TREE = hedgerow.DiffMulti(specialisations=2, depth=2, marginals=False)
+TREE = hedgerow.DiffMulti(specialisations=2, depth=2)
 
 
 @pytest.mark.parametrize("weights", [("1", "1"), ("1", "3")])

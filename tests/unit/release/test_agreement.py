@@ -29,11 +29,9 @@ DEVIATIONS, ROUNDING, DRAWN = 5, 3, 20_000
 PAIRS = (("age", "smoker"), ("home", "readmitted"), ("sex", "readmitted"))
 
 
-@pytest.fixture(scope="module", params=["marginals", "regions", "grid"])
+@pytest.fixture(scope="module", params=["tree", "grid"])
 def release(request: Any) -> hr.Release:
-    method = {
-        "marginals": hr.DiffMulti(), "regions": hr.DiffMulti(marginals=False), "grid": hr.DiffGen(),
-    }[request.param]  # fmt: skip
+    method = {"tree": hr.DiffMulti(), "grid": hr.DiffGen()}[request.param]
     return hr.publish(sample.people(3000, seed=3), sample.schema(), method, epsilon=2, seed=1)
 
 

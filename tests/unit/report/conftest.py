@@ -32,7 +32,7 @@ def releases(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
         }
     )
     made = {
-        "diffmulti": hr.publish(*people, hr.DiffMulti(marginals=False), epsilon=1),
+        "diffmulti": hr.publish(*people, hr.DiffMulti(), epsilon=1),
         "diffgen": hr.publish(*people, hr.DiffGen(specialisations=4), epsilon=1),
         "cdiffgen": hr.publish(*people, hr.CDiffGen(), epsilon=1, delta="1e-9"),
         "noisy": hr.publish(*people, hr.Supermodular(), epsilon=2, delta="1e-6"),
@@ -40,8 +40,8 @@ def releases(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
         "core": hr.publish(*shop, hr.DiffPart(), epsilon=1),
         "tree": hr.publish(*shop, hr.DiffPart(variant="tree"), epsilon=1),
         "paper": hr.publish(*shop, hr.DiffPart(schedule="paper"), epsilon=1),
-        "seeded": hr.publish(*people, hr.DiffMulti(marginals=False), epsilon=6, seed=1),
-        "marginals": hr.publish(*people, hr.DiffMulti(), epsilon=6),
+        "seeded": hr.publish(*people, hr.DiffMulti(), epsilon=6, seed=1),
+        "large": hr.publish(*people, hr.DiffMulti(), epsilon=6),
         "unclassed": hr.publish(raw / "ages.csv", ages, hr.DiffMulti(), epsilon=8),
     }
     for name, release in made.items():

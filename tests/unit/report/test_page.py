@@ -27,7 +27,7 @@ from hedgerow.report.sections.tree import upper_tree
 
 KINDS = (
     "diffmulti", "diffgen", "cdiffgen", "noisy", "sampled", "core", "tree", "paper", "seeded",
-    "marginals", "unclassed",
+    "large", "unclassed",
 )  # fmt: skip
 VOID = {"meta", "br", "hr", "rect", "line"}
 ALLOWED = {
@@ -265,36 +265,6 @@ def test_the_release_of_another_table_is_told(
     assert [line for line in in_short(right) if "random counts" in line]
 
 
-def test_marginals_are_told_and_not_contradicted(
-    releases: dict[str, Path], judged: Callable[[str], Judgement]
-) -> None:
-    release = hr.Release.load(releases["marginals"])
-    names = [attribute.name for attribute in release.schema.attributes]
-    assert release.model is not None and release.model.forest.pair
-    number = len(release.model.forest.pair)
-    pairs = "pair" if number == 1 else "pairs"
-    text = page(release)
-    assert (
-        f"<dd>{release.partition.cells} regions, counts of 10 attributes and {number} {pairs}<"
-        in text
-    )
-    released = section(text, "released")
-    for pair in release.model.forest.pair:
-        assert " and ".join(names[place] for place in sorted(pair)) in released
-    assert "nothing is known about where people are" not in text
-    assert "estimated from counts over all people" in section(text, "limits")
-    assert "class counts of the regions" in section(text, "budget")
-    assert "the counts that are published" not in section(text, "budget")
-    for key in ("values", "questions"):
-        assert "need not lie in the middle of its interval" in section(text, key)
-    against = page(release, judged("marginals"))
-    assert "in the middle of its interval" in section(against, "values")
-    plain = page(releases["diffmulti"])
-    assert "nothing is known about where people are" in section(plain, "limits")
-    assert "in the middle of its" not in plain and "counts of 10 attributes" not in plain
-    assert "the counts that are published" in section(plain, "budget")
-
-
 @pytest.mark.parametrize("kind", ["core", "tree", "paper"])
 def test_words_fit_sets_of_items(releases: dict[str, Path], kind: str) -> None:
     text = page(releases[kind])
@@ -309,7 +279,7 @@ def test_a_weak_promise_is_called_weak(releases: dict[str, Path]) -> None:
         text = page(folder)
         promised = section(text, "promise")
         assert "docs/" not in text
-        weak = kind in ("marginals", "unclassed")
+        weak = kind in ("large", "unclassed")
         assert ("only so much more" in promised) == (kind != "seeded")
         assert ("the limit is a weak one" in promised.lower()) == weak and "nothing" not in promised
         promised = promised.replace("as a bar, 0\u00a0to\u00a0100%", "")

@@ -22,12 +22,10 @@ from hedgerow.verification import verify
 from hedgerow.verification.prices import Book, Failed, afford
 
 METHODS = {
-    "diffmulti": DiffMulti(marginals=False),
-    "diffmulti, detail": DiffMulti(marginals=True),
-    "diffmulti, pairs": DiffMulti(marginals=True, pairs=2),
-    "diffmulti, deep": DiffMulti(marginals=False, specialisations=40, depth=6),
-    "diffmulti, even": DiffMulti(marginals=False, specialisations=40, depth=6, distribution="even"),
-    "diffmulti, shallow": DiffMulti(marginals=False, specialisations=5, depth=1),
+    "diffmulti": DiffMulti(),
+    "diffmulti, deep": DiffMulti(specialisations=40, depth=6),
+    "diffmulti, even": DiffMulti(specialisations=40, depth=6, distribution="even"),
+    "diffmulti, shallow": DiffMulti(specialisations=5, depth=1),
     "diffmulti, paper": DiffMulti(schedule="paper", specialisations=30),
     "diffmulti, paper, even": DiffMulti(schedule="paper", depth=3, distribution="even"),
     "diffmulti, paper, shallow": DiffMulti(schedule="paper", depth=1),

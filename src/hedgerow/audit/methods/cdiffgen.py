@@ -15,7 +15,6 @@ AUDITED = (
         modes=(
             CDiffGen(specialisations=4),
             CDiffGen(score="gini"),
-            CDiffGen(specialisations=2, marginals=True),
             CDiffGen(specialisations=3, score="infogain"),
             CDiffGen(schedule="paper", specialisations=4),
         ),

@@ -15,7 +15,6 @@ AUDITED = (
         modes=(
             DiffGen(specialisations=4),
             DiffGen(),
-            DiffGen(specialisations=2, marginals=True),
             DiffGen(specialisations=3, score="gini"),
             DiffGen(specialisations=3, score="infogain"),
             DiffGen(specialisations=3, score="ncp"),

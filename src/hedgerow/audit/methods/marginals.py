@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hedgerow.audit.audited import Audited, experiments
-from hedgerow.publish.by_marginals import Marginals
+from hedgerow.publish.marginals import Marginals
 
 __all__ = ["AUDITED"]
 

@@ -24,7 +24,7 @@ from hedgerow.cli.settings import method_of
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.schema import Schema
+    pass
 
 _GUESS = 10_000  # rows, where nobody said how many
 
@@ -166,8 +166,7 @@ def plan(
 
         plot_plan(settings, known, plot, overwrite)
     if as_json:
-        facts = planned.to_dict() | {"counted": planned.counted, "warnings": warned()}
-        print_json({"schema": known.name, **facts})
+        print_json({"schema": known.name, **planned.to_dict(), "warnings": warned()})
         return
     guessed = rows is None and planned.grows and planned.depth is None
     if guessed:
@@ -182,8 +181,6 @@ def plan(
         # Where steps see everyone, there is one path only.
         path = f", {planned.depth} on any path" if planned.depth < planned.specialisations else ""
         say(f"At most {many(planned.specialisations, 'specialisation')}{path}.")
-    if planned.counted is not None:
-        say(_counted(known, planned.counted))
     lines = [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()]
     print_table(["would be spent on", "how often", "each"], lines)
     if planned.remark is not None:
@@ -199,19 +196,6 @@ def plan(
             f"This is for {_GUESS:,} rows, a guess: give yours with --rows N. A release follows a "
             "noisy count of the rows."
         )
-
-
-def _counted(schema: Schema, counted: int) -> str:
-    """How many attributes the budget is enough to count, and which are not counted."""
-    names = [attribute.name for attribute in schema.attributes]
-    if counted == len(names):
-        return f"The budget is enough to count each of the {counted} attributes by itself."
-    return (
-        f"The budget is enough to count {counted} of {len(names)} attributes by themselves, the "
-        f"first ones of the schema. Not measured, unless regions divide them: "
-        f"{', '.join(names[counted:])}. Use a larger epsilon or fewer attributes, or put those "
-        "that matter most first."
-    )
 
 
 def _numbers(text: str) -> list[str]:

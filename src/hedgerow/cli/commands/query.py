@@ -64,11 +64,10 @@ def query(
 ) -> None:
     """Ask a release how many records meet some conditions, or hold some items.
 
-    Each answer is an estimate and an interval. With marginals the estimate comes from a model, with
-    its typical error, and the interval from the measurements alone. By regions alone the two parts
-    of the interval are shown: the noise, and the uniformity error of regions that the conditions
-    cut. Items that begin with a dash go after two dashes: hedgerow query shop/ -- -3. Needs no
-    private data and costs no further budget.
+    Each answer is an estimate and an interval. By regions the two parts of the interval are shown:
+    the noise, and the uniformity error of regions that the conditions cut. Items that begin with a
+    dash go after two dashes: hedgerow query shop/ -- -3. Needs no private data and costs no further
+    budget.
     """
     from hedgerow.cli.files import is_same, refuse_existing, refuse_inside, table_writer, whole_file
     from hedgerow.release import Release
@@ -89,7 +88,6 @@ def query(
         hint = f"Write one in quotes, such as {example}, or name a file with --file."
         raise UsageError("There is no query.", hint=hint)
     texts, columns = _ask(opened, queries or [], file, share)
-    detailed = opened.marginals is not None
     if out is not None and write is not None:
         import pyarrow as pa
 
@@ -97,11 +95,11 @@ def query(
             write(pa.table({"query": texts, **_known(columns)}), temporary)
         with telling(out):
             if as_json:
-                print_json(_facts(texts, columns, share, str(out), detailed))
+                print_json(_facts(texts, columns, share, str(out)))
             else:
                 say(f"Wrote the answers to {out}.")
     elif as_json:
-        print_json(_facts(texts, columns, share, None, detailed))
+        print_json(_facts(texts, columns, share, None))
     else:
         _TELL[opened.kind](opened, texts, columns, share)
 
@@ -155,7 +153,6 @@ def _facts(
     columns: Columns,
     level: float,
     out: str | None,
-    detailed: bool,
 ) -> dict[str, Any]:
     rows = zip(*_known(columns).values(), strict=True)
     answers = [
@@ -169,7 +166,7 @@ def _facts(
         }
         for text, row in zip(texts, rows, strict=True)
     ]
-    return {"level": level, "marginals": detailed, "answers": answers, "out": out}
+    return {"level": level, "answers": answers, "out": out}
 
 
 def _known(columns: Columns) -> Columns:
@@ -208,10 +205,6 @@ def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: 
 
 
 def _tell_regions(release: Release, texts: list[str], columns: Columns, level: float) -> None:
-    if release.marginals is not None and "typical_error" in columns:  # nobody has no model
-        counted = "attributes, pairs" if release.marginals.pair else "attributes"
-        _tell_marginals(release, texts, columns, level, counted)
-        return
     those = release.schema.unit_names[1]
     if len(texts) > _IN_WORDS:
         _tabulate(texts, columns)
@@ -285,34 +278,6 @@ def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -
         else:
             say(_BASES[columns["basis"][place]].format("rows"))
     say(f"\n{_MISSING.format(those)}")
-
-
-def _tell_marginals(
-    release: Release, texts: list[str], columns: Columns, level: float, counted: str
-) -> None:
-    """Answers of a release with marginals: a model's estimate, and an interval without it."""
-    if len(texts) > _IN_WORDS:
-        _tabulate(texts, columns)
-        say(
-            f"\nfrom, to: the {percent(level)} interval of the true count, which holds whatever "
-            f"the data looks like.\nabout: the estimate, from a model of the counts of {counted} "
-            "and regions. usually within: its typical error,\nby the same model; nothing is "
-            "promised about either."
-        )
-        _explain_basis(release, columns)
-        return
-    for place, text in enumerate(texts):
-        estimate, low, high, typical = (columns[n][place] for n in _MODEL_NUMBERS)
-        if place:
-            say()
-        if _tell_unmeasured(release, text, columns, place, level):
-            continue
-        say(
-            f"{text}\n  about {number(max(estimate, 0.0))} {release.schema.unit_names[1]}, usually "
-            f"within {number(typical)}, by a model of the counts of {counted} and regions"
-        )
-        say(f"  {percent(level)} interval, which does not rely on the model: {_between(low, high)}")
-        say(_BASES[columns["basis"][place]])
 
 
 def _tell_unmeasured(

@@ -62,9 +62,7 @@ def show_table(release: TableRelease, view: View) -> None:
             }
             for r in regions
         ]
-        bands = {name: [str(edge) for edge in edges] for name, edges in _bands(release).items()}
-        more: dict[str, Any] = {"threshold": release.threshold, "largest": shown, "bands": bands}
-        more |= {"groups": _groups(release), "plot": view.drawn}
+        more = {"threshold": release.threshold, "largest": shown, "plot": view.drawn}
         grown = {"tree": _tree_facts(release, view.depth)} if view.tree else {}
         print_json({**words.facts(release), **more, **grown})
         return
@@ -78,7 +76,6 @@ def show_table(release: TableRelease, view: View) -> None:
         _show_tree(release, view.depth)
     else:
         _show_regions(release, regions)
-        _show_bands(release)
     if view.plot is not None:
         say(f"\nDrew the largest regions to {view.plot}.")
 
@@ -104,49 +101,7 @@ def _show_regions(release: TableRelease, regions: list[ShownRegion]) -> None:
         ["region", "where", release.schema.unit_names[1], "give or take", *headings], rows, right
     )
     say("give or take, ±: how far noise may move counts and percentages, with 95%.")
-    if release.marginals is not None:
-        say("query and table use what was counted besides, too, and come closer.")
     _tell_rest(release, regions)
-
-
-def _show_bands(release: TableRelease) -> None:
-    if found := _bands(release):
-        say()
-        rows = [[name, ", ".join(map(str, edges))] for name, edges in found.items()]
-        print_table(["number", "was counted in bands that begin at"], rows)
-    if groups := _groups(release):
-        say()
-        rows = [[name, "; ".join(labels)] for name, labels in groups.items()]
-        print_table(["attribute", "was counted in groups"], rows)
-
-
-def _groups(release: TableRelease) -> dict[str, list[str]]:
-    """The groups in which long lists of values were counted beside the regions."""
-    from hedgerow.schema import Categorical
-
-    counted = () if release.marginals is None else release.marginals.single
-    found = {}
-    for place, attribute in enumerate(release.schema.attributes[: len(counted)]):
-        edges = release.measured_edges(place).tolist()
-        if isinstance(attribute, Categorical) and len(edges) <= attribute.size:
-            pairs = zip(edges[:-1], edges[1:], strict=True)
-            found[attribute.name] = [attribute.label(low, high) for low, high in pairs]
-    return found
-
-
-def _bands(release: TableRelease) -> dict[str, list[Any]]:
-    """Where the bands begin in which numbers were counted beside the regions."""
-    from hedgerow.schema import Numeric
-
-    counted = () if release.marginals is None else release.marginals.single
-    return {
-        attribute.name: [
-            "other" if code == attribute.grid else attribute.edge(code)
-            for code in release.measured_edges(place)[:-1].tolist()
-        ]
-        for place, attribute in enumerate(release.schema.attributes[: len(counted)])
-        if isinstance(attribute, Numeric)
-    }
 
 
 def _tell_rest(release: TableRelease, regions: list[ShownRegion]) -> None:

@@ -44,24 +44,8 @@ __all__ = [
 
 
 def published(release: Release) -> str:
-    """How many regions a release has, by which method, and what marginals counts."""
-    words = f"{regions(release)} by {release.method}"
-    marginals = _marginals(release)
-    if marginals is None:
-        return words
-    words += f", and counts of {many(marginals['attributes'], 'attribute')}"
-    pairs = [" & ".join(pair) for pair in marginals["pairs"]]
-    return words + (f" and {many(len(pairs), 'pair')} ({', '.join(pairs)})" if pairs else "")
-
-
-def _marginals(release: Release) -> dict[str, Any] | None:
-    """What a release with marginals counts besides regions."""
-    tables = release.marginals
-    if tables is None:
-        return None
-    names = [attribute.name for attribute in release.schema.attributes]
-    pairs = [[names[one], names[other]] for one, other in tables.all_pairs]
-    return {"attributes": len(tables.single), "pairs": pairs, "rounds": len(tables.rounds)}
+    """How many regions a release has, and by which method."""
+    return f"{regions(release)} by {release.method}"
 
 
 def booked(facts: dict[str, Any]) -> str:
@@ -85,7 +69,6 @@ def facts(release: Release) -> dict[str, Any]:
         "schema": release.schema.name,
         "guarantee": release.guarantee,
         told.parts: told.number,
-        "marginals": _marginals(release),
         "not_measured": list(release.unmeasured),
         "spent_per": "person" if release.schema.person is None else "row",
         "spent": [

@@ -7,74 +7,20 @@ both hold together, so the better one may be taken.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from hedgerow.arrays import Floats, Ints
+from hedgerow.arrays import Floats
 from hedgerow.estimate.intervals.best_end import best_upper_ends
 from hedgerow.estimate.intervals.candidates import Measured, bounds_of
-from hedgerow.estimate.intervals.conditions import CLASS, Conditions
-from hedgerow.estimate.intervals.tables import Tables
-from hedgerow.measured.edges import fine_edges
-from hedgerow.measured.marginals import Marginals
+from hedgerow.estimate.intervals.conditions import Conditions
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
-__all__ = ["guaranteed_ends", "measured_tables"]
+__all__ = ["guaranteed_ends"]
 
 
 # Parts of alpha with 0, 1, 2 and more conditions: of the upper end, and at either end of bounds
 # that are always there. With two conditions a measured pair gives both ends.
 _UPPER = (0.5, 0.5, 0.6, 0.95)
 _FIXED = (0.9, 0.7, 0.5, 0.7)
-
-
-def measured_tables(
-    marginals: Marginals, deviations: Mapping[str, float], total: tuple[float, float]
-) -> Measured:
-    """The tables of a release, for bounds.
-
-    Args:
-        marginals: The tables.
-        deviations: The standard deviation of each kind's noise, for its tails.
-        total: The number of records by the regions, and its variance.
-    """
-    counts: dict[Hashable, Floats] = {
-        place: table.astype(np.float64)
-        for place, table in enumerate(marginals.single)
-        if len(table)
-    }
-    edges = {place: cut for place, cut in enumerate(marginals.cells.edges) if place in counts}
-    if len(marginals.classes):
-        edges[CLASS] = np.arange(len(marginals.classes) + 1)
-        counts[CLASS] = marginals.classes.astype(np.float64)
-    parts = {
-        (place, cell): (
-            fine_edges(int(edges[place][cell]), int(edges[place][cell + 1])),
-            table.astype(np.float64),
-        )
-        for (place, cell), table in marginals.fine.items()
-    }
-
-    def tables(kind: str, found: Mapping[tuple[int, int], Ints]) -> Tables | None:
-        flat: dict[Hashable, Floats] = {
-            pair: table.ravel().astype(np.float64) for pair, table in found.items()
-        }
-        return Tables(counts=flat, deviation=deviations[kind], total=total) if flat else None
-
-    return Measured(
-        edges=edges,
-        single=Tables(counts=counts, deviation=deviations["one_way"], total=total),
-        parts=parts,
-        parts_variance=deviations.get("fine", 0.0) ** 2,
-        groups=dict(enumerate(marginals.pairs.edges)),
-        pairs=tables("two_way", marginals.pair),
-        extra=tables("extra", marginals.extra),
-    )
 
 
 def guaranteed_ends(

@@ -4,9 +4,7 @@ A count by the model goes wrong in three ways: one-way tables are noisy (and do 
 cut cell records lie), pairs that were measured are noisy, and attributes whose pair was not
 measured are taken to be independent given the rest. A pair with shares p and q of the n records is
 off by phi n sqrt(p (1 - p) q (1 - q)), if phi is the correlation of the two conditions that the
-model lacks. Regions tell something about phi: they were counted, and differ from what the forest
-expects by more than noise explains. But they divide few pairs of attributes, so they can only raise
-phi above a usual value.
+model lacks.
 
 So with the estimate e, and shares p_a of the conditions,
 
@@ -22,27 +20,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.intervals.candidates import Measured, both_of
 from hedgerow.estimate.intervals.conditions import CLASS, Conditions
-from hedgerow.estimate.marginals.model import Model
 
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["TypicalError"]
+__all__ = ["Model", "TypicalError"]
 
 
 _FACTOR = 1.96  # of a normal law, for 95%
-_USUAL, _MOST = 0.1, 0.4  # for phi
+_PHI = 0.1
 _UNEVEN = 0.1  # how unevenly records may lie in a cell that was not counted in parts
 _TINY = 1e-9
+
+
+class Model(Protocol):
+    """What a model says about single attributes."""
+
+    @property
+    def total(self) -> float:
+        """How many records there are."""
+
+    @property
+    def codes(self) -> tuple[Floats, ...]:
+        """Of each attribute, how many records have each code."""
+
+    @property
+    def by_class(self) -> Floats:
+        """How many records have each class."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +72,7 @@ class TypicalError:
             asked: The conditions of the queries.
             estimate: What the model counts.
         """
-        number = max(1.0, self.model.forest.total)
+        number = max(1.0, self.model.total)
         share, noise = self._conditions(asked)
         # a count that was taken for nothing may still be as large as its noise
         share = np.minimum(1.0, np.maximum(share, np.sqrt(noise) / number))
@@ -83,7 +91,7 @@ class TypicalError:
             unmeasured[query] -= odds[one] * odds[other]
             scale = (counted[query] / (number * share[one] * share[other])) ** 2
             square[query] += scale * variance
-        square += self.phi**2 * counted**2 * np.maximum(0.0, unmeasured)
+        square += _PHI**2 * counted**2 * np.maximum(0.0, unmeasured)
         return np.asarray(_FACTOR * np.sqrt(square))
 
     def _conditions(self, asked: Conditions) -> tuple[Floats, Floats]:
@@ -91,7 +99,7 @@ class TypicalError:
         share, noise = np.ones(len(asked.place)), np.zeros(len(asked.place))
         for place in np.unique(asked.place).tolist():
             here = asked.on(place)
-            mass = self.model.by_class if place == CLASS else self.model.forest.codes[place]
+            mass = self.model.by_class if place == CLASS else self.model.codes[place]
             ends = np.concatenate([[0.0], np.cumsum(mass)])
             low, high = (np.interp(end, np.arange(len(ends)), ends) for end in asked.ends(here))
             held = asked.summed(here, high - low)
@@ -102,7 +110,7 @@ class TypicalError:
     def _variance(self, asked: Conditions, here: Ints, place: int) -> Floats:
         """The noise of the count of conditions on one attribute."""
         if place not in self.measured.edges:
-            return np.full(len(here), (self.model.forest.total / 2) ** 2)  # nobody knows
+            return np.full(len(here), (self.model.total / 2) ** 2)  # nobody knows
         edges = self.measured.edges[place]
         covered = asked.cover(here, edges)
         counted = covered.touched.sum(axis=1)
@@ -114,7 +122,7 @@ class TypicalError:
                 found[cut] += self.measured.parts_variance * parts.touched.sum(axis=1)
             else:
                 share = covered.share[cut, cell]
-                mass = float(self.model.forest.codes[place][edges[cell] : edges[cell + 1]].sum())
+                mass = float(self.model.codes[place][edges[cell] : edges[cell + 1]].sum())
                 found[cut] += _UNEVEN * mass**2 * share * (1 - share)
         return np.asarray(found, np.float64)
 
@@ -127,27 +135,3 @@ class TypicalError:
                 for conditions, place in zip((one, other), pair, strict=True)
             ]
             yield tables.noise * (cells[0] * cells[1]).astype(np.float64), query, one, other
-
-    @cached_property
-    def phi(self) -> float:
-        """The correlation that the model typically lacks."""
-        regions, forest = self.model.regions, self.model.forest
-        drawn = self.model.weighed.region
-        number = len(regions.counts)
-        expected = np.bincount(drawn, minlength=number) / len(drawn) * forest.total
-        excess = (regions.counts - expected) ** 2 - regions.noise**2 - expected
-        every = np.arange(number)
-        odds: list[Floats] = []
-        for place, mass in enumerate(forest.codes):
-            ends = np.concatenate([[0.0], np.cumsum(mass)]) / max(mass.sum(), _TINY)
-            parts = regions.partition.parts(place, every)
-            share = np.clip((ends[parts.hi] - ends[parts.lo])[parts.index], 1e-6, 1.0)
-            odds.append((1 - share) / share)
-        square, counted = np.zeros(number), self.measured.two_way
-        for one, other in combinations(range(len(odds)), 2):
-            if (other, one) not in counted:
-                square += odds[one] * odds[other]
-        spread = float((expected**2 * square).sum())
-        if spread <= 0:
-            return _USUAL
-        return float(np.clip(float(excess.sum()) / spread, _USUAL**2, _MOST**2) ** 0.5)

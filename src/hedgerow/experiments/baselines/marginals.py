@@ -27,7 +27,6 @@ from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.sampler import Sampler, SecureSampler
-from hedgerow.publish.marginals import part_counts
 from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import Progress, no_progress
 from hedgerow.schema import Categorical, Schema
@@ -94,7 +93,7 @@ class Marginals:
             shapes.append((classes, 1))  # the class is one attribute more
 
         def flat(histograms: Histograms) -> Ints:
-            tables = [part_counts(histograms, a, edge) for a, edge in enumerate(edges)]
+            tables = [_part_counts(histograms, a, edge) for a, edge in enumerate(edges)]
             if beside < classes:
                 tables = [
                     *(table.sum(axis=1, keepdims=True) for table in tables),
@@ -212,6 +211,15 @@ class ProductModel:
 
 def _edges(size: int, parts: int) -> Small:
     return np.unique(np.linspace(0, size, min(size, parts) + 1).round()).astype(np.int32)
+
+
+def _part_counts(histograms: Histograms, a: int, edges: Small) -> Ints:
+    """The class counts of each part of an attribute."""
+    part = slice(histograms.start[a], histograms.start[a + 1])
+    table = np.zeros((len(edges) - 1, histograms.counts.shape[1]), dtype=np.int64)
+    place = np.searchsorted(edges, histograms.code[part], side="right") - 1
+    np.add.at(table, place, histograms.counts[part])
+    return table
 
 
 def _covered(edges: Small, intervals: Any) -> Floats:

@@ -49,7 +49,7 @@ _REPAIRED = (
 
 
 def _multi(h: int, score: str = "max", schedule: str = "paper") -> DiffMulti:
-    return DiffMulti(score=score, schedule=schedule, specialisations=h, marginals=False)  # type: ignore[arg-type]
+    return DiffMulti(score=score, schedule=schedule, specialisations=h)  # type: ignore[arg-type]
 
 
 def _gen(h: int, score: str = "max") -> DiffGen:
@@ -155,7 +155,7 @@ def _machines(quick: bool) -> Sequence[Point]:
             Point(
                 "DiffMulti, tuned",
                 float(epsilon),
-                run=accuracy(DiffMulti(marginals=False), epsilon, **how),
+                run=accuracy(DiffMulti(), epsilon, **how),
             ),
         ]
     return found
@@ -172,7 +172,7 @@ def _eleven(quick: bool) -> Sequence[Point]:
         Point("BA, raw data", None, run=baseline_run(**how)),
         Point("RPS", None, run=accuracy(RPS(), "1", **how)),
         Point("DiffMulti", None, run=accuracy(_multi(1000), "1", **how)),
-        Point("DiffMulti, tuned", None, run=accuracy(DiffMulti(marginals=False), "1", **how)),
+        Point("DiffMulti, tuned", None, run=accuracy(DiffMulti(), "1", **how)),
     ]
 
 

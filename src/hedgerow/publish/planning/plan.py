@@ -110,12 +110,10 @@ class Plan(Guessed):
         depth: The most specialisations on one path, or None likewise.
         grows: Whether the method specialises a table at all.
         remark: What a reader should know of amounts that may still change.
-        counted: How many attributes are counted by themselves, the first ones; None if none are, or
-            while it waits likewise.
 
     Example:
         >>> from hedgerow import DiffMulti, sample
-        >>> plan = DiffMulti(marginals=False).plan(sample.schema(), epsilon=1, rows=2000)
+        >>> plan = DiffMulti().plan(sample.schema(), epsilon=1, rows=2000)
         >>> [allowance.purpose for allowance in plan.allowances]
         ['rows', 'select', 'allocate', 'leaf']
     """
@@ -131,7 +129,6 @@ class Plan(Guessed):
     depth: int | None = None
     grows: bool = True
     remark: str | None = None
-    counted: int | None = None
 
     @property
     def accounting(self) -> str:

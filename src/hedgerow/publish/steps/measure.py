@@ -11,7 +11,7 @@ import numpy as np
 from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
 from hedgerow.counting.sealed import Sealed
-from hedgerow.measured.measurements import Law, Measurement, Place
+from hedgerow.measured.measurements import Measurement, Place
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.sampler import Rates
 
@@ -58,7 +58,6 @@ def buy_cells(
     drawn: Sequence[tuple[Ints, Sealed[Ints]]],
     *,
     numbers: int,
-    step: int = 1,
 ) -> Measurement:
     """Buys numbers of everybody, one charge for each draw: Laplace noise, or Gaussian if rho pays.
 
@@ -66,30 +65,21 @@ def buy_cells(
         curator: Who charges and draws.
         purpose: What pays.
         drawn: The places and the exact numbers of each draw.
-        numbers: How many numbers of a draw one record may change.
-        step: By how much, at most.
+        numbers: How many numbers of a draw one record may change, each by one.
     """
-    law = curator.law(purpose)
-    most = _most(law, numbers, step)
-    draw = curator.laplace if law == "laplace" else curator.gaussian
+    draw = curator.laplace if curator.law(purpose) == "laplace" else curator.gaussian
     bought = []
     for where, exact in drawn:
         row = exact.map(lambda flat: flat[None, :])
-        values, units = draw(purpose, 0, _ROOT, row, max_contribution=most)
+        values, units = draw(purpose, 0, _ROOT, row, max_contribution=numbers)
         bought.append((where, values.T, np.repeat(units, len(where))))
-    return measured(curator, purpose, "cell", bought, max_contribution=most)
+    return measured(curator, purpose, "cell", bought, max_contribution=numbers)
 
 
-def deviation(curator: Curator, purpose: str, units: int, *, numbers: int, step: int = 1) -> float:
+def deviation(curator: Curator, purpose: str, units: int, *, numbers: int) -> float:
     """The standard deviation, about, of the noise that `buy_cells` draws for so many units."""
-    law = curator.law(purpose)
-    rate = float(curator.noise_rate(purpose, units, _most(law, numbers, step)))
-    return math.sqrt(2) / rate if law == "laplace" else 1 / math.sqrt(rate)
-
-
-def _most(law: Law, numbers: int, step: int) -> int:
-    """What a record changes: the sum of the changes, or that of their squares."""
-    return numbers * step if law == "laplace" else numbers * step * step
+    rate = float(curator.noise_rate(purpose, units, numbers))
+    return math.sqrt(2) / rate if curator.law(purpose) == "laplace" else 1 / math.sqrt(rate)
 
 
 def buy_rows(curator: Curator, engine: Engine) -> tuple[Measurement, int]:

@@ -84,7 +84,7 @@ def made_side(
     All that is drawn at random after the release is drawn with a fixed seed, so that the rows are
     a function of the transcript.
     """
-    made = DiffMulti(marginals=False)
+    made = DiffMulti()
     outcome = made.run(engine, schema, made.plan_for(schema, budget), sampler)
     assert isinstance(outcome.partition, TreePartition)
     classes = max(1, len(schema.classes))

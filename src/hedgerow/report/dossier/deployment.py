@@ -162,13 +162,7 @@ def _date(given: str | None, booked: Booked | None) -> str:
 
 def _published(release: Release) -> str:
     told = release.describe()
-    found = f"Published: {words.many(told.number, told.part)}"
-    tables = release.marginals
-    if tables is not None:
-        found += f", and counts of {words.many(len(tables.single), 'attribute')}"
-        if tables.all_pairs:
-            found += f" and {words.many(len(tables.all_pairs), 'pair')}"
-    return f"{found}. Method: {release.method}."
+    return f"Published: {words.many(told.number, told.part)}. Method: {release.method}."
 
 
 def _total(booked: Booked | None) -> str:

@@ -55,33 +55,11 @@ def regions(release: TableRelease) -> Safe:
     listed = table(caption, heads, rows, numbers, True)
     if len(rows) > _UNFOLDED:
         listed = tag("details", tag("summary", f"The {len(rows)} largest regions"), listed)
-    parts = [_marginals(release), drawing, tag("h3", "The largest regions"), listed]
+    parts = [drawing, tag("h3", "The largest regions"), listed]
     if len(rows) < len(release.regions):
         parts.append(tag("p", picked("These regions"), class_="note"))
     small = release.describe().suppressed
     return join([*parts, tag("p", small, class_="note") if small else None])
-
-
-def _marginals(release: TableRelease) -> Safe | None:
-    """What was counted beside the regions."""
-    tables = release.marginals
-    if tables is None:
-        return None
-    names = [attribute.name for attribute in release.schema.attributes]
-    counted = len(tables.single)
-    which = "every attribute" if counted == len(names) else f"{counted} of {len(names)} attributes"
-    were = "were" if 1 < counted < len(names) else "was"
-    people = release.schema.unit_names[1]
-    sentence = f"Beside the regions {which} {were} counted alone, over all {people}"
-    if pairs := tables.all_pairs:
-        listed = "; ".join(" and ".join(names[place] for place in sorted(pair)) for pair in pairs)
-        together = "this pair" if len(pairs) == 1 else f"these {len(pairs)} pairs"
-        sentence += f", and {together} of attributes together: {listed}"
-    return tag(
-        "p",
-        f"{sentence}. Synthetic rows and answers follow these counts and the regions, and so does "
-        "the number at the top: the noisy counts of regions below need not add up to it.",
-    )
 
 
 def rows(release: RowsRelease) -> Safe:

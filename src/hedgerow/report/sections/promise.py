@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import ReleaseError, UnverifiableError
@@ -200,10 +199,8 @@ def _one_in(delta: Fraction) -> str:
     return f"{number:,}" if number < 10**15 else f"10^{len(str(number)) - 1}"
 
 
-def _plain(purpose: str, detailed: bool = False, classes: bool = False) -> str:
+def _plain(purpose: str) -> str:
     """What a purpose of the ledger is called on the page."""
-    if detailed and purpose == "leaf":  # not all the counts that are published
-        return "class counts of the regions" if classes else "counts of the regions"
     return _PLAIN.get(purpose) or words.purpose_words(purpose)
 
 
@@ -258,14 +255,12 @@ def budget(release: Release, sound: bool) -> Safe | None:
         release: The release.
         sound: Whether its books add up; if not, they need not even be readable.
     """
-    detailed, classes = release.marginals is not None, bool(release.schema.classes)
-    named = partial(_plain, detailed=detailed, classes=classes)
     try:
-        parts = shares(release.ledger, named)
+        parts = shares(release.ledger)
         spent = [
             [purpose, kind, amount.replace(" ", "\u00a0")]
             for purpose, kind, amount in (
-                words.spent(release, named) if sound else words.spending(release.ledger, named)
+                words.spent(release, _plain) if sound else words.spending(release.ledger, _plain)
             )
         ]
     except ReleaseError:

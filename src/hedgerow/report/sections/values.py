@@ -24,10 +24,6 @@ __all__ = ["questions", "values"]
 _SHOWN = 8  # values of a categorical attribute; the others are told together
 _IN_NUMBERS = 40  # values in the table of all numbers
 _ASKED = 3  # attributes that examples are about
-_WIDE = (
-    "estimates follow a model of all that was counted, and intervals come from the counts "
-    "themselves, so an estimate need not lie in the middle of its interval"
-)
 
 
 def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
@@ -72,9 +68,7 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
             "Numbers are drawn to scale: the area of a bar is its share. Where bands differ in "
             "width, the height is the share per unit. A line that reaches the top may go on."
         )
-    if release.marginals is not None:
-        told.append(f"Under “In numbers”, {_WIDE}.")
-    elif not items:
+    if not items:
         told.append(
             f"Inside a region {people} are assumed to be distributed evenly, so values that no "
             "region separates have the same share."
@@ -160,19 +154,13 @@ def questions(release: Release) -> Safe | None:
     for place, query in enumerate(asked):
         numbers = (float(one[place]) for one in (answers.estimate, answers.low, answers.high))
         rows.append([vocabulary.text(query), *rounded(*numbers)])
-    why = (
-        "narrow where a question follows the edges of the regions, and wide where it cuts through "
-        "them."
-        if release.marginals is None
-        else "narrow for one attribute and for a pair that was counted, and wide for other "
-        f"combinations. Here {_WIDE}."
-    )
     return join(
         [
             tag(
                 "p",
                 f"Anybody can ask the release how many {people} meet some conditions, written as "
-                f"in the table; [ and ] include both ends. An interval is {why}",
+                f"in the table; [ and ] include both ends. An interval is narrow where a question "
+                "follows the edges of the regions, and wide where it cuts through them.",
             ),
             table(
                 f"How many {people} are there?", ["question", "about", "95% interval"], rows, {1, 2}

@@ -36,10 +36,10 @@ def schema(**extra: object) -> Schema:
 
 
 METHODS: dict[str, Publisher] = {
-    "multi": DiffMulti(marginals=False, specialisations=50, depth=8),
-    "multi even": DiffMulti(marginals=False, specialisations=50, depth=8, distribution="even"),
-    "multi one": DiffMulti(marginals=False, specialisations=1, depth=1),
-    "multi deepest": DiffMulti(marginals=False, specialisations=10**7, depth=1000),
+    "multi": DiffMulti(specialisations=50, depth=8),
+    "multi even": DiffMulti(specialisations=50, depth=8, distribution="even"),
+    "multi one": DiffMulti(specialisations=1, depth=1),
+    "multi deepest": DiffMulti(specialisations=10**7, depth=1000),
     "multi paper": DiffMulti(schedule="paper"),
     "multi paper even": DiffMulti(schedule="paper", depth=5, distribution="even"),
     "multi paper one": DiffMulti(schedule="paper", depth=1),

@@ -145,7 +145,7 @@ def test_all_rows_of_a_person_are_one_record_of_items() -> None:
 
 
 def test_a_person_with_several_rows() -> None:
-    text = text_of(Release.load(GOLDEN / "diffmulti-tuned-3-person"))
+    text = text_of(Release.load(GOLDEN / "diffmulti-tuned-1-person"))
     assert "counts are of capped rows, not of people" in text
     assert "Counts are of rows" in text
 

@@ -1,1 +1,0 @@
-"""One model of a release with marginals: where records lie, and which class they have."""
