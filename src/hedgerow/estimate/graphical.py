@@ -51,6 +51,7 @@ CONVERGED = 0.02  # of the noise: the root mean square of the gradient
 MOST_STEPS, MEMORY = 400, 12
 STAND_INS, PER_RECORD, FEWEST = 150_000, 10, 20_000
 _IMPOSSIBLE = -1e6  # a logit
+_NOBODY = 1e-300  # records: far below any that a factor can make
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -149,7 +150,7 @@ class GraphicalModel:
             places = tuple(
                 slice(None) if v == last else cell[v] if v == detail else group[v] for v in clique
             )
-            logits += np.log(np.maximum(_by_class(table, places, clique.index(last)), LEAST))
+            logits += np.log(np.maximum(_by_class(table, places, clique.index(last)), _NOBODY))
             shared = self.tree.shared[c]
             if last in shared:
                 axes = [clique.index(v) for v in shared]
@@ -159,7 +160,9 @@ class GraphicalModel:
                     others = tuple(x for x in range(len(clique)) if x not in axes)
                     message = table.sum(axis=others)
                 places = tuple(slice(None) if v == last else group[v] for v in shared)
-                logits -= np.log(np.maximum(_by_class(message, places, shared.index(last)), LEAST))
+                logits -= np.log(
+                    np.maximum(_by_class(message, places, shared.index(last)), _NOBODY)
+                )
         return logits
 
     def probabilities(self, codes: Ints) -> Floats:
@@ -333,6 +336,11 @@ class _Dual:
         )
         trust = np.minimum(MOST_TRUST, TRUST / self.deviation)
         self.weight = trust * self.deviation**2
+        # what a rule forbids is not fitted, whatever its noise says
+        possible = (
+            np.bincount(self.number, reference[self.place] > _IMPOSSIBLE / 2, len(self.y)) > 0
+        )
+        self.free = possible.astype(np.float64)
 
     def calibrate(self, theta: Floats) -> Calibrated:
         logits = self.reference + np.bincount(self.place, theta[self.number], len(self.reference))
@@ -341,10 +349,13 @@ class _Dual:
     def value(self, theta: Floats) -> tuple[float, Floats, Floats, Calibrated]:
         """The value, its gradient, the tables that the model expects, and the marginals."""
         found = self.calibrate(theta)
+        if found.log_normaliser == -math.inf:
+            return math.inf, theta, theta, found
         expected = np.bincount(self.number, found.mass[self.place], len(self.y)).astype(np.float64)
         value = self.total * found.log_normaliser - theta @ self.y
         value += 0.5 * float((self.weight * theta) @ theta)
-        return value, expected - self.y + self.weight * theta, expected, found
+        gradient = self.free * (expected - self.y + self.weight * theta)
+        return value, gradient, expected, found
 
 
 def _minimize(dual: _Dual, begin: Floats) -> tuple[Floats, Calibrated, int, float]:

@@ -29,6 +29,8 @@ __all__ = ["Calibrated", "Detail", "Factor", "JunctionTree", "clique_cells"]
 
 Indices = NDArray[np.int32]
 
+_TINY = 1e-200
+
 
 @dataclass(frozen=True, eq=False)
 class Detail:
@@ -58,7 +60,8 @@ class Calibrated:
 
     Args:
         mass: How many records lie in each cell, clique after clique.
-        log_normaliser: The logarithm of what all products of factors add up to.
+        log_normaliser: The logarithm of what all products of factors add up to; minus infinity,
+            and no marginals, where they are too far apart for floating-point numbers.
     """
 
     mass: Floats
@@ -251,10 +254,14 @@ class JunctionTree:
             lower, upper, size = self._messages[c]
             message = np.bincount(lower, part[c], size).astype(np.float64)
             scale = float(message.max())
+            if not scale > _TINY:  # nothing is left of the largest products, in these few digits
+                return Calibrated(mass, -math.inf)
             log_normaliser += math.log(scale)
             upward[c] = message
             part[self.parent[c]] *= (message / scale)[upper]
         whole = float(part[0].sum())
+        if not whole > _TINY:
+            return Calibrated(mass, -math.inf)
         part[0] *= total / whole
         for c in range(1, len(sizes)):
             lower, upper, size = self._messages[c]
