@@ -115,7 +115,14 @@ _LEDGER = _unit("privacy/budget_ledger", "ledger", "booking", "rules")
 _PLANS = (*_unit("publish", "settings"), *_unit("publish/planning", "plan"))
 
 TARGETS: tuple[Target, ...] = (
-    _target("privacy/budget.py", *_PLANS, GOLDEN),
+    _target(
+        "privacy/budget.py",
+        *_unit("privacy", "curator"),
+        *_PLANS,
+        f"{PRIVACY}/test_gaussian.py",
+        GOLDEN,
+        slow=TABLES,
+    ),
     _target("privacy/ledger.py", *_unit("privacy", "curator"), GOLDEN, slow=TABLES),
     _target(
         "privacy/curator.py",

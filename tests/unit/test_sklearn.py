@@ -160,3 +160,20 @@ def test_the_checks_of_scikit_learn_pass() -> None:
 def test_the_page_names_the_checks_that_cannot_pass() -> None:
     page = (Path(__file__).parents[2] / "docs" / "sklearn.md").read_text(encoding="utf-8")
     assert set(re.findall(r"`(check_\w+)`", page)) == CANNOT.keys()
+
+
+ANSWERS = {"name": "s", "unit": "row", "attributes": {
+    "a": {"type": "categorical", "values": ["1", "2"], "outside": "other", "missing": "other"},
+    "c": {"type": "categorical", "values": ["0", "1"], "outside": "drop", "missing": "drop",
+          "role": "class"},
+}}  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ["x", None, 2**70, "1.0", 1.5, np.float32(1), True])
+def test_one_odd_record_changes_no_other(odd: Any) -> None:
+    """NumPy would give all of them one type: 1.0 beside a text became "1.0", which is no "1"."""
+    X, y = [[1.0], [2.0]] * 200, [0.0, 1.0] * 200
+    for rows, labels in (([*X, [odd]], [*y, 0.0]), ([*X, [1.0]], [*y, odd])):
+        model = RegionClassifier(20, ANSWERS, method=QUICK, random_state=1).fit(rows, labels)
+        counts = model.release_.table("a", "c")
+        assert np.sort(np.asarray(counts["estimate"]))[-2:].min() > 150
