@@ -19,7 +19,8 @@ import pyarrow as pa
 import hedgerow as hr
 from hedgerow.arrays import Floats, Ints
 from hedgerow.evaluate import exact_counts, random_conjunctions
-from hedgerow.schema import Attribute, Categorical
+from hedgerow.experiments.baselines.opendp import equal_cells
+from hedgerow.schema import Categorical
 from hedgerow.schema.query import Query
 from hedgerow.table import Table, read
 
@@ -28,7 +29,6 @@ __all__ = ["Answers", "cell_codes", "class_queries", "judge", "relative_errors"]
 Answers = Callable[[Sequence[Query]], Any]
 
 QUERIES, SANITY = 1000, 0.001
-CELLS = 32  # of a number, besides its lowest code
 FEW = 12  # values of attributes whose pairs are looked at one by one
 
 
@@ -97,21 +97,9 @@ def cell_codes(table: Table) -> list[tuple[Ints, int]]:
     """The cell of each record in each column, and how many cells there are; the class last."""
     columns = []
     for place, attribute in enumerate(table.schema.columns):
-        cell = _cells(attribute)
+        cell = equal_cells(attribute)
         columns.append((cell[table.codes[:, place]], int(cell[-1]) + 1))
     return columns
-
-
-def _cells(attribute: Attribute) -> Ints:
-    """The cell of each code: a value, or one of 32 equal parts with the lowest code apart."""
-    if isinstance(attribute, Categorical):
-        return np.arange(attribute.size)
-    grid, size = attribute.grid, attribute.size
-    if grid <= CELLS:
-        return np.arange(size)
-    parts = np.arange(1, CELLS) * grid // CELLS
-    edges = np.unique(np.concatenate([[1], parts, np.arange(grid, size)]))
-    return np.searchsorted(edges, np.arange(size), side="right")
 
 
 def _of_rows(train: Table, rows: Table, schema: hr.Schema) -> dict[str, float]:
