@@ -100,11 +100,11 @@ def losses(
         for measure in (*ERRORS, SKILL):
             best: dict[str, Compared] = {}
             for name in others:
-                found = _compared(measure, here, runs[name, epsilon])
-                if found is None:
+                means = _compared(measure, here, runs[name, epsilon])
+                if means is None:
                     continue
                 kind = entries[name][0]
-                one = Compared(table, epsilon, ours, name, kind, measure, *found)
+                one = Compared(table, epsilon, ours, name, kind, measure, *means)
                 # of the simplest tables the better one counts
                 key = "simple" if kind == "simple" else name
                 if key not in best or one.behind > best[key].behind:
@@ -158,10 +158,10 @@ def print_dominance(compared: Iterable[Compared]) -> None:
     print("\nOurs divided by theirs, and our AUC minus theirs; in bold what is lost\n")
     measures = (*ERRORS, SKILL)
     print(f"| table | ours | epsilon | beside | {' | '.join(measures)} |\n|" + " --- |" * 8)
-    for key, found in rows.items():
+    for key, beside in rows.items():
         cells = []
         for measure in measures:
-            one = found.get(measure)
+            one = beside.get(measure)
             if one is None:
                 cells.append("-")
                 continue

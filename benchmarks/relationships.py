@@ -64,14 +64,14 @@ def judge(
     train = train if isinstance(train, Table) else read(train, schema)
     rows = rows if isinstance(rows, Table) else read(rows, schema)
     queries = random_conjunctions(schema, QUERIES, (2, min(4, len(schema.attributes))), seed)
-    found = {"error": np.median(relative_errors(train, rows, answers, queries))}
+    worth = {"error": np.median(relative_errors(train, rows, answers, queries))}
     if schema.target is not None:
         one, two = (class_queries(schema, QUERIES // 2, n, seed) for n in (1, 2))
         off = relative_errors(train, rows, answers, one + two)
-        found |= {"class_error": np.median(off), "class_error_one": np.median(off[: len(one)])}
+        worth |= {"class_error": np.median(off), "class_error_one": np.median(off[: len(one)])}
     if len(rows.codes):
-        found |= _of_rows(train, rows, schema)
-    return {name: float(value) for name, value in found.items()}
+        worth |= _of_rows(train, rows, schema)
+    return {name: float(value) for name, value in worth.items()}
 
 
 def class_queries(schema: hr.Schema, number: int, others: int, seed: int) -> list[Query]:
@@ -119,13 +119,13 @@ def _of_rows(train: Table, rows: Table, schema: hr.Schema) -> dict[str, float]:
             beside_class.append(distance)
         if {i, j} <= few:
             never |= truth[both[1]] == 0
-    found = {"pairs": np.mean(distances), "never": never.mean()}
+    worth = {"pairs": np.mean(distances), "never": never.mean()}
     if beside_class:
-        found["class"] = np.mean(beside_class)
+        worth["class"] = np.mean(beside_class)
     off = _correlations_off(train, rows)
     if off:
-        found |= {"correlation": np.mean(off), "correlation_most": np.max(off)}
-    return {name: float(value) for name, value in found.items()}
+        worth |= {"correlation": np.mean(off), "correlation_most": np.max(off)}
+    return {name: float(value) for name, value in worth.items()}
 
 
 def _correlations_off(train: Table, rows: Table) -> list[float]:
