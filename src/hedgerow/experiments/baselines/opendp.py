@@ -28,7 +28,7 @@ from hedgerow.table import read
 __all__ = ["OpenDP", "equal_cells", "install"]
 
 PACKAGE = "opendp[mbi]==0.16.0"
-PYTHONS = ((3, 11), (3, 12), (3, 13))
+PYTHONS = ((3, 12), (3, 13))
 CELLS = 32  # of a number, besides its lowest code
 DEFAULTS: Mapping[str, Any] = {"estimator": "mirror_descent", "steps": 1000}
 
@@ -124,4 +124,4 @@ def equal_cells(attribute: Attribute) -> Ints:
 
 def install(folder: Path) -> Path:
     """Makes an environment with OpenDP if need be, and returns its interpreter; see `apart`."""
-    return apart.install(folder, PACKAGE, PYTHONS)
+    return apart.install(folder, f"{PACKAGE} pandas scikit-learn", PYTHONS)
