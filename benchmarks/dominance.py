@@ -1,145 +1,170 @@
-"""Does a release ever lose to something simpler? NOT PRIVATE.
+"""Where do we lose? The part of `compare.py` that sets ours beside others with the same delta.
 
-    python benchmarks/dominance.py [--data DIR] [--out DIR] [--splits N] [--tables NAME ...]
-        [--epsilons E ...]
+- Beside the better of one-way tables and tables by class: our error of counts, of counts with the
+  class and of pairs may be at most 1.05 times as large, and our AUC at most 0.01 lower.
+- Beside each specialist (AIM, MST): we must not be behind in any of the four.
 
-UCI Adult, NIST's national excerpt with and without a class, and tables that no rule was chosen on.
-Two thirds are published and one third tests, as in `compare.py`, with the same measures. Our
-method stands beside whoever gives the whole budget to one thing: plain marginals, marginals
-by class, regions alone, and one-way tables of our own cells, denoised like ours. Printed are
-
-- the error of counts, and its ratio to the better of both kinds of marginals: above 1.05 is a loss;
-- the AUC of boosting, and how far it lies above the best of regions and marginals by class: below
-  -0.01 is a loss.
-
-Finished runs are kept in the folder of `--out`.
+Means are compared over the runs that both have. A difference below two standard errors of the
+paired differences may be chance, and is marked; it is a loss all the same.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
-sys.path.insert(0, str(Path(__file__).parent))
+__all__ = ["Compared", "losses", "print_dominance", "print_losses"]
 
-import hedgerow as hr
-from accuracy import mean_and_error, split
-from compare import EPSILONS, METHODS, Made, measure
-from compare import OURS as OURS_BY_DELTA
-from data import add_data_option, adult
-from hedgerow.estimate.denoise import denoise
-from hedgerow.evaluate import NOT_PRIVATE
-from hedgerow.experiments.data import adult_schema
-from hedgerow.experiments.figures.runs import Runs
-from hedgerow.measured.edges import edges_of
-from hedgerow.schema import Categorical
-from hedgerow.table import read
-from tables import Task, asked_for, nist, unseen
+ERRORS, SKILL = ("error", "class_error", "pairs"), "auc"
+SLACK = {"simple": (1.05, -0.01), "specialist": (1.0, 0.0)}  # the largest ratio, the least lead
 
-OURS, REGIONS = OURS_BY_DELTA["0"], "DiffMulti"
-PLAIN, BY_CLASS = "marginals", "marginals by class"
-DENOISED = "denoised"
-MOST_RATIO, MOST_BEHIND = 1.05, 0.01
+Runs = list[dict[str, float]]
 
 
-def denoised(train: pa.Table, schema: hr.Schema, epsilon: str, seed: int) -> Made:
-    """One-way tables with the whole budget, denoised like ours; attributes are independent."""
-    random = np.random.default_rng(seed)
-    codes = read(train, schema).codes
-    scale = len(schema.attributes) / float(epsilon)
-    total = max(1.0, len(train) + random.laplace(0, 10 / float(epsilon)))  # for nothing
-    masses = []
-    for place, attribute in enumerate(schema.attributes):
-        edges = edges_of(attribute)
-        cells = np.histogram(codes[:, place], np.append(edges[:-1] - 0.5, attribute.size))[0]
-        noisy = cells + random.laplace(0, scale, len(cells))
-        ordered = not isinstance(attribute, Categorical)
-        mass = denoise(noisy, total, 2**0.5 * scale, ordered=ordered) / np.diff(edges)
-        masses.append(np.concatenate([[0], np.cumsum(np.repeat(mass, np.diff(edges)))]) / total)
+@dataclass(frozen=True)
+class Compared:
+    """One measure of ours beside that of another.
 
-    def share(place: int, low: float, high: float) -> float:
-        codes = np.arange(len(masses[place]))
-        return float(np.diff(np.interp([low, high], codes, masses[place]))[0])
+    Args:
+        table: The table.
+        epsilon: The budget.
+        ours: Our method.
+        other: The other one.
+        role: "simple" or "specialist".
+        measure: What is compared.
+        here: Our mean.
+        there: Theirs.
+        noise: The standard error of the mean difference; NaN of a single run.
+        runs: How many runs both have.
+    """
 
-    def count(queries):
-        return [
-            total * np.prod([sum(share(a, *ends) for ends in parts) for a, parts in query.where])
-            for query in queries
-        ]
+    table: str
+    epsilon: str
+    ours: str
+    other: str
+    role: str
+    measure: str
+    here: float
+    there: float
+    noise: float
+    runs: int
 
-    return Made(train.slice(0, 0), count, 0.0)
+    @property
+    def beside(self) -> float:
+        """The ratio of errors, or how far our AUC is ahead."""
+        if self.measure == SKILL:
+            return self.here - self.there
+        return self.here / self.there if self.there else np.inf if self.here else 1.0
 
+    @property
+    def behind(self) -> float:
+        """How far we are beyond what is allowed, as a share; above 0 is a loss.
 
-def all_tables(folder: Path | None) -> Iterator[Task | str]:
-    yield Task("Adult", adult(folder), adult_schema(), True)
-    yield nist(folder)
-    yield nist(folder, "OWN_RENT")
-    yield from unseen()
+        Of an AUC the share is that of what it is below 1.
+        """
+        most, least = SLACK[self.role]
+        if self.measure == SKILL:
+            return (least - self.beside) / max(1e-9, 1 - self.there)
+        return self.beside / most - 1
 
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    add_data_option(parser)
-    parser.add_argument("--out", type=Path, default=Path("dominance"), help="where results go")
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--tables", nargs="+", metavar="NAME", help="these alone")
-    parser.add_argument("--epsilons", nargs="+", default=EPSILONS[::-1], metavar="E")
-    given = parser.parse_args()
-    runs = Runs(given.out / "runs.jsonl")
-    makers = {name: METHODS[name].make for name in (OURS, REGIONS, PLAIN, BY_CLASS)}
-    makers[DENOISED] = denoised
-    print(NOT_PRIVATE)
-    print("| table | epsilon | error | marginals | by class | ratio | denoised | AUC | by class "
-          "| regions | ahead | lost |\n|" + " --- |" * 12)  # fmt: skip
-    for task in asked_for(all_tables(given.data), given.tables):
-        classless = task.schema.target is None
-        for epsilon in given.epsilons:
-            error, auc = {}, {}
-            for name, make in makers.items():
-                if classless and name in {BY_CLASS, REGIONS} - {OURS}:
-                    continue
-                found = []
-                for number in range(given.splits):
-                    key = {"table": task.name, "method": name, "epsilon": epsilon, "split": number}
-
-                    def compute(number=number, make=make, task=task, epsilon=epsilon):
-                        train, test = split(task.rows, number)
-                        made = make(train, task.schema, epsilon, number)
-                        return measure(made, train, test, task.schema, number, ("boosting",))
-
-                    found.append(runs.get(key, compute))
-                error[name] = mean_and_error([one["error"] for one in found])
-                auc[name] = mean_and_error([one.get("auc", np.nan) for one in found])
-            show(task.name, epsilon, error, auc)
+    @property
+    def lost(self) -> bool:
+        """Whether we are behind."""
+        return self.behind > 0
 
 
-def show(
+def losses(
     table: str,
-    epsilon: str,
-    error: dict[str, tuple[float, float]],
-    auc: dict[str, tuple[float, float]],
-) -> None:
-    """One line of the table."""
+    runs: Mapping[tuple[str, str], Runs],
+    entries: Mapping[str, tuple[str, str | None]],
+) -> list[Compared]:
+    """All comparisons of one table.
 
-    def told(found: dict[str, tuple[float, float]], name: str, error: bool = False) -> str:
-        if name not in found or np.isnan(found[name][0]):
-            return "-"
-        return f"{found[name][0]:.3f}" + (f" ± {found[name][1]:.3f}" if error else "")
+    Args:
+        table: Its name.
+        runs: The runs of each method and epsilon, each with its number as `run`.
+        entries: The role and the delta of each method.
+    """
+    compared = []
+    for (ours, epsilon), here in runs.items():
+        role, delta = entries[ours]
+        if role != "ours":
+            continue
+        others = [
+            name
+            for (name, at), _ in runs.items()
+            if at == epsilon and entries[name][1] == delta and entries[name][0] in SLACK
+        ]
+        for measure in (*ERRORS, SKILL):
+            best: dict[str, Compared] = {}
+            for name in others:
+                means = _compared(measure, here, runs[name, epsilon])
+                if means is None:
+                    continue
+                kind = entries[name][0]
+                one = Compared(table, epsilon, ours, name, kind, measure, *means)
+                # of the simplest tables the better one counts
+                key = "simple" if kind == "simple" else name
+                if key not in best or one.behind > best[key].behind:
+                    best[key] = one
+            compared += best.values()
+    return compared
 
-    ratio = error[OURS][0] / min(error[name][0] for name in (PLAIN, BY_CLASS) if name in error)
-    ahead = auc[OURS][0] - max([auc[name][0] for name in (REGIONS, BY_CLASS) if name in auc] or [0])
-    lost = ["counts"] * (ratio > MOST_RATIO) + ["AUC"] * (ahead < -MOST_BEHIND)
-    print(f"| {table} | {epsilon} | {told(error, OURS, True)} | {told(error, PLAIN)} "
-          f"| {told(error, BY_CLASS)} | {ratio:.2f} | {told(error, DENOISED)} "
-          f"| {told(auc, OURS, True)} | {told(auc, BY_CLASS)} | {told(auc, REGIONS)} "
-          f"| {'-' if np.isnan(ahead) else f'{ahead:+.3f}'} | {', '.join(lost)} |",
-          flush=True)  # fmt: skip
+
+def _compared(measure: str, here: Runs, there: Runs) -> tuple[float, float, float, int] | None:
+    """Both means, the standard error of their difference, and how many runs both have."""
+    one, other = ({run["run"]: run[measure] for run in r if measure in run} for r in (here, there))
+    both = sorted(one.keys() & other.keys())
+    if not both:
+        return None
+    first, second = (np.array([each[run] for run in both]) for each in (one, other))
+    spread = np.std(first - second, ddof=1) / len(both) ** 0.5 if len(both) > 1 else np.nan
+    return float(first.mean()), float(second.mean()), float(spread), len(both)
 
 
-if __name__ == "__main__":
-    main()
+def print_losses(compared: Iterable[Compared]) -> None:
+    """Where we lose, the worst first."""
+    compared = list(compared)
+    for role, title in (
+        ("simple", "Behind the better of one-way tables and tables by class by more than 5%, "
+                   "or by more than 0.01 in AUC"),
+        ("specialist", "Behind a specialist"),
+    ):  # fmt: skip
+        of_role = [one for one in compared if one.role == role]
+        lost = sorted((one for one in of_role if one.lost), key=lambda one: -one.behind)
+        print(f"\n{title}: {len(lost)} of {len(of_role)}")
+        if lost:
+            print("\n| table | epsilon | ours | measure | ours | theirs | beside | runs | whose |")
+            print("|" + " --- |" * 9)
+        for one in lost:
+            chance = abs(one.here - one.there) < 2 * one.noise or one.runs == 1
+            sign = "+.3f" if one.measure == SKILL else ".2f"
+            words = (one.table, one.epsilon, one.ours, one.measure, f"{one.here:.3f}",
+                     f"{one.there:.3f}", f"{one.beside:{sign}}" + " (chance?)" * chance, one.runs,
+                     one.other)  # fmt: skip
+            print("| " + " | ".join(map(str, words)) + " |")
+
+
+def print_dominance(compared: Iterable[Compared]) -> None:
+    """Every comparison: ratios of errors, and how far our AUC is ahead."""
+    rows: dict[tuple[str, str, str, str], dict[str, Compared]] = {}
+    for one in compared:
+        who = "the better simple one" if one.role == "simple" else one.other
+        rows.setdefault((one.table, one.ours, one.epsilon, who), {})[one.measure] = one
+    if not rows:
+        return
+    print("\nOurs divided by theirs, and our AUC minus theirs; in bold what is lost\n")
+    measures = (*ERRORS, SKILL)
+    print(f"| table | ours | epsilon | beside | {' | '.join(measures)} |\n|" + " --- |" * 8)
+    for key, beside in rows.items():
+        cells = []
+        for measure in measures:
+            one = beside.get(measure)
+            if one is None:
+                cells.append("-")
+                continue
+            text = f"{one.beside:+.3f}" if measure == SKILL else f"{one.beside:.2f}"
+            cells.append(f"**{text}**" if one.lost else text)
+        print("| " + " | ".join((*key, *cells)) + " |")

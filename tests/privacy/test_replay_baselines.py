@@ -48,7 +48,6 @@ METHODS = [
     baselines.DiffPC45(depth=3),
     baselines.Marginals(by_class=True),
     baselines.Marginals(by_class=False),
-    baselines.Marginals(by_class=True, bins=3),
 ]
 
 

@@ -2,8 +2,8 @@
 
 Private, with the same exact noise and the same books as our own methods: `ContingencyTable`,
 `ItemsetTable`, `Marginals`, `RPS`, `DPCube` and `DiffPC45`. NOT PRIVATE: `mondrian` and
-`top_down_specialisation`, which promise k-anonymity. AIM, MST and PrivBayes are run by
-`hedgerow.experiments.baselines.dpmm`, in an environment of their own.
+`top_down_specialisation`, which promise k-anonymity. AIM, MST and PrivBayes of other packages are
+run by `hedgerow.experiments.baselines.opendp` and `.dpmm`, in environments of their own.
 """
 
 from hedgerow.experiments.baselines.contingency import ContingencyTable, ItemsetTable

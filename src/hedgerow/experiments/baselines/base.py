@@ -52,8 +52,8 @@ class Baseline(Publisher):
 
 
 def plan_of(name: str, budget: Budget, allowances: Iterable[Allowance]) -> Plan:
-    """A plan of pure epsilon."""
-    budgets = divide_budget(budget, UNITS, 0)
+    """A plan of pure epsilon, or with a delta of nothing but rho."""
+    budgets = divide_budget(budget, UNITS, UNITS if budget.delta else 0)
     return Plan(
         method=name,
         schedule="paper",

@@ -9,12 +9,6 @@ attributes.
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
@@ -24,7 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from hedgerow.errors import UsageError
+from hedgerow.experiments.baselines import apart
+from hedgerow.experiments.baselines.apart import Unfinished, find_python, run_apart
 from hedgerow.schema import Numeric, Schema
 
 __all__ = ["AIM_FINISHES", "Dpmm", "Unfinished", "find_python", "install"]
@@ -33,10 +28,6 @@ PACKAGE = "dpmm==0.1.9"
 PYTHONS = ((3, 10), (3, 11))  # the versions that dpmm can be installed in
 AIM_FINISHES: Mapping[str, Any] = {"max_model_size": 1, "gen_kwargs": {"n_iters": 100}}
 """The megabytes of its model, and the steps of its estimation in each round."""
-
-
-class Unfinished(UsageError):
-    """A method did not finish within the CPU seconds that it was given."""
 
 
 @dataclass(frozen=True)
@@ -75,72 +66,23 @@ class Dpmm:
         Raises:
             Unfinished: If it was given up.
         """
-        with tempfile.TemporaryDirectory() as folder:
-            paths = {name: str(Path(folder) / name) for name in ("rows", "made", "cost")}
-            names = [*(a.name for a in schema.attributes)]
-            if schema.target is not None:
-                names.append(schema.target.name)
-            csv.write_csv(rows.select(names), paths["rows"])
-            job = {
-                **paths, "method": self.method, "epsilon": epsilon, "delta": self.delta,
-                "seed": seed, "number": len(rows), "limit": self.limit,
-                "settings": dict(self.settings), **_domain(schema),
-            }  # fmt: skip
-            task = Path(folder) / "job.json"
-            task.write_text(json.dumps(job), encoding="utf-8")
-            runner = Path(__file__).parent / "dpmm_runner.py"
-            # no threads, since CPU time is compared
-            alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-            # -I: neither our own packages nor the folder of the runner, where this file lies
-            words = [str(python), "-I", str(runner), str(task)]
-            done = subprocess.run(words, env=alone, capture_output=True, text=True, check=False)
-            if self.limit is not None and done.returncode == -signal.SIGXCPU:
-                raise Unfinished(f"{self.method} did not finish within {self.limit} CPU seconds.")
-            if done.returncode:
-                last = done.stderr.strip().splitlines()[-1:] or ["no message"]
-                raise UsageError(
-                    f"{self.method} of dpmm did not finish: {last[0]}",
-                    hint=f"Is {PACKAGE} installed for {python}?",
-                )
-            cost = json.loads(Path(paths["cost"]).read_text(encoding="utf-8"))
-            return _read(Path(paths["made"]), schema), float(cost["cpu_seconds"])
-
-
-def find_python(folder: Path) -> Path | None:
-    """The interpreter of an environment in a folder, if there is one."""
-    for place in ("bin/python", "Scripts/python.exe"):
-        if (folder / place).exists():
-            return folder / place
-    return None
+        names = [*(a.name for a in schema.attributes)]
+        if schema.target is not None:
+            names.append(schema.target.name)
+        job = {
+            "method": self.method, "epsilon": epsilon, "delta": self.delta, "seed": seed,
+            "number": len(rows), "limit": self.limit, "settings": dict(self.settings),
+            **_domain(schema),
+        }  # fmt: skip
+        return run_apart(
+            "dpmm_runner.py", job, rows.select(names), lambda made: _read(made, schema),
+            package=PACKAGE, python=python,
+        )  # fmt: skip
 
 
 def install(folder: Path, package: str = PACKAGE) -> Path:
-    """Makes an environment with a package in a folder if need be, and returns its interpreter.
-
-    Raises:
-        UsageError: If this Python is too new for the package, or it cannot be installed.
-    """
-    found = find_python(folder)
-    if found is None:
-        if sys.version_info[:2] not in PYTHONS:
-            raise UsageError(
-                f"{package} needs Python 3.10 or 3.11.",
-                hint=f"Make an environment of such a Python in {folder}, and install it there.",
-            )
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        found = find_python(folder)
-        assert found is not None
-    words = [str(found), "-I", "-c", f"import {package.partition('==')[0]}"]
-    known = subprocess.run(words, capture_output=True, check=False)
-    if known.returncode:
-        words = [str(found), "-m", "pip", "install", "--quiet", package]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise UsageError(
-                f"{package} cannot be installed here.",
-                hint="Is there a network, or an index of packages?",
-            )
-    return found
+    """Makes an environment with dpmm, or another package for the same Pythons; see `apart`."""
+    return apart.install(folder, package, PYTHONS)
 
 
 def _domain(schema: Schema) -> dict[str, Any]:

@@ -1,27 +1,30 @@
 """Noisy marginals: every attribute counted by itself, or beside the class, and nothing else.
 
 A record is counted once for each attribute, so with A attributes every count has the noise that
-epsilon / A buys. What is published is a product of distributions: attributes are taken to be
-independent, or independent given the class. It is the simplest release that has every single
-attribute right, and what a table's release must beat to be worth its regions.
+epsilon / A buys, or with a delta rho / A. Cells and denoising are those of our own one-way tables.
+What is published is a product of distributions: attributes are taken to be independent, or
+independent given the class. It is the simplest release that has every single attribute right, and
+what a table's release must beat to be worth more tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.arrays import Floats, Ints, Small
+from hedgerow.arrays import Floats, Ints
 from hedgerow.counting.engine import Engine, Histograms
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.estimate.rounding import project, round_to_total
+from hedgerow.estimate.denoise import denoise
+from hedgerow.estimate.rounding import round_to_total
 from hedgerow.estimate.synthesize import values_of
 from hedgerow.evaluate.features import as_table
 from hedgerow.experiments.baselines.base import ledger_of, plan_of
+from hedgerow.measured.edges import edges_of, own_codes
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.keystream import Keystream
@@ -36,6 +39,7 @@ __all__ = ["Marginals", "ProductModel"]
 
 
 _ROOT = np.zeros(1, dtype=np.int64)
+_LEAST = 1e-6  # records, so that no total is 0
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,6 @@ class Marginals:
 
     Args:
         by_class: Whether each attribute is counted beside the class.
-        bins: The most equal parts that a numeric attribute is counted in.
 
     Example:
         >>> Marginals(by_class=False).name
@@ -52,21 +55,26 @@ class Marginals:
     """
 
     by_class: bool = True
-    bins: int = 16
 
     name: ClassVar[str] = "marginals"
 
     def publish(
-        self, source: Any, schema: Schema, epsilon: Number, seed: int | None = None
+        self,
+        source: Any,
+        schema: Schema,
+        epsilon: Number,
+        delta: Number = 0,
+        seed: int | None = None,
     ) -> ProductModel:
         """Publishes the marginals of a table."""
         engine = MemoryEngine(as_table(source, schema))
-        plan = self.plan_for(schema, Budget.of(epsilon, 0))
+        plan = self.plan_for(schema, Budget.of(epsilon, delta))
         return self.run(engine, schema, plan, SecureSampler(Keystream(seed)))
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
-        """All of epsilon for one draw; see `Publisher.plan_for`."""
-        return plan_of(self.name, budget, [Allowance("marginal", "epsilon", units=None, uses=1)])
+        """All of the budget for one draw; see `Publisher.plan_for`."""
+        paid: Literal["epsilon", "rho"] = "rho" if budget.delta else "epsilon"
+        return plan_of(self.name, budget, [Allowance("marginal", paid, units=None, uses=1)])
 
     def run(
         self,
@@ -76,12 +84,9 @@ class Marginals:
         sampler: Sampler,
         progress: Progress = no_progress,
     ) -> ProductModel:
-        """Spends all of epsilon on one draw; see `Publisher.run`."""
+        """Spends all of the budget on one draw; see `Publisher.run`."""
         curator = Curator(ledger_of(plan), sampler)
-        edges = [
-            _edges(a.size, a.size if isinstance(a, Categorical) else self.bins)
-            for a in schema.attributes
-        ]
+        edges = [edges_of(attribute) for attribute in schema.attributes]
         whole = engine.domain.sizes[None, :]
         ((_, found),) = engine.histograms(
             _ROOT, np.zeros_like(whole), whole, np.ones(whole.shape, dtype=np.bool_)
@@ -93,7 +98,7 @@ class Marginals:
             shapes.append((classes, 1))  # the class is one attribute more
 
         def flat(histograms: Histograms) -> Ints:
-            tables = [_part_counts(histograms, a, edge) for a, edge in enumerate(edges)]
+            tables = [_counts(histograms, a, edge) for a, edge in enumerate(edges)]
             if beside < classes:
                 tables = [
                     *(table.sum(axis=1, keepdims=True) for table in tables),
@@ -101,15 +106,16 @@ class Marginals:
                 ]
             return np.concatenate([table.ravel() for table in tables])[None, :]
 
+        draw = curator.gaussian if plan.budget.delta else curator.laplace
         # every record is counted once in each table
-        noisy, _ = curator.laplace(
-            "marginal", 0, _ROOT, found.map(flat), max_contribution=len(shapes)
-        )
+        noisy, _ = draw("marginal", 0, _ROOT, found.map(flat), max_contribution=len(shapes))
+        spent = float(sum(part.total for part in plan.budgets.parts)) / len(shapes)
+        noise = (2 * spent) ** -0.5 if plan.budget.delta else 2**0.5 / spent
         ends = np.cumsum([rows * columns for rows, columns in shapes])[:-1]
         parts = np.split(noisy[0].astype(np.float64), ends)
         tables = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
         alone = tables.pop()[:, 0] if beside < classes else None
-        return ProductModel.fitted(schema, edges, tables, alone)
+        return ProductModel.fitted(schema, edges, tables, alone, noise)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,18 +130,19 @@ class ProductModel:
     """
 
     schema: Schema
-    edges: tuple[Small, ...]
+    edges: tuple[Ints, ...]
     shares: tuple[Floats, ...]
     totals: Floats
 
     @staticmethod
     def fitted(
         schema: Schema,
-        edges: Sequence[Small],
+        edges: Sequence[Ints],
         tables: Sequence[Floats],
         classes: Floats | None,
+        noise: float,
     ) -> ProductModel:
-        """Makes noisy tables agree: all sum to the same totals, and nothing is negative.
+        """Makes noisy tables agree: all sum to the same totals, and most of the noise is gone.
 
         The totals are the mean of those of the tables, each weighed by the inverse of its cells,
         since each cell has the same noise.
@@ -145,22 +152,26 @@ class ProductModel:
             edges: The parts of each attribute.
             tables: The noisy counts of each attribute, [parts, classes or 1].
             classes: The noisy sizes of the classes, where attributes were counted without it.
+            noise: The standard deviation of a cell's noise.
         """
         weight = np.asarray([1 / len(table) for table in tables])
         sums = np.stack([table.sum(axis=0) for table in tables])
-        totals = np.maximum(np.average(sums, axis=0, weights=weight), 0)
+        totals = np.maximum(np.average(sums, axis=0, weights=weight), _LEAST)
         if classes is not None:
             both = np.average([totals[0], classes.sum()], weights=[weight.sum(), 1 / len(classes)])
-            totals = project(classes, np.ones(len(classes)), float(both))
+            totals = denoise(classes, max(float(both), _LEAST), noise, ordered=False)
         shares = []
-        for table in tables:
-            columns = []
-            for k, total in enumerate(totals):
-                column = table[:, k % table.shape[1]]
-                if table.shape[1] < len(totals):  # the same shares in every class
-                    column = column * (total / max(1.0, float(totals.sum())))
-                columns.append(project(column, np.ones(len(column)), float(total)))
-            shares.append(np.stack(columns, axis=1))
+        for attribute, edge, table in zip(schema.attributes, edges, tables, strict=True):
+            ordered = not isinstance(attribute, Categorical)
+            own = np.isin(edge[:-1], list(own_codes(attribute))) & (np.diff(edge) == 1)
+            given = totals if table.shape[1] == len(totals) else totals.sum(keepdims=True)
+            columns = [
+                denoise(column, float(total), noise, ordered=ordered, own=own)
+                for column, total in zip(table.T, given, strict=True)
+            ]
+            share = np.stack(columns, axis=1)
+            # without the class: the same shares in every class
+            shares.append(share if len(given) == len(totals) else share * (totals / given))
         return ProductModel(schema=schema, edges=tuple(edges), shares=tuple(shares), totals=totals)
 
     def synthesize(self, n: int | None = None, seed: int | None = None) -> pa.Table:
@@ -187,9 +198,8 @@ class ProductModel:
                 part = np.repeat(np.arange(len(share)), round_to_total(column, size))
                 drawn.append(random.permutation(part))
             part = np.concatenate(drawn)[order]
-            start = edge.astype(np.int64)
-            width = np.diff(start)[part]
-            codes = start[part] + (random.random(rows) * width).astype(np.int64)
+            width = np.diff(edge)[part]
+            codes = edge[part] + (random.random(rows) * width).astype(np.int64)
             columns[attribute.name] = values_of(attribute, codes, random)
         if self.schema.target is not None:
             klass = np.repeat(np.arange(len(sizes)), sizes)[order]
@@ -209,22 +219,18 @@ class ProductModel:
         return found
 
 
-def _edges(size: int, parts: int) -> Small:
-    return np.unique(np.linspace(0, size, min(size, parts) + 1).round()).astype(np.int32)
-
-
-def _part_counts(histograms: Histograms, a: int, edges: Small) -> Ints:
+def _counts(histograms: Histograms, a: int, edges: Ints) -> Ints:
     """The class counts of each part of an attribute."""
-    part = slice(histograms.start[a], histograms.start[a + 1])
+    codes = slice(histograms.start[a], histograms.start[a + 1])
     table = np.zeros((len(edges) - 1, histograms.counts.shape[1]), dtype=np.int64)
-    place = np.searchsorted(edges, histograms.code[part], side="right") - 1
-    np.add.at(table, place, histograms.counts[part])
+    place = np.searchsorted(edges, histograms.code[codes], side="right") - 1
+    np.add.at(table, place, histograms.counts[codes])
     return table
 
 
-def _covered(edges: Small, intervals: Any) -> Floats:
+def _covered(edges: Ints, intervals: Any) -> Floats:
     """The share of each part that lies inside the intervals."""
-    lo, hi = edges[:-1].astype(np.float64), edges[1:].astype(np.float64)
+    lo, hi = edges[:-1], edges[1:]
     covered = np.zeros(len(lo))
     for low, high in intervals:
         covered += np.maximum(0.0, np.minimum(hi, high) - np.maximum(lo, low))
