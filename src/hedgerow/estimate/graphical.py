@@ -40,6 +40,7 @@ from hedgerow.estimate.marginals.denoise import LEAST, denoise
 from hedgerow.measured.edges import own_codes
 from hedgerow.measured.tables import Tables, covered
 from hedgerow.schema import Categorical
+from hedgerow.store.validation import broken
 
 if TYPE_CHECKING:
     from hedgerow.schema.query import Query
@@ -50,6 +51,7 @@ TRUST, MOST_TRUST = 1.0, 0.01  # lambda, for noise of deviation s: TRUST / s, at
 CONVERGED = 0.02  # of the noise: the root mean square of the gradient
 MOST_STEPS, MEMORY = 400, 12
 STAND_INS, PER_RECORD, FEWEST = 150_000, 10, 20_000
+MOST_MODEL = 1 << 21  # cells of all cliques; a release from anybody may claim any tables
 _IMPOSSIBLE = -1e6  # a logit
 
 
@@ -228,6 +230,8 @@ def _build(tables: Tables) -> tuple[JunctionTree, list[Factor]]:
     tree = JunctionTree.of(
         cells.groups, [*sets, *((c,) for c in range(len(cells.groups)))], details
     )
+    if tree.cells > MOST_MODEL:
+        raise broken("measurements.parquet", "its tables hang together in too large a model")
     factors = []
     for table in tables.tables:
         if table.grouped or table.kind == "named" or table.columns == (last,):

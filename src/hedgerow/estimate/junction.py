@@ -120,6 +120,11 @@ class JunctionTree:
             details=places,
         )
 
+    @property
+    def cells(self) -> int:
+        """How many cells all cliques have together."""
+        return sum(math.prod(shape) for shape in self.shapes)
+
     @cached_property
     def start(self) -> Ints:
         """Where the cells of each clique begin; one more than there are cliques."""
