@@ -28,21 +28,80 @@ probabilities were used, and no independence.) Lower ends are upper ends of the 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from hedgerow.arrays import Floats
+from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.noise import factor
 
-__all__ = ["best_upper_ends"]
+__all__ = ["Candidates", "best_upper_ends"]
 
 
 _FIRST = 0.1  # the part b of alpha that the first step takes
 _GRID = np.arange(0.0, 10.05, 0.1)
 _LEAST = 1e-4  # an alpha below which the grid is too short
 _ROUNDS = 40  # of bisection
+_DISCRETE = 1 + 1e-7  # how much more often a discrete Gaussian noise lies beyond: see `noise`
 
 
-def best_upper_ends(values: Floats, deviations: Floats, steps: Floats, alpha: Floats) -> Floats:
+class Candidates:
+    """Noisy upper bounds of the counts of many queries, collected bit by bit.
+
+    Example:
+        >>> bounds = Candidates(queries=2)
+        >>> bounds.add(np.array([1]), np.array([40.0]), np.array([9.0]), np.array([0.5]))
+        >>> bounds.ends(np.array([0.025, 0.025]), normal=True).round(2).tolist()
+        [inf, 46.38]
+    """
+
+    def __init__(self, queries: int) -> None:
+        self.queries = queries
+        self._all: list[tuple[Ints, Floats, Floats, Floats]] = []
+
+    def add(self, query: Ints, value: Floats, variance: Floats, step: Floats) -> None:
+        """Adds a bound to each of some queries.
+
+        Args:
+            query: The queries.
+            value: Their bounds.
+            variance: The variance of the noise of each, for the tails.
+            step: What is added because noise is discrete.
+        """
+        self._all.append((query, value, np.sqrt(np.maximum(variance, 0.0)), step))
+
+    @property
+    def many(self) -> Ints:
+        """How many bounds each query has."""
+        query = np.concatenate([np.empty(0, np.int64), *(one[0] for one in self._all)])
+        return np.bincount(query, minlength=self.queries)
+
+    def ends(self, alpha: Floats, *, normal: bool) -> Floats:
+        """The best upper end of each query: see `best_upper_ends`.
+
+        Args:
+            alpha: The probability with which the end of each may fail; 0 for no end at all.
+            normal: Whether all noise is Gaussian.
+        """
+        many = self.many
+        ends = np.full(self.queries, np.inf)
+        asked = np.flatnonzero((many > 0) & (alpha > 0))
+        if not len(asked):
+            return ends
+        query, *columns = (np.concatenate(one) for one in zip(*self._all, strict=True))
+        order = np.argsort(query, kind="stable")
+        rank = np.arange(len(query)) - np.repeat(np.cumsum(many) - many, many)
+        full = np.full((3, self.queries, int(many.max())), 1.0)
+        full[0] = np.inf
+        full[:, query[order], rank] = np.stack(columns)[:, order]
+        value, deviation, step = full[:, asked]
+        ends[asked] = best_upper_ends(value, deviation, step, alpha[asked], normal=normal)
+        return ends
+
+
+def best_upper_ends(
+    values: Floats, deviations: Floats, steps: Floats, alpha: Floats, *, normal: bool = False
+) -> Floats:
     """Upper ends that fail with probability alpha at most, each from several candidates.
 
     Args:
@@ -50,6 +109,7 @@ def best_upper_ends(values: Floats, deviations: Floats, steps: Floats, alpha: Fl
         deviations: The standard deviations of their noise.
         steps: The half steps that are added because noise is discrete.
         alpha: The probability with which the end of each query may fail.
+        normal: Whether all noise is Gaussian.
 
     Returns:
         The ends, infinite for a query without candidates.
@@ -70,36 +130,45 @@ def best_upper_ends(values: Floats, deviations: Floats, steps: Floats, alpha: Fl
     # as many levels as there are different numbers of candidates
     shares = np.where(alone, 1.0, first / np.maximum(number, 1))
     levels, place = np.unique(shares, return_inverse=True)
-    reach = np.array([0.0 if share == 1 else factor(1 - share) for share in levels])[place]
+    reach = np.array([
+        0.0 if share == 1 else factor(1 - share / _DISCRETE, _laplace(normal)) for share in levels
+    ])[place]  # fmt: skip
     h = reach[:, None] * deviations + steps
     lowest = np.where(there, values + h, np.inf).min(axis=1, initial=np.inf)
     with np.errstate(invalid="ignore"):
         gaps = np.where(there, np.maximum(0.0, values - h - lowest[:, None]) / scale, np.inf)
     gaps[alone] = np.where(there[alone], 0.0, np.inf)
-    c = _solve(gaps, alpha - first)
+    c = _solve(gaps, (alpha - first) / _DISCRETE, normal)
     ends = np.where(there, values + c[:, None] * deviations + steps, np.inf)
     return np.asarray(ends.min(axis=1, initial=np.inf))
 
 
-def _solve(gaps: Floats, alpha: Floats) -> Floats:
+def _laplace(normal: bool) -> float:
+    return 0.0 if normal else 1.0
+
+
+def _solve(gaps: Floats, alpha: Floats, normal: bool) -> Floats:
     """The c of each row for which the tails of all candidates sum to alpha."""
     # where alpha is tiny, every candidate gets an equal part of it
     rare, many = alpha < _LEAST, np.maximum(1, np.isfinite(gaps).sum(axis=1))
     most = np.full(len(alpha), _GRID[-1])
     for row in np.flatnonzero(rare):
-        most[row] = factor(1 - 2 * float(alpha[row] / many[row]))
+        most[row] = factor(1 - 2 * float(alpha[row] / many[row]), _laplace(normal))
     low, high = np.where(rare, most, 0.0), most
+    tails = _NORMAL_TAILS if normal else _TAILS
     for _ in range(_ROUNDS):
         middle = (low + high) / 2
-        too_much = _one_sided(middle[:, None] + gaps).sum(axis=1) > alpha
+        too_much = _one_sided(middle[:, None] + gaps, tails).sum(axis=1) > alpha
         low, high = np.where(too_much, middle, low), np.where(too_much, high, middle)
     return high
 
 
-def _one_sided(x: Floats) -> Floats:
-    """The chords of half of `noise.tail`, which is convex: never below it."""
-    return np.where(np.isinf(x), 0.0, np.interp(x, _GRID, _TAILS))
+def _one_sided(x: Floats, tails: Floats) -> Floats:
+    """The chords of half of a tail, which is convex: never below it."""
+    return np.where(np.isinf(x), 0.0, np.interp(x, _GRID, tails))
 
+
+_NORMAL_TAILS = np.array([math.erfc(x / math.sqrt(2)) / 2 for x in _GRID.tolist()])
 
 # Half of `noise.tail` at the grid. Working it out takes longer than all the rest of a query.
 _TAILS = np.array([

@@ -97,6 +97,26 @@ class Conditions:
         """Where the conditions of each query begin; one more than there are queries."""
         return np.concatenate([[0], np.cumsum(self.number)])
 
+    def slice(self, first: int, last: int) -> Conditions:
+        """The conditions of some neighbouring queries.
+
+        Example:
+            >>> from hedgerow.schema.query import Query
+            >>> asked = Conditions.of([Query((), (1,)), Query(), Query(((0, ((0.0, 2.0),)),))])
+            >>> asked.slice(1, 3).query.tolist(), asked.slice(1, 3).highs.tolist()
+            ([1], [2.0])
+        """
+        start, end = self.start[[first, last]]
+        one, other = self.begin[[start, end]]
+        return Conditions(
+            queries=last - first,
+            query=self.query[start:end] - first,
+            place=self.place[start:end],
+            begin=self.begin[start : end + 1] - one,
+            lows=self.lows[one:other],
+            highs=self.highs[one:other],
+        )
+
     def on(self, place: int) -> Ints:
         """The conditions on an attribute, of which a query has at most one."""
         return np.flatnonzero(self.place == place)

@@ -1,31 +1,496 @@
-"""Ends of intervals on a release of marginals: see `Bounds`."""
+"""Guaranteed ends of intervals on a release of marginals.
+
+**Bounds.** A query is a conjunction. A *block* is a set of its attributes that some table counts
+together, by the class too if the query asks for classes and there is such a table. The count is
+
+- at most what each block holds: the cells that its conditions touch;
+- at least the number of records less all that lies outside some block of a division of the query's
+  attributes (Frechet): sum_i S_i - (r - 1) N for r blocks, with S_i the cells wholly inside. With
+  one block that holds all attributes, that is what its inner cells hold.
+
+An attribute that nobody counted has one cell, and N records lie there.
+
+**Least squares.** Let a table have m cells with noise of variance s^2 and the total T, and let k of
+them lie in a block, whose sum is S. Then D = S - (k / m) T and T have uncorrelated noise, D that of
+variance s^2 k (1 - k / m). The mean of D does not depend on which table counted the block, so
+several are averaged by their inverse variances, and so are totals of all tables; what the block
+holds is D + (k / m) N. The D of blocks without a common attribute are uncorrelated even if they
+come from one table, so variances add up.
+
+**Stages.** `best_end` wants bounds and weights that were fixed before their noise was drawn. What
+was counted first decides what is counted then, and given that its noise is neither symmetric nor of
+mean 0. So numbers of different stages are never summed up:
+
+1. `single`, `by_class` and `named`: which tables and cells these are follows from the schema and
+   from `rows`, whose noise is in no bound.
+2. `fine`: parts of full cells. That a cell was counted again is due to its own noise and that of
+   `rows` alone. So the other cells of its attribute may be added to the parts, as long as no total
+   is used in which the cell is.
+3. `pairs`; 4. `more_pairs`; 5. `again`: what they count follows from everything before.
+
+Each stage gets a part of alpha, which may depend on what was drawn before it: a stage that says
+nothing of a query leaves its part to later ones. The guarantee is for queries that were fixed
+before the release was seen.
+
+**Rules.** Nobody meets a query that lies inside what a rule of the schema forbids.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hedgerow.arrays import Floats
-from hedgerow.estimate.graphical import GraphicalModel
-from hedgerow.estimate.intervals.conditions import Conditions
-from hedgerow.estimate.noise import half_width
-from hedgerow.measured.tables import Tables
+from hedgerow.arrays import Bools, Floats, Ints
+from hedgerow.estimate.intervals.best_end import Candidates
+from hedgerow.estimate.intervals.conditions import CLASS, Conditions
+from hedgerow.measured.tables import Cells, NoisyTable, Tables
+
+if TYPE_CHECKING:
+    from hedgerow.estimate.graphical import GraphicalModel
 
 __all__ = ["Bounds"]
 
 
+Block = tuple[int, ...]
+REST, VARIANCE, PART, HELD = range(4)
+BASE = ("single", "by_class", "named")
+LATER = ("pairs", "more_pairs", "again")
+_UPPER = (0.5, 0.5, 0.6, 0.95)  # the upper end's part of alpha, by the number of conditions
+_FIRST, _FIRST_OF_TWO = 0.7, 0.5  # the first stage's part of that, if others may come
+_HALF = 0.5  # half of the step between whole numbers
+_CHUNK = 4096  # queries that are looked at together
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """The counts of a block, averaged over all tables that hold it.
+
+    Args:
+        counts: One axis for each attribute, and one for the classes if it is by class.
+        variance: The variance of the noise of each.
+    """
+
+    counts: Floats
+    variance: float
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Tables whose noise was drawn when it was fixed which tables these are.
+
+    Args:
+        cells: The cells and groups of all columns.
+        tables: The tables, all of cells or all of groups.
+        singles: Whether single attributes bound counts from above, and not several alone.
+    """
+
+    cells: Cells
+    tables: Sequence[NoisyTable]
+    singles: bool
+
+    @property
+    def grouped(self) -> bool:
+        """Whether groups are counted."""
+        return any(table.grouped for table in self.tables)
+
+    @property
+    def normal(self) -> bool:
+        """Whether all noise is Gaussian."""
+        return all(table.law == "gaussian" for table in self.tables)
+
+    @cached_property
+    def by_class(self) -> dict[Block, Margin]:
+        """Blocks by class; () are the numbers of records."""
+        return self._margins(by_class=True)
+
+    @cached_property
+    def all_classes(self) -> dict[Block, Margin]:
+        """Blocks of all classes together; () is the number of records."""
+        return self._margins(by_class=False)
+
+    def _margins(self, *, by_class: bool) -> dict[Block, Margin]:
+        last = self.cells.attributes
+        sums: dict[Block, tuple[Floats, float]] = {}
+        for table in self.tables:
+            if by_class and last not in table.columns:
+                continue
+            order = np.argsort(table.columns)  # the class comes last
+            values = table.values.transpose(order).astype(np.float64)
+            columns = sorted(table.columns)
+            attributes = [column for column in columns if column < last]
+            for number in range(len(attributes) + 1):
+                for block in combinations(attributes, number):
+                    kept = {*block, last} if by_class else {*block}
+                    others = tuple(x for x, column in enumerate(columns) if column not in kept)
+                    many = math.prod(values.shape[x] for x in others)
+                    weight = 1 / (table.tail * many)
+                    counts, known = sums.get(block, (np.zeros(()), 0.0))
+                    counts = counts + weight * values.sum(axis=others)
+                    sums[block] = counts, known + weight
+        return {block: Margin(counts / known, 1 / known) for block, (counts, known) in sums.items()}
+
+    def number(self, classes: Bools | None, queries: int) -> tuple[Floats, Floats]:
+        """The number of records, of some classes for each query or of all, and its variance."""
+        whole = self.all_classes[()]
+        if classes is None:
+            return np.full(queries, float(whole.counts)), np.full(queries, whole.variance)
+        apart = self.by_class[()]
+        every = classes.all(axis=1)
+        number = np.where(every, float(whole.counts), classes @ apart.counts)
+        variance = np.where(every, whole.variance, classes.sum(axis=1) * apart.variance)
+        return number, variance
+
+    def without(self, attribute: int) -> tuple[float, float]:
+        """The number of records by the tables without an attribute, and its variance."""
+        known = [table for table in self.tables if attribute not in table.columns]
+        weights = [1 / (table.tail * table.values.size) for table in known]
+        if not known:
+            return 0.0, math.inf
+        totals = [weight * table.total[0] for weight, table in zip(weights, known, strict=True)]
+        return sum(totals) / sum(weights), 1 / sum(weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Queries beside the cells of a release.
+
+    Args:
+        conditions: Their conditions.
+        cells: The cells and groups of all columns.
+        counted: The attributes that anything counted; others have one cell.
+    """
+
+    conditions: Conditions
+    cells: Cells
+    counted: frozenset[int]
+    _kept: dict[tuple[int, bool, bool], Floats] = field(default_factory=dict)
+
+    @cached_property
+    def at(self) -> dict[int, Ints]:
+        """By attribute the place of each query's condition among all on it; -1 without one."""
+        places: dict[int, Ints] = {}
+        for place in np.unique(self.conditions.place[self.conditions.place != CLASS]).tolist():
+            here = self.conditions.on(place)
+            places[place] = np.full(self.conditions.queries, -1)
+            places[place][self.conditions.query[here]] = np.arange(len(here))
+        return places
+
+    @cached_property
+    def attributes(self) -> Ints:
+        """How many attributes each query has conditions on."""
+        return self.conditions.number - self.of_classes
+
+    @cached_property
+    def classes(self) -> Bools:
+        """Which classes each query asks for."""
+        asked = np.ones((self.conditions.queries, max(1, self.cells.classes)), np.bool_)
+        here = self.conditions.on(CLASS)
+        if len(here):
+            edges = np.arange(self.cells.classes + 1)
+            asked[self.conditions.query[here]] = self.conditions.cover(here, edges).inner
+        return asked
+
+    @cached_property
+    def of_classes(self) -> Bools:
+        """Which queries have a condition on the class."""
+        asked = np.zeros(self.conditions.queries, np.bool_)
+        asked[self.conditions.query[self.conditions.on(CLASS)]] = True
+        return asked
+
+    def edges(self, place: int) -> Ints:
+        """The edges of the cells of an attribute."""
+        edges = self.cells.edges[place]
+        return edges if place in self.counted else edges[[0, -1]]
+
+    def held(self, place: int, *, inner: bool, grouped: bool) -> Floats:
+        """Which cells, or groups, each condition on an attribute holds: [conditions, cells].
+
+        Args:
+            place: The attribute.
+            inner: Whether they must lie wholly inside; else those that it touches.
+            grouped: Whether groups are meant.
+        """
+        key = place, inner, grouped
+        if key not in self._kept:
+            covered = self.conditions.cover(self.conditions.on(place), self.edges(place))
+            for side, cells in ((True, covered.inner), (False, covered.touched)):
+                self._kept[place, side, False] = cells.astype(np.float64)
+                if place in self.counted:
+                    group = self.cells.group[place]
+                    member = np.zeros((len(group), int(group.max()) + 1))
+                    member[np.arange(len(group)), group] = 1.0
+                    hit = (~cells if side else cells) @ member > 0
+                    self._kept[place, side, True] = (~hit if side else hit).astype(np.float64)
+                else:
+                    self._kept[place, side, True] = cells.astype(np.float64)
+        return self._kept[key]
+
+    def cut(self, place: int) -> Bools:
+        """Which cells each condition on an attribute covers in part."""
+        touched = self.held(place, inner=False, grouped=False)
+        return touched > self.held(place, inner=True, grouped=False)
+
+
+class Collected:
+    """The bounds of one end by one stage.
+
+    Args:
+        stage: The tables.
+        asked: The queries.
+        inner: Whether the negated counts are bounded, by cells wholly inside.
+    """
+
+    def __init__(self, stage: Stage, asked: Asked, *, inner: bool) -> None:
+        self.stage, self.asked, self.inner = stage, asked, inner
+        queries = asked.conditions.queries
+        self.bounds = Candidates(queries)
+        self.whole = np.zeros(queries, np.bool_)  # which queries one block holds altogether
+        if not stage.tables:
+            return
+        classed = asked.of_classes if stage.by_class else np.zeros(queries, np.bool_)
+        self._bound(classed, stage.by_class, by_class=True)
+        if inner:  # what all classes hold is no lower bound for some
+            self._bound(~asked.of_classes, stage.all_classes)
+            return
+        self._bound(~classed, stage.all_classes)
+        others = stage.all_classes.keys() - stage.by_class.keys()
+        self._bound(classed, {block: stage.all_classes[block] for block in others})
+
+    def _bound(
+        self, wanted: Bools, margins: Mapping[Block, Margin], *, by_class: bool = False
+    ) -> None:
+        """Bounds some queries by blocks, of their classes or of all."""
+        asked, singles = self.asked, self.stage.singles
+        margins = {b: one for b, one in margins.items() if all(a in asked.at for a in b)}
+        if () in margins:  # what nobody counted is one cell
+            size = (1, asked.cells.classes) if by_class else (1,)
+            for place in asked.at.keys() - asked.counted:
+                margins[place,] = Margin(np.zeros(size), 0.0)
+        if not margins or not wanted.any():
+            return
+        sums = {b: self._sums(b, one, wanted, by_class=by_class) for b, one in margins.items()}
+        alone = {block[0]: one for block, one in sums.items() if len(block) == 1}
+        every = sum(alone.values(), np.zeros((4, len(wanted))))
+        for block, one in sums.items():
+            if (len(block) < 2 and not singles) or (self.inner and len(block) == 1):
+                continue
+            met = wanted & (one[HELD] == len(block))
+            whole = met & (asked.attributes == len(block))
+            self.whole |= whole & (by_class | ~asked.of_classes)
+            if not self.inner:
+                self._add(whole if block == () else met, one, 0 * asked.attributes, by_class)
+                continue
+            # by this block and the other attributes of each query, one by one
+            both = one + every - sum((alone[a] for a in block if a in alone), np.zeros_like(every))
+            met &= both[HELD] == asked.attributes
+            self._add(met, both, asked.attributes - len(block), by_class)
+
+    def _sums(self, block: Block, margin: Margin, wanted: Bools, *, by_class: bool) -> Floats:
+        """What a block holds of each query: D, its variance, the part k / m, and the attributes.
+
+        All are 0 for queries that are not about all of its attributes.
+        """
+        asked, met = self.asked, wanted.copy()
+        for place in block:
+            met &= asked.at[place] >= 0
+        query = np.flatnonzero(met)
+        value = np.broadcast_to(margin.counts.reshape(1, -1), (len(query), margin.counts.size))
+        part = np.ones(len(query))
+        for place in block:
+            held = asked.held(place, inner=self.inner, grouped=self.stage.grouped)
+            held = held[asked.at[place][query]]
+            part *= held.mean(axis=1)
+            value = np.einsum("qm,qmr->qr", held, value.reshape(*held.shape, -1))
+        whole = margin.counts.sum(axis=tuple(range(len(block)))).reshape(-1)
+        cells = margin.counts.size // len(whole)
+        classes = asked.classes[query] if by_class else np.ones((len(query), 1))
+        sums = np.zeros((4, len(wanted)))
+        sums[REST, query] = ((value - part[:, None] * whole) * classes).sum(axis=1)
+        noise = margin.variance * cells * part * (1 - part)
+        sums[VARIANCE, query] = noise * classes.sum(axis=1)
+        sums[PART, query] = part
+        sums[HELD, query] = len(block)
+        return sums
+
+    def _add(self, met: Bools, sums: Floats, more: Ints, by_class: bool) -> None:
+        """Adds the bounds of several blocks together: one, and so many more."""
+        query = np.flatnonzero(met)
+        many = more[query]
+        classes = self.asked.classes[query] if by_class else None
+        number, noise = self.stage.number(classes, len(query))
+        weight = sums[PART, query] - many
+        value = sums[REST, query] + weight * number
+        variance = np.maximum(sums[VARIANCE, query], 0.0) + weight**2 * noise
+        self.bounds.add(
+            query, -value if self.inner else value, variance, _HALF * np.maximum(1, many)
+        )
+
+
+def _in_parts(tables: Tables, stage: Stage, asked: Asked, *, inner: bool) -> Candidates:
+    """Bounds by attributes whose cut cells were all counted again in parts."""
+    bounds = Candidates(asked.conditions.queries)
+    alone = ~asked.of_classes & (asked.attributes == 1 if inner else True)
+    for place in asked.at.keys() & {a for a, _ in tables.fine}:
+        margin, here = stage.all_classes[place,], asked.conditions.on(place)
+        cut = asked.cut(place)
+        again = [cell for a, cell in tables.fine if a == place]
+        unknown = np.ones(cut.shape[1], np.bool_)
+        unknown[again] = False
+        known = cut.any(axis=1) & ~cut[:, unknown].any(axis=1)
+        known &= alone[asked.conditions.query[here]]
+        here, cut = here[known], cut[known]
+        # of the cells and parts that count, and of the others: their sum, and its variance
+        sums = np.zeros((2, 2, len(here)))
+        wholly = asked.held(place, inner=True, grouped=False)[known]
+        touched = asked.held(place, inner=False, grouped=False)[known]
+        for side, cells in enumerate((wholly, 1 - touched)):
+            sums[side] += np.stack([cells @ margin.counts, cells.sum(axis=1) * margin.variance])
+        for cell in again:
+            which = cut[:, cell]
+            counts, variance = tables.fine[place, cell]
+            covered = asked.conditions.cover(here[which], tables.parts_of(place, cell))
+            hit = covered.inner if inner else covered.touched
+            for side, parts in enumerate((hit, ~hit)):
+                noise = parts.sum(axis=1) * _tail(variance, normal=stage.normal)
+                sums[side][:, which] += np.stack([parts @ counts, noise])
+        number, noise = stage.without(place)
+        (value, variance), (rest, more) = sums
+        less = more + noise < variance
+        value = np.where(less, number - rest, value)
+        variance = np.where(less, more + noise, variance)
+        query = asked.conditions.query[here]
+        bounds.add(query, -value if inner else value, variance, np.full(len(query), _HALF))
+    return bounds
+
+
+def _tail(variance: float, *, normal: bool) -> float:
+    """The variance of a continuous noise whose tails bound a discrete one of some variance."""
+    return max(variance, 2.0) if normal else variance + 1 / 6  # 1 / sinh^2 x > 1 / x^2 - 1 / 3
+
+
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """What noisy tables say for sure about counts, but for the noise."""
+    """What noisy tables say for sure about counts, but for the noise.
+
+    Args:
+        tables: The tables.
+
+    Example:
+        >>> from hedgerow import publish, sample
+        >>> from hedgerow.schema import Query
+        >>> release = publish(sample.people(500), sample.schema(), "marginals", epsilon=10, seed=1)
+        >>> asked = Conditions.of([Query((), (0,)), Query((), (1,))])
+        >>> [end.tolist() for end in Bounds(release.tables).ends(asked, 0.95)]
+        [[347.0, 142.0], [355.0, 150.0]]
+    """
 
     tables: Tables
 
+    @cached_property
+    def base(self) -> Stage:
+        """The tables that were to be counted whatever others would say."""
+        return self._stage(BASE)
+
+    @cached_property
+    def later(self) -> tuple[Stage, ...]:
+        """The tables that followed from what was counted before, in the order of counting."""
+        return tuple(self._stage((kind,)) for kind in LATER)
+
+    def _stage(self, kinds: Sequence[str]) -> Stage:
+        tables = [table for table in self.tables.tables if table.kind in kinds]
+        return Stage(self.tables.cells, tables, singles="pairs" not in kinds[0])
+
+    @cached_property
+    def counted(self) -> frozenset[int]:
+        """The attributes that anything counted."""
+        return frozenset(column for table in self.tables.tables for column in table.columns)
+
     def ends(self, asked: Conditions, level: float) -> tuple[Floats, Floats]:
-        """The ends of intervals that hold the truth at a level, whatever the data looks like."""
-        rows, variance = self.tables.totals[0]
-        most = np.ceil(rows + half_width(np.array([variance**0.5]), level)[0])
-        return np.zeros(asked.queries), np.full(asked.queries, max(0.0, float(most)))
+        """The ends of intervals that hold the truth at a level, whatever the data looks like.
+
+        Args:
+            asked: The conditions of the queries, which were chosen without looking at the release.
+            level: The level.
+
+        Returns:
+            The lower and upper ends: whole numbers, at least 0.
+        """
+        several = [
+            self._ends(asked.slice(first, min(first + _CHUNK, asked.queries)), 1 - level)
+            for first in range(0, asked.queries, _CHUNK)
+        ]
+        low, high = (
+            (np.concatenate([np.empty(0), *ends]) for ends in zip(*several, strict=True))
+            if several
+            else (np.empty(0), np.empty(0))
+        )
+        nobody = self._forbidden(asked)
+        return np.where(nobody, 0.0, low), np.where(nobody, 0.0, high)
+
+    def _ends(self, conditions: Conditions, alpha: float) -> tuple[Floats, Floats]:
+        asked = Asked(conditions, self.tables.cells, self.counted)
+        upper = np.array(_UPPER)[np.minimum(conditions.number, len(_UPPER) - 1)]
+        low = self._end(asked, alpha * (1 - upper), inner=True)
+        high = self._end(asked, alpha * upper, inner=False)
+        # the truth is a whole number, so an interval may end at one
+        return np.maximum(np.ceil(-low - 1e-9), 0.0), np.maximum(np.floor(high + 1e-9), 0.0)
+
+    def _end(self, asked: Asked, alpha: Floats, *, inner: bool) -> Floats:
+        """The upper ends of the counts, or with `inner` of the negated counts."""
+        first = Collected(self.base, asked, inner=inner)
+        spent = alpha * self._first_part(asked, first)
+        end = first.bounds.ends(spent, normal=self.base.normal)
+        left, two = alpha - spent, asked.attributes == 2
+        parts = _in_parts(self.tables, self.base, asked, inner=inner)
+        stages = [(parts, asked.attributes < 2, self.base.normal)]
+        for stage in self.later:
+            one = Collected(stage, asked, inner=inner)
+            stages.append(
+                (one.bounds, two | one.whole | (stage is not self.later[0]), stage.normal)
+            )
+        for bounds, last, normal in stages:
+            spent = np.where(bounds.many > 0, np.where(last, left, left / 2), 0.0)
+            end = np.minimum(end, bounds.ends(spent, normal=normal))
+            left = left - spent
+        return end
+
+    def _first_part(self, asked: Asked, first: Collected) -> Floats:
+        """The part of alpha that the first stage takes: all of it where no other can help.
+
+        Whether others are bought at all follows from `rows`: the last of them always is.
+        """
+        if not any(stage.tables for stage in self.later):
+            return np.ones(asked.conditions.queries)
+        cut = np.zeros(asked.conditions.queries, np.bool_)
+        for place in asked.at.keys() & self.counted:
+            here = asked.conditions.query[asked.conditions.on(place)]
+            cut[here] |= asked.cut(place).any(axis=1)
+        cut &= ~asked.of_classes
+        if_others = np.where(asked.attributes == 2, _FIRST_OF_TWO, _FIRST)
+        return np.where(cut | ~first.whole, if_others, 1.0)
+
+    def _forbidden(self, asked: Conditions) -> Bools:
+        """Which queries lie inside what a rule says that nobody is."""
+        forbidden = np.zeros(asked.queries, np.bool_)
+        for query in (query for rule in self.tables.schema.rules for query in rule.impossible):
+            rule = Conditions.of([query])
+            met = np.ones(asked.queries, np.bool_)
+            for condition, place in enumerate(rule.place.tolist()):
+                here, inside = asked.on(place), np.zeros(asked.queries, np.bool_)
+                starts, stops = asked.ends(here)
+                lows, highs = rule.ends(np.array([condition]))
+                shared = np.minimum(highs, stops[:, None]) - np.maximum(lows, starts[:, None])
+                outside = stops - starts - np.maximum(shared, 0.0).sum(axis=1)
+                inside[asked.query[here]] = asked.summed(here, outside) < 1e-9
+                met &= inside
+            forbidden |= met
+        return forbidden
 
     def typical(self, model: GraphicalModel, asked: Conditions) -> Floats:
         """How far estimates are off in most queries: a guess that promises nothing."""
