@@ -69,8 +69,10 @@ def test_forty_columns_are_done_by_three_forms(browser: Any, told: Any, ward: An
     assert "k times less than epsilon says" in words  # the question's own explanation
     assert "Almost all of its values are missing" in words or "no values" in words
     form = entered(ward)
-    assert form["unit"] == ["yes"] and form["person"] == "patient_nbr"
+    assert "unit" not in form and form["person"] == "patient_nbr"  # nobody chose it yet
     page = browser.post("/unit", AT | form)
+    assert page.status_code == 400 and "the unit was not chosen" in told(page)
+    page = browser.post("/unit", AT | form | {"unit": "yes"})
     assert page.url.path == "/columns", told(page)
     assert page.text.count('class="column') <= 15
     assert "24 columns alike (drug0, drug1, drug2, drug3, ...)" in told(page)

@@ -62,8 +62,8 @@ PREFACE = """\
 #   3. Choose from public knowledge how many items of one record may count (`max_items:`).
 #   4. State whom a release protects (`unit:`). Until then no command reads this file.
 #
-# Then delete the line `draft: true`. Leave `began_as_draft: true`: releases say so honestly, or
-# name who signed the schema off (`metadata:`, with institution, contact, reviewer and others).
+# Then sign it: `hedgerow sign` shows all that is published and takes the mark away. Leave
+# `began_as_draft: true`: releases say so honestly, and name who signed the schema off.
 """
 
 

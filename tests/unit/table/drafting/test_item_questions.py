@@ -35,7 +35,9 @@ def answered(interview: Interview, replies: Mapping[str, str]) -> dict[str, str]
         if question is None:
             return answers
         assert question.text and question.why
-        answers[question.key] = interview.accept(question, replies.get(question.key, ""))
+        answers[question.key] = interview.accept(
+            question, {"unit": "no", **replies}.get(question.key, "")
+        )
 
 
 def schema_of(sketch: ItemSketch, folder: Path, **replies: str) -> Schema:
