@@ -187,6 +187,6 @@ def test_a_title_above_the_names(hedge: Hedge, tmp_path: Path) -> None:
         assert done.exit_code == 4 and "--header-row 2" in done.stderr and not out.exists()
         assert hedge("init", data, "--out", out, "--header-row", 2, "--overwrite").exit_code == 0
         out.unlink()
-    data.write_text("\n".join(["notes", *("a, b", "c, d") * 9]) + "\n", encoding="utf-8")
+    data.write_text("\n".join(["notes", *("a, b", "c, d") * 12]) + "\n", encoding="utf-8")
     assert "--delimiter" in hedge("init", data, "--out", out).stderr
     assert hedge("init", data, "--out", out, "--trust-header").exit_code == 0

@@ -109,7 +109,7 @@ def init(
                 "  2. order them so that neighbours are alike, or write a taxonomy;\n"
                 "  3. choose how many items of one record may count (`max_items`);\n"
                 "  4. state whom a release protects: `unit: row` if each record is one person;\n"
-                "  5. run `hedgerow check`, then `hedgerow sign`, which takes the mark away."
+                "  5. run `hedgerow check`, then `hedgerow sign`, which takes `draft: true` away."
             )
             return
         note(
@@ -120,5 +120,5 @@ def init(
             "  3. state whom a release protects: `unit: row`, or `unit: person` if a person can\n"
             "     have several rows, with the column that identifies people\n"
             "     (`role: person, max_rows: ...`);\n"
-            "  4. run `hedgerow check`, then `hedgerow sign`, which takes the mark away."
+            "  4. run `hedgerow check`, then `hedgerow sign`, which takes `draft: true` away."
         )

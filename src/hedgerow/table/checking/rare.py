@@ -19,7 +19,6 @@ from hedgerow.table.stream import Encoded
 __all__ = ["RareValues", "rare_warnings"]
 
 _FEWEST = 10  # people
-_TOLD = 10  # values that are named
 
 
 class RareValues:
@@ -75,7 +74,7 @@ class RareValues:
 
 
 def rare_warnings(rare: Mapping[str, Sequence[str]], what: str) -> list[str]:
-    """What a steward should hear; it names values of the schema.
+    """What a steward should hear; no value is named.
 
     Args:
         rare: What was found.
@@ -83,8 +82,7 @@ def rare_warnings(rare: Mapping[str, Sequence[str]], what: str) -> list[str]:
     """
     return [
         f"{what}, column {name!r}: NOT PRIVATE: fewer than {_FEWEST} people have each of "
-        f"{len(few)} of its values, which are published with the schema: "
-        f"{', '.join(map(repr, few[:_TOLD]))}{', ...' if len(few) > _TOLD else ''}. Keep those "
-        "that everybody could have listed who never saw the data; take out what somebody wrote."
+        f"{len(few)} of its values, which are published with the schema. Keep those that anybody "
+        "could have listed who never saw the data; take out what somebody wrote."
         for name, few in rare.items()
     ]

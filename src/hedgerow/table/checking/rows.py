@@ -41,7 +41,7 @@ def check_rows(
     holds the data; and so is what is returned, exact counts of what became of the rows. With
     `quote`, another warning QUOTES values that differ from the schema's only in case or spaces.
     With `unused`, others NAME values of the schema that no row has. Values of the schema that
-    fewer than ten people have are named in any case, since a release publishes them.
+    fewer than ten people have are named in what is returned, and give a warning.
     """
     stream = RowStream(source, schema, delimiter, line_breaks=line_breaks, allow_empty=allow_empty)
     report = Report()
