@@ -182,7 +182,7 @@ def test_without_questions_it_drafts_on_a_terminal_too(
 
 def test_transactions_are_asked_about_and_taken_up_again(processes: Any, tmp_path: Path) -> None:
     data, out = tmp_path / "baskets.dat", tmp_path / "schema.yaml"
-    data.write_text("1 2 3\n2\n7 1\n", encoding="utf-8")
+    data.write_text("1 2 3\n2\n7 1\n" * 10, encoding="utf-8")
     terminal = Terminal(processes, "init", data, "--out", out)
     assert "several records" in terminal.reply("no")
     assert "separates the items" in terminal.reply("")

@@ -87,7 +87,7 @@ class Preparation:
     read: tuple[float, ...]
     kept: tuple[float, ...]
     broken: Mapping[str, int] = field(default_factory=dict)
-    rare: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rare: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     @property
     def counted(self) -> int:

@@ -203,7 +203,10 @@ def _check_universe(text: str) -> None:
     hint = "Write 1 to 500, all items (a, b, c), or a file: items.txt, or a taxonomy (groups.yaml)."
     ends = _RANGE.fullmatch(text)
     if not text:
-        raise UsageError("There are too many items to list them here.", hint=hint)
+        raise UsageError(
+            "Nothing is proposed here: there are too many items, or few records have each.",
+            hint=hint,
+        )
     if not ends and _FILE.fullmatch(text):
         return
     wrong = range_fault(int(ends[1]), int(ends[2])) if ends else labels_fault(split(text))

@@ -261,7 +261,7 @@ def _comment(text, name):
 
 def test_nothing_is_read_before_the_unit_is_stated(tmp_path):
     path = tmp_path / "schema.yaml"
-    for source in (pa.table({"age": [1, 2]}), pa.table({"bought": [["tea"], ["milk"]]})):
+    for source in (pa.table({"age": [1, 2]}), pa.table({"bought": [["tea"], ["milk"]] * 10})):
         path.write_text(draft_text(sketch_table(source)), encoding="utf-8")
         with pytest.raises(SchemaError, match=r"schema.yaml:\d+: unit is") as error:
             Schema.load(path)
