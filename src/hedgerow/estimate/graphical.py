@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GraphicalModel", "fit_model"]
 
-TRUST, MOST_TRUST = 1.0, 0.01  # lambda, for noise of deviation s: TRUST / s, at most MOST_TRUST
+TRUST, MOST_TRUST = 0.5, 0.01  # lambda, for noise of deviation s: TRUST / s, at most MOST_TRUST
 CONVERGED = 0.02  # of the noise: the root mean square of the gradient
 MOST_STEPS, MEMORY = 400, 12
 STAND_INS, PER_RECORD, FEWEST = 150_000, 10, 20_000
