@@ -253,6 +253,7 @@ class Marginals(Publisher):
         # choose, and count what was chosen
         if shares.pairs:
             cells = gather(Tables.of(schema, cells, bought), curator, shares)
+            pairs = PairCounts.of(engine, cells)
         model = None
         rounds = [("pairs", shares.pairs), ("more_pairs", shares.more)]
         rounds = [(purpose, number) for purpose, number in rounds if number]
@@ -260,9 +261,10 @@ class Marginals(Publisher):
             progress((place + 1) / 3, "choosing pairs of attributes")
             model = fit_model(Tables.of(schema, cells, bought), model)
             noise = deviation_of(curator, shares)
-            chosen = choose_pairs(curator, engine, model, number, noise)
+            chosen = choose_pairs(curator, pairs, model, number, noise)
             if chosen:
-                bought.append(buy_tables(curator, engine, purpose, chosen, cells))
+                exact = [(pairs.counts(chosen), None)]
+                bought.append(_buy(curator, purpose, exact, chosen, len(chosen)))
             elif place + 1 == len(rounds):
                 bought.append(buy_tables(curator, engine, "again", [*base.values()][-1], cells))
         return MarginalsOutcome(
@@ -393,8 +395,8 @@ def count_tables(
 def buy_tables(
     curator: Curator, engine: Engine, purpose: str, tables: Sequence[tuple[int, ...]], cells: Cells
 ) -> Measurement:
-    """Counts tables that are paid together; pairs of attributes are counted in groups."""
-    exact = count_tables(engine, tables, cells, grouped=purpose in ("pairs", "more_pairs"))
+    """Counts tables that are paid together, in cells."""
+    exact = count_tables(engine, tables, cells)
     return _buy(curator, purpose, [(exact, None)], tables, len(tables))
 
 
@@ -496,8 +498,42 @@ def gather(tables: Tables, curator: Curator, shares: Shares) -> Cells:
     return replace(cells, group=tuple(gathered))
 
 
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """The exact tables of all pairs of attributes that may be chosen: one pass over the data.
+
+    Args:
+        pairs: The pairs, of which the later attribute comes first.
+        start: Where the cells of each begin; one more than there are pairs.
+        exact: The cells, one pair after the other.
+    """
+
+    pairs: tuple[Pair, ...]
+    start: Ints
+    exact: Sealed[Ints]
+
+    @staticmethod
+    def of(engine: Engine, cells: Cells) -> PairCounts:
+        """Counts them, in groups."""
+        related = [a for a in cells.counted if cells.groups[a] > 1][:MOST_RELATED]
+        pairs = tuple((a, b) for a in related for b in related if b < a)
+        sizes = [cells.groups[a] * cells.groups[b] for a, b in pairs]
+        start = np.cumsum([0, *sizes]).astype(np.int64)
+        return PairCounts(pairs, start, count_tables(engine, pairs, cells, grouped=True))
+
+    def places(self, pairs: Sequence[tuple[int, ...]]) -> Ints:
+        """The places of the cells of some pairs, one pair after the other."""
+        numbers = [self.pairs.index((a, b)) for a, b in pairs]
+        parts = [np.arange(self.start[one], self.start[one + 1]) for one in numbers]
+        return np.concatenate([np.empty(0, np.int64), *parts])
+
+    def counts(self, pairs: Sequence[tuple[int, ...]]) -> Sealed[Ints]:
+        """The cells of some pairs, one pair after the other."""
+        return self.exact.map(partial(np.take, indices=self.places(pairs)))
+
+
 def choose_pairs(
-    curator: Curator, engine: Engine, model: GraphicalModel, number: int, noise: float
+    curator: Curator, pairs: PairCounts, model: GraphicalModel, number: int, noise: float
 ) -> list[tuple[int, ...]]:
     """Chooses pairs for how far they lie from what the model expects of them.
 
@@ -506,17 +542,16 @@ def choose_pairs(
 
     Args:
         curator: Who charges and draws.
-        engine: The private data.
+        pairs: The private data.
         model: What is known.
         number: How many pairs there may be.
         noise: The deviation of the noise that their cells will have.
     """
-    cells, known = model.tables.cells, [t.columns for t in model.tables.tables if t.grouped]
-    related = [a for a in cells.counted if cells.groups[a] > 1][:MOST_RELATED]
-    open_ = [(a, b) for a in related for b in related if b < a and (a, b) not in known]
+    cells, known = model.tables.cells, {t.columns for t in model.tables.tables if t.grouped}
+    open_ = [pair for pair in pairs.pairs if pair not in known]
     if not open_:
         return []
-    exact = count_tables(engine, open_, cells, grouped=True)
+    exact = pairs.counts(open_)
     expected = expected_groups(model, open_)
     starts = np.cumsum([0, *(cells.groups[a] * cells.groups[b] for a, b in open_)])
     # what noise would make of a table that is as expected
