@@ -291,6 +291,7 @@ def share_budget(
         by_hand: The number of pairs, if it was set by hand.
 
     Example:
+        >>> from fractions import Fraction
         >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "ill": {"type": "boolean", "role": "class"}, "home": {"type": "boolean"},
         ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1}}})
