@@ -23,9 +23,9 @@ from hedgerow.measured.tables import Tables
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish import by_marginals
+from hedgerow.publish import marginals as by_marginals
 from hedgerow.publish.api import run
-from hedgerow.publish.by_marginals import Marginals
+from hedgerow.publish.marginals import Marginals
 from hedgerow.publish.steps.measure import buy_rows
 from hedgerow.schema import Schema
 
@@ -223,10 +223,11 @@ def no_draw_for_empty_cells(patch: pytest.MonkeyPatch) -> None:
             return honest(curator, purpose, exact, tables, numbers)
         ((counts, price),) = exact
         flat = peek(counts)
-        some = counts.map(lambda flat: flat[flat > 0])
+        kept = np.flatnonzero((flat > 0) | (np.arange(len(flat)) == 0))
+        some = counts.map(lambda flat: flat[kept])
         bought = honest(curator, purpose, [(some, price)], tables, numbers)
         values = np.zeros((len(flat), 1), np.int64)
-        values[flat > 0] = bought.values
+        values[kept] = bought.values
         units = np.full(len(flat), bought.units[0])
         return replace(bought, where=np.arange(len(flat)), values=values, units=units)
 
@@ -236,7 +237,11 @@ def no_draw_for_empty_cells(patch: pytest.MonkeyPatch) -> None:
 def only_pairs_that_somebody_is_far_from(patch: pytest.MonkeyPatch) -> None:
     """Candidates whose score is not above 0 are left out."""
     honest = by_marginals._candidates
-    patch.setattr(by_marginals, "_candidates", lambda places, scores: honest(places[scores[places] > 0], scores))
+    patch.setattr(
+        by_marginals,
+        "_candidates",
+        lambda places, scores: honest(places[scores[places] > 0], scores),
+    )
 
 
 def shares_by_the_exact_number(patch: pytest.MonkeyPatch) -> None:
