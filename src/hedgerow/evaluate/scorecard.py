@@ -26,7 +26,13 @@ from hedgerow.evaluate.tables import TableErrors, k_marginal, table_errors
 from hedgerow.evaluate.workload import NOT_PRIVATE
 from hedgerow.optimise.exact import LARGEST
 from hedgerow.publish.supermodular import Supermodular
-from hedgerow.release import Release, RowsRelease, TableRelease, TransactionsRelease
+from hedgerow.release import (
+    MarginalsRelease,
+    Release,
+    RowsRelease,
+    TableRelease,
+    TransactionsRelease,
+)
 from hedgerow.settings import check_arguments
 from hedgerow.table import (
     Table,
@@ -280,6 +286,14 @@ def _judge_regions(
     return _judge_table(table, looked, release, work, distortion)
 
 
+def _judge_marginals(
+    prepared: tuple[Table, Preparation], release: MarginalsRelease, work: _Work
+) -> Judgement:
+    table, looked = prepared
+    _refuse_empty(int(table.codes.shape[0]))
+    return _judge_table(table, looked, release, work, None)
+
+
 def _judge_rows(
     prepared: tuple[Table, Preparation], release: RowsRelease, work: _Work
 ) -> Judgement:
@@ -300,9 +314,9 @@ def _judge_rows(
 def _judge_table(
     table: Table,
     looked: Preparation,
-    release: TableRelease | RowsRelease,
+    release: TableRelease | MarginalsRelease | RowsRelease,
     work: _Work,
-    distortion: Distortion,
+    distortion: Distortion | None,
 ) -> Judgement:
     records = int(table.codes.shape[0])
     notes: list[str] = []
@@ -313,7 +327,7 @@ def _judge_table(
     tables = table_errors(table, release)
     course.part("counts", 0.5)
     counts = comparisons.count_errors(table, release, work.queries, work.seed)
-    if int(release.counts.sum()):
+    if isinstance(release, MarginalsRelease) or release.counts.any():
         course.part("synthetic rows", 0.6)
         most = QUICK_ROWS if work.quick else comparisons.MOST_ROWS
         made = comparisons.synthetic_codes(release, min(records, most), work.seed)
@@ -394,6 +408,7 @@ def _personal(table: Table, release: RowsRelease, side: Any, seed: int) -> Perso
 
 _KINDS: dict[str, tuple[Callable[..., Any], Callable[..., Judgement]]] = {
     "table": (read_prepared, _judge_regions),
+    "marginals": (read_prepared, _judge_marginals),
     "transactions": (read_transactions, _judge_transactions),
     "rows": (read_prepared, _judge_rows),
 }

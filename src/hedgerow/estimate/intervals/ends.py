@@ -306,7 +306,9 @@ class Collected:
             held = asked.held(place, inner=self.inner, grouped=self.stage.grouped)
             held = held[asked.at[place][query]]
             part *= held.mean(axis=1)
-            value = np.einsum("qm,qmr->qr", held, value.reshape(*held.shape, -1))
+            value = np.einsum(
+                "qm,qmr->qr", held, value.reshape(*held.shape, value.shape[1] // held.shape[1])
+            )
         whole = margin.counts.sum(axis=tuple(range(len(block)))).reshape(-1)
         cells = margin.counts.size // len(whole)
         classes = asked.classes[query] if by_class else np.ones((len(query), 1))
