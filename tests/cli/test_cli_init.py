@@ -128,7 +128,7 @@ def test_a_delimiter(hedge: Hedge, tmp_path: Path) -> None:
 
 def test_transactions(hedge: Hedge, tmp_path: Path) -> None:
     data, out = tmp_path / "clicks.dat", tmp_path / "s.yaml"
-    data.write_text("1 2 5\n\n3 1\n", encoding="utf-8")
+    data.write_text("1 2 5\n\n3 1\n" * 10, encoding="utf-8")
     done = hedge("init", data, "--out", out)
     assert done.exit_code == 0 and "PRIVATE" in done.stderr and "universe" in done.stderr
     schema = state_unit(out)
@@ -173,7 +173,7 @@ def test_lines_of_different_lengths_may_be_baskets(hedge: Hedge, tmp_path: Path)
 
 
 def test_a_dat_file_holds_items_whatever_stands_in_it(hedge, tmp_path) -> None:
-    (tmp_path / "b.dat").write_text("tea,milk\ntea\n")
+    (tmp_path / "b.dat").write_text("tea,milk\ntea\n" * 10)
     assert hedge("init", tmp_path / "b.dat", "--out", tmp_path / "s.yaml").exit_code == 0
     assert "\nitems:\n" in (tmp_path / "s.yaml").read_text()
 
@@ -187,6 +187,6 @@ def test_a_title_above_the_names(hedge: Hedge, tmp_path: Path) -> None:
         assert done.exit_code == 4 and "--header-row 2" in done.stderr and not out.exists()
         assert hedge("init", data, "--out", out, "--header-row", 2, "--overwrite").exit_code == 0
         out.unlink()
-    data.write_text("\n".join(["notes", *("a, b", "c, d") * 9]) + "\n", encoding="utf-8")
+    data.write_text("\n".join(["notes", *("a, b", "c, d") * 12]) + "\n", encoding="utf-8")
     assert "--delimiter" in hedge("init", data, "--out", out).stderr
     assert hedge("init", data, "--out", out, "--trust-header").exit_code == 0

@@ -96,8 +96,9 @@ def answer(terminal: Terminal, replies: dict[str, str]) -> str:
     while True:
         part = terminal.until("\n> ")
         shown += part
-        question = next(words for words in replies if words in part.rpartition("/")[2] or not words)
-        os.write(terminal._ours, f"{replies[question]}\n".encode())
+        said = {"several rows": "no", **replies}
+        question = next(words for words in said if words in part.rpartition("/")[2] or not words)
+        os.write(terminal._ours, f"{said[question]}\n".encode())
         if question == "Who confirms":
             return shown
 
@@ -124,7 +125,8 @@ def test_all_questions_lead_to_a_schema_that_is_signed(
 def test_explanations_mistakes_and_the_way_back(processes: Any, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "schema.yaml"
     terminal = Terminal(processes, "init", data, "--out", out)
-    terminal.reply("?")
+    terminal.reply("")
+    assert "Nothing is proposed here" in terminal.reply("?")  # Enter chooses no unit
     assert "protected k times" in " ".join(terminal.reply("maybe").split())
     assert "'maybe' is not one of the answers" in terminal.reply("no")
     assert "help to predict" in terminal.reply("ward")
@@ -180,7 +182,7 @@ def test_without_questions_it_drafts_on_a_terminal_too(
 
 def test_transactions_are_asked_about_and_taken_up_again(processes: Any, tmp_path: Path) -> None:
     data, out = tmp_path / "baskets.dat", tmp_path / "schema.yaml"
-    data.write_text("1 2 3\n2\n7 1\n", encoding="utf-8")
+    data.write_text("1 2 3\n2\n7 1\n" * 10, encoding="utf-8")
     terminal = Terminal(processes, "init", data, "--out", out)
     assert "several records" in terminal.reply("no")
     assert "separates the items" in terminal.reply("")

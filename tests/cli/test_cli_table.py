@@ -26,7 +26,7 @@ def test_a_table_in_words(hedge: Hedge, published: Path) -> None:
     assert lines[0].split() == ["smoker", "readmitted", "about", "from", "to", "remark"]
     assert lines[5].startswith("total") and "at least 95%" in done.stdout
     share = hedge("table", published, "age", "--bins", "age=18,40,65", "--by", "share")
-    assert share.stdout.count("%") > 12 and "[40, 65)" in share.stdout
+    assert share.stdout.count("%") >= 12 and "[40, 65)" in share.stdout
 
 
 def test_many_cells_are_not_all_shown(hedge: Hedge, published: Path) -> None:
@@ -150,7 +150,7 @@ def test_what_was_not_measured_has_no_estimate_anywhere(tmp_path: Path) -> None:
         "name": "wide", "unit": "row", "attributes": {name: {"type": "boolean"} for name in names},
     })  # fmt: skip
     rows = pa.table({name: [True, False] * 100 for name in names})
-    release = hr.publish(rows, schema, epsilon="0.05", seed=1)
+    release = hr.publish(rows, schema, hr.DiffMulti(), epsilon="0.05", seed=1)
     table = release.table(release.unmeasured[-1])
     assert not table.known.any() and table.to_arrow()["estimate"].null_count == 2
     write_sheet(release, table, tmp_path / "x.xlsx")

@@ -37,6 +37,8 @@ def test_examples_run(
                 continue  # make is what runs this test
             if words[0] in ("publish", "report"):  # an earlier example wrote there
                 words.append("--overwrite")
+            if words[0] == "sign":  # nobody is here who could look and type yes
+                words.append("--yes")
             done = hedge(*words)
             assert done.exit_code == 0, f"{line}\n{done.stdout}\n{done.stderr}"
             ran += 1

@@ -29,6 +29,7 @@ from hedgerow.cli.commands.reproduce import reproduce
 from hedgerow.cli.commands.sample import sample
 from hedgerow.cli.commands.schema import schema
 from hedgerow.cli.commands.show import show
+from hedgerow.cli.commands.sign import sign
 from hedgerow.cli.commands.studio import studio
 from hedgerow.cli.commands.table import table
 from hedgerow.cli.commands.taxonomy import taxonomy
@@ -44,6 +45,7 @@ __all__ = ["COMMANDS", "app", "main", "name_of"]
 COMMANDS: dict[Callable[..., None], list[str]] = {
     init: ["hedgerow init people.csv --out schema.yaml"],
     check: ["hedgerow check schema.yaml", "hedgerow check schema.yaml --data people.csv"],
+    sign: ['hedgerow sign schema.yaml --name "Ada Brown"'],
     schema: ["hedgerow schema diff schema-2025.yaml schema-2026.yaml"],
     taxonomy: [
         "hedgerow taxonomy icd-9-cm",
@@ -108,7 +110,7 @@ def hedgerow(
     """Publish tables about people under differential privacy.
 
     A table goes in; noisy counts and a model of them come out, under a stated guarantee.
-    Start with `init` to draft a schema, `check` it, look at the `plan`, then `publish`.
+    Start with `init` to draft a schema, `check` and `sign` it, look at the `plan`, then `publish`.
     """
 
 

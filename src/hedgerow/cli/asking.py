@@ -64,7 +64,7 @@ def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool, data
     if answers:
         note(f"{len(answers)} answers are in {kept} already; going on from there.\n")
     try:
-        _ask(interview, answers, kept)
+        _ask(interview, answers, kept, out)
     except (KeyboardInterrupt, EOFError) as stop:
         note(f"\nYour answers are in {kept} (NOT PRIVATE). The same command goes on from there.")
         raise stop if isinstance(stop, KeyboardInterrupt) else KeyboardInterrupt from None
@@ -78,7 +78,7 @@ def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool, data
         warn(f"The schema cannot be read yet: {error.message} {error.hint or ''}")
         note(
             "So it is a draft, and nobody has signed it off. Look at all of it once it can be "
-            "read, and then take the line `draft: true` away."
+            f"read: `hedgerow check {out}`, then `hedgerow sign {out} --name ...`."
         )
         return
     for line in schema.warnings:
@@ -86,13 +86,13 @@ def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool, data
     if schema.draft:
         note(
             "It is a draft: nobody has confirmed that it is public knowledge. Go through it, "
-            "remove the line `draft: true`, then run `hedgerow check`."
+            f"then run `hedgerow check {out}` and `hedgerow sign {out} --name ...`."
         )
     else:
         note(f"Next: hedgerow check {out} --data {data}, then hedgerow plan.")
 
 
-def _ask(interview: Interview, answers: dict[str, str], kept: Path) -> None:
+def _ask(interview: Interview, answers: dict[str, str], kept: Path, out: Path) -> None:
     while True:
         asked = interview.questions(answers)
         question = next((one for one in asked if one.key not in answers), None)
@@ -101,6 +101,8 @@ def _ask(interview: Interview, answers: dict[str, str], kept: Path) -> None:
         if _is_kind(question):  # what follows from the proposal is asked at once
             answers[question.key] = question.default
             continue
+        if question.key == "reviewer":
+            _show_published(interview, answers, out)
         shown = [one for one in asked if not _is_kind(one)]
         kind = _kind_before(asked, question)
         _show(question, kind, shown.index(question) + 1, len(shown))
@@ -125,6 +127,22 @@ def _ask(interview: Interview, answers: dict[str, str], kept: Path) -> None:
                 if told := interview.remark(question, answers[question.key]):
                     note(f"{told}\n")
         _save(kept, interview.names, answers)
+
+
+def _show_published(interview: Interview, answers: dict[str, str], out: Path) -> None:
+    """All that the schema publishes by itself, before somebody signs it."""
+    from datetime import date
+
+    from hedgerow.cli.display.published import print_published
+    from hedgerow.schema.files.build import schema_from_text
+    from hedgerow.schema.published import published_columns
+
+    try:
+        schema = schema_from_text(interview.text(answers, date.today()), out)
+    except SchemaError:  # it stays a draft, and what is wrong is said at the end
+        return
+    print_published(published_columns(schema, interview.rare), note)
+    note("")
 
 
 def _is_kind(question: Question) -> bool:

@@ -40,16 +40,18 @@ from hedgerow.estimate.junction import Calibrated, Detail, Factor, JunctionTree
 from hedgerow.measured.edges import own_codes
 from hedgerow.measured.tables import Tables, covered
 from hedgerow.schema import Categorical
+from hedgerow.store.validation import broken
 
 if TYPE_CHECKING:
     from hedgerow.schema.query import Query
 
 __all__ = ["GraphicalModel", "fit_model"]
 
-TRUST, MOST_TRUST = 1.0, 0.01  # lambda, for noise of deviation s: TRUST / s, at most MOST_TRUST
+TRUST, MOST_TRUST = 0.5, 0.01  # lambda, for noise of deviation s: TRUST / s, at most MOST_TRUST
 CONVERGED = 0.02  # of the noise: the root mean square of the gradient
 MOST_STEPS, MEMORY = 400, 12
 STAND_INS, PER_RECORD, FEWEST = 150_000, 10, 20_000
+MOST_MODEL = 1 << 21  # cells of all cliques; a release from anybody may claim any tables
 _IMPOSSIBLE = -1e6  # a logit
 _NOBODY = 1e-300  # records: far below any that a factor can make
 
@@ -231,6 +233,8 @@ def _build(tables: Tables) -> tuple[JunctionTree, list[Factor]]:
     tree = JunctionTree.of(
         cells.groups, [*sets, *((c,) for c in range(len(cells.groups)))], details
     )
+    if tree.cells > MOST_MODEL:
+        raise broken("measurements.parquet", "its tables hang together in too large a model")
     factors = []
     for table in tables.tables:
         if table.grouped or table.kind == "named" or table.columns == (last,):
@@ -349,8 +353,6 @@ class _Dual:
     def value(self, theta: Floats) -> tuple[float, Floats, Floats, Calibrated]:
         """The value, its gradient, the tables that the model expects, and the marginals."""
         found = self.calibrate(theta)
-        if found.log_normaliser == -math.inf:
-            return math.inf, theta, theta, found
         expected = np.bincount(self.number, found.mass[self.place], len(self.y)).astype(np.float64)
         value = self.total * found.log_normaliser - theta @ self.y
         value += 0.5 * float((self.weight * theta) @ theta)

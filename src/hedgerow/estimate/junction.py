@@ -29,8 +29,6 @@ __all__ = ["Calibrated", "Detail", "Factor", "JunctionTree", "clique_cells"]
 
 Indices = NDArray[np.int32]
 
-_TINY = 1e-200
-
 
 @dataclass(frozen=True, eq=False)
 class Detail:
@@ -60,8 +58,7 @@ class Calibrated:
 
     Args:
         mass: How many records lie in each cell, clique after clique.
-        log_normaliser: The logarithm of what all products of factors add up to; minus infinity,
-            and no marginals, where they are too far apart for floating-point numbers.
+        log_normaliser: The logarithm of what all products of factors add up to.
     """
 
     mass: Floats
@@ -122,6 +119,11 @@ class JunctionTree:
             parent=tuple(parent),
             details=places,
         )
+
+    @property
+    def cells(self) -> int:
+        """How many cells all cliques have together."""
+        return sum(math.prod(shape) for shape in self.shapes)
 
     @cached_property
     def start(self) -> Ints:
@@ -244,31 +246,25 @@ class JunctionTree:
             logits: The logarithm of the product of factors in each cell of each clique.
             total: How many records there are.
         """
-        start, sizes = self.start, np.diff(self.start)
-        top = np.maximum.reduceat(logits, start[:-1])
-        mass = np.exp(logits - np.repeat(top, sizes))
-        part = [mass[start[c] : start[c + 1]] for c in range(len(sizes))]
-        log_normaliser = float(top.sum())
-        upward: list[Floats] = [np.empty(0)] * len(sizes)
-        for c in range(len(sizes) - 1, 0, -1):
+        start, logits = self.start, logits.copy()
+        part = [logits[start[c] : start[c + 1]] for c in range(len(start) - 1)]
+        for c in range(len(part) - 1, 0, -1):
             lower, upper, size = self._messages[c]
-            message = np.bincount(lower, part[c], size).astype(np.float64)
-            scale = float(message.max())
-            if not scale > _TINY:  # nothing is left of the largest products, in these few digits
-                return Calibrated(mass, -math.inf)
-            log_normaliser += math.log(scale)
-            upward[c] = message
-            part[self.parent[c]] *= (message / scale)[upper]
-        whole = float(part[0].sum())
-        if not whole > _TINY:
-            return Calibrated(mass, -math.inf)
-        part[0] *= total / whole
-        for c in range(1, len(sizes)):
+            # the largest of each sum is taken out of it: factors of early steps may be of any size
+            top = np.full(size, -np.inf)
+            np.maximum.at(top, lower, part[c])
+            mass = np.exp(part[c] - top[lower])
+            message = np.bincount(lower, mass, size)
+            part[c][:] = mass / message[lower]
+            part[self.parent[c]] += (top + np.log(message))[upper]
+        most = float(part[0].max())
+        mass = np.exp(part[0] - most)
+        whole = float(mass.sum())
+        part[0][:] = mass * (total / whole)
+        for c in range(1, len(part)):
             lower, upper, size = self._messages[c]
-            wanted = np.bincount(upper, part[self.parent[c]], size)
-            message = upward[c]
-            part[c] *= np.divide(wanted, message, out=np.zeros(size), where=message > 0)[lower]
-        return Calibrated(mass, log_normaliser + math.log(whole))
+            part[c] *= np.bincount(upper, part[self.parent[c]], size)[lower]
+        return Calibrated(logits, most + math.log(whole))
 
     def draw(
         self, mass: Floats, rows: int, random: np.random.Generator

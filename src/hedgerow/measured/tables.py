@@ -104,7 +104,9 @@ class Cells:
                 raise broken(_CELLS, "the cells of an attribute do not hold all of its codes")
             if len(edges) - 1 > MOST_TABLE or edges[-1] != attribute.size:
                 raise broken(_CELLS, "the cells of an attribute do not hold all of its codes")
-            if not np.array_equal(np.unique(group), np.arange(int(group.max()) + 1)):
+            if group.max() >= len(group) or not np.array_equal(
+                np.unique(group), np.arange(int(group.max()) + 1)
+            ):  # the largest first: a stranger's may be very large
                 raise broken(_CELLS, "the groups of an attribute are not numbered from 0 on")
 
     @property

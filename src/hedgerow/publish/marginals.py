@@ -50,11 +50,12 @@ from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.sums import TableCounts
-from hedgerow.estimate.graphical import GraphicalModel, fit_model
+from hedgerow.errors import UsageError
+from hedgerow.estimate.graphical import MOST_MODEL, GraphicalModel, fit_model
 from hedgerow.estimate.junction import JunctionTree
 from hedgerow.guesses import told_settings
 from hedgerow.measured.measurements import Measurement
-from hedgerow.measured.tables import Cells, Tables, group_cells, ruled_apart
+from hedgerow.measured.tables import MOST_TABLE, Cells, Tables, group_cells, ruled_apart
 from hedgerow.privacy.budget import Budget, UnitBudget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
@@ -79,7 +80,7 @@ MOST_CELLS = 60_000  # of the cliques of the model: what a fit can bear
 MANY_CLASSES = 4  # beyond, attributes are also counted alone
 LITTLE = 30  # records for each deviation of the noise, below which the class is not looked at
 PARTS, MOST_PARTS = 16, 32  # of numbers
-CLEAR = 2  # noisy deviations in an average cell, from which numbers are cut in more parts
+CLEAR = 6  # noisy deviations in an average cell, from which numbers are cut in more parts
 PER_PAIR, PER_PAIR_RHO = 120, 80  # records for each deviation of a pair's noise
 MOST_FOR_EACH = 2  # pairs for each attribute
 GROUPING, FEWEST_GROUPS, MOST_GROUPS = 0.5, 3, 32
@@ -196,6 +197,23 @@ class Marginals(Publisher):
             allowances=allowances, grows=False,
         )  # fmt: skip
 
+    def check(self, schema: Schema, plan: Plan) -> None:
+        """See `Publisher.check`: also refuses tables that no model could hold together."""
+        super().check(schema, plan)
+        cells = Cells.of(schema, MOST_PARTS)
+        last = {cells.attributes} if cells.classes else set()
+        named = [named_columns(schema, table) for table in schema.tables]
+        alone = [(a, *last) for a in cells.counted]
+        sets = [tuple({*one, *last}) for one in (*named, *ruled_columns(schema))]
+        size = JunctionTree.of(cells.groups, [*sets, *alone]).cells
+        largest = max((math.prod(cells.shape(one)) for one in (*named, *alone)), default=0)
+        if largest > MOST_TABLE or size > MOST_MODEL // 2:
+            raise UsageError(
+                "What should be counted together has more cells than a model can hold.",
+                hint="Name fewer tables and rules of the same columns, or columns of fewer values; "
+                "a class may have bands.",
+            )
+
     def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
         """See `Publisher.chosen`."""
         pairs = [one for m in outcome.measurements if m.name.endswith("pairs") for one in m.tables]
@@ -223,14 +241,14 @@ class Marginals(Publisher):
 
         # count
         progress(0, "counting attributes")
+        if shares.named:  # first: what counts attributes may take all that is left
+            bought.append(buy_named(curator, engine, schema, cells, shares.named))
         base = base_tables(cells, shares)
         for purpose, tables in base.items():
             bought.append(buy_tables(curator, engine, purpose, tables, cells))
         if shares.fine:
             fine = buy_fine(curator, engine, Tables.of(schema, cells, bought))
             bought += [] if fine is None else [fine]
-        if shares.named:
-            bought.append(buy_named(curator, engine, schema, cells, shares.named))
 
         # choose, and count what was chosen
         if shares.pairs:
@@ -291,7 +309,7 @@ def share_budget(
 
     weights = [table.weight for table in schema.tables]
     all_named = min(MOST_NAMED, NAMED * len(weights))
-    named = tuple(int(units * all_named * weight / sum(weights)) for weight in weights)
+    named = tuple(max(1, int(units * all_named * weight / sum(weights))) for weight in weights)
     open_ = 1 - all_named
     strength = rows / deviation(open_, counted)
     base = open_ * _base_share(strength, pure)
@@ -305,6 +323,7 @@ def share_budget(
         pairs = min(most, int(amount * room * rows / (math.sqrt(2) * PER_PAIR)))
     else:
         pairs = min(most, int(2 * amount * room * (rows / PER_PAIR_RHO) ** 2))
+    pairs = min(pairs, int(units * choosing))  # or there were no unit for each choice
     if not pairs:
         base = open_
     if not classes or strength < LITTLE:
@@ -323,7 +342,7 @@ def share_budget(
         by_class=int(units * by_class),
         fine=int(units * fine) if pairs else 0,
         named=named,
-        choice=max(1, int(units * choosing / pairs)) if pairs else 0,
+        choice=int(units * choosing / pairs) if pairs else 0,
         pairs=first,
         more=pairs - first,
         two_way=int(units * room * first / pairs) if pairs else 0,
@@ -394,6 +413,16 @@ def buy_named(
 def named_columns(schema: Schema, table: Any) -> tuple[int, ...]:
     """The columns of a table that a schema names; the class comes after the attributes."""
     return tuple(len(schema.attributes) if place < 0 else place for place in table.places)
+
+
+def ruled_columns(schema: Schema) -> list[tuple[int, ...]]:
+    """The columns that rules of a schema are about, together in any model."""
+    last = (len(schema.attributes),)
+    return [
+        (*(place for place, _ in query.where), *(last if query.classes is not None else ()))
+        for rule in schema.rules
+        for query in rule.impossible
+    ]
 
 
 def buy_fine(curator: Curator, engine: Engine, tables: Tables) -> Measurement | None:
@@ -494,9 +523,8 @@ def choose_pairs(
     handicap = (np.diff(starts) * noise * math.sqrt(2 / math.pi)).astype(np.int64)
     scores = exact.map(partial(_scores, expected=expected, starts=starts[:-1], handicap=handicap))
     place = {pair: index for index, pair in enumerate(open_)}
-    joined = Joined.of(
-        cells, [*known, *(t.columns for t in model.tables.tables if t.kind == "named")]
-    )
+    named = [t.columns for t in model.tables.tables if t.kind == "named"]
+    joined = Joined.of(cells, [*known, *named], ruled_columns(model.tables.schema))
     chosen: list[tuple[int, ...]] = []
     for _ in range(number):
         allowed = joined.allowed([pair for pair in open_ if pair not in chosen])
@@ -550,16 +578,22 @@ class Joined:
 
     cells: Cells
     sets: tuple[tuple[int, ...], ...]
+    ruled: tuple[tuple[int, ...], ...]
 
     @staticmethod
-    def of(cells: Cells, sets: Sequence[tuple[int, ...]]) -> Joined:
-        """What some tables join; the class, if there is one, is beside every attribute."""
-        last = cells.attributes
-        return Joined(cells, tuple(tuple(c for c in one if c != last) for one in sets))
+    def of(
+        cells: Cells, sets: Sequence[tuple[int, ...]], ruled: Sequence[tuple[int, ...]]
+    ) -> Joined:
+        """What tables join, and rules beside; the class, if there is one, is by every attribute."""
+        of_attributes = [
+            tuple(tuple(c for c in one if c != cells.attributes) for one in each)
+            for each in (sets, ruled)
+        ]
+        return Joined(cells, *of_attributes)
 
     def with_pair(self, pair: Pair) -> Joined:
         """The same with one more pair."""
-        return Joined(self.cells, (*self.sets, pair))
+        return replace(self, sets=(*self.sets, pair))
 
     def allowed(self, pairs: Sequence[Pair]) -> list[Pair]:
         """The pairs that may be chosen next: public facts and earlier choices decide."""
@@ -572,7 +606,7 @@ class Joined:
         times = max(1, self.cells.classes)
         sizes = self.cells.groups[: self.cells.attributes]
         singles = [(a,) for a in range(self.cells.attributes)]
-        tree = JunctionTree.of(sizes, [*self.sets, *singles])
-        room = MOST_CELLS / times - int(tree.start[-1])
+        tree = JunctionTree.of(sizes, [*self.sets, *self.ruled, *singles])
+        room = MOST_CELLS / times - tree.cells
         fits = tree.growth([*(joining or pairs)])
         return [pair for pair, cost in zip(joining or pairs, fits, strict=True) if cost <= room]

@@ -378,17 +378,17 @@ def refuse_unready(schema: Schema) -> None:
     if schema.draft:
         raise SchemaError(
             f"The schema {schema.name!r} is still a draft made from private data.",
-            hint="Check every bound and value against public knowledge, then remove the line "
-            "`draft: true`. If it was signed off, it has changed since: `hedgerow check` says so.",
+            hint="Check every bound and value against public knowledge, and sign it: "
+            "`hedgerow sign schema.yaml --name ...`. If it was signed, it has changed since.",
         )
     about = schema.metadata
     if schema.changed_since_signed:
         raise SchemaError(
             f"The schema {schema.name!r} has changed since {about.reviewer} signed it off on "
             f"{about.reviewed}.",
-            hint="If all of it is public knowledge as it is now, have it signed anew: the new date "
-            f"and signed: {schema.fingerprint}. Or take reviewer, reviewed and signed out of its "
-            "metadata.",
+            hint="If all of it is public knowledge as it is now, have it signed again: "
+            "`hedgerow sign schema.yaml --name ...`. Or take reviewer, reviewed and signed out of "
+            "its metadata.",
         )
     refuse_no_unit(schema)
 

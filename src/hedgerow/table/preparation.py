@@ -73,6 +73,7 @@ class Preparation:
         read: Their shares in the rows that were read, as far as the class is known.
         kept: Their shares in the rows that are counted.
         broken: For each rule between columns, how many rows break it that no other rule drops.
+        rare: Values of the schema that fewer than ten people have, by column, if looked for.
     """
 
     rows: int
@@ -86,6 +87,7 @@ class Preparation:
     read: tuple[float, ...]
     kept: tuple[float, ...]
     broken: Mapping[str, int] = field(default_factory=dict)
+    rare: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     @property
     def counted(self) -> int:

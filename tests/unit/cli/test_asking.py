@@ -26,7 +26,7 @@ def test_a_sign_off_is_not_taken_up_again(tmp_path: Path, monkeypatch: pytest.Mo
     def fail(*_: object, **__: object) -> None:
         raise ReleaseError("the disk is full")
 
-    replies = iter(["", "", "", "", "", "", "Ann"])  # the proposals, and a name
+    replies = iter(["no", "", "", "", "", "", "Ann"])  # the unit, the proposals, and a name
     with monkeypatch.context() as broken, pytest.raises(ReleaseError):
         broken.setattr("builtins.input", lambda: next(replies))
         broken.setattr("hedgerow.cli.files.write_text", fail)

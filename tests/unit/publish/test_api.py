@@ -124,7 +124,7 @@ def test_a_failure_before_the_first_draw_is_given_back(
     def burst(*_: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("hedgerow.publish.publisher.buy_rows", burst)
+    monkeypatch.setattr("hedgerow.publish.marginals.buy_rows", burst)
     with pytest.raises(MemoryError):
         publish(book)
     assert states(book) == ["withdrawn"]

@@ -12,6 +12,8 @@ from hedgerow.table import read, read_prepared
 from hedgerow.table.checking import check_rows
 from hedgerow.table.preparation import Fate
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*fewer than 10 people")  # of few rows
+
 
 def schema_of(**columns: object) -> Schema:
     return Schema.from_dict({"name": "x", "unit": "row", "attributes": columns})

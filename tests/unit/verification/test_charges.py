@@ -186,6 +186,14 @@ def test_a_count_in_more_places_than_were_charged_is_caught(grown):
     assert "several places" in failing(with_measurement(tree, "rows", **counted))["measurements"]
 
 
+@pytest.mark.parametrize("at", ["cell", "item"])
+def test_a_place_of_another_kind_is_caught(grown, at):
+    for release in grown.values():
+        for measurement in release.measurements:
+            away = with_measurement(release, measurement.name, at=lambda m: at)
+            assert "its kind does not have" in failing(away)["measurements"]
+
+
 @pytest.mark.parametrize("where", [-1, 10**9])
 def test_a_place_that_does_not_exist_is_caught(grown, where):
     for release in grown.values():

@@ -64,13 +64,17 @@ def check(
     """Check a schema and, with --data, whether data follows it.
 
     A schema must state its unit of protection: `unit: row` or `unit: person`. Without --data no
-    private file is opened. With it all of the data is checked, and errors name rows and columns,
-    but no values unless --show-values or --unused asks for them. Warnings name attributes that
-    nearly identify people. These, and the exact counts of what the rules did to the rows, are NOT
+    private file is opened: every bound, value and label that a release of this schema publishes is
+    listed, and what looks like somebody's own words is marked. With it all of the data is checked,
+    and errors name rows and columns, but no values of the data unless --show-values asks for them.
+    Warnings name attributes that nearly identify people, and what fewer than ten people have is
+    marked in the list. These, and the exact counts of what the rules did to the rows, are NOT
     PRIVATE: only for the holder of the data. Nothing is published.
     """
+    from hedgerow.cli.display.published import print_published
     from hedgerow.report.sections.about import facts
     from hedgerow.schema import Schema, refuse_no_unit
+    from hedgerow.schema.published import published_columns
 
     known = Schema.load(schema)
     refuse_no_unit(known)
@@ -81,7 +85,7 @@ def check(
                 hint=f"Give --data with a table, or leave {option} out.",
             )
     if known.draft and not as_json:
-        note("This is a draft: remove the line `draft: true` when all of it is public knowledge.")
+        note("This is a draft: sign it (`hedgerow sign`) when all of it is public knowledge.")
     for warning in known.warnings:
         warn(warning, as_json)
     found: Any = None
@@ -127,8 +131,9 @@ def check(
     say(_unit(known))
     for sentence in _relations(known):
         say(sentence)
-    if known.metadata.signed is None and not known.draft:
-        say(f"fingerprint for a sign-off (metadata: signed): {known.fingerprint}")
+    print_published(published_columns(known, getattr(found, "rare", None)), say)
+    if known.draft or known.metadata.signed is None:
+        say(f"Sign it when all of that is public knowledge: hedgerow sign {schema} --name ...")
     for name, value in facts(known):
         say(f"{name}: {value}")
     if data is not None:
@@ -199,6 +204,8 @@ def _step(attribute: Any) -> str:
 
 
 def _facts(schema: Schema, data: str | None) -> dict[str, Any]:
+    from hedgerow.schema.published import published_columns
+
     names = ["name", "kind", "domain", "missing", "outside"]
     return {
         "name": schema.name,
@@ -216,6 +223,7 @@ def _facts(schema: Schema, data: str | None) -> dict[str, Any]:
         "tables": schema.to_dict().get("tables", []),
         "rules": [rule.text for rule in schema.rules],
         "items": dict(_items(schema)) if schema.kind == "transactions" else None,
+        "published": [asdict(one) for one in published_columns(schema)],
         "warnings": warned(),
         "data_follows_schema": True if data is not None else None,
     }

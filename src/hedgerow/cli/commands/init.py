@@ -68,13 +68,13 @@ def init(
     """Draft a schema from a table or transactions, for a person to finish.
 
     On a terminal it asks one question at a time: Enter accepts a proposal, ? explains the
-    question, back returns to the one before. Ctrl-C stops and keeps the answers; the same command
-    continues from there.
+    question, back returns to the one before. Whom a release protects must be typed. Ctrl-C stops
+    and keeps the answers; the same command continues from there.
 
     Drafts and proposals are read off PRIVATE data: bounds, values and items are facts about the
     people in it. A draft is marked, and `hedgerow publish` refuses it until a person has replaced
     them with public knowledge and stated whom a release protects. After the last question you can
-    sign the schema off; otherwise remove the mark by hand.
+    sign the schema off; otherwise `hedgerow sign` does it later.
     """
     from hedgerow.cli.files import refuse_existing, write_text
     from hedgerow.table.drafting.draft import draft_text, sketch_table
@@ -109,7 +109,7 @@ def init(
                 "  2. order them so that neighbours are alike, or write a taxonomy;\n"
                 "  3. choose how many items of one record may count (`max_items`);\n"
                 "  4. state whom a release protects: `unit: row` if each record is one person;\n"
-                "  5. remove the line `draft: true`, then run `hedgerow check`."
+                "  5. run `hedgerow check`, then `hedgerow sign`, which takes `draft: true` away."
             )
             return
         note(
@@ -120,5 +120,5 @@ def init(
             "  3. state whom a release protects: `unit: row`, or `unit: person` if a person can\n"
             "     have several rows, with the column that identifies people\n"
             "     (`role: person, max_rows: ...`);\n"
-            "  4. remove the line `draft: true`, then run `hedgerow check`."
+            "  4. run `hedgerow check`, then `hedgerow sign`, which takes `draft: true` away."
         )

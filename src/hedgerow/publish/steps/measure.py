@@ -10,12 +10,11 @@ import numpy as np
 
 from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
-from hedgerow.counting.sealed import Sealed
 from hedgerow.measured.measurements import Measurement, Place
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.sampler import Rates
 
-__all__ = ["buy_cells", "buy_rows", "class_totals", "count_leaves", "deviation", "measured"]
+__all__ = ["buy_rows", "class_totals", "count_leaves", "measured"]
 
 _ROOT = np.zeros(1, dtype=np.int64)
 
@@ -50,36 +49,6 @@ def measured(
         name=purpose, at=at, where=where, values=values, by_class=by_class, units=scaled, unit=unit,
         max_contribution=max_contribution, law=curator.law(purpose),
     )  # fmt: skip
-
-
-def buy_cells(
-    curator: Curator,
-    purpose: str,
-    drawn: Sequence[tuple[Ints, Sealed[Ints]]],
-    *,
-    numbers: int,
-) -> Measurement:
-    """Buys numbers of everybody, one charge for each draw: Laplace noise, or Gaussian if rho pays.
-
-    Args:
-        curator: Who charges and draws.
-        purpose: What pays.
-        drawn: The places and the exact numbers of each draw.
-        numbers: How many numbers of a draw one record may change, each by one.
-    """
-    draw = curator.laplace if curator.law(purpose) == "laplace" else curator.gaussian
-    bought = []
-    for where, exact in drawn:
-        row = exact.map(lambda flat: flat[None, :])
-        values, units = draw(purpose, 0, _ROOT, row, max_contribution=numbers)
-        bought.append((where, values.T, np.repeat(units, len(where))))
-    return measured(curator, purpose, "cell", bought, max_contribution=numbers)
-
-
-def deviation(curator: Curator, purpose: str, units: int, *, numbers: int) -> float:
-    """The standard deviation, about, of the noise that `buy_cells` draws for so many units."""
-    rate = float(curator.noise_rate(purpose, units, numbers))
-    return math.sqrt(2) / rate if curator.law(purpose) == "laplace" else 1 / math.sqrt(rate)
 
 
 def buy_rows(curator: Curator, engine: Engine) -> tuple[Measurement, int]:

@@ -200,7 +200,7 @@ class _Builder:
             what = f"the schema has changed since {about.reviewer} signed it off on "
             what += f"{about.reviewed}, so it counts as a draft"
             hint = "Files with taxonomies belong to it. If all of it is public knowledge as it is "
-            hint += f"now, write the new date and signed: {schema.fingerprint}."
+            hint += "now, sign it again: `hedgerow sign schema.yaml --name ...`."
             self.report.warn(what, hint, self.file, self.lines.get(("metadata", "signed")))
             schema = replace(schema, draft=True, metadata=about.unsigned)
         return replace(schema, warnings=tuple(map(str, merged(self.report.warnings))))

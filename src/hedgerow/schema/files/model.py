@@ -308,7 +308,7 @@ class MetadataModel(_Model):
     )
     reviewed: Label | None = Field(None, description="The date of that sign-off: 2026-01-31.")
     signed: Label | None = Field(
-        None, description="The fingerprint of what was signed off; `hedgerow check` tells it."
+        None, description="The fingerprint of what was signed off; `hedgerow sign` writes it."
     )
 
 

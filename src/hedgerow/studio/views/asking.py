@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from starlette.responses import RedirectResponse, Response
 
-from hedgerow.errors import SchemaError
+from hedgerow.errors import SchemaError, UsageError
 from hedgerow.studio.app import Asked
 from hedgerow.studio.bulk import Bulk
 from hedgerow.studio.guided import Field, Guided, fields_of, keep, open_questions, taken
@@ -75,6 +75,8 @@ def save_unit(asked: Asked, way: Way, text: SchemaText, guided: Guided) -> Respo
     """Takes the answers about the whole table."""
     if asked.get("unit") == "no":
         doubt(text, asked)
+    elif "unit" not in {**guided.answers, **asked.form}:
+        raise UsageError("the unit was not chosen.", hint="Choose whom a release protects.")
     guided, errors = taken(guided, asked)
     fault = keep(asked, text, guided)
     if errors or fault:

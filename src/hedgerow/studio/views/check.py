@@ -10,6 +10,7 @@ from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
 from hedgerow.errors import UsageError
+from hedgerow.schema.published import published_columns
 from hedgerow.studio.app import Asked, go
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText
@@ -30,9 +31,13 @@ def show(asked: Asked) -> Response:
             result = job.result
             prepared = _prepared(result.get("preparation"))
             warnings = _others(result, prepared)
+    drafted = asked.studio.guided.get(text.path)
+    rare = {one.name: one.guess.rare for one in drafted.sketch.columns} if drafted else {}
+    rare |= ((result or {}).get("preparation") or {}).get("rare", {})
     return asked.show(
         "check", way=way, text=text, schema=schema, result=result, prepared=prepared,
-        warnings=warnings, warned=bool(result and _warnings(result)), **_unchanged(asked, text),
+        published=published_columns(schema, rare), warnings=warnings,
+        warned=bool(result and _warnings(result)), **_unchanged(asked, text),
         command=command_text(_command(way)) if way.get("data") else "",
     )  # fmt: skip
 

@@ -21,7 +21,7 @@ from hedgerow.table.stream import Encoded
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
-__all__ = ["OwnValues"]
+__all__ = ["OwnValues", "holders"]
 
 _ROWS = 30  # in fewer rows, differing says little
 _GRID = 1000  # on a smaller grid, numbers of a small table differ by chance
@@ -58,10 +58,7 @@ class OwnValues:
         """Looks at the rows of a batch."""
         if all(held.full for held in self._held):
             return
-        if batch.people is None:
-            who = np.arange(self._rows, self._rows + batch.rows, dtype=np.int64)
-        else:
-            who = _hashes(batch.people)
+        who = holders(batch, self._rows)
         self._rows += batch.rows
         for held, codes in zip(self._held, batch.columns, strict=True):
             held.add(codes, who)
@@ -83,6 +80,18 @@ class OwnValues:
             f"person can have several rows. Otherwise {_coarser(attribute)}."
             for attribute in self.found()
         ]
+
+
+def holders(batch: Encoded, rows: int) -> Ints:
+    """Numbers that tell apart whom the rows of a batch are about.
+
+    Args:
+        batch: The rows.
+        rows: How many there were in batches before; without a person each is one.
+    """
+    if batch.people is None:
+        return np.arange(rows, rows + batch.rows, dtype=np.int64)
+    return _hashes(batch.people)
 
 
 def _hashes(people: Any) -> Ints:

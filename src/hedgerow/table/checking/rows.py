@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import DataWarning
 from hedgerow.table.checking.distinct import OwnValues
 from hedgerow.table.checking.near import NearValues
+from hedgerow.table.checking.rare import RareValues, rare_warnings
 from hedgerow.table.checking.repeats import SeveralRows
 from hedgerow.table.checking.unused import UnusedValues
 from hedgerow.table.preparation import Preparation, Tally
@@ -38,18 +40,21 @@ def check_rows(
     by which people have several rows while the unit is a row. That is for the eyes of whoever
     holds the data; and so is what is returned, exact counts of what became of the rows. With
     `quote`, another warning QUOTES values that differ from the schema's only in case or spaces.
-    With `unused`, others NAME values of the schema that no row has.
+    With `unused`, others NAME values of the schema that no row has. Values of the schema that
+    fewer than ten people have are named in what is returned, and give a warning.
     """
     stream = RowStream(source, schema, delimiter, line_breaks=line_breaks, allow_empty=allow_empty)
     report = Report()
     own, tally = OwnValues(schema, stream.attributes), Tally(schema, stream.attributes)
     again = SeveralRows(stream)
     near = NearValues(stream.attributes)
+    rare = RareValues(stream.attributes)
     never = UnusedValues(stream.attributes if unused else ())
     for item in stream.batches():
         encoded = stream.encode(item)
         report.merge(encoded.report)
         own.add(encoded)
+        rare.add(encoded)
         tally.add(item[1], encoded)
         again.add(item[1])
         if quote:
@@ -62,6 +67,8 @@ def check_rows(
         warnings.warn(sentence, DataWarning, stacklevel=2)
     stream.finish(report)
     what = stream.source.what
-    for sentence in (*own.warnings(what), *again.warnings(), *never.warnings(what)):
+    few = rare.found()
+    told = rare_warnings(few, what)
+    for sentence in (*own.warnings(what), *told, *again.warnings(), *never.warnings(what)):
         warnings.warn(sentence, DataWarning, stacklevel=2)
-    return tally.finish()
+    return replace(tally.finish(), rare={name: tuple(one) for name, one in few.items()})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from hedgerow.errors import SchemaError
 from hedgerow.table.drafting.draft import PREFACE
-from hedgerow.table.drafting.draft_items import ItemSketch
+from hedgerow.table.drafting.draft_items import NO_UNIT, ItemSketch
 from hedgerow.table.drafting.entries import SIGNED, entry, file_lines, head_lines
 from hedgerow.table.drafting.item_questions import accept_item, answered_items, item_questions
 from hedgerow.table.drafting.questions import (
@@ -40,6 +40,7 @@ class Interview:
         accept: The answer to keep for a reply; raises a UsageError if it is none.
         remark: What a person should hear about an answer; mostly nothing.
         text: The schema file that answers make on a day.
+        rare: Values by column that few rows have. NOT PRIVATE.
     """
 
     names: list[str]
@@ -47,6 +48,7 @@ class Interview:
     accept: Callable[[Question, str], str]
     remark: Callable[[Question, str], str]
     text: Callable[[Answers, datetime.date], str]
+    rare: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def interview_of(sketch: Sketch | ItemSketch) -> Interview:
@@ -65,6 +67,7 @@ def interview_of(sketch: Sketch | ItemSketch) -> Interview:
         accept=partial(accept, sketch),
         remark=remark,
         text=partial(answered_schema, sketch),
+        rare={column.name: column.guess.rare for column in sketch.columns},
     )
 
 
@@ -124,10 +127,8 @@ def answered_schema(sketch: Sketch, answers: Answers, today: datetime.date) -> s
     gone = {column.name for column in found if column.settings.get("role") == "identifier"}
     reasons = {column.name: reason(column) if column.name in gone else column.guess.comment
                for column in sketch.columns}  # fmt: skip
-    person = any(column.settings.get("role") == "person" for column in found)
-    lines = head_lines(
-        sketch.title, "person" if person else "row", reviewer if signed else "", today
-    )
+    unit = {"no": "row", "yes": "person"}.get(answers.get("unit", ""), NO_UNIT)
+    lines = head_lines(sketch.title, unit, reviewer if signed else "", today)
     lines += [*file_lines(sketch.written), "attributes:"]
     for column in found:
         labels = () if "taxonomy" in column.settings else column.values.labels

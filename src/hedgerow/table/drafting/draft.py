@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,10 @@ from hedgerow.table.drafting.draft_items import (
     may_hold_lines,
 )
 from hedgerow.table.drafting.entries import entry, file_lines, key_of
-from hedgerow.table.drafting.guess import guess_column
+from hedgerow.table.drafting.guess import Guess, guess_column
+from hedgerow.table.drafting.guess_people import NAMED, not_a_person
 from hedgerow.table.drafting.sketch import Column, Sketch, sketch_of
+from hedgerow.table.drafting.tidy import once_each, texts_of
 from hedgerow.table.encode import is_list
 from hedgerow.table.readers.choose import open_source
 from hedgerow.table.readers.database import Database
@@ -66,8 +69,8 @@ PREFACE = """\
 #      apart is `role: person` with `max_rows: ...`.
 #   5. State whom a release protects (`unit:`). Until then no command reads this file.
 #
-# Then delete the line `draft: true`. Leave `began_as_draft: true`: releases say so honestly, or
-# name who signed the schema off (`metadata:`, with institution, contact, reviewer and others).
+# Then sign it: `hedgerow sign` shows all that is published and takes the mark away. Leave
+# `began_as_draft: true`: releases say so honestly, and name who signed the schema off.
 """
 
 
@@ -161,7 +164,7 @@ def sketch_table(
         and (guesses[0][1].settings or {}).get("type", "categorical") == "categorical"
     ):
         _refuse_records(parts[0], opened.what)
-    sketch = sketch_of(title, guesses, written)
+    sketch = sketch_of(title, _guess_again(guesses, parts), written)
     if not any(column.guess.published and column.role is None for column in sketch.columns):
         raise DataError(
             f"{opened.what}: there is no column from which an attribute could be drafted",
@@ -171,6 +174,35 @@ def sketch_table(
             "items: {person: ..., item: ..., universe: ...} (see docs/transactions.md).",
         )
     return sketch
+
+
+def _guess_again(
+    guesses: list[tuple[str, Guess]], parts: list[list[Any]]
+) -> list[tuple[str, Guess]]:
+    """The guesses, with no column for the person that cannot be one, and people counted, not rows.
+
+    If people have several rows, a value of many rows may still be one person's.
+    """
+    told = {}
+    for place, (name, guess) in enumerate(guesses):
+        people = guess.people
+        if people is not None and people.repeats and 0 < people.rank < NAMED:
+            others = [(other, parts[n]) for n, (other, _) in enumerate(guesses) if n != place]
+            if why := not_a_person(parts[place], others):
+                told[name] = replace(people, why=why, rank=0)
+    guesses = [
+        (name, replace(guess, people=told[name], comment=told[name].comment(chosen=False)))
+        if name in told else (name, guess) for name, guess in guesses
+    ]  # fmt: skip
+    person = sketch_of("", guesses).role("person")
+    if person is None:
+        return guesses
+    place = next(n for n, (name, _) in enumerate(guesses) if name == person.name)
+    who = texts_of(person.name, parts[place])
+    return [
+        (name, guess_column(name, once_each(name, part, who)) if guess.published else guess)
+        for (name, guess), part in zip(guesses, parts, strict=True)
+    ]
 
 
 def _refuse_records(parts: list[Any], what: str) -> None:

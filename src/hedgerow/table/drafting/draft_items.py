@@ -6,6 +6,7 @@ import codecs
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ import pyarrow.compute as pc
 from hedgerow.errors import DataError
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY
 from hedgerow.schema.lint import label_fault, range_fault
+from hedgerow.schema.oddities import odd_label
+from hedgerow.table.drafting.guess import FEWEST
 from hedgerow.table.encode import plain_array, text_of
 from hedgerow.table.readers.choose import magic_of
 from hedgerow.table.readers.text.faults import explain, open_binary
@@ -62,8 +65,8 @@ PREFACE = """\
 #   3. Choose from public knowledge how many items of one record may count (`max_items:`).
 #   4. State whom a release protects (`unit:`). Until then no command reads this file.
 #
-# Then delete the line `draft: true`. Leave `began_as_draft: true`: releases say so honestly, or
-# name who signed the schema off (`metadata:`, with institution, contact, reviewer and others).
+# Then sign it: `hedgerow sign` shows all that is published and takes the mark away. Leave
+# `began_as_draft: true`: releases say so honestly, and name who signed the schema off.
 """
 
 
@@ -132,32 +135,42 @@ def item_separator(path: Path) -> str | None:
 
 
 def items_of_text(path: Path, separator: str = " ") -> set[str]:
-    """The distinct items of a text file with one record per line; a space stands for any blanks."""
+    """The items that may be proposed of a text file with one record per line.
+
+    Args:
+        path: The file.
+        separator: What separates items; a space stands for any blanks.
+    """
     gzipped = magic_of(path)[:2] == b"\x1f\x8b"
-    found: set[bytes] = set()
+    records: Counter[bytes] = Counter()
     between = None if separator == " " else separator.encode()
     try:
         with open_binary(path, gzipped) as file:
             start = True
             for line in file:
                 line = line.removeprefix(codecs.BOM_UTF8) if start else line
-                found.update(map(bytes.strip, line.split(between)))
+                records.update(set(map(bytes.strip, line.split(between))))
                 start = False
     except (OSError, EOFError, zlib.error) as error:
         raise explain(error, path, gzipped) from None
-    return {word.decode("utf-8", "replace") for word in found if word}
+    often = (word for word, number in records.items() if word and number >= FEWEST)
+    return {word for word in (one.decode("utf-8", "replace") for one in often)
+            if not odd_label(word)}  # fmt: skip
 
 
 def items_of_lists(parts: Sequence[Any], column: str) -> set[str]:
-    """The distinct items of a list column, given as Arrow arrays."""
-    found: set[str] = set()
+    """The items that may be proposed of a list column, given as Arrow arrays."""
+    records: Counter[str] = Counter()
     for part in parts:
         values = plain_array(part.flatten(), column)
         if pa.types.is_dictionary(values.type):
-            values = values.dictionary
-        texts = (text_of(value) for value in pc.unique(values).to_pylist())
-        found.update(text for text in texts if text)
-    return found
+            values = pc.take(values.dictionary, values.indices)
+        each = pa.table({"record": pc.list_parent_indices(part), "item": values})
+        once = each.group_by(["record", "item"]).aggregate([])["item"]
+        for counted in pc.value_counts(once.combine_chunks()).to_pylist():
+            records[text_of(counted["values"]) or ""] += counted["counts"]
+    return {text for text, number in records.items()
+            if text and number >= FEWEST and not odd_label(text)}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +179,7 @@ class ItemSketch:
 
     Args:
         title: The name of the schema, as YAML.
-        labels: The items that were seen.
+        labels: The items that may be proposed: enough records have each of them.
         what: How messages call the source.
         column: The column they stand in, as YAML; None for a text file.
         path: The text file, if it is one.
@@ -179,16 +192,11 @@ class ItemSketch:
     path: Path | None = None
 
     def items(self, separator: str = " ") -> list[str]:
-        """The items that were seen and can be written down, in order: numbers by their size."""
+        """The items that may be proposed and written down, in order: numbers by their size."""
         seen = self.labels
         if self.path is not None and separator != " ":
             seen = items_of_text(self.path, separator)
         known = {label for label in seen if label_fault(label) is None and label != EMPTY}
-        if not known:
-            raise DataError(
-                f"{self.what}: there is no item from which a universe could be drafted",
-                hint="Write the schema by hand.",
-            )
         numbers = all(map(_NUMBER.fullmatch, known))
         return sorted(known, key=int) if numbers else sorted(known)
 
@@ -197,8 +205,14 @@ def universe_of(items: Sequence[str], what: str) -> range | Sequence[str]:
     """A range, if it would hold few numbers that are no items; else the list of items.
 
     Raises:
-        DataError: If no person could check the list.
+        DataError: If no person could check the list, or nothing may be proposed.
     """
+    if not items:
+        raise DataError(
+            f"{what}: there is no item from which a universe could be drafted",
+            hint=f"An item that fewer than {FEWEST} records have, or that looks like free text, "
+            "may be one person's, and is not proposed. Write the schema by hand.",
+        )
     if all(map(_NUMBER.fullmatch, items)) and _dense([int(items[0]), int(items[-1])], len(items)):
         return range(int(items[0]), int(items[-1]) + 1)
     if len(items) > MOST:

@@ -1,4 +1,9 @@
-"""Guesses what a column of private data is, for a draft that a person corrects."""
+"""Guesses what a column of private data is, for a draft that a person corrects.
+
+A draft may be signed as it stands, and a schema is published. So nothing is proposed that may be
+one person's: no value that fewer than `FEWEST` rows have or that looks like free text, and no bound
+but a round number beyond values that so many rows reach.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hedgerow.schema.lint import label_fault
+from hedgerow.schema.oddities import odd_label
 from hedgerow.table.drafting.guess_people import (
     ASK_ABOUT_ATTRIBUTE,
     ASK_ABOUT_DROPPED,
@@ -34,8 +40,11 @@ from hedgerow.table.drafting.recognise import (
 from hedgerow.table.drafting.tidy import has_infinite, tidy
 from hedgerow.table.encode import text_of
 
-__all__ = ["Guess", "guess_column"]
+__all__ = ["FEWEST", "Guess", "guess_column"]
 
+FEWEST = 10  # rows, or people: a value that fewer have may be one person's, and is not proposed
+_COVERED = 0.5  # of the rows, that values which are proposed must cover
+_TAILS = 40  # in rows for each that lies beyond a bound, up to `FEWEST` of them
 _GAPS = 5  # of codes that nobody has
 _VALUES = 50  # more distinct values than this do not make a list that a person can check
 _MOST_DISTINCT = 20_000  # more of them than this are not looked at one by one
@@ -46,6 +55,15 @@ _COUNTED = 20  # steps: fewer of them are counted one by one
 _CLOSED = (1, 7)  # a scale that is public by its shape, if all values occur; others are round
 _GRID = 2000  # about as many grid points as a draft should have
 _TOO_MANY = "It has too many values to list: to publish it, write a taxonomy of them."
+_LEFT_OUT = (
+    "Values that fewer than {fewest} rows have, or that look like free text, may be one person's "
+    "and are not listed: {share} of its rows become other."
+)
+_RARE = (
+    "Most of its rows have values that fewer than {fewest} rows have, or that look like free text. "
+    "They may be one person's: to publish it, write values that are public knowledge."
+)
+_KEPT = 200  # values that fewer than `FEWEST` rows have, of which a draft remembers so many
 _MOST_STRAYS = 0.1  # of the values, that are texts in a column of numbers
 _STRAYS = "Some of its values are not numbers: they would be counted as other."
 _OTHERS = {"missing": "other", "outside": "other"}
@@ -83,6 +101,8 @@ class Guess:
         people: Why it seems to identify people, if it does.
         useless: Why it could as well be dropped, as the end of a sentence.
         dates: Its different values as they are written, if they are dates with a format.
+        partial: Whether some of its values are not among the labels.
+        rare: The first of the values that fewer than `FEWEST` rows have.
     """
 
     settings: Mapping[str, str] | None = None
@@ -92,6 +112,8 @@ class Guess:
     people: People | None = None
     useless: str = ""
     dates: Sequence[str] = ()
+    partial: bool = False
+    rare: Sequence[str] = ()
 
     @property
     def published(self) -> bool:
@@ -118,27 +140,95 @@ def guess_column(name: str, parts: Sequence[Any]) -> Guess:
         return Guess(comment="It has no values.")
     # An infinite number names no category.
     rules = {"missing": "other"} if array.null_count else {}
-    odd = {"outside": "other"} if any(map(has_infinite, parts)) else {}
-    distinct = pc.unique(present)
-    found = _values(name, present, distinct, {**rules, **odd})
+    infinite = any(map(has_infinite, parts))
+    values = _Values.of(present)
+    found = _values(name, present, values, rules)
     if found is None:
-        found = _by_shape(name, present, distinct, rules)
-        if found.settings is not None and found.settings["type"] == "categorical":
-            found = replace(found, settings={**found.settings, **odd})
+        found = _by_shape(name, present, values, rules)
     if written and found.labels and not found.recode:
         places = {label: place for place, label in enumerate(found.labels)}
-        known = [(text, label) for text, label in written.items() if label in places]
+        known = [(text, label) for text, (label, rows) in written.items()
+                 if label in places and rows >= FEWEST]  # fmt: skip
         recode = dict(sorted(known, key=lambda pair: (places[pair[1]], pair[0])))
-        found = replace(found, recode=recode)
+        unwritten = any(rows < FEWEST for _, rows in written.values())
+        found = replace(found, recode=recode, partial=found.partial or unwritten)
+    found = _cased(found)
+    if (found.partial or infinite) and found.published:
+        settings = dict(found.settings or {})
+        if settings["type"] == "categorical":
+            settings["outside"] = "other"
+        found = replace(found, settings=settings, partial=True)
     if found.published and array.null_count > _ALMOST * len(array) and len(array) >= _ROWS:
         return replace(found, useless="almost all of its values are missing")
-    if found.published and len(distinct) == 1 and len(present) >= _ROWS:
-        return replace(found, useless="it has one value only")
+    if found.published and len(present) >= _ROWS:
+        if len(values.distinct) == 1:
+            return replace(found, useless="it has one value only")
+        if values.but_most < FEWEST:
+            why = f"fewer than {FEWEST} of its rows have another value than the rest"
+            return replace(found, useless=why)
     return found
 
 
-def _values(name: str, present: Any, distinct: Any, rules: Mapping[str, str]) -> Guess | None:
+def _cased(found: Guess) -> Guess:
+    """The same; if rare values differ from labels in case alone, which then does not matter."""
+    folded = {label.casefold() for label in found.labels}
+    known = {*found.labels, *found.recode}
+    if (found.settings or {}).get("type") != "categorical" or len(folded) < len(found.labels):
+        return found
+    if not any(one.casefold() in folded and one not in known for one in found.rare):
+        return found
+    recode = {rule: leaf for rule, leaf in found.recode.items() if rule.casefold() not in folded}
+    return replace(found, settings={**(found.settings or {}), "ignore": "[case]"}, recode=recode)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Values:
+    """The different values of a column, and which of them may be proposed.
+
+    Args:
+        distinct: All of them.
+        common: Those that enough rows have and that do not look like free text.
+        rare: The first of those that too few rows have, as texts.
+        covered: The share of the rows that have common ones.
+        but_most: How many rows have another value than the most frequent one.
+    """
+
+    distinct: Any
+    common: Any
+    rare: tuple[str, ...]
+    covered: float
+    but_most: int
+
+    @staticmethod
+    def of(present: Any) -> _Values:
+        counted = pc.value_counts(present)
+        distinct, rows = counted.field("values"), counted.field("counts")
+        often = pc.greater_equal(rows, FEWEST)
+        rare = distinct.filter(pc.invert(often)).slice(0, _KEPT).to_pylist()
+        if pa.types.is_string(present.type):
+            texts = distinct.filter(often).to_pylist()
+            odd = pa.array([text for text in texts if odd_label(text)], pa.string())
+            often = pc.and_not(often, pc.is_in(distinct, value_set=odd))
+        return _Values(
+            distinct=distinct, common=distinct.filter(often),
+            rare=tuple(text_of(value) or "" for value in rare),
+            covered=(pc.sum(rows.filter(often)).as_py() or 0) / len(present),
+            but_most=len(present) - pc.max(rows).as_py(),
+        )  # fmt: skip
+
+    @property
+    def left_out(self) -> str:
+        """What a person hears of values that are not listed; nothing if there are none."""
+        if len(self.common) == len(self.distinct):
+            return ""
+        share = 1 - self.covered
+        shown = "less than 1%" if share < 0.01 else f"about {share:.0%}"
+        return _LEFT_OUT.format(fewest=FEWEST, share=shown)
+
+
+def _values(name: str, present: Any, values: _Values, rules: Mapping[str, str]) -> Guess | None:
     """A column that is recognised by how its values are written; None for all others."""
+    distinct = values.distinct
     if len(distinct) > _MOST_DISTINCT or pa.types.is_date32(present.type):
         return None
     labels = sorted({text_of(value) or "" for value in distinct.to_pylist()})
@@ -147,9 +237,13 @@ def _values(name: str, present: Any, distinct: Any, rules: Mapping[str, str]) ->
         return Guess(settings={"type": "boolean", **rules}, labels=("false", "true"))
     if any(label_fault(label) is not None for label in labels):
         return None
-    if few and (truth := truth_values(labels)) is not None:
-        values, recode = truth
-        return _categorical(values, rules, _SPELLINGS if recode else "", recode)
+    # Words for yes and no are public, whoever says them; how few write them is not.
+    often = sorted(labels, key=lambda label: label in values.rare)
+    if few and (truth := truth_values(often)) is not None:
+        pair, recode = truth
+        kept = {rule: leaf for rule, leaf in recode.items() if rule not in values.rare}
+        found = _categorical(pair, rules, _SPELLINGS if kept else "", kept)
+        return replace(found, partial=len(kept) < len(recode), rare=values.rare)
     if (known := known_list(name, labels)) is not None:
         settings = {"type": "categorical", "taxonomy": known, "outside": "other", **rules}
         return Guess(settings=settings, comment=f"Its values are those of the list {known}.")
@@ -166,35 +260,42 @@ def _values(name: str, present: Any, distinct: Any, rules: Mapping[str, str]) ->
     return None
 
 
-def _by_shape(name: str, present: Any, distinct: Any, rules: Mapping[str, str]) -> Guess:
+def _by_shape(name: str, present: Any, values: _Values, rules: Mapping[str, str]) -> Guess:
     """A column by its type, its name and how many values it has."""
     if (numbers := _among(present)) is not None:
         found = guess_column(name, [numbers])
         if found.settings is not None and found.settings["type"] == "numeric":
             told = f"{_STRAYS} {found.comment}".strip()
-            return replace(found, settings={**found.settings, **_OTHERS}, comment=told)
-    people = find_people(name, present, distinct)
+            settings = {**found.settings, **_OTHERS}
+            return replace(found, settings=settings, comment=told, partial=True)
+    people = find_people(name, present, values.distinct)
     if people is not None:
         way = _written(present) if people.rank == 0 else ""
         return Guess(people=people, comment=f"{way} {people.comment(chosen=False)}".strip())
-    doubtful = is_doubtful(name, present, distinct)
-    few = len(distinct) <= _VALUES
+    doubtful = is_doubtful(name, present, values.distinct)
+    few = len(values.common) <= _VALUES
     code = pa.types.is_integer(present.type) and is_code(name)
-    values = sorted(distinct.to_pylist()) if few else []  # numbers by size
-    if code and few and values[-1] - values[0] < min(2 * len(values) + _GAPS, _VALUES):
-        values = list(range(min(values[0], 1), values[-1] + 1))  # a code book has the others
-    labels = list(dict.fromkeys(text_of(value) or "" for value in values))
+    common = sorted(values.common.to_pylist()) if few else []  # numbers by size
+    if code and common and common[-1] - common[0] < min(2 * len(common) + _GAPS, _VALUES):
+        common = list(range(min(common[0], 1), common[-1] + 1))  # a code book has the others
+    labels = list(dict.fromkeys(text_of(value) or "" for value in common))
+    partial = len(values.common) < len(values.distinct)
     if not pa.types.is_string(present.type) and not code:
         found = _numeric(name, present, rules, ASK_ABOUT_ATTRIBUTE if doubtful else "")
-        return replace(found, labels=labels)
-    if not few:
-        way = _written(present) or _TOO_MANY
-        return Guess(comment=f"{way} {ASK_ABOUT_DROPPED}" if doubtful else way)
+        listed = labels if len(values.distinct) <= _VALUES else ()
+        return replace(found, labels=listed, partial=partial, rare=values.rare)
+    if not few or values.covered < _COVERED:
+        many = len(values.distinct) > _VALUES
+        way = _written(present) or (_TOO_MANY if many else _RARE.format(fewest=FEWEST))
+        told = f"{way} {ASK_ABOUT_DROPPED}" if doubtful else way
+        return Guess(comment=told, rare=values.rare)
     if any(label_fault(label) is not None for label in labels):
         return Guess(comment="Some value holds a line break or another unseen character.")
     labels, recode = spellings(labels)
     found_order = ordered(labels) or code_order(labels) or labels
-    return _categorical(found_order, rules, _SPELLINGS if recode else "", recode)
+    told = f"{_SPELLINGS if recode else ''} {values.left_out}".strip()
+    found = _categorical(found_order, rules, told, recode)
+    return replace(found, partial=partial, rare=values.rare)
 
 
 def _noted(
@@ -256,7 +357,8 @@ def _year(day: int) -> int:
 
 def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) -> Guess:
     dates = pa.types.is_date32(present.type)
-    ends = pc.min_max(present.cast(pa.int32()) if dates else present).as_py()
+    numbers = present.cast(pa.int32()) if dates else present
+    ends, extremes = _ends(numbers), pc.min_max(numbers).as_py()
     if dates:
         low = datetime.date(_year(ends["min"]), 1, 1)
         high = datetime.date(_year(ends["max"]), 12, 31)
@@ -269,11 +371,13 @@ def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) ->
         places = 0 if whole else _places(present)
         usual = _USUAL.get((words_of(name) or [""])[-1])
         # the numbers of bands, say, are not ages
-        if usual and usual[0] <= least and usual[1] / 10 < most <= usual[1]:
+        if usual and usual[0] <= extremes["min"] and usual[1] / 10 < extremes["max"] <= usual[1]:
             least, most = map(Decimal, usual)
         else:
-            every = whole and len(pc.unique(present)) == most - least + 1
-            if not (every and (int(least), int(most)) == _CLOSED):
+            scale = (extremes["min"], extremes["max"]) == _CLOSED
+            if whole and scale and len(pc.unique(present)) == _CLOSED[1]:
+                least, most = map(Decimal, _CLOSED)
+            else:
                 least, most = _wider(least, most, places)
         bounds = _bounds(least, most, whole, places)
         middle = pc.quantile(present, 0.75)[0].as_py()
@@ -283,6 +387,14 @@ def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) ->
             bounds["scale"] = "log"
     settings = {"type": "numeric", **bounds, "outside": "clip", **rules}
     return Guess(settings=settings, comment=comment)
+
+
+def _ends(present: Any) -> dict[str, Any]:
+    """The ends of the numbers or days but for a few rows, so that no bound tells of one of them."""
+    beyond = min(FEWEST, (len(present) + _TAILS - 1) // _TAILS) - 1
+    order = pc.sort_indices(present)
+    ends = {"min": order[beyond].as_py(), "max": order[len(order) - 1 - beyond].as_py()}
+    return {key: present[place].as_py() for key, place in ends.items()}
 
 
 def _places(present: Any) -> int | None:

@@ -7,20 +7,25 @@ what a column is decides first, then the shape of its values; where both are sil
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hedgerow.table.drafting.tidy import texts_of
+
 __all__ = [
     "ASK_ABOUT_ATTRIBUTE",
     "ASK_ABOUT_DROPPED",
+    "NAMED",
     "REPEATED",
     "People",
     "find_people",
     "is_code",
     "is_doubtful",
+    "not_a_person",
     "words_of",
 ]
 
@@ -28,6 +33,7 @@ _MANY = 20  # fewer values than this are those of a code; in fewer rows, differi
 _ROWS = 50  # a value of more rows than this, on average, is not one person's
 _SEVERAL = 10  # if the name does not speak of people, one of more rows than this hardly is
 _EXPECTED = 5  # pairs of rows with the same number, if it were drawn from the range at random
+NAMED = 4  # the rank of a column whose name says that it is about people
 _CERTAIN = 100  # fewer numbers than this can look like people's by chance
 
 _IF_SEVERAL = (
@@ -76,7 +82,9 @@ _VOCABULARY = _PEOPLE | _KEYS | _DIRECT | _ALONE | _NUMBERS | _BESIDE
 _EVENTS = _words(
     "encounter visit admission stay episode claim order invoice transaction event session row line "
     "sample specimen test hospital provider doctor physician ward clinic practice site school "
-    "product item drug store shop branch department device sensor batch trip stock sku"
+    "product item drug store shop branch department device sensor batch trip stock sku college "
+    "university institution institute faculty company firm employer enterprise organisation "
+    "organization agency office bank facility station centre center team club course municipality"
 )
 # What a fine number, or a code of many values, may well be.
 _MEASURES = _words(
@@ -88,6 +96,10 @@ _MEASURES = _words(
     "city town country state region diag diagnosis icd cpt ndc atc dose level pressure glucose "
     "cholesterol temperature temp"
 )
+
+# What a person does not change from row to row, but for mistakes.
+_LASTING = _words("sex gender race ethnicity born birth birthday birthdate birthyear dob yob")
+_MISTAKEN = 0.2  # of the rows that follow another one with the same value
 
 _SHAPES = {
     "e-mail addresses": r"^[^@\s]+@[^@\s]+\.[^@\s]+$",
@@ -166,7 +178,7 @@ def find_people(name: str, present: Any, distinct: Any) -> People | None:
         few = values < _MANY and rows > _MANY * values
         if few or (said == "key" and values >= _MANY and not many):
             return None
-        rank = {"people": 4, "key": 3, "direct": 0}[said]
+        rank = {"people": NAMED, "key": 3, "direct": 0}[said]
         who = "stands for people" if rank else "identifies people"
         return People(why=f"Its name says that it {who}", rank=rank, repeats=repeats)
     if said in ("id", "event") and many:
@@ -177,6 +189,38 @@ def find_people(name: str, present: Any, distinct: Any) -> People | None:
     if pa.types.is_integer(kind) and not said:
         return _numbers(rows, distinct)
     return None
+
+
+def not_a_person(parts: Sequence[Any], others: Sequence[tuple[str, Sequence[Any]]]) -> str:
+    """Why a column cannot tell people apart, as the beginning of a sentence; nothing if it can.
+
+    The rows of a college are those of many people: their sex and their birthdays differ.
+
+    Args:
+        parts: Its values, as Arrow arrays.
+        others: The other columns by name, with their values.
+
+    Example:
+        >>> college = [pa.array(["C1", "C1", "C1", "C2", "C2", "C2"])]
+        >>> not_a_person(college, [("sex", [pa.array(["f", "m", "f", "f", "m", "m"])])])
+        'Rows with the same value differ in sex'
+        >>> not_a_person(college, [("sex", [pa.array(["f", "f", "f", "m", "m", "m"])])])
+        ''
+    """
+    lasting = [(name, part) for name, part in others if _LASTING & set(words_of(name)[-1:])
+               or {"birth", "date"} <= set(words_of(name))]  # fmt: skip
+    if not lasting:
+        return ""
+    who = texts_of("", parts)
+    order = pc.sort_indices(who)
+    who = who.take(order)
+    again = pc.equal(who.slice(1), who.slice(0, len(who) - 1)) if len(who) > 1 else who
+    for name, part in lasting:
+        value = texts_of(name, part).take(order)
+        differs = pc.not_equal(value.slice(1), value.slice(0, len(value) - 1)).filter(again)
+        if (pc.mean(differs).as_py() or 0) > _MISTAKEN:
+            return f"Rows with the same value differ in {name}"
+    return ""
 
 
 def is_doubtful(name: str, present: Any, distinct: Any) -> bool:

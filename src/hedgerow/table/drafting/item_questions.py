@@ -15,6 +15,7 @@ from hedgerow.schema.items import DEFAULT_FAN_OUT
 from hedgerow.schema.lint import labels_fault, range_fault
 from hedgerow.table.drafting import words
 from hedgerow.table.drafting.draft_items import (
+    NO_UNIT,
     PREFACE,
     ItemSketch,
     item_separator,
@@ -51,7 +52,7 @@ def item_questions(sketch: ItemSketch, answers: Answers) -> list[Question]:
 
 def _all(sketch: ItemSketch, answers: Answers) -> Iterator[Question]:
     yield Question(
-        key="unit", text=words.ITEMS_UNIT, why=words.WHY_ITEMS_UNIT, default="no",
+        key="unit", text=words.ITEMS_UNIT, why=words.WHY_ITEMS_UNIT, default="",
         choices=("no", "yes"),
     )  # fmt: skip
     if sketch.path is not None:
@@ -97,6 +98,8 @@ def accept_item(sketch: ItemSketch, question: Question, reply: str) -> str:
         UsageError: If the reply is not an answer, with what to write instead.
     """
     text = reply.strip() or question.default
+    if question.key == "unit" and not text:
+        raise UsageError("Nothing is proposed here.", hint=words.TYPE_UNIT)
     if question.choices:
         found = accept_choice(question, text)
         if (question.key, found) == ("unit", "yes"):
@@ -139,7 +142,8 @@ def answered_items(sketch: ItemSketch, answers: Answers, today: datetime.date) -
     asked = item_questions(sketch, answers)
     said = {one.key: answers.get(one.key, one.default) for one in asked}
     signed = all(one.key in answers for one in asked) and said["reviewer"] != NOBODY
-    lines = head_lines(sketch.title, "row", said["reviewer"] if signed else "", today)
+    unit = "row" if said["unit"] == "no" else NO_UNIT
+    lines = head_lines(sketch.title, unit, said["reviewer"] if signed else "", today)
     lines.append("items:")
     lines += [] if sketch.column is None else [f"  column: {sketch.column}"]
     separator = _separator(sketch, answers)
@@ -199,7 +203,10 @@ def _check_universe(text: str) -> None:
     hint = "Write 1 to 500, all items (a, b, c), or a file: items.txt, or a taxonomy (groups.yaml)."
     ends = _RANGE.fullmatch(text)
     if not text:
-        raise UsageError("There are too many items to list them here.", hint=hint)
+        raise UsageError(
+            "Nothing is proposed here: there are too many items, or few records have each.",
+            hint=hint,
+        )
     if not ends and _FILE.fullmatch(text):
         return
     wrong = range_fault(int(ends[1]), int(ends[2])) if ends else labels_fault(split(text))

@@ -48,6 +48,7 @@ _GROUPED = 12  # more values than this are asked about groups
 _MANY = 12  # columns that are alike, from which regions had better not be divided by them
 _TOLD = 10  # values in a remark
 NOBODY = "nobody"
+NO_COLUMN = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,8 +100,13 @@ def accept(sketch: Sketch, question: Question, reply: str) -> str:
         UsageError: If the reply is not an answer, with what to write instead.
     """
     text = reply.strip() or question.default
+    if question.key == "unit" and not text:
+        raise UsageError("Nothing is proposed here.", hint=words.TYPE_UNIT)
     if question.choices:
-        return accept_choice(question, text)
+        found = accept_choice(question, text)
+        if (question.key, found) == ("person", NO_COLUMN):
+            raise UsageError(words.NOBODY_TOLD, hint=words.HOW_TO_TELL)
+        return found
     part = question.key.partition(" of ")[0]
     if part == "drop":
         names = [column.name for column in sketch.columns]
@@ -199,16 +205,16 @@ def _whole(sketch: Sketch, answers: Answers) -> Iterator[Question]:
     """The questions about the whole table."""
     names = tuple(column.name for column in sketch.columns)
     person, target = sketch.role("person"), sketch.role("class")
-    several = "no" if person is None else "yes"
-    yield Question(
-        key="unit", text=words.UNIT, why=words.WHY_UNIT, default=several, choices=("yes", "no"),
-        from_data=person is not None,
-    )  # fmt: skip
-    several = answers.get("unit", several)
     who = "" if person is None else person.name
-    if several == "yes":
+    notes = {} if person is None else {who: reason(person)}
+    yield Question(
+        key="unit", text=words.UNIT, why=words.WHY_UNIT, default="", choices=("yes", "no"),
+        notes=notes,
+    )  # fmt: skip
+    if answers.get("unit") == "yes":
         yield Question(
-            key="person", text=words.PERSON, why=words.WHY_PERSON, default=who, choices=names,
+            key="person", text=words.PERSON, why=words.WHY_PERSON, default=who,
+            choices=(*names, NO_COLUMN), told={NO_COLUMN: words.NOBODY_TOLD.rstrip(".")},
             from_data=True,
         )  # fmt: skip
         yield Question(key="max_rows", text=words.MAX_ROWS, why=words.WHY_MAX_ROWS, default="3")
@@ -263,7 +269,7 @@ def published_columns(sketch: Sketch, answers: Answers) -> list[Column]:
     default = _dropped(sketch, answers)
     gone = set(read_names(answers["drop"], [], names) if "drop" in answers else default)
     person, target = sketch.role("person"), sketch.role("class")
-    if answers.get("unit", "no" if person is None else "yes") == "yes":
+    if answers.get("unit", "yes") == "yes":  # until it is answered, whom it seems to be
         gone.add(answers.get("person", "" if person is None else person.name))
     chosen = answers.get("class", "none" if target is None else target.name)
     kept = []

@@ -66,6 +66,9 @@ def _column_settings(column: Column, said: Answers) -> Settled:
         kept = {"type": "boolean" if boolean else "categorical"}
         if "root" in settings and "Any" in values.labels:
             kept["root"] = settings["root"]
+        folded = {label.casefold() for label in values.labels}
+        if "ignore" in settings and len(folded) == len(values.labels) > 0:
+            kept["ignore"] = settings["ignore"]
         if values.taxonomy or values.groups:
             tree = values.taxonomy or values.groups
             kept["taxonomy"] = json.dumps(tree, ensure_ascii=False)
@@ -79,6 +82,8 @@ def _column_settings(column: Column, said: Answers) -> Settled:
             kept |= {key: settings[key] for key in signs if key in settings}
         if f"format of {name}" in said:
             kept["format"] = json.dumps(said[f"format of {name}"])
+    if kind == "values" and guess.partial and guess.labels:
+        settings["outside"] = "other"
     kept |= _rules(kind, name, settings, said)
     if said.get(f"split of {name}") == "no":
         kept["split"] = "never"

@@ -102,7 +102,8 @@ def as_values(guess: Guess) -> Guess:
     kept = {key: rule for key, rule in rules.items() if rule not in ("", "clip")}
     settings = guess.settings or {}
     if settings.get("type") == "numeric":
-        settings = {"type": "categorical", **kept}
+        odd = {"outside": "other"} if guess.partial else {}
+        settings = {"type": "categorical", **kept, **odd}
     return replace(guess, settings=settings, useless="")
 
 
@@ -111,7 +112,8 @@ def _choose_class(columns: Sequence[Column]) -> list[Column]:
     chosen = list(columns)
     if sum(column.guess.published for column in columns) < 2:
         return chosen
-    able = [place for place, column in enumerate(columns) if column.has_classes]
+    able = [place for place, column in enumerate(columns)
+            if column.has_classes and not column.guess.useless]  # fmt: skip
     ranks = {
         place: _class_rank(columns[place].name, len(columns[place].guess.labels))
         for place in reversed(able)
@@ -216,4 +218,10 @@ def _widest(guesses: Sequence[Guess]) -> Guess:
         rule: leaf for one in guesses for rule, leaf in one.recode.items()
         if rule not in widest.labels and leaf in widest.labels
     }  # fmt: skip
-    return replace(widest, recode=rules)
+    others = {key: "other" for one in guesses for key in ("missing", "outside")
+              if (one.settings or {}).get(key) == "other"}  # fmt: skip
+    return replace(
+        widest, recode=rules, settings={**(widest.settings or {}), **others},
+        partial=any(one.partial for one in guesses),
+        rare=[value for one in guesses for value in one.rare if value not in widest.labels],
+    )  # fmt: skip

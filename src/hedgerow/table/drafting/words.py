@@ -18,6 +18,20 @@ WHY_UNIT = (
     "can show which it is. If a person has k rows and you answer no, they are protected k times "
     "less than epsilon says."
 )
+TYPE_UNIT = (
+    "Write yes or no. You alone can know it, and all that a release promises depends on it; ? "
+    "explains."
+)
+NOBODY_TOLD = (
+    "People have several rows, but nothing tells whose they are: then no release of this table can "
+    "protect a person. It would protect single rows, and somebody with k of them k times less than "
+    "epsilon says."
+)
+HOW_TO_TELL = (
+    "Ask who made the table for a column that tells people apart (a pseudonym is enough, it is not "
+    "published), or for a table with one row for each person, and begin anew. Otherwise name the "
+    "column here; back returns to the question before."
+)
 PERSON = "Which column identifies people?"
 WHY_PERSON = "It holds the same value in all rows of a person, and is not published."
 MAX_ROWS = "How many rows of one person count at most?"

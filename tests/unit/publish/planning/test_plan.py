@@ -201,8 +201,9 @@ def test_rates_are_checked_for_every_span_that_is_paid(score: str) -> None:
         assert all(line.choice == (line.purpose in ("cut", "select")) for line in lines)
 
 
-def test_a_price_of_nothing_is_refused() -> None:
+def test_a_price_of_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A level that would get no unit at all: nothing is drawn for 0."""
+    monkeypatch.setattr("hedgerow.publish.diffmulti.ALLOCATE_UNITS", 998)
     with pytest.raises(UsageError, match="'allocate'"):
         DiffMulti(depth=1000, specialisations=5000).plan(schema(), 1)
 

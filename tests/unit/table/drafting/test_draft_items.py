@@ -73,23 +73,23 @@ def test_a_head_that_ends_within_a_line(tmp_path: Path) -> None:
 
 def test_numbers_become_a_range_if_they_are_dense(tmp_path: Path) -> None:
     path = tmp_path / "a.dat"
-    path.write_text("5 -3\n9\n")
+    path.write_text("5 -3\n9\n" * 10)
     assert draft(path, tmp_path).universe == range(-3, 10)
-    path.write_text("5 1000000\n9\n")
+    path.write_text("5 1000000\n9\n" * 10)
     assert draft(path, tmp_path).universe == ("5", "9", "1000000")
-    path.write_text("5 007\n")
+    path.write_text("5 007\n" * 10)
     assert draft(path, tmp_path).universe == ("007", "5")
 
 
 def test_texts_become_a_list(tmp_path: Path) -> None:
     path = tmp_path / "a.dat"
-    path.write_text("yes no: 'x\nnull\n(empty) #\n")
+    path.write_text("yes no: 'x\nnull\n(empty) #\n" * 10)
     assert draft(path, tmp_path).universe == ("#", "'x", "no:", "null", "yes")
 
 
 @pytest.mark.parametrize("kind", ["arrow", "parquet", "polars", "pandas"])
 def test_list_columns(tmp_path: Path, kind: str) -> None:
-    table = pa.table({"who": ["a", "b"], "what": [["x", "a b"], ["7", None]]})
+    table = pa.table({"who": ["a", "b"] * 10, "what": [["x", "a b"], ["7", None]] * 10})
     source: Any = table
     if kind == "parquet":
         pq.write_table(table, tmp_path / "d.parquet")
@@ -97,14 +97,22 @@ def test_list_columns(tmp_path: Path, kind: str) -> None:
     elif kind == "polars":
         source = pl.from_arrow(table)
     elif kind == "pandas":
-        source = pd.DataFrame({"who": ["a", "b"], "what": [["x", "a b"], [7, None]]})
+        source = pd.DataFrame({"who": ["a", "b"] * 10, "what": [["x", "a b"], [7, None]] * 10})
     items = draft(source, tmp_path)
     assert items.column == "what" and items.universe == ("7", "a b", "x")
 
 
 def test_lists_of_numbers(tmp_path: Path) -> None:
-    items = draft(pa.table({"No": [[1, 2], [4]]}), tmp_path)
+    items = draft(pa.table({"No": [[1, 2], [4]] * 10}), tmp_path)
     assert items.column == "No" and items.universe == range(1, 5)
+
+
+def test_items_of_few_records_are_not_proposed(tmp_path: Path) -> None:
+    path = tmp_path / "a.dat"
+    path.write_text("tea milk\n" * 10 + "durian durian durian\n" * 9 + "a@b.org tea\n" * 10)
+    assert draft(path, tmp_path).universe == ("milk", "tea")
+    lists = [["tea", "milk"]] * 10 + [["durian"] * 3] * 9 + [["a@b.org", "tea"]] * 10
+    assert draft(pa.table({"bought": lists}), tmp_path).universe == ("milk", "tea")
 
 
 def test_nothing_to_draft_from_and_too_much(tmp_path: Path) -> None:
@@ -112,7 +120,7 @@ def test_nothing_to_draft_from_and_too_much(tmp_path: Path) -> None:
     path.write_text("(empty) (empty)\n")
     with pytest.raises(DataError, match="no item"):
         draft_text(sketch_table(path))
-    path.write_text(" ".join(f"i{n}" for n in range(20_001)))
+    path.write_text((" ".join(f"i{n}" for n in range(20_001)) + "\n") * 10)
     with pytest.raises(DataError, match="too many items"):
         draft_text(sketch_table(path))
     path.write_bytes(gzip.compress(b"1 2\n" * 9000)[:40])
@@ -126,7 +134,7 @@ def test_nothing_to_draft_from_and_too_much(tmp_path: Path) -> None:
 def test_a_draft_loads_whatever_the_items_are(
     tmp_path_factory: pytest.TempPathFactory, lists: list[list[str]]
 ) -> None:
-    source = pa.table({"i": pa.array(lists, pa.list_(pa.string()))})
+    source = pa.table({"i": pa.array(lists * 10, pa.list_(pa.string()))})
     try:
         text = draft_text(sketch_table(source))
     except DataError:

@@ -12,7 +12,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from hedgerow.errors import UsageError
+from hedgerow.table.drafting.draft import sketch_table
 from hedgerow.table.drafting.guess import Guess, guess_column
+from hedgerow.table.drafting.questions import accept, questions
+from hedgerow.table.drafting.sketch import Sketch
 
 ROWS = 2000
 
@@ -170,3 +174,37 @@ def test_fine_numbers_are_asked_about_unless_the_name_says_what_they_are() -> No
     assert asked == ["fnlwgt"]
     few = guess("patient_nbr", column(lambda draw: draw.randint(1, 8)))
     assert few.published and "people" in few.comment
+
+
+def test_a_college_is_not_a_person() -> None:
+    """Its number repeats in rows of people who differ."""
+    draw = random.Random(0)
+    sexes = [draw.choice("fm") for _ in range(400)]
+    for name in ("unitid", "x"):
+        table = pa.table({name: [100_654 + 37 * (n // 4) for n in range(400)], "sex": sexes})
+        sketch = sketch_table(table)
+        assert isinstance(sketch, Sketch) and sketch.role("person") is None
+        assert "differ in sex" in sketch.columns[0].guess.comment
+    same = ["f" if n // 4 % 3 else "m" for n in range(400)]
+    sketch = sketch_table(table.set_column(1, "sex", [same]))
+    assert isinstance(sketch, Sketch) and sketch.role("person") is not None
+    assert sketch_table(table.rename_columns(["college_id", "sex"])).role("person") is None
+
+
+def test_nothing_tells_whose_rows_they_are() -> None:
+    sketch = sketch_table(pa.table({"age": [20, 30] * 20, "ill": ["yes", "no"] * 20}))
+    assert isinstance(sketch, Sketch)
+    question = next(one for one in questions(sketch, {"unit": "yes"}) if one.key == "person")
+    assert question.default == "" and "none" in question.choices
+    with pytest.raises(UsageError, match="k times less than epsilon says") as refused:
+        accept(sketch, question, "none")
+    assert "a pseudonym is enough" in str(refused.value.hint)
+
+
+def test_a_value_of_many_rows_may_be_one_persons() -> None:
+    """If people have several rows, people are counted, not rows."""
+    who = [f"P{n // 30:05}" for n in range(900)]
+    job = ["falconer" if n < 30 else ["nurse", "clerk"][n // 30 % 2] for n in range(900)]
+    sketch = sketch_table(pa.table({"patient": who, "job": job}))
+    assert isinstance(sketch, Sketch)
+    assert sketch.columns[1].guess.labels == ["clerk", "nurse"]

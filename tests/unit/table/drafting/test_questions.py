@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from hedgerow.errors import UsageError
+from hedgerow.errors import SchemaError, UsageError
 from hedgerow.schema import Categorical, Numeric, Schema
 from hedgerow.table import read
 from hedgerow.table.drafting.answered import answered_schema, interview_of, signed_schema
@@ -58,6 +58,7 @@ def sketch(table: pa.Table) -> Sketch:
 def answer_all(table: Sketch, given: dict[str, str]) -> dict[str, str]:
     """Answers as a person would who accepts all proposals but some."""
     answers: dict[str, str] = {}
+    given = {"unit": "no" if table.role("person") is None else "yes", **given}
     while (question := next_question(table, answers)) is not None:
         answers[question.key] = accept(table, question, given.get(question.key, ""))
     return answers
@@ -109,8 +110,9 @@ def test_columns_that_are_alike_are_asked_about_once() -> None:
 
 def test_a_schema_is_a_draft_until_everything_is_answered_and_signed(tmp_path: Path) -> None:
     table = sketch(pa.table({"age": [17, 40, 50], "ill": ["yes", "no", "no"]}))
+    with pytest.raises(SchemaError, match="unit"):
+        load(tmp_path, answered_schema(table, {}, TODAY))
     for answers in (
-        {},
         answer_all(table, {}),
         {"unit": "no", "reviewer": "A"},
         {**answer_all(table, {"reviewer": "A"}), "missing": "each"},  # asks more again
@@ -124,9 +126,9 @@ def test_a_schema_is_a_draft_until_everything_is_answered_and_signed(tmp_path: P
 def test_every_answer_can_be_changed(tmp_path: Path) -> None:
     table = sketch(
         pa.table({
-            "who": [f"w{i}" for i in range(40)], "age": list(range(20, 60)),
-            "type": [1, 2, 3, 4] * 10, "town": [f"t{i % 14:02d}" for i in range(40)],
-            "ill": ["Yes", "no", None, "yes"] * 10, "dull": ["x"] * 40,
+            "who": [f"w{i}" for i in range(140)], "age": [*range(20, 90)] * 2,
+            "type": [1, 2, 3, 4] * 35, "town": [f"t{i % 14:02d}" for i in range(140)],
+            "ill": ["Yes", "no", None, "yes"] * 35, "dull": ["x"] * 140,
         })
     )  # fmt: skip
     given = {
@@ -200,7 +202,7 @@ def test_the_sign_off_says_what_was_left_as_the_data_has_it() -> None:
 
 
 def test_labels_need_no_spaces_and_are_never_taken_for_values() -> None:
-    table = sketch(pa.table({"sex": ["F", "f", "M"] * 9, "age": [20, 30, 40] * 9}))
+    table = sketch(pa.table({"sex": ["F", "f", "M"] * 10, "age": [20, 30, 40] * 10}))
     given = {"values of sex": "F=Female, f=Female, M =Male"}
     text = answered_schema(table, answer_all(table, given), TODAY)
     sex = Schema.from_dict(yaml.safe_load(text)).attributes[0]
@@ -215,8 +217,8 @@ def test_labels_need_no_spaces_and_are_never_taken_for_values() -> None:
 
 def test_spellings_are_merged_in_the_proposal() -> None:
     wrote = ["F", "f", "Female", "female", "M", "Male"]
-    table = sketch(pa.table({"sex": wrote * 9, "ward": ["North", "north", "South"] * 18}))
-    data = pa.table({"sex": wrote * 9, "ward": ["North", "north", "South"] * 18})
+    table = sketch(pa.table({"sex": wrote * 10, "ward": ["North", "north", "South"] * 20}))
+    data = pa.table({"sex": wrote * 10, "ward": ["North", "north", "South"] * 20})
     schema = Schema.from_dict(yaml.safe_load(answered_schema(table, answer_all(table, {}), TODAY)))
     sex, ward = schema.attributes
     assert isinstance(sex, Categorical) and sex.taxonomy.leaves == ("Female", "Male")
@@ -225,7 +227,7 @@ def test_spellings_are_merged_in_the_proposal() -> None:
 
 
 def test_values_with_the_sign_are_proposed_as_they_are() -> None:
-    data = pa.table({"rule": ["x=1", "y=2", "<=3"] * 9, "age": [20, 30, 40] * 9})
+    data = pa.table({"rule": ["x=1", "y=2", "<=3"] * 10, "age": [20, 30, 40] * 10})
     table = sketch(data)
     schema = Schema.from_dict(yaml.safe_load(answered_schema(table, answer_all(table, {}), TODAY)))
     rule = schema.attributes[0]
@@ -244,7 +246,7 @@ def test_a_format_of_dates_is_tried_on_the_data() -> None:
 
 
 def test_clip_is_for_numbers() -> None:
-    table = sketch(pa.table({"ward": ["a", "b", "c"] * 9, "age": [20, 30, 40] * 9}))
+    table = sketch(pa.table({"ward": ["a", "b", "c"] * 10, "age": [20, 30, 40] * 10}))
     question = next(
         one for one in questions(table, {"outside": "each"}) if one.key == "outside of ward"
     )

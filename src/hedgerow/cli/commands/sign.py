@@ -1,0 +1,62 @@
+"""`hedgerow sign`: somebody confirms that all of a schema is public knowledge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hedgerow.cli.asking import on_terminal
+from hedgerow.cli.display.terminal import note, say, warn
+from hedgerow.errors import UsageError
+
+
+def sign(
+    schema: Annotated[Path, typer.Argument(help="The schema file.")],
+    name: Annotated[
+        str, typer.Option(help="Who has looked at all of it; every release states the name.")
+    ],
+    yes: Annotated[
+        bool, typer.Option("--yes", help="It was looked at before; ask nothing.")
+    ] = False,
+) -> None:
+    """Sign a schema off, or sign it again after a change.
+
+    Shows every bound, value and label that a release of this schema publishes, and asks whether
+    anybody could have written them who never saw the data. Then it writes name, date and the
+    fingerprint of the schema into the file, and takes the mark of a draft away. If the schema
+    changes afterwards, `hedgerow publish` refuses it until it is signed again. A draft's comments
+    are taken out, since they tell of the data. No private data is opened.
+    """
+    import datetime
+
+    from hedgerow.cli.display.published import print_published
+    from hedgerow.schema import refuse_no_unit
+    from hedgerow.schema.published import published_columns
+    from hedgerow.studio.schema_text import SchemaText
+
+    text = SchemaText.load(schema)
+    known = text.schema()
+    refuse_no_unit(known)
+    reviewer = name.strip()
+    if not reviewer:
+        raise UsageError("a person signs a schema by name.", hint='Write --name "Ada Brown".')
+    for warning in known.warnings:
+        warn(warning)
+    print_published(published_columns(known), say)
+    if not yes:
+        if not on_terminal():
+            raise UsageError(
+                "nobody is there who could look at the schema.",
+                hint="Run it on a terminal, or write --yes after a person has looked at all that "
+                f"`hedgerow check {schema}` lists.",
+            )
+        note("Could anybody have written all of this who never saw the data? (yes or no)")
+        typer.echo("> ", nl=False, err=True)
+        if input().strip().casefold() != "yes":
+            note("Nothing was signed. Change what should not be published, and sign then.")
+            raise typer.Exit(1)
+    today = datetime.date.today().isoformat()
+    text.signed_by(reviewer, today, known.fingerprint).save(text.mark)
+    say(f"{reviewer} signed {schema} on {today}.")
