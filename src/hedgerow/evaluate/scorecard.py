@@ -283,7 +283,9 @@ def _judge_regions(
     _refuse_empty(records)
     penalty = discernibility(table, release.partition)
     distortion = Distortion(ncp(table, release.partition), penalty, penalty / records)
-    return _judge_table(table, looked, release, work, distortion)
+    return _judge_table(
+        table, looked, release, work, distortion, anybody=bool(release.counts.any())
+    )
 
 
 def _judge_marginals(
@@ -291,7 +293,7 @@ def _judge_marginals(
 ) -> Judgement:
     table, looked = prepared
     _refuse_empty(int(table.codes.shape[0]))
-    return _judge_table(table, looked, release, work, None)
+    return _judge_table(table, looked, release, work, None, anybody=True)
 
 
 def _judge_rows(
@@ -300,7 +302,9 @@ def _judge_rows(
     table, looked = prepared
     _refuse_empty(int(table.codes.shape[0]))
     distortion = Distortion(_rows_ncp(release), None, None)
-    found = _judge_table(table, looked, release, work, distortion)
+    found = _judge_table(
+        table, looked, release, work, distortion, anybody=bool(release.counts.any())
+    )
     work.course.part("risks", 0.98)
     try:
         return replace(found, personal=_personal(table, release, work.side, work.seed))
@@ -314,9 +318,11 @@ def _judge_rows(
 def _judge_table(
     table: Table,
     looked: Preparation,
-    release: TableRelease | MarginalsRelease | RowsRelease,
+    release: Release,
     work: _Work,
     distortion: Distortion | None,
+    *,
+    anybody: bool,
 ) -> Judgement:
     records = int(table.codes.shape[0])
     notes: list[str] = []
@@ -327,7 +333,7 @@ def _judge_table(
     tables = table_errors(table, release)
     course.part("counts", 0.5)
     counts = comparisons.count_errors(table, release, work.queries, work.seed)
-    if isinstance(release, MarginalsRelease) or release.counts.any():
+    if anybody:
         course.part("synthetic rows", 0.6)
         most = QUICK_ROWS if work.quick else comparisons.MOST_ROWS
         made = comparisons.synthetic_codes(release, min(records, most), work.seed)

@@ -61,9 +61,10 @@ def _shown(release: Release) -> list[tuple[str, ...]]:
         return [("item",), ("item", "item")]
     names = [attribute.name for attribute in release.schema.columns]
     single: list[tuple[str, ...]] = [(one,) for one in names if one not in release.unmeasured]
-    if not isinstance(release, MarginalsRelease):
+    if release.kind != "marginals":
         return single
-    together = [one.names for one in shown_tables(release) if len(one.names) > 1]
+    counted = shown_tables(release.expect(MarginalsRelease))
+    together = [one.names for one in counted if len(one.names) > 1]
     return [*single, *dict.fromkeys(together)]
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from hedgerow.arrays import Floats
-from hedgerow.measured import GridPartition, TreePartition
+from hedgerow.measured import TreePartition
 from hedgerow.release import MarginalsRelease, TableRelease
 from hedgerow.report.labels import part_of
 from hedgerow.schema import Attribute, Query
@@ -128,11 +128,11 @@ def _groupings(release: Tables) -> list[Grouping]:
     """How the release divides attributes, the steps near the top of a tree first."""
     partition = release.partition
     found: dict[Grouping, None] = {}
-    if isinstance(release, MarginalsRelease) or isinstance(partition, GridPartition):
+    if not isinstance(partition, TreePartition):
         for place in range(len(release.schema.attributes)):
             if len(release.measured_edges(place)):
                 found[place, tuple(pairwise(release.bands(place)))] = None
-    elif isinstance(partition, TreePartition):
+    else:
         for node in np.flatnonzero(partition.split >= 0).tolist():
             axis = int(partition.split[node])
             below = np.flatnonzero(partition.parent == node)
