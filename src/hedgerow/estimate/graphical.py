@@ -354,8 +354,8 @@ class _Dual:
         """The value, its gradient, the tables that the model expects, and the marginals."""
         found = self.calibrate(theta)
         expected = np.bincount(self.number, found.mass[self.place], len(self.y)).astype(np.float64)
-        value = self.total * found.log_normaliser - theta @ self.y
-        value += 0.5 * float((self.weight * theta) @ theta)
+        value = self.total * found.log_normaliser - _dot(theta, self.y)
+        value += 0.5 * _dot(self.weight * theta, theta)
         gradient = self.free * (expected - self.y + self.weight * theta)
         return value, gradient, expected, found
 
@@ -375,7 +375,7 @@ def _minimize(dual: _Dual, begin: Floats) -> tuple[Floats, Calibrated, int, floa
         if left < CONVERGED:
             return theta, found, step, left
         direction = _direction(gradient, memory, np.maximum(expected, 0.5) + dual.weight)
-        slope, length = float(gradient @ direction), 1.0
+        slope, length = _dot(gradient, direction), 1.0
         for _ in range(20):
             tried = theta + length * direction
             now = dual.value(tried)
@@ -385,7 +385,7 @@ def _minimize(dual: _Dual, begin: Floats) -> tuple[Floats, Calibrated, int, floa
         else:
             return theta, found, step, left
         moved, turned = tried - theta, now[1] - gradient
-        curvature = float(moved @ turned)
+        curvature = _dot(moved, turned)
         if curvature > 0:
             memory = [*memory[1 - MEMORY :], (moved, turned, 1 / curvature)]
         theta, (value, gradient, expected, found) = tried, now
@@ -399,10 +399,15 @@ def _direction(
     direction = -gradient
     taken = []
     for moved, turned, inverse in reversed(memory):
-        share = inverse * float(moved @ direction)
+        share = inverse * _dot(moved, direction)
         taken.append(share)
         direction = direction - share * turned
     direction = direction / curvature
     for (moved, turned, inverse), share in zip(memory, reversed(taken), strict=True):
-        direction = direction + (share - inverse * float(turned @ direction)) * moved
+        direction = direction + (share - inverse * _dot(turned, direction)) * moved
     return direction
+
+
+def _dot(one: Floats, other: Floats) -> float:
+    """The inner product, without the threads of a library that would wait for each other."""
+    return float(np.einsum("i,i->", one, other))

@@ -216,14 +216,11 @@ class JunctionTree:
                 beside[above].append(clique)
         size = np.diff(self.start).tolist()
         ways = {v: self._ways(v, beside, size) for v in {v for pair in pairs for v in pair}}
+        holding = {v: [c for c, clique in enumerate(self.cliques) if v in clique] for v in ways}
         grown = []
         for one, other in pairs:
-            costs = [
-                cost
-                for v, aim in ((one, other), (other, one))
-                for clique, cost in ways[v].items()
-                if aim in self.cliques[clique]
-            ]
+            costs = [ways[one][c] for c in holding[other] if c in ways[one]]
+            costs += [ways[other][c] for c in holding[one] if c in ways[other]]
             grown.append(min(costs, default=self.sizes[one] * self.sizes[other]))
         return grown
 
