@@ -58,7 +58,8 @@ class Calibrated:
 
     Args:
         mass: How many records lie in each cell, clique after clique.
-        log_normaliser: The logarithm of what all products of factors add up to.
+        log_normaliser: The logarithm of what all products of factors add up to; infinite, and the
+            marginals mean nothing, where floats cannot hold them.
     """
 
     mass: Floats
@@ -251,10 +252,14 @@ class JunctionTree:
             lower, upper, size = self._messages[c]
             message = np.bincount(lower, part[c], size).astype(np.float64)
             scale = float(message.max())
+            if scale == 0:  # the factors contradict each other more than floats can tell
+                return Calibrated(mass, math.inf)
             log_normaliser += math.log(scale)
             upward[c] = message
             part[self.parent[c]] *= (message / scale)[upper]
         whole = float(part[0].sum())
+        if whole == 0:
+            return Calibrated(mass, math.inf)
         part[0] *= total / whole
         for c in range(1, len(sizes)):
             lower, upper, size = self._messages[c]
