@@ -387,7 +387,7 @@ class Bounds:
         >>> release = publish(sample.people(500), sample.schema(), "marginals", epsilon=10, seed=1)
         >>> asked = Conditions.of([Query((), (0,)), Query((), (1,))])
         >>> [end.tolist() for end in Bounds(release.tables).ends(asked, 0.95)]
-        [[347.0, 142.0], [355.0, 150.0]]
+        [[355.0, 140.0], [361.0, 145.0]]
     """
 
     tables: Tables
