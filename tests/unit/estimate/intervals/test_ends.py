@@ -10,7 +10,7 @@ import pytest
 
 from hedgerow.arrays import Ints
 from hedgerow.estimate.intervals.conditions import Conditions
-from hedgerow.estimate.intervals.ends import BASE, Asked, Bounds, Collected
+from hedgerow.estimate.intervals.ends import BASE, Bounds, Collected
 from hedgerow.measured.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import Query, Schema
 
@@ -154,7 +154,7 @@ def test_too_little_noise_is_noticed() -> None:
 def bound(tables: Tables, query: Query, *, inner: bool) -> tuple[float, float]:
     """The tightest bound by the first tables, and its variance."""
     bounds = Bounds(tables)
-    asked = Asked(Conditions.of([query]), tables.cells, bounds.counted)
+    asked = bounds.asked(Conditions.of([query]))
     value, deviation, _ = Collected(bounds.base, asked, inner=inner).bounds.padded()[:, 0]
     best = int(np.argmin(value))
     return float(value[best]), float(deviation[best] ** 2)
