@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from hedgerow.publish.diffgen import DiffGen as DiffGen
     from hedgerow.publish.diffmulti import DiffMulti as DiffMulti
     from hedgerow.publish.diffpart import DiffPart as DiffPart
+    from hedgerow.publish.marginals import Marginals as Marginals
     from hedgerow.publish.supermodular import Supermodular as Supermodular
+    from hedgerow.release import MarginalsRelease as MarginalsRelease
     from hedgerow.release import Release as Release
     from hedgerow.release import RowsRelease as RowsRelease
     from hedgerow.release import TableRelease as TableRelease
@@ -47,6 +49,8 @@ __all__ = [
     "DiffGen",
     "DiffMulti",
     "DiffPart",
+    "Marginals",
+    "MarginalsRelease",
     "Query",
     "Release",
     "RowsRelease",
@@ -65,6 +69,7 @@ __all__ = [
 _PACKAGES = {
     "BudgetLedger": "hedgerow.privacy.budget_ledger.ledger",
     "Database": "hedgerow.table",
+    "MarginalsRelease": "hedgerow.release",
     "Query": "hedgerow.schema",
     "Release": "hedgerow.release",
     "RowsRelease": "hedgerow.release",

@@ -166,7 +166,7 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
             each column; values beyond are clipped. Every row is then a different person.
         classes: Without a schema: the public labels that y may have.
         delta: 0 for pure differential privacy.
-        method: A method or its name; "diffmulti" by default.
+        method: A method or its name; "marginals" by default.
         ledger: The file of a budget ledger, which adds up what all fits cost.
         dataset: The data set's name in the ledger.
         random_state: For tests alone: a whole number makes `fit` repeatable and NOT private.
@@ -324,7 +324,7 @@ class Synthesizer(_Published):
         schema: The public schema: an object, a dictionary or the path of a file.
         bounds: Without a schema, for numbers: as for `RegionClassifier`.
         delta: 0 for pure differential privacy.
-        method: A method or its name; "diffmulti" by default.
+        method: A method or its name; "marginals" by default.
         ledger: The file of a budget ledger.
         dataset: The data set's name in the ledger.
         random_state: For tests alone: a whole number makes `fit` repeatable and NOT private.

@@ -57,8 +57,7 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
         'hedgerow plan --schema schema.yaml --rows 30000 --want "count of 500 within 60"',
     ],
     publish: [
-        "hedgerow publish people.parquet --schema schema.yaml --method diffmulti \\",
-        "    --epsilon 1 --out release/",
+        "hedgerow publish people.parquet --schema schema.yaml --epsilon 1 --out release/",
     ],
     ledger: [
         "hedgerow ledger clinic.ledger --open clinic --epsilon 3",
@@ -87,7 +86,7 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
         "hedgerow dossier release/ --ledger clinic.ledger --out dossier.html",
         "hedgerow dossier release/ --record deployment.yaml --published 2026-01-31",
     ],
-    audit: ["hedgerow audit --method diffmulti --schema schema.yaml --epsilon 1"],
+    audit: ["hedgerow audit --method marginals --schema schema.yaml --epsilon 1"],
     studio: ["hedgerow studio", "hedgerow studio clinic/ --no-browser"],
     reproduce: ["hedgerow reproduce --list", "hedgerow reproduce diffgen-fig3a --quick"],
     warm_up: ["hedgerow warm-up"],
@@ -110,7 +109,7 @@ def hedgerow(
 ) -> None:
     """Publish tables about people under differential privacy.
 
-    A table goes in; generalised regions with noisy counts come out, under a stated guarantee.
+    A table goes in; noisy counts and a model of them come out, under a stated guarantee.
     Start with `init` to draft a schema, `check` and `sign` it, look at the `plan`, then `publish`.
     """
 

@@ -146,7 +146,7 @@ class Classification:
     Args:
         target: The class attribute.
         majority: The share, in percent, of the most frequent class: what no attribute tells.
-        regions: What the majorities of the regions tell; None where there are no regions.
+        regions: What the release itself predicts; None where it predicts nothing.
         models: Models trained on released rows beside the same trained on raw ones; none if
             scikit-learn is not installed.
         rows: On how many raw rows all this was tested.

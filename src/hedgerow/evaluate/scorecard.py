@@ -26,7 +26,13 @@ from hedgerow.evaluate.tables import TableErrors, k_marginal, table_errors
 from hedgerow.evaluate.workload import NOT_PRIVATE
 from hedgerow.optimise.exact import LARGEST
 from hedgerow.publish.supermodular import Supermodular
-from hedgerow.release import Release, RowsRelease, TableRelease, TransactionsRelease
+from hedgerow.release import (
+    MarginalsRelease,
+    Release,
+    RowsRelease,
+    TableRelease,
+    TransactionsRelease,
+)
 from hedgerow.settings import check_arguments
 from hedgerow.table import (
     Table,
@@ -277,7 +283,17 @@ def _judge_regions(
     _refuse_empty(records)
     penalty = discernibility(table, release.partition)
     distortion = Distortion(ncp(table, release.partition), penalty, penalty / records)
-    return _judge_table(table, looked, release, work, distortion)
+    return _judge_table(
+        table, looked, release, work, distortion, anybody=bool(release.counts.any())
+    )
+
+
+def _judge_marginals(
+    prepared: tuple[Table, Preparation], release: MarginalsRelease, work: _Work
+) -> Judgement:
+    table, looked = prepared
+    _refuse_empty(int(table.codes.shape[0]))
+    return _judge_table(table, looked, release, work, None, anybody=True)
 
 
 def _judge_rows(
@@ -286,7 +302,9 @@ def _judge_rows(
     table, looked = prepared
     _refuse_empty(int(table.codes.shape[0]))
     distortion = Distortion(_rows_ncp(release), None, None)
-    found = _judge_table(table, looked, release, work, distortion)
+    found = _judge_table(
+        table, looked, release, work, distortion, anybody=bool(release.counts.any())
+    )
     work.course.part("risks", 0.98)
     try:
         return replace(found, personal=_personal(table, release, work.side, work.seed))
@@ -300,9 +318,11 @@ def _judge_rows(
 def _judge_table(
     table: Table,
     looked: Preparation,
-    release: TableRelease | RowsRelease,
+    release: Release,
     work: _Work,
-    distortion: Distortion,
+    distortion: Distortion | None,
+    *,
+    anybody: bool,
 ) -> Judgement:
     records = int(table.codes.shape[0])
     notes: list[str] = []
@@ -313,7 +333,7 @@ def _judge_table(
     tables = table_errors(table, release)
     course.part("counts", 0.5)
     counts = comparisons.count_errors(table, release, work.queries, work.seed)
-    if int(release.counts.sum()):
+    if anybody:
         course.part("synthetic rows", 0.6)
         most = QUICK_ROWS if work.quick else comparisons.MOST_ROWS
         made = comparisons.synthetic_codes(release, min(records, most), work.seed)
@@ -394,6 +414,7 @@ def _personal(table: Table, release: RowsRelease, side: Any, seed: int) -> Perso
 
 _KINDS: dict[str, tuple[Callable[..., Any], Callable[..., Judgement]]] = {
     "table": (read_prepared, _judge_regions),
+    "marginals": (read_prepared, _judge_marginals),
     "transactions": (read_transactions, _judge_transactions),
     "rows": (read_prepared, _judge_rows),
 }

@@ -69,7 +69,7 @@ class Point:
         specialisations: How many were allowed, in the middle of the runs; None where methods have
             none.
         depth: How many of them on one path.
-        regions: How many regions, or listed rows or sets, releases had on average.
+        regions: How many regions, tables, or listed rows or sets, releases had on average.
         measures: The results by the names in `MEASURES`.
     """
 

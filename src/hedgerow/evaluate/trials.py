@@ -12,7 +12,6 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import DataError
-from hedgerow.evaluate.classify import by_regions
 from hedgerow.evaluate.itemsets import (
     exact_supports,
     random_itemsets,
@@ -20,14 +19,14 @@ from hedgerow.evaluate.itemsets import (
     top_itemsets,
     top_utility,
 )
-from hedgerow.evaluate.simulated import HiddenKinds, as_frame, simulated_transactions
+from hedgerow.evaluate.simulated import HiddenKinds, simulated_transactions
 from hedgerow.evaluate.workload import exact_counts, random_conjunctions
 from hedgerow.privacy.budget import Number
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import release_of, run
 from hedgerow.publish.publisher import Publisher
-from hedgerow.release import Release, TableRelease, TransactionsRelease
+from hedgerow.release import Release, TransactionsRelease
 from hedgerow.schema import Schema
 from hedgerow.table import Table, Transactions, read, read_transactions
 
@@ -92,7 +91,6 @@ class TableTrial:
             for query in self.queries
         ]
         self.blind = self._errors(table.codes.shape[0] * np.asarray(covered))["median_error"]
-        self.frame = None if test is None else as_frame(test)
         self.floor = None
         if test is not None:
             largest = np.bincount(table.codes[:, -1].astype(np.int64)).argmax()
@@ -102,8 +100,10 @@ class TableTrial:
         """Publishes the table and compares."""
         done, release = _published(self.table, method, epsilon, delta, seed)
         values = self._errors(release.count(self.queries).estimate)
-        if self.frame is not None and release.kind == "table":
-            values["accuracy"] = by_regions(release.expect(TableRelease), self.frame)
+        if self.test is not None:
+            told = release.majority(self.test.codes[:, :-1])
+            if told is not None:
+                values["accuracy"] = float(100 * np.mean(told == self.test.codes[:, -1]))
         number = release.describe().number
         return Result(
             specialisations=done.plan.specialisations,

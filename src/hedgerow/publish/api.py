@@ -76,7 +76,7 @@ def publish(
             Parquet files, the address of such, a `Database`, or an Arrow, pandas or Polars frame.
         schema: The public schema, the path of its file, or a dictionary of the same shape.
         method: Which method, with its settings, such as `hedgerow.DiffMulti(depth=4)`, or its name,
-            such as "diffmulti"; DiffMulti by default, DiffPart for transactions.
+            such as "diffmulti"; Marginals by default, DiffPart for transactions.
         epsilon: The loss that one person may suffer: a number, or text such as "0.1" or "1/3". A
             float means the decimal that it is written as. What has more than six decimals and is
             no simple fraction is rounded down.

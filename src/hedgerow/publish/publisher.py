@@ -354,7 +354,7 @@ def as_method(method: object, schema: Schema) -> Publisher:
         >>> schema = Schema.from_dict({"name": "s", "unit": "row",
         ...                            "attributes": {"ill": {"type": "boolean"}}})
         >>> as_method("DiffGen", schema).name, as_method(None, schema).name
-        ('diffgen', 'diffmulti')
+        ('diffgen', 'marginals')
     """
     if method is None:
         method = for_data(schema.kind)[0]
@@ -367,7 +367,7 @@ def as_method(method: object, schema: Schema) -> Publisher:
         raise UsageError(
             f"method cannot be of type {type(method).__name__}.",
             hint=(f"Write epsilon={method}. " if number else "")
-            + f'Write method="diffmulti", or method=hedgerow.DiffMulti() with settings; there are '
+            + f'Write method="marginals", or method=hedgerow.Marginals() with settings; there are '
             f"{', '.join(METHODS)}.",
         )
     return method

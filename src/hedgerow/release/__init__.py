@@ -13,12 +13,14 @@ from hedgerow.release.files import check_target, read_manifest
 from hedgerow.release.kinds import KINDS, kind_class
 
 if TYPE_CHECKING:
+    from hedgerow.release.marginals import MarginalsRelease
     from hedgerow.release.rows import RowsRelease
     from hedgerow.release.table import TableRelease
     from hedgerow.release.transactions import TransactionsRelease
 
 __all__ = [
     "Description",
+    "MarginalsRelease",
     "Release",
     "RowsRelease",
     "TableRelease",

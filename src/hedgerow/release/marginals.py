@@ -18,6 +18,7 @@ from hedgerow.estimate.basis import MEASURED, MODELLED, NOT_MEASURED
 from hedgerow.estimate.graphical import GraphicalModel, fit_model
 from hedgerow.estimate.intervals.conditions import Conditions
 from hedgerow.estimate.intervals.ends import Bounds
+from hedgerow.estimate.intervals.model_error import typical_error
 from hedgerow.estimate.synthesize import check_whole, rows_of
 from hedgerow.measured.tables import Cells, Tables
 from hedgerow.release.base import Questions
@@ -125,7 +126,7 @@ class MarginalsRelease(PredictingRelease):
         asked = read_many(queries, self.schema)
         estimate, conditions = self.model.count(asked), Conditions.of(asked)
         ends = self.bounds.ends(conditions, share)
-        answers = by_model(estimate, self.bounds.typical(self.model, conditions), ends, share)
+        answers = by_model(estimate, typical_error(self.bounds, conditions, estimate), ends, share)
         basis = np.array([self._basis(query) for query in asked])
         return replace(with_queries(answers, asked, self.schema), basis=basis)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.measured import GridPartition
-from hedgerow.release import RowsRelease, TableRelease, TransactionsRelease
+from hedgerow.release import MarginalsRelease, RowsRelease, TableRelease, TransactionsRelease
 from hedgerow.report import words
 from hedgerow.report.html import Safe, table, tag
 from hedgerow.report.sections import divisions
@@ -38,6 +38,8 @@ class Sections:
             first in front; None if there are no attributes.
         related: How the class goes with attributes, if the kind can tell.
         least: What is known to be true of so many at least, where that is all that is known.
+        assumed: How numbers of values come about where they were not counted, as a sentence.
+        narrow: Where intervals are narrow, as the end of a sentence.
     """
 
     values: str
@@ -48,6 +50,8 @@ class Sections:
     cuts: Callable[[Any, int], tuple[int, Ints]] | None
     related: Callable[[Any, int], list[Association]] | None = None
     least: Callable[[Any], list[Least]] | None = None
+    assumed: str = ""
+    narrow: str = ""
 
 
 def _columns(schema: Schema) -> Safe:
@@ -83,6 +87,13 @@ def _small_regions(release: TableRelease) -> tuple[str, str]:
     )
 
 
+def _small_cells(release: MarginalsRelease) -> tuple[str, str]:
+    return _NOISE, (
+        "A cell with a small count may in fact be empty, and how attributes go together is known "
+        "only as far as they were counted together: the rest follows from a model."
+    )
+
+
 def _small_itemsets(release: TransactionsRelease) -> tuple[str, str]:
     return _NOISE, (
         "A set of items with a small count may in fact be in no record, and which items occur "
@@ -101,9 +112,18 @@ def _small_rows(release: RowsRelease) -> tuple[str, str]:
 def _region_cuts(release: TableRelease, place: int) -> tuple[int, Ints]:
     partition = release.partition
     if isinstance(partition, GridPartition):
-        inner = partition.edges[place][1:-1]
-        return int(partition.shape[place]), np.roll(inner, -(len(inner) // 2))  # the middle first
+        return _middle_first(partition.edges[place])
     return int((partition.split == place).sum()), _often(partition.lo[:, place])
+
+
+def _cell_cuts(release: MarginalsRelease, place: int) -> tuple[int, Ints]:
+    return _middle_first(release.measured_edges(place))
+
+
+def _middle_first(edges: Ints) -> tuple[int, Ints]:
+    """How many parts edges make, and the inner ones."""
+    inner = edges[1:-1]
+    return max(0, len(edges) - 1), np.roll(inner, -(len(inner) // 2))
 
 
 def _row_cuts(release: RowsRelease, place: int) -> tuple[int, Ints]:
@@ -127,6 +147,22 @@ KINDS: dict[str, Sections] = {
         small=_small_regions,
         cuts=_region_cuts,
         related=associations,
+        assumed="Inside a region {people} are assumed to be distributed evenly, so values that no "
+        "region separates have the same share.",
+        narrow="where a question follows the edges of the regions, and wide where it cuts through "
+        "them",
+    ),
+    "marginals": Sections(
+        values="How values are distributed",
+        public=_BOUNDS,
+        columns=_columns,
+        division=divisions.tables,
+        small=_small_cells,
+        cuts=_cell_cuts,
+        related=associations,
+        assumed="Estimates follow one model of all tables that were counted, and intervals come "
+        "from the tables themselves.",
+        narrow="where a table counted what is asked, and wide for other combinations",
     ),
     "transactions": Sections(
         values="How often items occur",

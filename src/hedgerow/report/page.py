@@ -295,7 +295,7 @@ def _use(release: Release) -> Safe:
     lines = [
         "# is the privacy accounting right?",
         "hedgerow verify release/",
-        "# the largest groups",
+        "# what it holds",
         "hedgerow show release/",
         "# how many, and how certain is that?",
         f"hedgerow query release/ {ask}",

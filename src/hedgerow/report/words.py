@@ -40,6 +40,14 @@ _WEAK = 5  # above this epsilon a suspicion can become a near certainty
 # What the purposes of the ledger mean to a reader.
 _PURPOSES = {
     "rows": "how many rows there are, roughly",
+    "by_class": "counts of each attribute by the class",
+    "single": "counts of each attribute alone",
+    "fine": "counts of large groups of numbers, in parts",
+    "named": "the tables that the schema names",
+    "relate": "choosing pairs of attributes",
+    "pairs": "counts of these pairs",
+    "more_pairs": "counts of further pairs",
+    "again": "a second count of each attribute",
     "select": "choosing what to specialise",
     "cut": "choosing where to cut numbers",
     "grow": "growing the tree",

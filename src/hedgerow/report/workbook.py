@@ -9,8 +9,9 @@ from typing import Any
 
 from hedgerow.errors import UsageError
 from hedgerow.estimate.basis import NOT_MEASURED
-from hedgerow.release import Release
+from hedgerow.release import MarginalsRelease, Release
 from hedgerow.release.tabulate import CountTable, reliability
+from hedgerow.report.sections.measured import shown_tables
 from hedgerow.report.tables import REMARKS, TOTAL, columns, headings, how_to_read, title_of
 from hedgerow.report.words import guarantee, unmeasured
 from hedgerow.schema.shown import displayed
@@ -38,7 +39,7 @@ def write_sheet(release: Release, table: CountTable, path: Path, where: str | No
 
 
 def write_workbook(release: Release, path: Path) -> None:
-    """Writes a workbook: a cover, every attribute that was measured, and the regions.
+    """Writes a workbook: a cover, every attribute and table that was measured, and the regions.
 
     Args:
         release: The release.
@@ -59,7 +60,12 @@ def _shown(release: Release) -> list[tuple[str, ...]]:
     if release.kind == "transactions":
         return [("item",), ("item", "item")]
     names = [attribute.name for attribute in release.schema.columns]
-    return [(name,) for name in names if name not in release.unmeasured]
+    single: list[tuple[str, ...]] = [(one,) for one in names if one not in release.unmeasured]
+    if release.kind != "marginals":
+        return single
+    counted = shown_tables(release.expect(MarginalsRelease))
+    together = [one.names for one in counted if len(one.names) > 1]
+    return [*single, *dict.fromkeys(together)]
 
 
 class _Book:

@@ -84,7 +84,7 @@ def plan(
             "--try",
             metavar="SETTING=VALUE,VALUE",
             help="simulation: values of a setting to compare, such as depth=3,5 or "
-            "method=diffmulti,diffgen; once for each.",
+            "method=marginals,diffmulti; once for each.",
         ),
     ] = None,
     public: Annotated[
@@ -135,7 +135,7 @@ def plan(
                 "--want finds the epsilon.", hint="Leave --epsilon, --epsilons and --simulate out."
             )
         if want and method is None and not given and not try_ and known.kind == "table":
-            try_ = ["method=diffmulti,diffgen"]
+            try_ = ["method=marginals,diffmulti"]
         trials = Trials(
             schema=known, settings=settings_of(known, method, given, try_ or []), delta=delta,
             rows=rows, runs=runs or (10 if want else 5),

@@ -64,10 +64,11 @@ def query(
 ) -> None:
     """Ask a release how many records meet some conditions, or hold some items.
 
-    Each answer is an estimate and an interval. By regions the two parts of the interval are shown:
-    the noise, and the uniformity error of regions that the conditions cut. Items that begin with a
-    dash go after two dashes: hedgerow query shop/ -- -3. Needs no private data and costs no further
-    budget.
+    Each answer is an estimate and an interval. The estimate comes from a model, with its typical
+    error, and the interval from the noisy counts alone. By regions the two parts of the interval
+    are shown: the noise, and the uniformity error of regions that the conditions cut. Items that
+    begin with a dash go after two dashes: hedgerow query shop/ -- -3. Needs no private data and
+    costs no further budget.
     """
     from hedgerow.cli.files import is_same, refuse_existing, refuse_inside, table_writer, whole_file
     from hedgerow.release import Release
@@ -239,6 +240,32 @@ def _tell_regions(release: Release, texts: list[str], columns: Columns, level: f
         say(_BASES[columns["basis"][place]].format("regions"))
 
 
+def _tell_tables(release: Release, texts: list[str], columns: Columns, level: float) -> None:
+    """Answers of a release of tables: a model's estimate, and an interval without it."""
+    if len(texts) > _IN_WORDS:
+        _tabulate(texts, columns)
+        say(
+            f"\nfrom, to: the {percent(level)} interval of the true count, which holds whatever "
+            "the data looks like.\nabout: the estimate, from a model of all tables that were "
+            "counted. usually within: its typical error,\nby the same model; nothing is promised "
+            "about either."
+        )
+        _explain_basis(release, columns)
+        return
+    for place, text in enumerate(texts):
+        estimate, low, high, typical = (columns[n][place] for n in _MODEL_NUMBERS)
+        if place:
+            say()
+        if _tell_unmeasured(release, text, columns, place, level):
+            continue
+        say(
+            f"{text}\n  about {number(max(estimate, 0.0))} {release.schema.unit_names[1]}, usually "
+            f"within {number(typical)}, by a model of all tables that were counted"
+        )
+        say(f"  {percent(level)} interval, which does not rely on the model: {_between(low, high)}")
+        say(_BASES[columns["basis"][place]])
+
+
 def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -> None:
     """Answers of generalised rows: whoever is in suppressed rows is missing."""
     share: float = release.sampling_rate
@@ -341,5 +368,10 @@ def _between(low: float, high: float) -> str:
     return f"between {number(low)} and {number(high)}"
 
 
-_TELL = {"table": _tell_regions, "transactions": _tell_itemsets, "rows": _tell_rows}
+_TELL = {
+    "table": _tell_regions,
+    "marginals": _tell_tables,
+    "transactions": _tell_itemsets,
+    "rows": _tell_rows,
+}
 """How answers are told, by the kind of release."""

@@ -15,23 +15,27 @@ def show(
     top: Annotated[
         int,
         typer.Option(
-            metavar="N", min=0, help="How many of the largest regions, or itemsets, to list."
+            metavar="N", min=0, help="How many tables, or largest regions or itemsets, to list."
         ),
     ] = 12,
     tree: Annotated[
-        bool, typer.Option("--tree", help="Draw how the regions were made instead.")
+        bool, typer.Option("--tree", help="Draw how regions were made instead.")
     ] = False,
     depth: Annotated[
         int, typer.Option(metavar="G", min=0, help="How deep to draw with --tree.")
     ] = 3,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also draw the largest regions to this PNG, SVG or PDF."),
+        typer.Option(
+            metavar="FILE",
+            help="Also draw the most telling table, or the largest regions, to this PNG, "
+            "SVG or PDF.",
+        ),
     ] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the guarantee and the largest regions, or most frequent itemsets, of a release.
+    """Show the guarantee of a release, and its tables, largest regions or most frequent itemsets.
 
     Needs no private data. Counts are the published, noisy ones.
     """

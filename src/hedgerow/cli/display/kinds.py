@@ -15,6 +15,7 @@ __all__ = ["SHOW", "View", "show_release"]
 
 SHOW: dict[str, str] = {
     "table": "hedgerow.cli.display.tables:show_table",
+    "marginals": "hedgerow.cli.display.measured:show_measured",
     "transactions": "hedgerow.cli.display.transactions:show_transactions",
     "rows": "hedgerow.cli.display.rows:show_rows",
 }

@@ -75,7 +75,7 @@ def _table(found: Simulation) -> None:
     }  # fmt: skip
     longest = max(point.measures[first].mean for point in found.points)
     deep = any(point.specialisations is not None for point in found.points)
-    sizes = ["h", "depth"] if deep else ["regions"]
+    sizes = ["h", "depth"] if deep else ["parts"]
     columns = ["setting", "epsilon", *sizes, heads[first], "", *(heads[name] for name in others)]
     rows = []
     for point in found.points:

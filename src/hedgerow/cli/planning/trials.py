@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Trials", "settings_of"]
 
-_COMPARED = ("diffmulti", "diffgen", "cdiffgen")  # if nothing is said
+_COMPARED = ("marginals", "diffmulti", "diffgen")  # if nothing is said
 _NO_SETTINGS = ("side", "weights", "weight_columns")  # files and columns, with their own options
 
 

@@ -52,7 +52,7 @@ class Candidates:
         >>> bounds = Candidates(queries=2)
         >>> bounds.add(np.array([1]), np.array([40.0]), np.array([9.0]), np.array([0.5]))
         >>> bounds.ends(np.array([0.025, 0.025]), normal=True).round(2).tolist()
-        [inf, 46.38]
+        [inf, 46.39]
     """
 
     def __init__(self, queries: int) -> None:
@@ -76,26 +76,34 @@ class Candidates:
         query = np.concatenate([np.empty(0, np.int64), *(one[0] for one in self._all)])
         return np.bincount(query, minlength=self.queries)
 
+    def padded(self) -> Floats:
+        """Values (infinite where there is none), standard deviations and steps of all bounds.
+
+        Returns:
+            Of the shape [3, queries, most bounds of a query].
+        """
+        nothing = np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0)
+        query, *columns = (np.concatenate(one) for one in zip(nothing, *self._all, strict=True))
+        many = self.many
+        order = np.argsort(query, kind="stable")
+        rank = np.arange(len(query)) - np.repeat(np.cumsum(many) - many, many)
+        full = np.full((3, self.queries, int(many.max(initial=0))), 1.0)
+        full[0] = np.inf
+        full[:, query[order], rank] = np.stack(columns)[:, order]
+        return full
+
     def ends(self, alpha: Floats, *, normal: bool) -> Floats:
-        """The best upper end of each query: see `best_upper_ends`.
+        """The best upper end of each query, infinite without a bound: see `best_upper_ends`.
 
         Args:
             alpha: The probability with which the end of each may fail; 0 for no end at all.
             normal: Whether all noise is Gaussian.
         """
-        many = self.many
         ends = np.full(self.queries, np.inf)
-        asked = np.flatnonzero((many > 0) & (alpha > 0))
-        if not len(asked):
-            return ends
-        query, *columns = (np.concatenate(one) for one in zip(*self._all, strict=True))
-        order = np.argsort(query, kind="stable")
-        rank = np.arange(len(query)) - np.repeat(np.cumsum(many) - many, many)
-        full = np.full((3, self.queries, int(many.max())), 1.0)
-        full[0] = np.inf
-        full[:, query[order], rank] = np.stack(columns)[:, order]
-        value, deviation, step = full[:, asked]
-        ends[asked] = best_upper_ends(value, deviation, step, alpha[asked], normal=normal)
+        asked = np.flatnonzero((self.many > 0) & (alpha > 0))
+        if len(asked):
+            value, deviation, step = self.padded()[:, asked]
+            ends[asked] = best_upper_ends(value, deviation, step, alpha[asked], normal=normal)
         return ends
 
 

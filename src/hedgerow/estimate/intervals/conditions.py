@@ -98,7 +98,7 @@ class Conditions:
         return np.concatenate([[0], np.cumsum(self.number)])
 
     def slice(self, first: int, last: int) -> Conditions:
-        """The conditions of some neighbouring queries.
+        """The conditions of some neighbouring queries, as far as there are so many.
 
         Example:
             >>> from hedgerow.schema.query import Query
@@ -106,6 +106,7 @@ class Conditions:
             >>> asked.slice(1, 3).query.tolist(), asked.slice(1, 3).highs.tolist()
             ([1], [2.0])
         """
+        last = min(last, self.queries)
         start, end = self.start[[first, last]]
         one, other = self.begin[[start, end]]
         return Conditions(

@@ -42,7 +42,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
 
@@ -51,20 +51,19 @@ from hedgerow.estimate.intervals.best_end import Candidates
 from hedgerow.estimate.intervals.conditions import CLASS, Conditions
 from hedgerow.measured.tables import Cells, NoisyTable, Tables
 
-if TYPE_CHECKING:
-    from hedgerow.estimate.graphical import GraphicalModel
-
-__all__ = ["Bounds"]
+__all__ = ["Asked", "Bounds", "Margin", "Stage"]
 
 
 Block = tuple[int, ...]
+Side = Literal["inner", "touched", "part"]
 REST, VARIANCE, PART, HELD = range(4)
 BASE = ("single", "by_class", "named")
 LATER = ("pairs", "more_pairs", "again")
 _UPPER = (0.5, 0.5, 0.6, 0.95)  # the upper end's part of alpha, by the number of conditions
 _FIRST, _FIRST_OF_TWO = 0.7, 0.5  # the first stage's part of that, if others may come
 _HALF = 0.5  # half of the step between whole numbers
-_CHUNK = 4096  # queries that are looked at together
+_NEAR = 1e-9
+CHUNK = 4096  # queries that are looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +168,7 @@ class Asked:
     conditions: Conditions
     cells: Cells
     counted: frozenset[int]
-    _kept: dict[tuple[int, bool, bool], Floats] = field(default_factory=dict)
+    _kept: dict[tuple[int, str, bool], Floats] = field(default_factory=dict)
 
     @cached_property
     def at(self) -> dict[int, Ints]:
@@ -208,33 +207,64 @@ class Asked:
         edges = self.cells.edges[place]
         return edges if place in self.counted else edges[[0, -1]]
 
-    def held(self, place: int, *, inner: bool, grouped: bool) -> Floats:
-        """Which cells, or groups, each condition on an attribute holds: [conditions, cells].
+    def held(self, place: int, side: Side, *, grouped: bool = False) -> Floats:
+        """How far each condition on an attribute holds its cells, or groups: [conditions, cells].
 
         Args:
             place: The attribute.
-            inner: Whether they must lie wholly inside; else those that it touches.
+            side: Whether those wholly inside are held, those that it touches, or all in part.
             grouped: Whether groups are meant.
         """
-        key = place, inner, grouped
+        key = place, side, grouped
         if key not in self._kept:
             covered = self.conditions.cover(self.conditions.on(place), self.edges(place))
-            for side, cells in ((True, covered.inner), (False, covered.touched)):
-                self._kept[place, side, False] = cells.astype(np.float64)
-                if place in self.counted:
-                    group = self.cells.group[place]
-                    member = np.zeros((len(group), int(group.max()) + 1))
-                    member[np.arange(len(group)), group] = 1.0
-                    hit = (~cells if side else cells) @ member > 0
-                    self._kept[place, side, True] = (~hit if side else hit).astype(np.float64)
-                else:
-                    self._kept[place, side, True] = cells.astype(np.float64)
+            wide = np.diff(self.edges(place)).astype(np.float64)
+            group = self.cells.group[place] if place in self.counted else np.zeros(1, np.int64)
+            member = np.zeros((len(group), int(group.max()) + 1))
+            member[np.arange(len(group)), group] = wide
+            for one, cells in (
+                ("inner", covered.inner), ("touched", covered.touched), ("part", covered.share)
+            ):  # fmt: skip
+                part = cells @ member / member.sum(axis=0)
+                if one != "part":
+                    part = part >= 1 - _NEAR if one == "inner" else part > 0
+                self._kept[place, one, False] = cells.astype(np.float64)
+                self._kept[place, one, True] = part.astype(np.float64)
         return self._kept[key]
 
     def cut(self, place: int) -> Bools:
         """Which cells each condition on an attribute covers in part."""
-        touched = self.held(place, inner=False, grouped=False)
-        return touched > self.held(place, inner=True, grouped=False)
+        return self.held(place, "touched") > self.held(place, "inner")
+
+
+def sums_of(
+    stage: Stage, asked: Asked, side: Side, wanted: Bools, block: Block, margin: Margin,
+    *, by_class: bool,
+) -> Floats:  # fmt: skip
+    """What a block holds of each query: D, its variance, the part k / m, and the attributes.
+
+    All are 0 for queries that are not about all of its attributes.
+    """
+    met = wanted.copy()
+    for place in block:
+        met &= asked.at[place] >= 0
+    query = np.flatnonzero(met)
+    value = np.broadcast_to(margin.counts.reshape(1, -1), (len(query), margin.counts.size))
+    part = np.ones(len(query))
+    for place in block:
+        held = asked.held(place, side, grouped=stage.grouped)[asked.at[place][query]]
+        part *= held.mean(axis=1)
+        deep = value.reshape(*held.shape, value.shape[1] // held.shape[1])
+        value = np.einsum("qm,qmr->qr", held, deep)
+    whole = margin.counts.sum(axis=tuple(range(len(block)))).reshape(-1)
+    cells = margin.counts.size // len(whole)
+    classes = asked.classes[query] if by_class else np.ones((len(query), 1))
+    sums = np.zeros((4, len(wanted)))
+    sums[REST, query] = ((value - part[:, None] * whole) * classes).sum(axis=1)
+    sums[VARIANCE, query] = margin.variance * cells * part * (1 - part) * classes.sum(axis=1)
+    sums[PART, query] = part
+    sums[HELD, query] = len(block)
+    return sums
 
 
 class Collected:
@@ -274,7 +304,11 @@ class Collected:
                 margins[place,] = Margin(np.zeros(size), 0.0)
         if not margins or not wanted.any():
             return
-        sums = {b: self._sums(b, one, wanted, by_class=by_class) for b, one in margins.items()}
+        side: Side = "inner" if self.inner else "touched"
+        sums = {
+            block: sums_of(self.stage, asked, side, wanted, block, margin, by_class=by_class)
+            for block, margin in margins.items()
+        }
         alone = {block[0]: one for block, one in sums.items() if len(block) == 1}
         every = sum(alone.values(), np.zeros((4, len(wanted))))
         for block, one in sums.items():
@@ -290,33 +324,6 @@ class Collected:
             both = one + every - sum((alone[a] for a in block if a in alone), np.zeros_like(every))
             met &= both[HELD] == asked.attributes
             self._add(met, both, asked.attributes - len(block), by_class)
-
-    def _sums(self, block: Block, margin: Margin, wanted: Bools, *, by_class: bool) -> Floats:
-        """What a block holds of each query: D, its variance, the part k / m, and the attributes.
-
-        All are 0 for queries that are not about all of its attributes.
-        """
-        asked, met = self.asked, wanted.copy()
-        for place in block:
-            met &= asked.at[place] >= 0
-        query = np.flatnonzero(met)
-        value = np.broadcast_to(margin.counts.reshape(1, -1), (len(query), margin.counts.size))
-        part = np.ones(len(query))
-        for place in block:
-            held = asked.held(place, inner=self.inner, grouped=self.stage.grouped)
-            held = held[asked.at[place][query]]
-            part *= held.mean(axis=1)
-            value = np.einsum("qm,qmr->qr", held, value.reshape(*held.shape, -1))
-        whole = margin.counts.sum(axis=tuple(range(len(block)))).reshape(-1)
-        cells = margin.counts.size // len(whole)
-        classes = asked.classes[query] if by_class else np.ones((len(query), 1))
-        sums = np.zeros((4, len(wanted)))
-        sums[REST, query] = ((value - part[:, None] * whole) * classes).sum(axis=1)
-        noise = margin.variance * cells * part * (1 - part)
-        sums[VARIANCE, query] = noise * classes.sum(axis=1)
-        sums[PART, query] = part
-        sums[HELD, query] = len(block)
-        return sums
 
     def _add(self, met: Bools, sums: Floats, more: Ints, by_class: bool) -> None:
         """Adds the bounds of several blocks together: one, and so many more."""
@@ -347,8 +354,7 @@ def _in_parts(tables: Tables, stage: Stage, asked: Asked, *, inner: bool) -> Can
         here, cut = here[known], cut[known]
         # of the cells and parts that count, and of the others: their sum, and its variance
         sums = np.zeros((2, 2, len(here)))
-        wholly = asked.held(place, inner=True, grouped=False)[known]
-        touched = asked.held(place, inner=False, grouped=False)[known]
+        wholly, touched = (asked.held(place, side)[known] for side in ("inner", "touched"))
         for side, cells in enumerate((wholly, 1 - touched)):
             sums[side] += np.stack([cells @ margin.counts, cells.sum(axis=1) * margin.variance])
         for cell in again:
@@ -387,7 +393,7 @@ class Bounds:
         >>> release = publish(sample.people(500), sample.schema(), "marginals", epsilon=10, seed=1)
         >>> asked = Conditions.of([Query((), (0,)), Query((), (1,))])
         >>> [end.tolist() for end in Bounds(release.tables).ends(asked, 0.95)]
-        [[347.0, 142.0], [355.0, 150.0]]
+        [[355.0, 140.0], [361.0, 145.0]]
     """
 
     tables: Tables
@@ -422,8 +428,8 @@ class Bounds:
             The lower and upper ends: whole numbers, at least 0.
         """
         several = [
-            self._ends(asked.slice(first, min(first + _CHUNK, asked.queries)), 1 - level)
-            for first in range(0, asked.queries, _CHUNK)
+            self._ends(asked.slice(first, first + CHUNK), 1 - level)
+            for first in range(0, asked.queries, CHUNK)
         ]
         low, high = (
             (np.concatenate([np.empty(0), *ends]) for ends in zip(*several, strict=True))
@@ -433,8 +439,12 @@ class Bounds:
         nobody = self._forbidden(asked)
         return np.where(nobody, 0.0, low), np.where(nobody, 0.0, high)
 
+    def asked(self, conditions: Conditions) -> Asked:
+        """Queries beside the cells of these tables."""
+        return Asked(conditions, self.tables.cells, self.counted)
+
     def _ends(self, conditions: Conditions, alpha: float) -> tuple[Floats, Floats]:
-        asked = Asked(conditions, self.tables.cells, self.counted)
+        asked = self.asked(conditions)
         upper = np.array(_UPPER)[np.minimum(conditions.number, len(_UPPER) - 1)]
         low = self._end(asked, alpha * (1 - upper), inner=True)
         high = self._end(asked, alpha * upper, inner=False)
@@ -491,7 +501,3 @@ class Bounds:
                 met &= inside
             forbidden |= met
         return forbidden
-
-    def typical(self, model: GraphicalModel, asked: Conditions) -> Floats:
-        """How far estimates are off in most queries: a guess that promises nothing."""
-        return np.full(asked.queries, np.nan)

@@ -11,7 +11,7 @@ __all__ = ["mechanisms", "preparation"]
 
 _CHOSEN: tuple[tuple[frozenset[str], str], ...] = (
     (
-        frozenset(("select", "cut", "relate", "pick")),
+        frozenset(("select", "cut", "relate")),
         "Choices are made by the exponential mechanism or by permute-and-flip.",
     ),
     (

@@ -8,18 +8,19 @@ depends on noise, hold as well.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 
 from hedgerow.arrays import Floats
-from hedgerow.measured import GridPartition, TreePartition
-from hedgerow.release import TableRelease
+from hedgerow.measured import TreePartition
+from hedgerow.release import MarginalsRelease, TableRelease
 from hedgerow.report.labels import part_of
 from hedgerow.schema import Attribute, Query
 
 __all__ = ["Association", "associations"]
 
+Tables = TableRelease | MarginalsRelease
 Grouping = tuple[int, tuple[tuple[int, int], ...]]
 
 _ERROR = 0.05
@@ -57,7 +58,7 @@ class Association:
         return float(self.low.max() - self.high.min())
 
 
-def associations(release: TableRelease, most: int) -> list[Association]:
+def associations(release: Tables, most: int) -> list[Association]:
     """The strongest, one for each attribute, the strongest first.
 
     Args:
@@ -113,7 +114,7 @@ def _share(part: Floats, rest: Floats, unknown: float) -> Floats:
     return np.where(both > 0, part / np.where(both > 0, both, 1.0), unknown)
 
 
-def _classes(release: TableRelease) -> list[int]:
+def _classes(release: Tables) -> list[int]:
     """The classes to look at: the rarer of two, else the most frequent ones."""
     number = len(release.schema.classes)
     if number < 2:  # noqa: PLR2004
@@ -123,15 +124,15 @@ def _classes(release: TableRelease) -> list[int]:
     return order[:1] if number == 2 else sorted(order[-_MOST_CLASSES:])  # noqa: PLR2004
 
 
-def _groupings(release: TableRelease) -> list[Grouping]:
+def _groupings(release: Tables) -> list[Grouping]:
     """How the release divides attributes, the steps near the top of a tree first."""
-    partition: Any = release.partition
+    partition = release.partition
     found: dict[Grouping, None] = {}
-    if isinstance(partition, GridPartition):
-        for place, edges in enumerate(partition.edges):
-            codes = edges.tolist()
-            found[place, tuple(zip(codes[:-1], codes[1:], strict=True))] = None
-    elif isinstance(partition, TreePartition):
+    if not isinstance(partition, TreePartition):
+        for place in range(len(release.schema.attributes)):
+            if len(release.measured_edges(place)):
+                found[place, tuple(pairwise(release.bands(place)))] = None
+    else:
         for node in np.flatnonzero(partition.split >= 0).tolist():
             axis = int(partition.split[node])
             below = np.flatnonzero(partition.parent == node)

@@ -1,4 +1,4 @@
-"""What was published, by its kind: regions of a table, generalised rows, sets of items."""
+"""What was published, by its kind: regions, noisy tables, generalised rows, sets of items."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ import numpy as np
 from hedgerow.errors import HedgerowError
 from hedgerow.measured import GridPartition
 from hedgerow.measured.itemsets import CoreCells
-from hedgerow.release import RowsRelease, TableRelease, TransactionsRelease
+from hedgerow.release import MarginalsRelease, RowsRelease, TableRelease, TransactionsRelease
 from hedgerow.report import words
 from hedgerow.report.charts import bar
 from hedgerow.report.html import Safe, bars, join, picture, table, tag
 from hedgerow.report.labels import part_of, rounded
+from hedgerow.report.sections.measured import HEADS, shown_tables, what_was_counted
 from hedgerow.report.sections.regions import largest
 from hedgerow.report.sections.tree import grid_picture, tree_picture
 from hedgerow.report.tables import picked
 from hedgerow.schema.taxonomies.item_tree import ItemTree
 
-__all__ = ["itemsets", "regions", "rows"]
+__all__ = ["itemsets", "regions", "rows", "tables"]
 
 _TOP = 12
 _UNFOLDED = 6  # longer lists are folded
@@ -60,6 +61,19 @@ def regions(release: TableRelease) -> Safe:
         parts.append(tag("p", picked("These regions"), class_="note"))
     small = release.describe().suppressed
     return join([*parts, tag("p", small, class_="note") if small else None])
+
+
+def tables(release: MarginalsRelease) -> Safe:
+    """Which tables were counted, and how noisy each is."""
+    rows = [
+        [one.words, f"{one.cells:,}", f"± {words.number(one.error)}", one.counted_as]
+        for one in shown_tables(release)
+    ]
+    caption = "The tables that were counted, and how far noise may move a cell, with 95%"
+    listed = table(caption, list(HEADS), rows, {1, 2})
+    if len(rows) > _UNFOLDED:
+        listed = tag("details", tag("summary", f"All {len(rows)} tables"), listed)
+    return join([tag("p", what_was_counted(release)), listed])
 
 
 def rows(release: RowsRelease) -> Safe:

@@ -68,11 +68,8 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Safe:
             "Numbers are drawn to scale: the area of a bar is its share. Where bands differ in "
             "width, the height is the share per unit. A line that reaches the top may go on."
         )
-    if not items:
-        told.append(
-            f"Inside a region {people} are assumed to be distributed evenly, so values that no "
-            "region separates have the same share."
-        )
+    if assumed := KINDS[release.kind].assumed:
+        told.append(assumed.format(people=people))
     nothing = None
     if silent:
         nothing = tag("p", f"Not measured: the release says nothing about {', '.join(silent)}.")
@@ -159,8 +156,7 @@ def questions(release: Release) -> Safe | None:
             tag(
                 "p",
                 f"Anybody can ask the release how many {people} meet some conditions, written as "
-                f"in the table; [ and ] include both ends. An interval is narrow where a question "
-                "follows the edges of the regions, and wide where it cuts through them.",
+                f"in the table; [ and ] include both ends. An interval is narrow {kind.narrow}.",
             ),
             table(
                 f"How many {people} are there?", ["question", "about", "95% interval"], rows, {1, 2}

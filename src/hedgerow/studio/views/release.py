@@ -14,7 +14,13 @@ from typing import Any, Literal
 from starlette.responses import HTMLResponse, Response
 
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.release import Release, RowsRelease, TableRelease, TransactionsRelease
+from hedgerow.release import (
+    MarginalsRelease,
+    Release,
+    RowsRelease,
+    TableRelease,
+    TransactionsRelease,
+)
 from hedgerow.studio.app import Asked
 from hedgerow.studio.folder import argument, inside, look
 from hedgerow.studio.jobs import command_text
@@ -27,7 +33,7 @@ __all__ = [
 # reports are pages of their own: without scripts, but with styles in attributes
 _REPORT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
 frame-ancestors 'none'"
-Lines = list[tuple[str, ...]]
+Listed = tuple[tuple[str, ...], list[tuple[str, ...]]]
 _SHOWN = 200  # lines of a table
 _ROWS = 20  # synthetic records
 _DEEP = 6  # levels of a tree
@@ -207,48 +213,59 @@ def tree(asked: Asked) -> Response:
             root = nested(table, table.partition, _DEEP)
         else:
             parts = cuts(table, table.partition)
-    told, regions = release.describe(), LARGEST[release.kind](release)
-    heads = [told.part, "about", "give or take"][: len(regions[0]) if regions else 0]
+    told, (heads, regions) = release.describe(), LARGEST[release.kind](release)
     return asked.show(
         "tree", way=way, root=root, parts_of=parts, told=told, regions=regions, heads=heads,
         command=command_text(["show", name]),
     )  # fmt: skip
 
 
-def _regions(release: Release) -> Lines:
+def _regions(release: Release) -> Listed:
     from hedgerow.report.sections.regions import largest
 
     found = largest(release.expect(TableRelease), _ROWS)
-    return [(one.words, f"{one.total:,}", f"± {one.error:,.0f}") for one in found]
+    return ("region", "about", "give or take"), [
+        (one.words, f"{one.total:,}", f"± {one.error:,.0f}") for one in found
+    ]
 
 
-def _itemsets(release: Release) -> Lines:
+def _tables(release: Release) -> Listed:
+    from hedgerow.report.sections.measured import HEADS, shown_tables
+
+    found = shown_tables(release.expect(MarginalsRelease))
+    return HEADS, [
+        (one.words, f"{one.cells:,}", f"± {one.error:,.0f}", one.counted_as) for one in found
+    ]
+
+
+def _itemsets(release: Release) -> Listed:
     sets: Any = release.expect(TransactionsRelease).frequent(_ROWS, kind="arrow")
-    return [
+    return ("itemset", "about", "95% interval"), [
         (", ".join(one["items"]) or "everybody", f"{max(0.0, one['estimate']):,.0f}",
          f"{one['low']:,.0f} to {one['high']:,.0f}")
         for one in sets.to_pylist()
     ]  # fmt: skip
 
 
-def _generalised(release: Release) -> Lines:
+def _generalised(release: Release) -> Listed:
     listed = release.expect(RowsRelease)
     whole = {one.name: one.label(0, one.size) for one in listed.attributes}
     found: Any = listed.generalized("arrow")
     counted = sorted(found.to_pylist(), key=lambda row: -row["count"])[:_ROWS]
-    return [
+    return ("row", "about"), [
         (", ".join(f"{name} {row[name]}" for name in whole if row[name] != whole[name])
          or "everyone", f"{row['count']:,}")
         for row in counted
     ]  # fmt: skip
 
 
-LARGEST: dict[str, Callable[[Release], Lines]] = {
+LARGEST: dict[str, Callable[[Release], Listed]] = {
     "table": _regions,
+    "marginals": _tables,
     "transactions": _itemsets,
     "rows": _generalised,
 }
-"""The largest parts: what they are, about how many, and how far off that may be if known."""
+"""The largest parts of each kind of release, or all tables, below their headings."""
 
 
 def rows(asked: Asked) -> Response:

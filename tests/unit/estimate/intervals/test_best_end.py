@@ -3,7 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.estimate.intervals.best_end import _GRID, _TAILS, _one_sided, best_upper_ends
+from hedgerow.arrays import Floats
+from hedgerow.estimate.intervals.best_end import (
+    _GRID,
+    _NORMAL_TAILS,
+    _TAILS,
+    _one_sided,
+    best_upper_ends,
+)
 from hedgerow.estimate.noise import factor, tail
 
 RUNS = 20_000
@@ -27,7 +34,8 @@ def test_ends_fail_no_more_often_than_they_may(gaps: tuple[float, ...], law: str
         noise = random.normal(0, scale, (RUNS, len(gaps)))
     values = 1000.0 + np.array(gaps) * scale + noise
     shape = np.broadcast_to(scale, values.shape)
-    ends = best_upper_ends(values, shape, np.zeros(values.shape), np.full(RUNS, ALPHA))
+    nothing, alpha = np.zeros(values.shape), np.full(RUNS, ALPHA)
+    ends = best_upper_ends(values, shape, nothing, alpha, normal=law == "normal")
     assert (ends < 1000.0).sum() <= most_failures(ALPHA)
     if len(gaps) == 4:
         naive = (values + factor(1 - 2 * ALPHA) * scale).min(axis=1)
@@ -61,7 +69,10 @@ def test_the_tails_are_those_of_the_noise() -> None:
     assert (2 * _TAILS).tolist() == pytest.approx([tail(float(t)) for t in _GRID], rel=1e-12)
 
 
-def test_chords_are_never_below_the_tails() -> None:
+@pytest.mark.parametrize(("tails", "laplace"), [(_TAILS, 1.0), (_NORMAL_TAILS, 0.0)])
+def test_chords_are_never_below_the_tails(tails: Floats, laplace: float) -> None:
     for place in np.random.default_rng(1).uniform(0, _GRID[-1], 150):
-        assert float(_one_sided(np.array([place]))[0]) >= tail(float(place)) / 2 - 1e-15
-    assert _one_sided(np.array([np.inf]))[0] == 0.0 < _one_sided(np.array([99.0]))[0]
+        chord = float(_one_sided(np.array([place]), tails)[0])
+        assert chord >= tail(float(place), laplace) / 2 - 1e-15
+    assert _one_sided(np.array([np.inf]), tails)[0] == 0.0
+    assert _one_sided(np.array([99.0]), tails)[0] > 0.0
