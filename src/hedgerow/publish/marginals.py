@@ -23,8 +23,9 @@ Spent by everybody, one after the other (sequential composition; nothing is divi
 | pairs, more_pairs: their tables                       | as above              | the rest       |
 | again: by_class once more                             | as above              | (3)            |
 
-(1) Without a class all of it; with more than four classes 40% of it; else nothing, since classes
-add up. (2) If there is room for pairs. (3) Only if no pair was chosen in the last round.
+(1) Without a class, or with very few records, all of it; with more than four classes 40%; with few
+records and a delta 25%; else nothing, since classes add up. (2) If there is room for pairs. (3) Only
+if no pair was chosen in the last round.
 
 With delta 0 noise is discrete Laplace; else all but the number of records is paid in zCDP, with
 discrete Gaussian noise, and selections by the exponential mechanism. A table that a record is in
@@ -78,7 +79,8 @@ SCORE_RANGE = 2
 MOST_PAIRS, MOST_RELATED = 1_000, 100
 MOST_CELLS = 60_000  # of the cliques of the model: what a fit can bear
 MANY_CLASSES = 4  # beyond, attributes are also counted alone
-LITTLE = 30  # records for each deviation of the noise, below which the class is not looked at
+LITTLE = 10  # records for each deviation of the noise, below which the class is not looked at
+MUCH = 400  # from which classes tell enough of each attribute, and pairs tell more
 PARTS, MOST_PARTS = 16, 32  # of numbers
 CLEAR = 6  # noisy deviations in an average cell, from which numbers are cut in more parts
 PER_PAIR, PER_PAIR_RHO = 120, 80  # records for each deviation of a pair's noise
@@ -331,8 +333,10 @@ def share_budget(
         base = open_
     if not classes or strength < LITTLE:
         alone = base
-    else:
-        alone = 0.4 * base if classes > MANY_CLASSES else 0.0
+    elif classes > MANY_CLASSES:
+        alone = 0.4 * base
+    else:  # in zCDP what counts a thing twice adds up; in epsilon half of the budget is lost by it
+        alone = 0.25 * base if strength < MUCH and not pure else 0.0
     by_class = base - alone
     parts = PARTS
     while parts < MOST_PARTS and rows > 2 * parts * CLEAR * deviation(by_class or alone, counted):

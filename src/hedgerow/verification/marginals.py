@@ -118,7 +118,9 @@ def _check_tables(release: MarginalsRelease, known: dict[str, Measurement]) -> N
     base = {"single": every}  # without a class, and where records are few
     if "by_class" in tables:
         base = {"by_class": tuple((*one, last) for one in alone)} if cells.classes else {}
-        base |= {"single": alone} if cells.classes > _MANY_CLASSES else {}
+        many, gaussian = cells.classes > _MANY_CLASSES, known["by_class"].law == "gaussian"
+        if many or (gaussian and "single" in tables):  # in rho, by how many records there are
+            base |= {"single": alone}
     for name in ("single", "by_class"):
         if tables.get(name) != base.get(name):
             raise Failed(f"{name} holds other tables than one for every attribute")
