@@ -24,8 +24,8 @@ Spent by everybody, one after the other (sequential composition; nothing is divi
 | again: by_class once more                             | as above              | (3)            |
 
 (1) Without a class, or with very few records, all of it; with more than four classes 40%; with few
-records and a delta 25%; else nothing, since classes add up. (2) If there is room for pairs. (3) Only
-if no pair was chosen in the last round.
+records and a delta 25%; else nothing, since classes add up. (2) If there is room for pairs.
+(3) Only if no pair was chosen in the last round.
 
 With delta 0 noise is discrete Laplace; else all but the number of records is paid in zCDP, with
 discrete Gaussian noise, and selections by the exponential mechanism. A table that a record is in
@@ -61,7 +61,7 @@ from hedgerow.privacy.budget import Budget, UnitBudget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Candidates, Sampler
-from hedgerow.publish.planning.plan import Plan, divide_budget
+from hedgerow.publish.planning.plan import Budgets, Plan, divide_budget
 from hedgerow.publish.publisher import (
     Outcome,
     Progress,
@@ -196,7 +196,7 @@ class Marginals(Publisher):
             allowances += share_budget(schema, paying, rows, self.pairs).lines(budgets.growth)
         return Plan(
             method=self.name, schedule="tuned", budget=budget, budgets=budgets,
-            allowances=allowances, grows=False,
+            allowances=allowances, grows=False, remark=_errors_of_named(schema, budgets),
         )  # fmt: skip
 
     def check(self, schema: Schema, plan: Plan) -> None:
@@ -355,6 +355,28 @@ def share_budget(
         two_way=int(units * room * first / pairs) if pairs else 0,
         left=int(units * room * ((pairs - first) or pairs) / pairs) if pairs else 0,
     )
+
+
+def _share_named(schema: Schema, units: int) -> tuple[float, tuple[int, ...]]:
+    """What the tables that the schema names get: a share of all units, and the units of each."""
+    weights = [table.weight for table in schema.tables]
+    share = min(MOST_NAMED, NAMED * len(weights))
+    return share, tuple(int(units * share * weight / sum(weights)) for weight in weights)
+
+
+def _errors_of_named(schema: Schema, budgets: Budgets) -> str | None:
+    """How far noise moves the cells of the tables that the schema names, in words."""
+    if not schema.tables:
+        return None
+    paying = next(part for part in budgets.parts if part.name == budgets.growth)
+    units = paying.units - (ROWS_UNITS if paying.name == "epsilon" else 0)
+    words = []
+    for table, paid in zip(schema.tables, _share_named(schema, units)[1], strict=True):
+        amount = float(paying.unit) * paid
+        width = math.log(20) / amount if paying.name == "epsilon" else 1.96 / math.sqrt(2 * amount)
+        names = " by ".join(schema.columns[place].name for place in table.places)
+        words.append(f"{names} ± {width:.2g}" if width < 10 else f"{names} ± {width:,.0f}")  # noqa: PLR2004
+    return "Noise in 95 of 100 cells of a named table is at most: " + ", ".join(words) + "."
 
 
 def _base_share(strength: float, pure: bool) -> float:
