@@ -113,7 +113,7 @@ def _check_tables(release: MarginalsRelease, known: dict[str, Measurement]) -> N
     cells, last = release.partition, release.partition.attributes
     counted = [a for a, cut in enumerate(cells.edges) if cut[-1] > 1]
     tables: dict[str, tuple[Table, ...]] = {name: m.tables for name, m in known.items()}
-    alone = tuple((a,) for a in counted or [0])
+    alone: tuple[Table, ...] = tuple((a,) for a in counted or [0])
     every = (*alone, (last,)) if cells.classes else alone
     base = {"single": every}  # without a class, and where records are few
     if "by_class" in tables:
