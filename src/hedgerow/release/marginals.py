@@ -19,6 +19,7 @@ from hedgerow.estimate.graphical import GraphicalModel, fit_model
 from hedgerow.estimate.intervals.conditions import Conditions
 from hedgerow.estimate.intervals.ends import Bounds
 from hedgerow.estimate.intervals.model_error import typical_error
+from hedgerow.estimate.intervals.sums import sum_ends
 from hedgerow.estimate.synthesize import check_whole, rows_of
 from hedgerow.measured.tables import Cells, Tables
 from hedgerow.release.base import Questions
@@ -26,7 +27,8 @@ from hedgerow.release.description import Description, noisy_counts, protected_ro
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import bands
 from hedgerow.release.predicting import PredictingRelease
-from hedgerow.schema import CLASS, Query
+from hedgerow.release.summaries import Values
+from hedgerow.schema import CLASS, Numeric, Query
 from hedgerow.store.frames import Frame
 
 __all__ = ["MarginalsRelease"]
@@ -170,6 +172,17 @@ class MarginalsRelease(PredictingRelease):
             return np.empty(0, np.int64)
         fine = [self.tables.parts_of(a, cell) for a, cell in self.tables.fine if a == place]
         return np.unique(np.concatenate([self.partition.edges[place], *fine]))
+
+    def sum_ends(
+        self, place: int, group: Query, level: float, *, mean: bool
+    ) -> tuple[float, float] | None:
+        """See `Release.sum_ends`."""
+        number = self.schema.attributes[place]
+        assert isinstance(number, Numeric)
+        values = Values.of(number, self.partition.edges[place])
+        asked = Conditions.of([group])
+        ends = values.least, values.most
+        return sum_ends(self.bounds, asked, place, ends, level, mean=mean)
 
     def _readable(self) -> Iterator[tuple[str, Content]]:
         yield ROWS, self._rows
