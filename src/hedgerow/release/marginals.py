@@ -14,7 +14,7 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers, by_model, with_queries
 from hedgerow.estimate.asked import check_level, read_many
-from hedgerow.estimate.basis import MEASURED, MODELLED, NOT_MEASURED
+from hedgerow.estimate.basis import MODELLED, basis_of
 from hedgerow.estimate.graphical import GraphicalModel, fit_model
 from hedgerow.estimate.intervals.conditions import Conditions
 from hedgerow.estimate.intervals.ends import Bounds
@@ -129,25 +129,13 @@ class MarginalsRelease(PredictingRelease):
         estimate, conditions = self.model.count(asked), Conditions.of(asked)
         ends = self.bounds.ends(conditions, share)
         answers = by_model(estimate, typical_error(self.bounds, conditions, estimate), ends, share)
-        basis = np.array([self._basis(query) for query in asked])
+        together = self.bounds.together(conditions)
+        basis = basis_of(asked, together, self._unmeasured, MODELLED)
         return replace(with_queries(answers, asked, self.schema), basis=basis)
 
     def estimate(self, queries: Questions) -> Floats:
         """See `Release.estimate`."""
         return self.model.count(read_many(queries, self.schema))
-
-    def _basis(self, query: Query) -> str:
-        """What an answer rests on: a table of all its columns, or the model."""
-        columns = {place for place, _ in query.where}
-        if query.classes is not None:
-            columns.add(self.partition.attributes)
-        if columns & self._unmeasured:
-            return NOT_MEASURED
-        return MEASURED if any(columns <= one for one in self._together) else MODELLED
-
-    @cached_property
-    def _together(self) -> list[set[int]]:
-        return [set(table.columns) for table in self.tables.tables]
 
     @cached_property
     def _unmeasured(self) -> frozenset[int]:
