@@ -54,14 +54,14 @@ $(VENV)/bench: $(VENV)/demo
 demo: $(VENV)/demo  ## set everything up, publish an embedded sample and show the release
 	$(BIN)/python -m hedgerow.sample $(DEMO) --overwrite
 	$(BIN)/hedgerow publish $(DEMO)/people.csv --schema $(DEMO)/schema.yaml \
-	  --method diffmulti --epsilon 1 --out $(DEMO)/release --overwrite
+	  --epsilon 1 --out $(DEMO)/release --overwrite
 	$(BIN)/hedgerow show $(DEMO)/release --plot $(DEMO)/release.png --overwrite
 	$(BIN)/hedgerow publish $(DEMO)/baskets.dat --schema $(DEMO)/baskets.yaml \
 	  --epsilon 1 --out $(DEMO)/shop --overwrite
 	$(BIN)/hedgerow show $(DEMO)/shop
 	$(BIN)/hedgerow report $(DEMO)/release --out $(DEMO)/report.html --overwrite
 	@echo
-	@echo "A table lies in $(DEMO)/release (open $(DEMO)/release/table.csv in a spreadsheet), its picture in"
+	@echo "A table lies in $(DEMO)/release (hedgerow table $(DEMO)/release age readmitted), its picture in"
 	@echo "$(DEMO)/release.png and a page about it in $(DEMO)/report.html, for a browser; transactions lie in"
 	@echo "$(DEMO)/shop. To use the command yourself: source $(BIN)/activate"
 

@@ -62,7 +62,7 @@ def test_every_kind_and_method_is_there() -> None:
     manifests = [json.loads((GOLDEN / n / "manifest.json").read_text("utf-8")) for n in CASES]
     assert {manifest["kind"] for manifest in manifests} == set(KINDS)
     assert {manifest["method"] for manifest in manifests} == {
-        "diffmulti", "diffgen", "cdiffgen", "diffpart", "supermodular"}  # fmt: skip
+        "marginals", "diffmulti", "diffgen", "cdiffgen", "diffpart", "supermodular"}  # fmt: skip
     for name, manifest in zip(CASES, manifests, strict=True):
         words = manifest["method"], *manifest["settings"]["schedule"].split("-")
         assert tuple(name.split("-")[:3]) == words

@@ -55,6 +55,11 @@ PERSON = Budget(Fraction(2), Fraction(1, 10**6), 3)
 STRONG_DELTA = Budget(Fraction(20), Fraction(1, 10**6))
 WEAK, STRONG = Budget(Fraction(1, 10)), Budget(Fraction(20))
 RUNS: dict[str, tuple[Publisher, Budget, int]] = {
+    "marginals": (hr.Marginals(), PURE, 3000),
+    "marginals, delta": (hr.Marginals(), DELTA, 3000),
+    "marginals, weak": (hr.Marginals(), WEAK, 300),
+    "marginals, person": (hr.Marginals(), PERSON, 3000),
+    "marginals, pairs": (hr.Marginals(pairs=2), STRONG, 500),
     "diffmulti": (hr.DiffMulti(), PURE, 3000),
     "diffmulti, strong": (hr.DiffMulti(), STRONG, 2000),
     "diffmulti, weak": (hr.DiffMulti(), WEAK, 300),

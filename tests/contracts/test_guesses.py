@@ -283,7 +283,7 @@ TYPED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "seed as a float": (lambda r: publish(seed=3.0), "seed=3"),
     "load": (lambda r: hr.load("release"), "hedgerow.Release.load(path)"),
     "read_csv": (lambda r: hr.read_csv("x.csv"), "hedgerow.publish(path, schema)"),
-    "plan": (lambda r: hr.plan(SCHEMA), "DiffMulti().plan("),
+    "plan": (lambda r: hr.plan(SCHEMA), "Marginals().plan("),
     "eps": (lambda r: publish(eps=1), "Write epsilon=1."),
     "random_state": (lambda r: publish(random_state=3), "Write seed=3."),
     "setting of a method": (lambda r: publish(depth=3), "hedgerow.DiffMulti(depth=3)"),

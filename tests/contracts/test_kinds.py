@@ -91,7 +91,7 @@ def test_a_kind_loads_its_own_alone(folder: str) -> None:
                 kind_class(name).load(GOLDEN / folder)
 
 
-@pytest.mark.parametrize("folder", ONE_OF_EACH[1:])
+@pytest.mark.parametrize("folder", ONE_OF_EACH[2:])
 def test_kinds_that_tell_no_classes_say_so(folder: str) -> None:
     with pytest.raises(UsageError, match="no classes"):
         Release.load(GOLDEN / folder).predict({"age": [1]})

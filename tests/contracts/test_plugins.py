@@ -118,9 +118,11 @@ def test_a_score_guides_our_methods(machine: Machine) -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("words", [("--method", "equalparts"), ("--score", "margin")])
+@pytest.mark.parametrize(
+    "words", [("--method", "equalparts"), ("--score", "margin", "--method", "diffmulti")]
+)
 def test_without_the_package_nothing_is_verified_and_nothing_published(
-    machine: Machine, words: tuple[str, str]
+    machine: Machine, words: tuple[str, ...]
 ) -> None:
     out = words[1] + " of others"
     published(machine, out, *words)

@@ -13,7 +13,7 @@ from in_turn import in_turn
 
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.measured.tables import Cells, Tables
+from hedgerow.measured.tables import Tables
 from hedgerow.methods import OURS, load
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
@@ -114,8 +114,37 @@ def run(publisher: Publisher, data: Table, budget: Budget, seed: int = 1, **engi
     )
 
 
-def check_regions(outcome: Outcome, made: Schema) -> None:
-    """They cover the domain, each place once, and each was counted."""
+def check(outcome: Outcome, made: Schema) -> None:
+    """The whole contract of one outcome."""
+    # every path spends exactly the grant
+    book = outcome.ledger.book(outcome.published, outcome.sharing)
+    for path in book["paths"]:
+        for name, budget in outcome.ledger.budgets.items():
+            assert sum(path["spent"][name].values()) == budget.units
+    for measurement in outcome.measurements:
+        assert (measurement.units > 0).all()
+        assert (np.diff(measurement.where) >= 0).all()
+    if outcome.kind == "marginals":
+        check_tables(outcome, made)
+    else:
+        check_regions(outcome, made, book)
+
+
+def check_tables(outcome: Outcome, made: Schema) -> None:
+    """Everybody paid for everything, and cells that cover each attribute were counted."""
+    (path,) = outcome.ledger.book(outcome.published, outcome.sharing)["paths"]
+    assert path["leaves"] == 1
+    outcome.partition.check(made)
+    tables = Tables.of(made, outcome.partition, outcome.measurements)
+    counted = {column for one in tables.tables for column in one.columns}
+    assert counted >= set(outcome.partition.counted)
+    assert tables.tables
+
+
+def check_regions(outcome: Outcome, made: Schema, book: Any) -> None:
+    """Regions cover the domain, and each was counted and paid for."""
+    assert sum(path["leaves"] for path in book["paths"]) == outcome.partition.cells
+    # the regions cover the domain, each place once
     rng = np.random.default_rng(0)
     codes = np.stack([rng.integers(0, a.size, 50) for a in made.attributes], axis=1)
     regions = outcome.partition.locate(codes)
@@ -126,26 +155,6 @@ def check_regions(outcome: Outcome, made: Schema) -> None:
     if leaf.name == "leaf" and leaf.threshold is None:
         assert leaf.where.tolist() == list(range(outcome.partition.cells))
         assert leaf.values.shape == (outcome.partition.cells, max(1, len(made.classes)))
-
-
-def check(outcome: Outcome, made: Schema) -> None:
-    """The whole contract of one outcome."""
-    # every path spends exactly the grant
-    book = outcome.ledger.book(outcome.published, outcome.sharing)
-    tables = isinstance(outcome.partition, Cells)  # they have one account for all
-    regions = 1 if tables else outcome.partition.cells
-    assert sum(path["leaves"] for path in book["paths"]) == regions
-    for path in book["paths"]:
-        for name, budget in outcome.ledger.budgets.items():
-            assert sum(path["spent"][name].values()) == budget.units
-    if tables:
-        outcome.partition.check(made)
-        Tables.of(made, outcome.partition, outcome.measurements)
-    else:
-        check_regions(outcome, made)
-    for measurement in outcome.measurements:
-        assert (measurement.units > 0).all()
-        assert (np.diff(measurement.where) >= 0).all()
 
 
 def same(one: Outcome, other: Outcome) -> bool:

@@ -1,4 +1,4 @@
-"""The same seed gives the byte-identical release on every engine, for every tree-growing method."""
+"""The same seed gives the byte-identical release on every engine, for every method of tables."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.publish.diffpart import DiffPart
 
 METHODS: dict[str, dict[str, Any]] = {
+    "marginals": {"method": hr.Marginals()},
+    "marginals, zcdp": {"method": hr.Marginals(), "delta": "1e-9"},
+    "marginals, named": {"method": hr.Marginals(pairs=3), "tables": [["age", "sex", "smoker"]]},
     "diffmulti": {"method": hr.DiffMulti()},
     "diffmulti, zcdp": {
         "method": hr.DiffMulti(specialisations=60),

@@ -35,6 +35,15 @@ PEOPLE: dict[str, Any] = {
     "unit": "person",
     "attributes": {"who": {"role": "person", "max_rows": 2}, **TABLE["attributes"]},
 }
+NAMED: dict[str, Any] = {
+    **TABLE,
+    "tables": [["age", "job"], {"attributes": ["age", "job", "ill"], "weight": 2}],
+    "rules": ["age < 15 and job in L implies ill = no"],
+}
+PLAIN: dict[str, Any] = {
+    **TABLE,
+    "attributes": {name: TABLE["attributes"][name] for name in ("age", "job")},
+}
 ITEMS: dict[str, Any] = {
     "name": "shop",
     "unit": "row",
@@ -45,6 +54,11 @@ SETS = [[], ["1"], ["1", "2"], ["7"]]
 
 # name: the method, the schema, epsilon and delta
 CASES: dict[str, tuple[Any, dict[str, Any], str, str]] = {
+    "marginals-tuned-1": (hr.Marginals(), TABLE, "1", "0"),
+    "marginals-tuned-1-delta": (hr.Marginals(), TABLE, "1", "1e-6"),
+    "marginals-tuned-1-named": (hr.Marginals(pairs=1), NAMED, "8", "0"),
+    "marginals-tuned-1-plain": (hr.Marginals(), PLAIN, "8", "1e-6"),
+    "marginals-tuned-1-person": (hr.Marginals(), PEOPLE, "2", "0"),
     "diffmulti-tuned-1": (hr.DiffMulti(), TABLE, "1", "0"),
     "diffmulti-tuned-1-person": (hr.DiffMulti(), PEOPLE, "2", "0"),
     "diffmulti-paper-1": (hr.DiffMulti(schedule="paper", specialisations=4), TABLE, "2", "0"),
@@ -86,6 +100,7 @@ def rows_of(schema: dict[str, Any]) -> pa.Table:
         "job": ["abcde"[code] for code in job],
         "ill": [("no", "yes")[min(code, 1)] for code in ill],
     }
+    columns = {name: columns[name] for name in columns if name in schema["attributes"]}
     who = {"who": np.arange(count) * 2 // 3} if schema is PEOPLE else {}
     return pa.table({**columns, **who})
 
@@ -109,7 +124,8 @@ def publish(name: str) -> Any:
 
 def values_of(release: Any) -> dict[str, Any]:
     """What a release holds and answers, in words that no class or file has to share."""
-    answers = release.count(SETS if hasattr(release, "itemsets") else QUERIES)
+    asked = [one for one in QUERIES if release.schema.classes or "ill" not in one]
+    answers = release.count(SETS if hasattr(release, "itemsets") else asked)
     asked = [np.round(column, 6) for column in (answers.estimate, answers.low, answers.high)]
     found: dict[str, Any] = {
         "answers": [[_plain(one) for one in column] for column in asked],
@@ -133,16 +149,21 @@ def _measured(one: Any) -> list[Any]:
     return [
         one.name, one.at, one.where.tolist(), one.values.tolist(), one.by_class,
         one.units.tolist(), str(one.unit), one.threshold, klass, one.max_contribution,
+        *([list(map(list, one.tables))] if one.tables else []),
     ]  # fmt: skip
 
 
 def _arrays(partition: Any) -> dict[str, Any]:
     names = partition.__dataclass_fields__
     return {
-        name: [edges.tolist() for edges in value] if isinstance(value, tuple) else value.tolist()
+        name: [edges.tolist() for edges in value] if isinstance(value, tuple) else _listed(value)
         for name in names
         if (value := getattr(partition, name)) is not None
     }
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, int) else value.tolist()
 
 
 def _plain(number: float) -> float | str:

@@ -19,8 +19,8 @@ HEADS = ("table", "cells", "give or take", "counted as")
 
 _AS = {
     "named": "named by the schema",
-    "pairs": "a pair that was chosen",
-    "more_pairs": "a pair that was chosen",
+    "pairs": "a chosen pair",
+    "more_pairs": "a chosen pair",
     "by_class": "an attribute by the class",
     "single": "an attribute alone",
     "again": "the same again",
@@ -93,7 +93,7 @@ def what_was_counted(release: MarginalsRelease) -> str:
     if named := kinds.count("named"):
         parts.append(f"{named} table{'' if named == 1 else 's'} that the schema names")
     if pairs := kinds.count("pairs") + kinds.count("more_pairs"):
-        parts.append(f"{pairs} pair{'' if pairs == 1 else 's'} of attributes that were chosen")
+        parts.append(f"{pairs} chosen pair{'' if pairs == 1 else 's'} of attributes")
     if fine := sorted({place for place, _ in release.tables.fine}):
         those = ", ".join(schema.attributes[place].name for place in fine)
         parts.append(f"large groups of {those} again in parts")
