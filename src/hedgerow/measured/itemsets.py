@@ -221,11 +221,11 @@ def cap_of(measurement: Measurement) -> int:
     return measurement.max_contribution // WEIGHT
 
 
-def head_of(supports: Ints) -> Ints:
+def head_of(supports: Ints, number: int) -> Ints:
     """The items that are counted once more: those with the largest noisy supports, by code.
 
     Example:
-        >>> head_of(np.array([1, 60, -3, 40, 19])).tolist()
-        [0, 1, 2, 3, 4]
+        >>> head_of(np.array([1, 60, -3, 40, 19]), 2).tolist()
+        [1, 3]
     """
-    return np.sort(np.argsort(-supports, kind="stable")[:HEAD])
+    return np.sort(np.argsort(-supports, kind="stable")[:number])

@@ -55,7 +55,7 @@ from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
 from hedgerow.estimate.itemsets.sizes import SizeCurve, fit_sizes
 from hedgerow.guesses import told_settings
-from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets, cap_of, head_of
+from hedgerow.measured.itemsets import HEAD, MOST_CORE, CoreCells, Itemsets, cap_of, head_of
 from hedgerow.measured.measurements import Measurement, Place
 from hedgerow.privacy.budget import Budget, precision_below, rho_of_epsilon
 from hedgerow.privacy.curator import Curator
@@ -96,6 +96,7 @@ TREE_SUPPORT_UNITS = 300_000
 HEAD_UNITS = {"support": 500_000, "head_size": 50_000, "head": 330_000}
 GATE_UNITS = 250_000
 MOST_PARTITIONS = 1_000_000
+_LOW_BAR = 1000  # records, which most data sets have
 _ROOT = np.zeros(1, dtype=np.int64)
 
 Variance = Callable[[int], float]
@@ -114,6 +115,8 @@ class DiffPart(Publisher):
         core: The number of items in the core; by default set by a public rule.
         cap: The number of items for which one record counts in total, when supports are counted;
             by default set by a public rule from noisy sizes.
+        head: The number of items that are counted once more, 0 for none; by default set by a public
+            rule from noisy sizes. Only for "core".
         c1: The paper's C1, which sets the threshold for leaves. Only for "paper".
         c2: The paper's C2, which sets the threshold for other partitions. Only for "paper".
         max_partitions: The largest number of partitions; the tree stops growing there.
@@ -127,6 +130,7 @@ class DiffPart(Publisher):
     variant: Literal["core", "tree"] | None = None
     core: int | None = None
     cap: int | None = None
+    head: int | None = None
     c1: float = 2
     c2: float = 4
     max_partitions: int = 100_000
@@ -140,6 +144,8 @@ class DiffPart(Publisher):
         super().__post_init__()
         check_count("core", self.core, MOST_CORE)
         check_count("cap", self.cap, 1_000_000)
+        if self.head != 0:
+            check_count("head", self.head, 1_000_000)
         check_count("max_partitions", self.max_partitions, MOST_PARTITIONS)
         for setting, value in (("c1", self.c1), ("c2", self.c2)):
             if not 0 < value < 1e6:
@@ -179,7 +185,9 @@ class DiffPart(Publisher):
             )
             if not whole:
                 units = TREE_SUPPORT_UNITS
-                if kind == "core":
+                if kind == "core" and self.head:
+                    units = HEAD_UNITS["support"]
+                elif kind == "core":
                     units = support_units(items.size, budget.epsilon, rows)
                 reach = WEIGHT * items.most
                 allowances.append(
@@ -193,6 +201,9 @@ class DiffPart(Publisher):
             else:
                 rest = Allowance("cell", "epsilon", units=None, uses=1)
         allowances.append(rest)
+        remark = _thresholds(items, budget, self.c2) if kind == "paper" else None
+        if kind == "core" and not whole and rows is None:
+            remark = _remark(items, budget)
         return Plan(
             method=self.name,
             schedule=self.schedule,
@@ -200,9 +211,7 @@ class DiffPart(Publisher):
             budgets=budgets,
             allowances=tuple(allowances),
             grows=False,
-            remark=_remark(items, budget)
-            if kind == "core" and not whole and rows is None
-            else None,
+            remark=remark,
         )
 
     def _spends_delta(self, items: Items, kind: str) -> bool:
@@ -219,7 +228,10 @@ class DiffPart(Publisher):
         whole = core_size(items.size, records, float(budget.epsilon * left))
         if whole == items.size:
             return whole
-        left -= Fraction(support_units(items.size, budget.epsilon, rows), UNITS)
+        supports = support_units(items.size, budget.epsilon, rows)
+        if self.head:
+            supports = sum(HEAD_UNITS.values())
+        left -= Fraction(supports, UNITS)
         return min(items.size - 1, core_size(items.size, records, float(budget.epsilon * left)))
 
     # run
@@ -290,13 +302,14 @@ class DiffPart(Publisher):
 
         noises = _noises(budget, units)
         _, anew = support_cap(curve, items.size, noises[0].variance, epsilon)
-        if self.cap or self.variant == "tree" or not anew:
+        number = self.head if self.head is not None else HEAD if anew and not self.cap else 0
+        if self.variant == "tree" or not number:
             noise, cap = _least(noises, rule, cost)
             return [_weighed(curator, engine, "support", (units, noise, cap), every)]
         first = _noises(budget, HEAD_UNITS["support"])[0]
         chosen = HEAD_UNITS["support"], first, rule(first.variance)
         supports = _weighed(curator, engine, "support", chosen, every)
-        head = head_of(supports.values[:, 0])
+        head = head_of(supports.values[:, 0], number)
         group = np.full(items.size, -1)
         group[head] = np.arange(len(head))
         edges = size_edges(min(items.most, len(head)))
@@ -380,6 +393,7 @@ class DiffPart(Publisher):
                 found["cap"] = cap_of(measurement)
             if measurement.name == "head":
                 found["head_cap"] = cap_of(measurement)
+                found["head"] = len(measurement.where)
         if isinstance(outcome.partition, CoreCells):
             found["core"] = len(outcome.partition.core)
         return found
@@ -444,11 +458,30 @@ def _size_units(items: Items, kind: str) -> int:
 
 
 def _remark(items: Items, budget: Budget) -> str:
-    """From how many records on supports get less than is planned without knowing them."""
+    """What noisy sizes will decide: from how many records on supports get less, and the rest."""
     many = math.ceil(CROWD * items.size / budget.epsilon)
     return (
         f"With more than about {many:,} records, each item is known well enough for less, and more "
         "is spent on which items go together."
+        + (" Where some records are very long, the most frequent items are counted once more, with "
+           "a part of what supports get." if items.size > 2 * HEAD else "")
+        + (" Delta is spent where Gaussian noise is less; else none is." if budget.delta else "")
+    )  # fmt: skip
+
+
+def _thresholds(items: Items, budget: Budget, strictness: float) -> str | None:
+    """What the published thresholds leave of a universe at the first step, where that is little."""
+    tree = ItemTree.of(items)
+    if not tree.inner[0]:
+        return None
+    share = float(budget.epsilon) / 2 / int(tree.inner[0])
+    bar = math.ceil(math.sqrt(2) * strictness * int(tree.height[0]) / share)
+    if bar < _LOW_BAR:
+        return None
+    return (
+        f"The published thresholds go on from the first step only with groups of items that about "
+        f"{bar:,} records share; with fewer records than that, nothing is published but by chance. "
+        "The tuned schedule has no thresholds; a larger epsilon or a smaller universe helps too."
     )
 
 

@@ -52,7 +52,7 @@ SHARES = {
     "few": {"size": 2},  # of a small universe
     "small": {"size": 2, "support": 88},
     "core": {"size": 5, "support": 88},
-    "head": {"size": 5, "support": 50, "head_size": 5, "head": 33},
+    "head": {"support": 50, "head_size": 5, "head": 33},  # where it is counted once more
     "tree": {"size": 2, "support": 30, "gate": 25},
 }
 """Percent of the budget that DiffPart's tuned schedule gives to finding the regions."""
@@ -172,7 +172,7 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
     elif len(partition.core) < release.items.size:
         shares = SHARES["small" if release.items.size <= _SMALL else "core"]
         if "head" in booked:
-            shares = SHARES["head"]
+            shares = shares | SHARES["head"]
     else:
         shares = SHARES["few" if release.items.size <= _SMALL else "whole"]
     parts = {purpose: Fraction(percent, 100) for purpose, percent in shares.items()}
@@ -218,8 +218,11 @@ def _check_choices(release: TransactionsRelease, named: dict[str, Measurement]) 
         edges = [edge for edge in _size_edges(most) if edge <= len(named["head"].where)]
         if "support" not in named or "head_size" not in named:
             raise Failed("a head was counted without what it is picked and corrected by")
-        if settings["cap"] is not None or size <= 2 * _HEAD:
+        ruled = settings["cap"] is None and size > 2 * _HEAD and chosen["head"] == _HEAD
+        if settings["head"] is None and not ruled:
             raise Failed("a head was counted where none is")
+        if settings["head"] is not None and min(settings["head"], size) != chosen["head"]:
+            raise Failed("the head has another size than was asked for")
         if named["head_size"].where.tolist() != edges:
             raise Failed("items of the head were counted in other bins than this method has")
         if whole(chosen["head_cap"], 1) > most:
@@ -253,7 +256,8 @@ def _check_choices(release: TransactionsRelease, named: dict[str, Measurement]) 
 def _head_of(release: TransactionsRelease) -> Ints:
     """The items with the largest noisy supports."""
     supports = _named(release)["support"].values[:, 0]
-    return np.asarray(np.sort(np.argsort(-supports, kind="stable")[:_HEAD]))
+    number = whole(release.settings["chosen"]["head"], 1)
+    return np.asarray(np.sort(np.argsort(-supports, kind="stable")[:number]))
 
 
 def _size_edges(most: int) -> list[int]:
@@ -369,7 +373,7 @@ class _Spending:
             raise Failed("other purposes were booked than this method pays for")
 
 
-_SETTINGS = "schedule chosen variant core cap c1 c2 max_partitions"
+_SETTINGS = "schedule chosen variant core cap head c1 c2 max_partitions"
 
 
 def _rules(*, some: bool) -> Rules:

@@ -98,7 +98,7 @@ def item_cap(
         >>> poisson = np.exp(sizes * np.log(10) - 10 - np.cumsum(np.log(sizes)))
         >>> many = SizeCurve(size=sizes, stretch=np.ones(30), records=100_000 * poisson)
         >>> [item_cap(many, 1000, lambda m: 2 * (m / e) ** 2) for e in (0.8, 0.08, 0.008)]
-        [13, 9, 3]
+        [16, 9, 3]
     """
     caps = [cap for cap in _caps(curve) if cap <= most]
     return min(caps, key=lambda cap: (cap_cost(curve, mean, variance, cap), cap))
@@ -200,7 +200,7 @@ def core_size(items: int, records: int, epsilon: float) -> int:
         >>> core_size(17, 1_000_000, 1.0), core_size(1_000, 1_000_000, 0.35)
         (17, 14)
         >>> core_size(1_000, 20_000, 0.35), core_size(17, 100, 1.0)
-        (7, 1)
+        (9, 1)
     """
 
     def noise(core: int, bins: int) -> float:
