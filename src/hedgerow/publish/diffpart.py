@@ -316,8 +316,8 @@ class DiffPart(Publisher):
         ledger.allow([Allowance("head_size", "epsilon", units=(HEAD_UNITS["head_size"],), uses=1)])
         sizes = _counted(curator, "head_size", "size", edges, engine.sizes(edges, group))
         inside = _curve(sizes, min(items.most, len(head)))
-        middle = float(np.median(np.sort(supports.values[:, 0])[-len(head) // 2 :]))
-        held = max(middle / WEIGHT / curve.share(chosen[2]), 1.0)
+        upper = np.sort(supports.values[:, 0])[-max(1, len(head) // 2) :]
+        held = max(float(upper.mean()) / WEIGHT / curve.share(chosen[2]), 1.0)
         noise, cap = _least(
             _noises(budget, HEAD_UNITS["head"]),
             lambda variance: item_cap(inside, held, variance),

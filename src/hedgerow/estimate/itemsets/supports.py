@@ -1,16 +1,15 @@
-"""How many records hold each item, from weighted supports, sizes and strata.
+"""How many records hold each item, from weighted supports, sizes and the head.
 
-1. **Share.** A weighted support is too small by what the weights leave out. The sizes of records
-   tell the share of all items that they keep, and noisy supports are divided by it: as if size and
-   item were independent.
-2. **Shrinkage.** Most items of a large universe are rare, and most of their noisy supports are
+1. **Weights.** A weighted support is too small by what the weights leave out, and the sizes of
+   records tell how much that is, if records draw their items at random (`SizeCurve.supports`).
+2. **The head.** Where the most frequent items were counted once more, among themselves, they have
+   these values and these sizes.
+3. **The tail.** Most items of a large universe are rare, and most of their noisy supports are
    noise. The supports of all items are taken for draws from one distribution on a grid, which is
    itself estimated from them, by EM with the kernel of the noise; then for groups of items apart,
    as far as these differ: groups of the taxonomy, or neighbours in the universe. The estimate is
-   the posterior mean, and the noisy value itself where it stands out by `CLEAR` noise scales.
-3. **Strata.** The totals of a few strata of items, from the most frequent down, were counted with
-   weights that keep nearly everything. They correct what depends on an item's popularity.
-4. **Sum.** Estimates are scaled to the number of items that the sizes tell.
+   the posterior mean, and the noisy value itself where it stands out (`clear_from`).
+4. **Sum.** What was shrunk is scaled, so that all have the number of items that the sizes tell.
 
 None of this is needed for intervals (`itemsets.ends`).
 """
@@ -36,7 +35,7 @@ from hedgerow.schema.items import WEIGHT
 __all__ = ["DEPENDENCE", "Supports", "prior_groups", "shrink"]
 
 
-DEPENDENCE = 0.4  # of the spread of weights, by which an item's records are taken to differ
+DEPENDENCE = 0.2  # of the spread of weights, by which an item's records are taken to differ
 _TAIL = (0.05, 5.0)  # what shrunk supports may be multiplied by, so that the sum is right
 _AGAIN = 0.6  # of the error of an interval: for what was counted once more
 _NEIGHBOURS = 64
@@ -269,13 +268,15 @@ def prior_groups(items: Items) -> Ints:
 
 
 def clear_from(number: int) -> float:
-    """From how many noise scales on a value is no noise: as far as one or two of a number get.
+    """From how many noise scales on a value is its own estimate: some 75 of all may be noise.
+
+    A higher bar would shrink items that are there, a lower one would list many that are not.
 
     Example:
-        >>> round(clear_from(1_000), 1), clear_from(1)
-        (5.9, 3.0)
+        >>> round(clear_from(40_000), 1), clear_from(1)
+        (5.6, 3.0)
     """
-    return max(math.log(number) - 1, 3.0) if number else 3.0
+    return max(math.log(number) - 5, 3.0) if number else 3.0
 
 
 def _laplace(noisy: Floats, grid: Floats, scale: float) -> Floats:

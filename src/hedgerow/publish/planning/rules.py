@@ -55,7 +55,7 @@ _WHOLE_NOISE_SHARE = 0.02
 _SUPPORT_UNITS = (300_000, 880_000)  # of a million, at least and at most
 _LONG_RECORDS = 0.25  # of all records, which are longer than a cap at least
 _RANK = 30  # of the item of the head that caps are made for, if supports fall as their ranks do
-_ALIKE, _APART = 2, 7  # times as large a cap as the head wants, to be moved and to be counted anew
+_ALIKE, _APART = 2, 9  # times as large a cap as the head wants, to be moved and to be counted anew
 _SEEN = 10  # deviations of noise, above which most of the head can be picked out
 
 
@@ -98,7 +98,7 @@ def item_cap(
         >>> poisson = np.exp(sizes * np.log(10) - 10 - np.cumsum(np.log(sizes)))
         >>> many = SizeCurve(size=sizes, stretch=np.ones(30), records=100_000 * poisson)
         >>> [item_cap(many, 1000, lambda m: 2 * (m / e) ** 2) for e in (0.8, 0.08, 0.008)]
-        [16, 9, 3]
+        [14, 5, 3]
     """
     caps = [cap for cap in _caps(curve) if cap <= most]
     return min(caps, key=lambda cap: (cap_cost(curve, mean, variance, cap), cap))
@@ -153,7 +153,7 @@ def support_cap(
     wanted = frequent_support(curve, items)
     frequent = item_cap(curve, wanted, variance)
     noise = math.sqrt(variance(average)) / curve.share(average)
-    if frequent > _APART * average and items > 2 * HEAD and wanted > _SEEN * noise:
+    if frequent >= _APART * average and items > 2 * HEAD and wanted > _SEEN * noise:
         return average, True
     return (frequent if frequent > _ALIKE * average else average), False
 

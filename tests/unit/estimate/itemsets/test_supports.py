@@ -63,7 +63,7 @@ def measured(
 
 
 def test_sums_are_right_and_supports_better_than_noisy(hand: SimpleNamespace) -> None:
-    """Fixed seeds; a sum is off by up to 9% on average, so that the mean of 12 is within 8% (3 deviations)."""
+    """Fixed seeds; a sum has a deviation of 9% at most, so the mean of 12 is within 8%."""
     sums, ours, theirs = [], 0.0, 0.0
     for seed in range(12):
         random = np.random.default_rng(seed)
