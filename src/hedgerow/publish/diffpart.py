@@ -297,14 +297,15 @@ class DiffPart(Publisher):
         def rule(variance: Variance) -> int:
             return min(self.cap or support_cap(curve, items.size, variance, epsilon)[0], items.most)
 
-        def cost(variance: Variance, cap: int) -> float:
-            return cap_cost(curve, typical, variance, cap)
+        def costs(variance: Variance, cap: int) -> list[float]:
+            # of a frequent item, and of noise alone
+            return [cap_cost(curve, one, variance, cap) for one in (typical, 0.0)]
 
         noises = _noises(budget, units)
         _, anew = support_cap(curve, items.size, noises[0].variance, epsilon)
         number = self.head if self.head is not None else HEAD if anew and not self.cap else 0
         if self.variant == "tree" or not number:
-            noise, cap = _least(noises, rule, cost)
+            noise, cap = _least(noises, rule, costs)
             return [_weighed(curator, engine, "support", (units, noise, cap), every)]
         first = _noises(budget, HEAD_UNITS["support"])[0]
         chosen = HEAD_UNITS["support"], first, rule(first.variance)
@@ -321,7 +322,7 @@ class DiffPart(Publisher):
         noise, cap = _least(
             _noises(budget, HEAD_UNITS["head"]),
             lambda variance: item_cap(inside, held, variance),
-            lambda variance, cap: cap_cost(inside, held, variance, cap),
+            lambda variance, cap: [cap_cost(inside, held, variance, cap)],
         )
         again = _weighed(
             curator, engine, "head", (HEAD_UNITS["head"], noise, min(cap, items.most)), group, head
@@ -412,9 +413,12 @@ class _Noise:
     amount: Fraction
 
     def variance(self, cap: int) -> float:
-        """The variance of a support in records, by the cap."""
+        """The variance of a support in records, by the cap: of Laplace noise as far off on average.
+
+        Normal noise of variance v is off by sqrt(2 v / pi), Laplace noise by sqrt(v / 2).
+        """
         amount = float(self.amount)
-        return cap / (2 * amount) if self.budget == "rho" else 2 * (cap / amount) ** 2
+        return 2 * cap / (math.pi * amount) if self.budget == "rho" else 2 * (cap / amount) ** 2
 
     def drawable(self, cap: int) -> bool:
         """Whether samplers can draw it."""
@@ -434,14 +438,20 @@ def _noises(budget: Budget, units: int) -> list[_Noise]:
 def _least(
     noises: Sequence[_Noise],
     rule: Callable[[Variance], int],
-    cost: Callable[[Variance, int], float],
+    costs: Callable[[Variance, int], Sequence[float]],
 ) -> tuple[_Noise, int]:
-    """The noise, each with the cap that it wants, that costs the least; Laplace noise if equal."""
-    pairs = [(noise, rule(noise.variance)) for noise in noises]
-    return min(
-        (pair for pair in pairs if pair[0].drawable(pair[1])),
-        key=lambda pair: cost(pair[0].variance, pair[1]),
-    )
+    """Laplace noise and its cap, or Gaussian noise and its own where that costs less everywhere.
+
+    So nothing is worse with a delta than without one, as far as the rule can tell.
+    """
+    first, *others = noises
+    cap = rule(first.variance)
+    for other in others:
+        wide = rule(other.variance)
+        pairs = zip(costs(other.variance, wide), costs(first.variance, cap), strict=True)
+        if other.drawable(wide) and all(new < old for new, old in pairs):
+            return other, wide
+    return first, cap
 
 
 def _spent(plan: Plan, ledger: Ledger) -> Plan:
