@@ -87,7 +87,7 @@ class TransactionsRelease(MeasuredRelease):
             parts="items" if core else "itemsets",
             part="item" if core else "partition",
             number=self.items.size if core else self.partition.cells,
-            summary=self._summary(),
+            summary=self._contents(),
             people=f"{self.schema.unit_names[1]} counted",
             counts=noisy_counts(self.guarantee),
             record="record",
@@ -103,11 +103,11 @@ class TransactionsRelease(MeasuredRelease):
         """See `Release.example`."""
         return quote(", ".join(self.items.given[:2]))
 
-    def _summary(self) -> str:
+    def _contents(self) -> str:
         if not any(len(one.where) for one in self.measurements):
             return (
-                "It holds nothing: no set of items reached the published thresholds. Every estimate "
-                "is 0, and says nothing of the records."
+                "It holds nothing: no set of items reached the published thresholds. Every "
+                "estimate is 0, and says nothing of the records."
             )
         return (
             f"It holds noisy counts: {self._counted()}. No raw record is in it, and no exact count."

@@ -18,8 +18,8 @@ from hedgerow.publish.planning.rules import (
     core_size,
     grid_size,
     item_cap,
-    support_cap,
     size_edges,
+    support_cap,
     tree_size,
 )
 
