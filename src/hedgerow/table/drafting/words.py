@@ -117,8 +117,8 @@ WHY_ITEM_GROUPS = (
 )
 MAX_ITEMS = "How many items of one record count at most?"
 WHY_MAX_ITEMS = (
-    "Of longer records a public rule keeps as many. A larger number keeps more items and needs "
-    "more noise. Choose it from public knowledge, not by counting. all: no limit."
+    "Of longer records a public rule keeps as many, and the rest is lost. all: no limit, which is "
+    "best: the method gives items of long records less weight and corrects for that."
 )
 FOREIGN = "What happens to items that are not in the universe?"
 WHY_FOREIGN = "drop: they are left out. error: nothing is published as long as there is one."
