@@ -50,7 +50,7 @@ REST_EDGES = (0, 1, 2, 3, 4, 6, 9, 15)
 """Bins for the number of items that a record has beside a core."""
 
 _LARGEST_CORE = 14
-_NOISE_SHARE = 0.01  # of all records, which the noise of a single item's support may make up
+_NOISE_SHARE = 0.02  # of all records, which the noise of a single item's support may make up
 _WHOLE_NOISE_SHARE = 0.02
 _SUPPORT_UNITS = (300_000, 880_000)  # of a million, at least and at most
 _LONG_RECORDS = 0.25  # of all records, which are longer than a cap at least
@@ -193,14 +193,14 @@ def core_size(items: int, records: int, epsilon: float) -> int:
     """How many items to count set by set, given what the cells may cost a record.
 
     The support of one item of the core is the sum of half of all cells. Its noise should stay
-    below a percent of the records, so that cells are no worse than supports; a universe that
+    below two percent of the records, which their fit takes out; a universe that
     fits as a whole may be a little noisier, since it needs no supports at all.
 
     Example:
         >>> core_size(17, 1_000_000, 1.0), core_size(1_000, 1_000_000, 0.35)
         (17, 14)
         >>> core_size(1_000, 20_000, 0.35), core_size(17, 100, 1.0)
-        (9, 1)
+        (11, 1)
     """
 
     def noise(core: int, bins: int) -> float:

@@ -93,10 +93,10 @@ def test_bins_of_sizes() -> None:
     [
         (2, [1, 2, 2, 2, 2, 2, 2]),
         (5, [1, 5, 5, 5, 5, 5, 5]),
-        (16, [1, 3, 10, 16, 16, 16, 16]),
-        (17, [1, 3, 10, 17, 17, 17, 17]),
-        (18, [1, 3, 10, 14, 14, 14, 14]),
-        (40, [1, 3, 10, 14, 14, 14, 14]),
+        (16, [1, 5, 12, 16, 16, 16, 16]),
+        (17, [1, 5, 12, 17, 17, 17, 17]),
+        (18, [1, 5, 12, 14, 14, 14, 14]),
+        (40, [1, 5, 12, 14, 14, 14, 14]),
     ],
 )
 def test_sizes_of_cores(items: int, sizes: list[int]) -> None:
@@ -104,8 +104,8 @@ def test_sizes_of_cores(items: int, sizes: list[int]) -> None:
 
 
 def test_a_core_grows_with_records_and_epsilon() -> None:
-    assert [core_size(40, n, 0.5) for n in (1000, 5000, 20_000, 50_000)] == [1, 6, 10, 12]
-    assert [core_size(40, n, 1.0) for n in (500, 2500, 10_000, 25_000)] == [1, 6, 10, 12]
+    assert [core_size(40, n, 0.5) for n in (1000, 5000, 20_000, 50_000)] == [3, 8, 12, 14]
+    assert [core_size(40, n, 1.0) for n in (500, 2500, 10_000, 25_000)] == [3, 8, 12, 14]
 
 
 def curve(mean: float, records: float, most: int = 64) -> SizeCurve:
