@@ -9,6 +9,7 @@ evidence that it gives for the record if its noise is what the release says it i
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,7 @@ from hedgerow.audit.neighbours import Pair
 from hedgerow.measured.itemsets import CoreCells, CutTree
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import GridPartition, TreePartition
+from hedgerow.measured.tables import Cells
 from hedgerow.publish.publisher import Outcome
 from hedgerow.publish.steps.rows import RowsOutcome
 from hedgerow.table import Table
@@ -65,6 +67,8 @@ class Viewer:
         else:
             for found in outcome.measurements:
                 self._numbers(seen, found, _places(outcome.partition, found))
+                if isinstance(outcome.partition, Cells):
+                    self._tables(seen, found, outcome.partition)
         numbers = [self._number.setdefault(key, len(self._number)) for key in seen]
         return np.asarray(numbers, np.int32), np.asarray(list(seen.values()), np.float64)
 
@@ -101,6 +105,25 @@ class Viewer:
             seen[name, "surplus", step] = more
             for total in ((name, "evidence"), "evidence"):
                 seen[total] = seen.get(total, 0.0) + evidence
+
+    def _tables(self, seen: dict[Hashable, float], found: Measurement, cells: Cells) -> None:
+        """The evidence of every table, in one cell of which the record is."""
+        grouped, start = found.name in ("pairs", "more_pairs"), 0
+        codes = self._pair.without.codes
+        for step, table in enumerate(found.tables):
+            shape = cells.shape(table, grouped=grouped)
+            parts = cells.parts(table, grouped=grouped)
+            here = [int(parts[column][self._pair.extra[column]]) for column in table]
+            same = [parts[c][codes[:, c]] == part for c, part in zip(table, here, strict=True)]
+            place = start + int(np.ravel_multi_index(here, shape))
+            more = int(found.values[place, 0]) - int(np.all(same, axis=0).sum())
+            rate = float(found.units[place] * found.unit)
+            gaussian = found.law == "gaussian"
+            evidence = rate * (more - 0.5 if gaussian else 2 * min(max(more, 0), 1) - 1)
+            seen[found.name, "surplus", step] = more
+            for total in ((found.name, "evidence"), "evidence"):
+                seen[total] = seen.get(total, 0.0) + evidence
+            start += math.prod(shape)
 
     def _know(self, box: bytes) -> tuple[bool, Ints]:
         """Whether a box of codes holds the record, and the exact counts of the others by class."""
@@ -147,8 +170,13 @@ def _boxes(lo: Any, hi: Any) -> list[bytes]:
 def _places(partition: Any, found: Measurement) -> list[Any]:
     """The public places of a measurement: what they are, not their numbers in one release."""
     numbers: list[Any] = found.where.tolist()
+    if found.tables:  # cells of which tables follows from draws
+        return [(found.tables, place) for place in numbers]
     if found.at not in ("node", "region"):
         return numbers
+    if isinstance(partition, Cells):
+        ends = np.array([edges[-1] for edges in partition.edges])
+        return _boxes(0 * ends[None], ends[None]) * len(numbers)
     if isinstance(partition, TreePartition):
         nodes = partition.leaves[found.where] if found.at == "region" else found.where
         return _boxes(partition.lo[nodes], partition.hi[nodes])
