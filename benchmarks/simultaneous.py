@@ -28,11 +28,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 import hedgerow as hr
 from data import ADULT_SCHEMA, add_data_option, adult, find_folder
 from hedgerow.estimate.intervals.conditions import Conditions
-from hedgerow.estimate.intervals.counts import guaranteed_ends
-from hedgerow.estimate.region_sums import sums
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts
 from hedgerow.evaluate.trials import published
-from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.publish.marginals import Marginals
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Query
 from hedgerow.table import Table, read
@@ -44,17 +42,13 @@ Tables = dict[str, tuple[int, int]]
 
 
 def one_release(table: Table, epsilon: str, seed: int, ends: bool) -> Tables:
-    release = published(table, DiffMulti(), epsilon, 0, seed).expect(hr.TableRelease)
+    release = published(table, Marginals(), epsilon, 0, seed).expect(hr.MarginalsRelease)
     schema, found = table.schema, {}
     for name in (attribute.name for attribute in schema.columns):
         _, cells = cells_of(schema, divisions_of(schema, (name,), None, release.bands), Query(()))
         if ends:
-            assert release._errors is not None
-            inside = sums(release.partition, release._bounding, cells)
             each = 1 - (1 - LEVEL) / len(cells)
-            low, high = guaranteed_ends(
-                release._errors.measured, Conditions.of(cells), *inside, each
-            )
+            low, high = release.bounds.ends(Conditions.of(cells), each)
         else:
             told = release.table(name, level=LEVEL, simultaneous=True).answers
             low, high = told.low, told.high

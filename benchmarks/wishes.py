@@ -26,7 +26,7 @@ from data import add_data_option
 from hedgerow.evaluate.by_accuracy import plan_by_accuracy
 from hedgerow.evaluate.trials import published
 from hedgerow.evaluate.wishes import Wish, cells_of_release, errors_of, read_wish
-from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.publish.marginals import Marginals
 from hedgerow.table import Table, read
 from tables import Task, tasks, unseen
 
@@ -57,7 +57,7 @@ def met(wishes: list[Wish], table: Table, epsilon: str, releases: int) -> np.nda
     shares = np.zeros((len(wishes), releases))
     records = int(table.codes.shape[0])
     for number in range(releases):
-        release = published(table, DiffMulti(), epsilon, 0, 7_000_000 + number)
+        release = published(table, Marginals(), epsilon, 0, 7_000_000 + number)
         cells = cells_of_release(release, table)
         for place, wish in enumerate(wishes):
             errors = errors_of(wish, cells, records)
@@ -80,7 +80,7 @@ def main() -> None:
         records = int(table.codes.shape[0])
         wishes = wishes_of(task, records)
         (plan,) = plan_by_accuracy(
-            task.schema, wishes, [("diffmulti", DiffMulti())], rows=records, runs=given.runs
+            task.schema, wishes, [("marginals", Marginals())], rows=records, runs=given.runs
         )
         by_epsilon: dict[str, list[Wish]] = {}
         for one in plan.granted:

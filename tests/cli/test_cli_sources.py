@@ -42,7 +42,7 @@ def table(hedge: Hedge, people: Path, out: Path, *words: object) -> bytes:
         "--out", out,
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
-    return (out / "table.csv").read_bytes()
+    return (out / "measurements.parquet").read_bytes()
 
 
 def test_every_way_in_gives_the_same_release(hedge: Hedge, people: Path, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_cluster(people: Path, hedge: Hedge, tmp_path: Path) -> None:
         [sys.executable, tmp_path / "command.py", *map(str, words)], capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / "dask" / "table.csv").read_bytes() == expected
+    assert (tmp_path / "dask" / "measurements.parquet").read_bytes() == expected
 
 
 def test_postgres(postgres: str, people: Path, hedge: Hedge, tmp_path: Path) -> None:

@@ -1,14 +1,18 @@
-"""Benchmarks that set releases beside other packages: what is read of them, and who is ahead."""
+"""Benchmarks that set releases beside other packages: what is run, kept and read of them."""
 
 from __future__ import annotations
 
+import argparse
 import json
-import math
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pyarrow as pa
 import pytest
+
+from hedgerow import sample
+from hedgerow.experiments.baselines import opendp
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -29,28 +33,40 @@ def sdnist(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return sdnist
 
 
-def line(error: float, auc: float) -> dict[str, tuple[float, float]]:
-    return {"error": (error, math.nan), "auc": (auc, math.nan)}
+def test_rows_of_another_package_are_made_once(
+    compare: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, schema = sample.people(30), sample.schema()
+    asked = []
+
+    class Slow(opendp.OpenDP):
+        def publish(self, *words: Any) -> tuple[pa.Table, float]:
+            asked.append(words)
+            return rows, 7.5
+
+    monkeypatch.setattr(opendp, "install", lambda folder: folder)
+    for limit in (9, 90):  # how long it may take does not change what it gives
+        make = compare.specialist(Slow("aim", limit=limit), tmp_path / "rows", tmp_path)
+        for epsilon in ("1", "1", "0.1"):
+            made = make(rows, schema, epsilon, 3)
+            assert (made.rows, made.answers, made.seconds) == (rows, None, 7.5)
+    assert [words[2] for words in asked] == [1.0, 0.1]
 
 
-def test_those_ahead_are_told_beside_ours_of_the_same_delta(compare: ModuleType) -> None:
-    pure, approximate = compare.OURS["0"], compare.OURS[compare.DELTA]
-    aim = compare.Entry(compare.raw, compare.DELTA, "limit 9")
-    entries = {**compare.METHODS, "AIM": aim}
-    lines = {
-        ("raw rows", ""): line(0, 1),
-        (pure, "1"): line(0.3, 0.8),
-        (approximate, "1"): line(0.1, 0.9),
-        ("marginals", "1"): line(0.2, 0.7),
-        ("AIM", "1"): line(0.2, 0.95),
-        ("AIM", "0.1"): line(0.0, 1.0),  # ours was not measured there
-    }
-    assert list(compare.ahead(lines, entries)) == [
-        f"- error, epsilon 1: marginals 0.200, {pure} 0.300",
-        f"- auc, epsilon 1: AIM 0.950, {approximate} 0.900",
-    ]
-    lines["AIM", "1"] = line(math.nan, math.nan)  # it did not finish
-    assert len(list(compare.ahead(lines, entries))) == 1
+def test_each_entry_stands_beside_those_of_its_delta(compare: ModuleType, tmp_path: Path) -> None:
+    given = argparse.Namespace(
+        ours=["default", "diffmulti"], out=tmp_path, opendp=None, dpmm=tmp_path, limit=9, all=False
+    )
+    entries = compare.entries_of(given)
+    for role, names in (
+        ("ours", {"default", "diffmulti"}), ("simple", {"one-way tables", "tables by class"}),
+    ):  # fmt: skip
+        for delta in ("0", compare.DELTA):
+            of_role = {n for n, e in entries.items() if (e.role, e.delta) == (role, delta)}
+            assert of_role == {f"{name}, delta {delta}" for name in names}
+    pure = {n for n, e in entries.items() if (e.role, e.delta) == ("specialist", "0")}
+    assert pure == {"AIM, delta 0", "MST, delta 0"}  # dpmm's have a delta
+    assert entries["AIM of dpmm, delta 1e-6"].role == "specialist"
 
 
 def test_figures_are_read_from_a_report_of_sdnist(sdnist: ModuleType, tmp_path: Path) -> None:

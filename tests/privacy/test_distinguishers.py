@@ -19,6 +19,7 @@ TRIALS = {
     "diffmulti": {"T1", "T2", "T3", "T4", "T5", "T5c", "T10", "T11", "T12"},
     "diffgen": {"T2", "T4", "T5", "T5c", "T10", "T11", "T12"},
     "diffpart": {"T6", "T7", "T13", "T14"},
+    "marginals": {"T4", "T5", "T5c", "T11", "T12"},
     "supermodular": {"T9"},
     "cdiffgen": {"T2", "T4", "T5", "T5c", "T8", "T10", "T11", "T12"},
 }

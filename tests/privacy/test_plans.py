@@ -94,10 +94,12 @@ def cases(draw: st.DrawFn, kind: str, caps: tuple[int, ...]) -> tuple[Schema, pa
         columns["who"] = {"role": "person", "max_rows": cap}
         table["who"] = [f"p{row % 7}" for row in range(rows)]
     document = {"name": "s", "unit": "person" if cap > 1 else "row", "attributes": columns}
-    if {"a0", "a1"} <= columns.keys() and draw(st.booleans()):
-        document["tables"] = [["a0", "a1"]]
-        if "a2" in columns:
-            document["tables"].append({"attributes": ["a2", "a1"], "weight": 0.01})
+    several = {name for name, one in columns.items() if len(one.get("values", "ab")) > 1}
+    names = sorted(several - {"who"})
+    if len(names) > 1 and draw(st.booleans()):
+        document["tables"] = [names[:2], {"attributes": names[-2:], "weight": 0.01}][
+            : len(names) - 1
+        ]
     return Schema.from_dict(document), pa.table(table)
 
 

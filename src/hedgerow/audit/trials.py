@@ -16,6 +16,7 @@ import numpy as np
 from hedgerow.audit.distinguish import Draw, Trial
 from hedgerow.audit.neighbours import Pair, deep_pairs, pair_of
 from hedgerow.audit.records import published_count, records_of
+from hedgerow.measured.tables import Cells
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
@@ -72,6 +73,8 @@ def _reaches(outcome: Outcome, row: tuple[int, ...], least: float) -> bool:
 def _edges(outcome: Outcome) -> Any:
     """The first codes of all regions in the first attribute."""
     partition: Any = outcome.partition
+    if isinstance(partition, Cells):
+        return partition.edges[0][:-1]
     return partition.bounds(np.arange(partition.cells))[0][:, 0]
 
 

@@ -57,19 +57,25 @@ class ItemEngine(Protocol):
 
     items: int
 
-    def sizes(self, edges: Ints) -> Sealed[Ints]:
-        """The number of records by their number of items: bin j holds edges[j] to edges[j + 1]."""
+    def sizes(self, edges: Ints, group: Ints | None = None) -> Sealed[Ints]:
+        """The number of records by their number of items: bin j holds edges[j] to edges[j + 1].
+
+        Args:
+            edges: The lower ends of the bins. A record with fewer items lies in none.
+            group: As for `supports`: items in no group are not counted.
+        """
 
     def supports(self, cap: int, group: Ints, groups: int) -> Sealed[Ints]:
         """Weighted supports of the items, summed over public groups of them.
 
         A record counts for each of its items, in units of 1 / WEIGHT: with WEIGHT if it has at
         most `cap` items, else with floor(WEIGHT * cap / its number of items). So it adds at most
-        WEIGHT * cap to all sums together.
+        WEIGHT * cap to all sums together. Items in no group count for nothing, as if no record had
+        them.
 
         Args:
             cap: How many items count in full.
-            group: The group of each item.
+            group: The group of each item, -1 for none.
             groups: How many groups there are.
         """
 

@@ -43,10 +43,10 @@ class MemoryItems:
         self._held = np.full(1, records, dtype=np.int64)
         self._latest: tuple[Ints, Masks] | None = None
 
-    def sizes(self, edges: Ints) -> Sealed[Ints]:
+    def sizes(self, edges: Ints, group: Ints | None = None) -> Sealed[Ints]:
         """See `ItemEngine.sizes`."""
         counts = np.zeros(len(edges), dtype=np.int64)
-        count_sizes(self._start, edges, counts)
+        count_sizes(self._start, self._codes, edges, group, counts)
         return Sealed(counts)
 
     def supports(self, cap: int, group: Ints, groups: int) -> Sealed[Ints]:
@@ -86,8 +86,12 @@ class MemoryItems:
         return Sealed(self._held[partitions][:, None].copy())
 
 
-def count_sizes(start: Ints, edges: Ints, counts: Ints) -> None:
+def count_sizes(
+    start: Ints, codes: NDArray[Any], edges: Ints, group: Ints | None, counts: Ints
+) -> None:
     """Adds the number of records by their number of items: see `ItemEngine.sizes`."""
+    if group is not None:
+        start = np.concatenate([[0], np.cumsum(group[codes] >= 0)])[start]
     bins = np.searchsorted(edges, np.diff(start), side="right") - 1
     counts += np.bincount(bins[bins >= 0], minlength=len(edges))
 
@@ -172,11 +176,16 @@ def count_supports(start: Ints, codes: NDArray[Any], cap: int, group: Ints, coun
     """Adds the weight of each record to the groups of its items (see `ItemEngine.supports`)."""
     for record in range(start.size - 1):
         first, last = start[record], start[record + 1]
-        weight = WEIGHT
-        if last - first > cap:
-            weight = WEIGHT * cap // (last - first)  # rounded down: all items add up to the cap
+        size = 0
         for i in range(first, last):
-            counts[group[codes[i]]] += weight
+            if group[codes[i]] >= 0:
+                size += 1
+        weight = WEIGHT
+        if size > cap:
+            weight = WEIGHT * cap // size  # rounded down: all items add up to the cap
+        for i in range(first, last):
+            if group[codes[i]] >= 0:
+                counts[group[codes[i]]] += weight
 
 
 @kernel()

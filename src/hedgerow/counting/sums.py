@@ -66,6 +66,8 @@ class TableCounts:
 
     def add(self, rows: Codes, out: Ints) -> None:
         """See `RowSums.add`."""
+        if not self.tables:
+            return
         columns = sorted({column for table in self.tables for column in table})
         place = {column: number for number, column in enumerate(columns)}
         lookup = [self.parts[column] for column in columns]

@@ -13,11 +13,13 @@ from hedgerow.measured.measurements import Measurement
 from hedgerow.schema.items import WEIGHT, Items
 from hedgerow.schema.taxonomies.item_tree import ItemTree
 
-__all__ = ["MOST_CORE", "MOST_STRATA", "CoreCells", "CutTree", "Itemsets", "cap_of", "strata_of"]
+__all__ = ["HEAD", "MOST_CORE", "CoreCells", "CutTree", "Itemsets", "cap_of", "head_of"]
 
 
 MOST_CORE = 20
-MOST_STRATA = 6
+HEAD = 200
+"""Items that are counted once more, where long records would blur them."""
+
 _MOST_BINS = 64
 
 
@@ -209,7 +211,7 @@ def _broken(rule: str) -> ReleaseError:
 
 
 def cap_of(measurement: Measurement) -> int:
-    """How many items of a record count in full, for weighted supports or their strata.
+    """How many items of a record count in full, for weighted supports.
 
     The weights of a record add up to the cap, and their squares to no more than it: a record with t
     items beyond the cap has t (cap / t)^2 = cap^2 / t.
@@ -219,18 +221,11 @@ def cap_of(measurement: Measurement) -> int:
     return measurement.max_contribution // WEIGHT
 
 
-def strata_of(supports: Ints, number: int) -> Ints:
-    """The stratum of each item, from the most frequent down, by noisy supports alone.
-
-    Strata hold about the same share of all supports each; whole numbers decide, so that everybody
-    finds the same ones.
+def head_of(supports: Ints, number: int) -> Ints:
+    """The items that are counted once more: those with the largest noisy supports, by code.
 
     Example:
-        >>> strata_of(np.array([1, 60, -3, 40, 19]), 2).tolist()
-        [1, 0, 1, 1, 1]
+        >>> head_of(np.array([1, 60, -3, 40, 19]), 2).tolist()
+        [1, 3]
     """
-    order = np.argsort(-supports, kind="stable")
-    sums = np.cumsum(np.maximum(supports[order], 0))
-    stratum = np.empty(len(supports), np.int64)
-    stratum[order] = np.maximum(sums - 1, 0) * number // max(int(sums[-1]), 1)
-    return np.clip(stratum, 0, number - 1)  # a stranger may claim any numbers
+    return np.sort(np.argsort(-supports, kind="stable")[:number])

@@ -16,8 +16,8 @@ from hedgerow.arrays import Floats, Ints
 
 __all__ = ["LAWS", "PLACES", "Law", "Measurement", "Place"]
 
-Place = Literal["node", "region", "item", "size", "stratum", "cell"]
-PLACES: tuple[Place, ...] = ("node", "region", "item", "size", "stratum", "cell")
+Place = Literal["node", "region", "item", "size", "cell"]
+PLACES: tuple[Place, ...] = ("node", "region", "item", "size", "cell")
 Law = Literal["laplace", "gaussian"]
 LAWS: tuple[Law, ...] = ("laplace", "gaussian")
 
@@ -32,8 +32,8 @@ class Measurement:
     Args:
         name: What was counted: "rows" (the whole table), "allocate" (totals of nodes of a tree),
             "leaf" (the classes of a region), and so on.
-        at: Whether `where` numbers nodes of a tree, regions, items of a universe, sizes, strata of
-            items, or cells of tables of columns (`hedgerow.measured.edges`).
+        at: Whether `where` numbers nodes of a tree, regions, items of a universe, sizes, or
+            cells of tables of columns (`hedgerow.measured.edges`).
         where: The places counted, shape [k].
         values: The noisy counts, which may be negative: shape [k, classes] if by class (one
             column if the schema has no class), else [k, 1].

@@ -302,7 +302,7 @@ def _tables(cells: Cells, m: Measurement) -> list[NoisyTable]:
         shape = cells.shape(table, grouped=grouped)
         size = math.prod(shape)
         here = slice(taken, taken + size)
-        if size > MOST_TABLE or taken + size > len(m.where) or len({*m.units[here]}) != 1:
+        if taken + size > len(m.where) or len({*m.units[here]}) != 1:
             raise broken(_FILE, "a table has other cells than its columns")
         taken += size
         tables.append(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -81,6 +81,22 @@ class Ledger:
             self._lines[line.purpose] = line
             self._spent[line.purpose] = np.zeros(self._accounts, dtype=np.int64)
             self._uses[line.purpose] = np.zeros(self._accounts, dtype=np.int64)
+
+    def exchange(self, purpose: str, units: int, rho: Fraction) -> None:
+        """Gives units of epsilon that nobody has spent for a budget of rho, of as many units.
+
+        Let what was drawn so far cost e0, what epsilon keeps e1, and rho be (e2, delta)-DP for the
+        units that are given. Whatever was drawn, the rest is then (e1 + e2, delta)-DP, and all is
+        (e0 + e1 + e2, delta)-DP: whether to exchange may depend on what was drawn. `purpose` is
+        what the rho is for.
+        """
+        epsilon = self.budgets["epsilon"]
+        if self._accounts > 1 or "rho" in self.budgets or purpose in self._lines:
+            raise LeakError(f"the budget of {purpose} was to be exchanged too late")
+        if units > int(self.left("epsilon", np.zeros(1, dtype=np.int64))[0]):
+            raise LeakError(f"{purpose} was to be paid with what was spent before")
+        self.budgets["epsilon"] = replace(epsilon, units=epsilon.units - units)
+        self.budgets["rho"] = UnitBudget("rho", rho / units, units)
 
     def open(self, parents: Ints) -> int:
         """Opens one account for each new node, in order; it inherits its parent's spending.

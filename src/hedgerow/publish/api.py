@@ -135,6 +135,8 @@ def publish(
     if (ignored := ignored_tables(method, schema)) is not None:
         warnings.warn(ignored, DataWarning, stacklevel=3)  # public, and for the steward
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
+    if plan.schedule == "paper" and plan.remark is not None:
+        warnings.warn(plan.remark, DataWarning, stacklevel=3)  # public too
     counting = Counting(
         engine=_engine_for(method, engine), memory=memory, scratch=scratch, scheduler=scheduler
     )

@@ -12,21 +12,25 @@ Spent on each record (path composition, see `privacy.ledger`):
 | step                                         | mechanism        | `paper`      | `core` | `tree` |
 |----------------------------------------------|------------------|--------------|--------|--------|
 | size: records by number of items             | discrete Laplace | -            | 5%     | 2%     |
-| support: records with each item, by weight   | discrete Laplace | -            | to 84% | 30%    |
-| stratum: the same for strata of items        | discrete Laplace | -            | 5%     | -      |
+| support: records with each item, by weight   | discrete Laplace | -            | to 88% | 30%    |
+| head_size: records by number of head items   | discrete Laplace | -            | 5%*    | -      |
+| head: support of each item of the head       | discrete Laplace | -            | 33%*   | -      |
 | test: is an inner sub-partition worth while? | noisy threshold  | b/n each     | -      | -      |
 | gate: the same, all levels together          | depth-free gate  | -            | -      | 25%    |
 | leaf, cell: how many records                 | discrete Laplace | what is left | rest   | rest   |
 
-with b what is left of one half of epsilon and n the most expansions ahead. With a delta, `core`
-pays for supports and cells in rho instead, and their noise is discrete Gaussian. `core` and `tree`
-are the variants of `tuned`. `core`, the default, picks its own tree: an item's place in a
-context-free tree means nothing, so the items with the largest noisy supports stand directly below
-the root and all others below one node. One expansion then tells all sets of core items apart, every
-one of them is counted, and how the others are spread is estimated from their supports. A record
-with many items counts less for each, so that it counts for no more than a cap in all. If the whole
-universe fits, supports cost nothing. `tree` keeps the tree that was given, for sets in its own
-words.
+with b what is left of one half of epsilon and n the most expansions ahead. `core` and `tree` are
+the variants of `tuned`. `core`, the default, picks its own tree: an item's place in a context-free
+tree means nothing, so the items with the largest noisy supports stand directly below the root and
+all others below one node. One expansion then tells all sets of core items apart, every one of them
+is counted, and how the others are spread is estimated from their supports. A record with many items
+counts less for each, so that it counts for no more than a cap in all. If the whole universe fits,
+supports cost nothing. `tree` keeps the tree that was given, for sets in its own words.
+
+* Where a few long records would blur the frequent items, by noisy sizes, supports get 50%, with a
+small cap, and the items that look most frequent, the head, are counted once more among themselves:
+records are short there, and a cap of its own leaves next to nothing out. With a delta, whichever
+of the two measures the head is paid in rho, if Gaussian noise is then less than Laplace noise.
 
 Departures from the paper (P.. as in docs/algorithms/diffpart.md): a leaf is counted and not tested
 before (P1); empty sub-partitions are as many as there are, drawn at once by an exact binomial, with
@@ -38,7 +42,7 @@ data (P6, P7), and loses nothing: what a partition holds beside its sub-partitio
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -51,9 +55,9 @@ from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
 from hedgerow.estimate.itemsets.sizes import SizeCurve, fit_sizes
 from hedgerow.guesses import told_settings
-from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets, cap_of, strata_of
+from hedgerow.measured.itemsets import HEAD, MOST_CORE, CoreCells, Itemsets, cap_of, head_of
 from hedgerow.measured.measurements import Measurement, Place
-from hedgerow.privacy.budget import Budget, precision_below
+from hedgerow.privacy.budget import Budget, precision_below, rho_of_epsilon
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Sampler
@@ -62,10 +66,12 @@ from hedgerow.publish.planning.rules import (
     CROWD,
     REST_EDGES,
     WHOLE_UNIVERSE,
+    cap_cost,
     core_size,
+    frequent_support,
     item_cap,
     size_edges,
-    stratum_cap,
+    support_cap,
     support_units,
 )
 from hedgerow.publish.publisher import (
@@ -87,10 +93,14 @@ __all__ = ["DiffPart"]
 UNITS = 1_000_000
 SIZE_UNITS = {"core": 50_000, "small": 20_000, "tree": 20_000}  # "small" may be counted whole
 TREE_SUPPORT_UNITS = 300_000
-STRATUM_UNITS = 50_000
+HEAD_UNITS = {"support": 500_000, "head_size": 50_000, "head": 330_000}
 GATE_UNITS = 250_000
 MOST_PARTITIONS = 1_000_000
+_LOW_BAR = 1000  # records, which most data sets have
 _ROOT = np.zeros(1, dtype=np.int64)
+
+Variance = Callable[[int], float]
+"""Of the noise of a support, by the cap."""
 
 
 @told_settings
@@ -105,6 +115,8 @@ class DiffPart(Publisher):
         core: The number of items in the core; by default set by a public rule.
         cap: The number of items for which one record counts in total, when supports are counted;
             by default set by a public rule from noisy sizes.
+        head: The number of items that are counted once more, 0 for none; by default set by a public
+            rule from noisy sizes. Only for "core".
         c1: The paper's C1, which sets the threshold for leaves. Only for "paper".
         c2: The paper's C2, which sets the threshold for other partitions. Only for "paper".
         max_partitions: The largest number of partitions; the tree stops growing there.
@@ -118,6 +130,7 @@ class DiffPart(Publisher):
     variant: Literal["core", "tree"] | None = None
     core: int | None = None
     cap: int | None = None
+    head: int | None = None
     c1: float = 2
     c2: float = 4
     max_partitions: int = 100_000
@@ -131,6 +144,8 @@ class DiffPart(Publisher):
         super().__post_init__()
         check_count("core", self.core, MOST_CORE)
         check_count("cap", self.cap, 1_000_000)
+        if self.head != 0:
+            check_count("head", self.head, 1_000_000)
         check_count("max_partitions", self.max_partitions, MOST_PARTITIONS)
         for setting, value in (("c1", self.c1), ("c2", self.c2)):
             if not 0 < value < 1e6:
@@ -147,12 +162,12 @@ class DiffPart(Publisher):
     # plan
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
-        """See `Publisher.plan_for`. A delta pays for supports and cells, or is not spent."""
+        """See `Publisher.plan_for`. A delta may pay for the head, or is not spent."""
         items, kind = schema.transaction_items, self.kind(schema)
         if not self._spends_delta(items, kind):
             budget = replace(budget, delta=Fraction(0))
         budget = replace(budget, rows=1)
-        budgets = _divide(items, kind, budget)
+        budgets = divide_budget(replace(budget, delta=Fraction(0)), UNITS, UNITS)
         rest = Allowance("leaf", "epsilon", units=None, uses=1)
         whole = kind == "core" and self._core(items, budget, rows) == items.size
         allowances = []
@@ -170,19 +185,13 @@ class DiffPart(Publisher):
             )
             if not whole:
                 units = TREE_SUPPORT_UNITS
-                if kind == "core":
+                if kind == "core" and self.head:
+                    units = HEAD_UNITS["support"]
+                elif kind == "core":
                     units = support_units(items.size, budget.epsilon, rows)
-                # a cap that is chosen by rule is lowered until its noise can be drawn
-                reach = WEIGHT * items.most
-                if budgets.growth == "rho":
-                    reach = WEIGHT * WEIGHT * min(self.cap or 1, items.most)
-                allowances.append(
-                    Allowance("support", budgets.growth, units=(units,), uses=1, reach=reach)
-                )
-            if not whole and kind == "core":
                 reach = WEIGHT * items.most
                 allowances.append(
-                    Allowance("stratum", "epsilon", units=(STRATUM_UNITS,), uses=1, reach=reach)
+                    Allowance("support", "epsilon", units=(units,), uses=1, reach=reach)
                 )
             if kind == "tree":
                 # the noise of a gate has a rate above a third of its price
@@ -190,8 +199,11 @@ class DiffPart(Publisher):
                     Allowance("gate", "epsilon", units=(GATE_UNITS,), uses=1, reach=3)
                 )
             else:
-                rest = Allowance("cell", budgets.growth, units=None, uses=1)
+                rest = Allowance("cell", "epsilon", units=None, uses=1)
         allowances.append(rest)
+        remark = _thresholds(items, budget, self.c2) if kind == "paper" else None
+        if kind == "core" and not whole and rows is None:
+            remark = _remark(items, budget)
         return Plan(
             method=self.name,
             schedule=self.schedule,
@@ -199,9 +211,7 @@ class DiffPart(Publisher):
             budgets=budgets,
             allowances=tuple(allowances),
             grows=False,
-            remark=_remark(items, budget)
-            if kind == "core" and not whole and rows is None
-            else None,
+            remark=remark,
         )
 
     def _spends_delta(self, items: Items, kind: str) -> bool:
@@ -219,11 +229,10 @@ class DiffPart(Publisher):
         if whole == items.size:
             return whole
         supports = support_units(items.size, budget.epsilon, rows)
-        left -= Fraction(supports + STRATUM_UNITS, UNITS)
-        worth = float(budget.epsilon * left)
-        if budget.delta:  # the epsilon of Laplace noise with the variance that rho buys
-            worth = 2 * math.sqrt(_divide(items, "core", budget).parts[1].unit * left * UNITS)
-        return min(items.size - 1, core_size(items.size, records, worth))
+        if self.head:
+            supports = sum(HEAD_UNITS.values())
+        left -= Fraction(supports, UNITS)
+        return min(items.size - 1, core_size(items.size, records, float(budget.epsilon * left)))
 
     # run
 
@@ -249,26 +258,22 @@ class DiffPart(Publisher):
         sizes = _counted(curator, "size", "size", edges, engine.sizes(edges))
         rows = max(0, int(sizes.values.sum()))
         plan = self.plan_for(schema, plan.budget, rows)
-        curator.ledger.allow(plan.allowances[1:])
         found = [sizes]
         progress(0.2)
-        # support
-        if curator.ledger.allows("support"):
-            curve = _curve(items, sizes)
-            cap = self._cap(items, plan, curve)
-            found.append(_weighed(curator, engine, "support", cap, np.arange(items.size)))
-            progress(0.4)
-            # stratum
-            if curator.ledger.allows("stratum"):
-                number, high = stratum_cap(curve, float(_granted(plan, "stratum")))
-                strata = strata_of(found[-1].values[:, 0], number)
-                found.append(_weighed(curator, engine, "stratum", high, strata, number))
+        # support, and the head once more
+        lines = {line.purpose: line for line in plan.allowances[1:]}
+        if "support" in lines:
+            units = lines.pop("support").units
+            assert units is not None
+            curve = _curve(sizes, items.most)
+            found += self._supports(engine, items, plan.budget, curator, curve, units[0])
+        curator.ledger.allow(lines.values())
         progress(0.6)
         grow = self._cells if kind == "core" else self._tree
         partition = grow(engine, items, plan, curator, found, rows)
         progress(1.0)
         return Outcome(
-            plan=plan,
+            plan=_spent(plan, curator.ledger),
             partition=partition,
             measurements=tuple(found),
             ledger=curator.ledger,
@@ -276,17 +281,53 @@ class DiffPart(Publisher):
             sharing=partition.cells,
         )
 
-    def _cap(self, items: Items, plan: Plan, curve: SizeCurve) -> int:
-        amount, epsilon = float(_granted(plan, "support")), float(plan.budget.epsilon)
-        gaussian = plan.budgets.growth == "rho"
+    def _supports(
+        self,
+        engine: ItemEngine,
+        items: Items,
+        budget: Budget,
+        curator: Curator,
+        curve: SizeCurve,
+        units: int,
+    ) -> list[Measurement]:
+        """The supports of all items; and of the head once more, where it wants another cap."""
+        ledger, epsilon = curator.ledger, float(budget.epsilon)
+        every, typical = np.arange(items.size), frequent_support(curve, items.size)
 
-        def variance(cap: int) -> float:
-            return cap / (2 * amount) if gaussian else 2 * (cap / amount) ** 2
+        def rule(variance: Variance) -> int:
+            return min(self.cap or support_cap(curve, items.size, variance, epsilon)[0], items.most)
 
-        rule = self.cap or item_cap(curve, items.size, variance, epsilon)
-        while gaussian and not _drawable(_granted(plan, "support"), rule):
-            rule //= 2  # a noise that samplers can draw, however small the budget is
-        return min(rule, items.most)
+        def costs(variance: Variance, cap: int) -> list[float]:
+            # of a frequent item, and of noise alone
+            return [cap_cost(curve, one, variance, cap) for one in (typical, 0.0)]
+
+        noises = _noises(budget, units)
+        _, anew = support_cap(curve, items.size, noises[0].variance, epsilon)
+        number = self.head if self.head is not None else HEAD if anew and not self.cap else 0
+        if self.variant == "tree" or not number:
+            noise, cap = _least(noises, rule, costs)
+            return [_weighed(curator, engine, "support", (units, noise, cap), every)]
+        first = _noises(budget, HEAD_UNITS["support"])[0]
+        chosen = HEAD_UNITS["support"], first, rule(first.variance)
+        supports = _weighed(curator, engine, "support", chosen, every)
+        head = head_of(supports.values[:, 0], number)
+        group = np.full(items.size, -1)
+        group[head] = np.arange(len(head))
+        edges = size_edges(min(items.most, len(head)))
+        ledger.allow([Allowance("head_size", "epsilon", units=(HEAD_UNITS["head_size"],), uses=1)])
+        sizes = _counted(curator, "head_size", "size", edges, engine.sizes(edges, group))
+        inside = _curve(sizes, min(items.most, len(head)))
+        upper = np.sort(supports.values[:, 0])[-max(1, len(head) // 2) :]
+        held = max(float(upper.mean()) / WEIGHT / curve.share(chosen[2]), 1.0)
+        noise, cap = _least(
+            _noises(budget, HEAD_UNITS["head"]),
+            lambda variance: item_cap(inside, held, variance),
+            lambda variance, cap: [cap_cost(inside, held, variance, cap)],
+        )
+        again = _weighed(
+            curator, engine, "head", (HEAD_UNITS["head"], noise, min(cap, items.most)), group, head
+        )
+        return [supports, sizes, again]
 
     def _cells(
         self,
@@ -351,12 +392,74 @@ class DiffPart(Publisher):
         for measurement in outcome.measurements:
             if measurement.name == "support":
                 found["cap"] = cap_of(measurement)
-            if measurement.name == "stratum":
-                found["strata"] = len(measurement.where)
-                found["strata_cap"] = cap_of(measurement)
+            if measurement.name == "head":
+                found["head_cap"] = cap_of(measurement)
+                found["head"] = len(measurement.where)
         if isinstance(outcome.partition, CoreCells):
             found["core"] = len(outcome.partition.core)
         return found
+
+
+@dataclass(frozen=True)
+class _Noise:
+    """The noise of weighted supports that some units of epsilon can buy.
+
+    Args:
+        budget: Whether they are paid as they are, or exchanged for rho.
+        amount: So much of it.
+    """
+
+    budget: Literal["epsilon", "rho"]
+    amount: Fraction
+
+    def variance(self, cap: int) -> float:
+        """The variance of a support in records, by the cap: of Laplace noise as far off on average.
+
+        Normal noise of variance v is off by sqrt(2 v / pi), Laplace noise by sqrt(v / 2).
+        """
+        amount = float(self.amount)
+        return 2 * cap / (math.pi * amount) if self.budget == "rho" else 2 * (cap / amount) ** 2
+
+    def drawable(self, cap: int) -> bool:
+        """Whether samplers can draw it."""
+        rate = 2 * self.amount / (WEIGHT * WEIGHT * cap)
+        return self.budget == "epsilon" or precision_below(rate) > 0
+
+
+def _noises(budget: Budget, units: int) -> list[_Noise]:
+    """Laplace noise, and Gaussian noise if there is a delta."""
+    epsilon = budget.epsilon * Fraction(units, UNITS)
+    found = [_Noise("epsilon", epsilon)]
+    if budget.delta:
+        found.append(_Noise("rho", rho_of_epsilon(epsilon, budget.delta)))
+    return found
+
+
+def _least(
+    noises: Sequence[_Noise],
+    rule: Callable[[Variance], int],
+    costs: Callable[[Variance, int], Sequence[float]],
+) -> tuple[_Noise, int]:
+    """Laplace noise and its cap, or Gaussian noise and its own where that costs less everywhere.
+
+    So nothing is worse with a delta than without one, as far as the rule can tell.
+    """
+    first, *others = noises
+    cap = rule(first.variance)
+    for other in others:
+        wide = rule(other.variance)
+        pairs = zip(costs(other.variance, wide), costs(first.variance, cap), strict=True)
+        if other.drawable(wide) and all(new < old for new, old in pairs):
+            return other, wide
+    return first, cap
+
+
+def _spent(plan: Plan, ledger: Ledger) -> Plan:
+    """The plan as it was carried out; a delta that bought nothing is not spent."""
+    parts = tuple(ledger.budgets.values())
+    if "rho" in ledger.budgets:
+        return replace(plan, budgets=Budgets(parts, "rho"))
+    return replace(plan, budget=replace(plan.budget, delta=Fraction(0)))
 
 
 def _size_units(items: Items, kind: str) -> int:
@@ -364,59 +467,60 @@ def _size_units(items: Items, kind: str) -> int:
     return SIZE_UNITS["small" if kind == "core" and items.size <= WHOLE_UNIVERSE else kind]
 
 
-def _divide(items: Items, kind: str, budget: Budget) -> Budgets:
-    """With a delta sizes and strata stay pure, and all else is paid in rho."""
-    pure = _size_units(items, kind) + STRATUM_UNITS if budget.delta else 0
-    return divide_budget(budget, UNITS, UNITS - pure)
-
-
 def _remark(items: Items, budget: Budget) -> str:
-    """From how many records on supports get less than is planned without knowing them."""
+    """What noisy sizes will decide: from how many records on supports get less, and the rest."""
     many = math.ceil(CROWD * items.size / budget.epsilon)
     return (
         f"With more than about {many:,} records, each item is known well enough for less, and more "
         "is spent on which items go together."
+        + (" Where some records are very long, the most frequent items are counted once more, with "
+           "a part of what supports get." if items.size > 2 * HEAD else "")
+        + (" Delta is spent where Gaussian noise is less; else none is." if budget.delta else "")
+    )  # fmt: skip
+
+
+def _thresholds(items: Items, budget: Budget, strictness: float) -> str | None:
+    """What the published thresholds leave of a universe at the first step, where that is little."""
+    tree = ItemTree.of(items)
+    if not tree.inner[0]:
+        return None
+    share = float(budget.epsilon) / 2 / int(tree.inner[0])
+    bar = math.ceil(math.sqrt(2) * strictness * int(tree.height[0]) / share)
+    if bar < _LOW_BAR:
+        return None
+    return (
+        f"The published thresholds go on from the first step only with groups of items that about "
+        f"{bar:,} records share; with fewer records than that, nothing is published but by chance. "
+        "The tuned schedule has no thresholds; a larger epsilon or a smaller universe helps too."
     )
 
 
-def _drawable(rho: Fraction, cap: int) -> bool:
-    """Whether samplers can draw the Gaussian noise of supports with this cap."""
-    return precision_below(2 * rho / (WEIGHT * WEIGHT * cap)) > 0
-
-
-def _granted(plan: Plan, purpose: str) -> Fraction:
-    """The epsilon or rho of a purpose whose price is fixed."""
-    (line,) = (line for line in plan.allowances if line.purpose == purpose)
-    (unit,) = (part.unit for part in plan.budgets.parts if part.name == line.budget)
-    assert line.units is not None
-    return unit * line.units[0]
-
-
-def _curve(items: Items, sizes: Measurement) -> SizeCurve:
+def _curve(sizes: Measurement, most: int) -> SizeCurve:
     """How many records have each size, by noisy numbers."""
     counts = sizes.values[:, 0].astype(np.float64)
-    return fit_sizes(sizes.where, counts, float(sizes.units[0] * sizes.unit), items.most)
+    return fit_sizes(sizes.where, counts, float(sizes.units[0] * sizes.unit), most)
 
 
 def _weighed(
     curator: Curator,
     engine: ItemEngine,
-    purpose: Literal["support", "stratum"],
-    cap: int,
+    purpose: Literal["support", "head"],
+    paid: tuple[int, _Noise, int],
     group: Ints,
-    groups: int | None = None,
+    where: Ints | None = None,
 ) -> Measurement:
     """Noisy weighted supports: a record adds WEIGHT * cap at most, in squares WEIGHT^2 * cap.
 
-    The squares are of single items: strata, to which several items of a record add, are never paid
-    in rho.
+    Items in no group count for nothing, neither for themselves nor for the weights of others, so
+    that the same holds for the head: what is counted are records without all other items.
     """
-    number = len(group) if groups is None else groups
-    exact = engine.supports(cap, group, number)
-    if purpose == "support":
-        most = WEIGHT * cap if curator.law(purpose) == "laplace" else WEIGHT * WEIGHT * cap
-        return _counted(curator, purpose, "item", np.arange(number), exact, most)
-    return _counted(curator, purpose, "stratum", np.arange(number), exact, WEIGHT * cap)
+    units, noise, cap = paid
+    if noise.budget == "rho":
+        curator.ledger.exchange(purpose, units, noise.amount)
+    curator.ledger.allow([Allowance(purpose, noise.budget, units=(units,), uses=1)])
+    where = group if where is None else where
+    most = WEIGHT * cap if noise.budget == "epsilon" else WEIGHT * WEIGHT * cap
+    return _counted(curator, purpose, "item", where, engine.supports(cap, group, len(where)), most)
 
 
 def _counted(

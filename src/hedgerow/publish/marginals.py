@@ -23,8 +23,9 @@ Spent by everybody, one after the other (sequential composition; nothing is divi
 | pairs, more_pairs: their tables                       | as above              | the rest       |
 | again: by_class once more                             | as above              | (3)            |
 
-(1) Without a class all of it; with more than four classes 40% of it; else nothing, since classes
-add up. (2) If there is room for pairs. (3) Only if no pair was chosen in the last round.
+(1) Without a class, or with very few records, all of it; with more than four classes 40%; with few
+records and a delta 25%; else nothing, since classes add up. (2) If there is room for pairs.
+(3) Only if no pair was chosen in the last round.
 
 With delta 0 noise is discrete Laplace; else all but the number of records is paid in zCDP, with
 discrete Gaussian noise, and selections by the exponential mechanism. A table that a record is in
@@ -60,7 +61,7 @@ from hedgerow.privacy.budget import Budget, UnitBudget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Candidates, Sampler
-from hedgerow.publish.planning.plan import Plan, divide_budget
+from hedgerow.publish.planning.plan import Budgets, Plan, divide_budget
 from hedgerow.publish.publisher import (
     Outcome,
     Progress,
@@ -78,7 +79,8 @@ SCORE_RANGE = 2
 MOST_PAIRS, MOST_RELATED = 1_000, 100
 MOST_CELLS = 60_000  # of the cliques of the model: what a fit can bear
 MANY_CLASSES = 4  # beyond, attributes are also counted alone
-LITTLE = 30  # records for each deviation of the noise, below which the class is not looked at
+LITTLE = 10  # records for each deviation of the noise, below which the class is not looked at
+MUCH = 400  # from which classes tell enough of each attribute, and pairs tell more
 PARTS, MOST_PARTS = 16, 32  # of numbers
 CLEAR = 6  # noisy deviations in an average cell, from which numbers are cut in more parts
 PER_PAIR, PER_PAIR_RHO = 120, 80  # records for each deviation of a pair's noise
@@ -194,7 +196,7 @@ class Marginals(Publisher):
             allowances += share_budget(schema, paying, rows, self.pairs).lines(budgets.growth)
         return Plan(
             method=self.name, schedule="tuned", budget=budget, budgets=budgets,
-            allowances=allowances, grows=False,
+            allowances=allowances, grows=False, remark=_errors_of_named(schema, budgets),
         )  # fmt: skip
 
     def check(self, schema: Schema, plan: Plan) -> None:
@@ -253,6 +255,7 @@ class Marginals(Publisher):
         # choose, and count what was chosen
         if shares.pairs:
             cells = gather(Tables.of(schema, cells, bought), curator, shares)
+            pairs = PairCounts.of(engine, cells)
         model = None
         rounds = [("pairs", shares.pairs), ("more_pairs", shares.more)]
         rounds = [(purpose, number) for purpose, number in rounds if number]
@@ -260,9 +263,10 @@ class Marginals(Publisher):
             progress((place + 1) / 3, "choosing pairs of attributes")
             model = fit_model(Tables.of(schema, cells, bought), model)
             noise = deviation_of(curator, shares)
-            chosen = choose_pairs(curator, engine, model, number, noise)
+            chosen = choose_pairs(curator, pairs, model, number, noise)
             if chosen:
-                bought.append(buy_tables(curator, engine, purpose, chosen, cells))
+                exact = [(pairs.counts(chosen), None)]
+                bought.append(_buy(curator, purpose, exact, chosen, len(chosen)))
             elif place + 1 == len(rounds):
                 bought.append(buy_tables(curator, engine, "again", [*base.values()][-1], cells))
         return MarginalsOutcome(
@@ -289,6 +293,7 @@ def share_budget(
         by_hand: The number of pairs, if it was set by hand.
 
     Example:
+        >>> from fractions import Fraction
         >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "ill": {"type": "boolean", "role": "class"}, "home": {"type": "boolean"},
         ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1}}})
@@ -328,8 +333,10 @@ def share_budget(
         base = open_
     if not classes or strength < LITTLE:
         alone = base
-    else:
-        alone = 0.4 * base if classes > MANY_CLASSES else 0.0
+    elif classes > MANY_CLASSES:
+        alone = 0.4 * base
+    else:  # in zCDP what counts a thing twice adds up; in epsilon half of the budget is lost by it
+        alone = 0.25 * base if strength < MUCH and not pure else 0.0
     by_class = base - alone
     parts = PARTS
     while parts < MOST_PARTS and rows > 2 * parts * CLEAR * deviation(by_class or alone, counted):
@@ -348,6 +355,28 @@ def share_budget(
         two_way=int(units * room * first / pairs) if pairs else 0,
         left=int(units * room * ((pairs - first) or pairs) / pairs) if pairs else 0,
     )
+
+
+def _share_named(schema: Schema, units: int) -> tuple[float, tuple[int, ...]]:
+    """What the tables that the schema names get: a share of all units, and the units of each."""
+    weights = [table.weight for table in schema.tables]
+    share = min(MOST_NAMED, NAMED * len(weights))
+    return share, tuple(int(units * share * weight / sum(weights)) for weight in weights)
+
+
+def _errors_of_named(schema: Schema, budgets: Budgets) -> str | None:
+    """How far noise moves the cells of the tables that the schema names, in words."""
+    if not schema.tables:
+        return None
+    paying = next(part for part in budgets.parts if part.name == budgets.growth)
+    units = paying.units - (ROWS_UNITS if paying.name == "epsilon" else 0)
+    words = []
+    for table, paid in zip(schema.tables, _share_named(schema, units)[1], strict=True):
+        amount = float(paying.unit) * paid
+        width = math.log(20) / amount if paying.name == "epsilon" else 1.96 / math.sqrt(2 * amount)
+        names = " by ".join(schema.columns[place].name for place in table.places)
+        words.append(f"{names} ± {width:.2g}" if width < 10 else f"{names} ± {width:,.0f}")  # noqa: PLR2004
+    return "Noise in 95 of 100 cells of a named table is at most: " + ", ".join(words) + "."
 
 
 def _base_share(strength: float, pure: bool) -> float:
@@ -393,8 +422,8 @@ def count_tables(
 def buy_tables(
     curator: Curator, engine: Engine, purpose: str, tables: Sequence[tuple[int, ...]], cells: Cells
 ) -> Measurement:
-    """Counts tables that are paid together; pairs of attributes are counted in groups."""
-    exact = count_tables(engine, tables, cells, grouped=purpose in ("pairs", "more_pairs"))
+    """Counts tables that are paid together, in cells."""
+    exact = count_tables(engine, tables, cells)
     return _buy(curator, purpose, [(exact, None)], tables, len(tables))
 
 
@@ -496,8 +525,42 @@ def gather(tables: Tables, curator: Curator, shares: Shares) -> Cells:
     return replace(cells, group=tuple(gathered))
 
 
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """The exact tables of all pairs of attributes that may be chosen: one pass over the data.
+
+    Args:
+        pairs: The pairs, of which the later attribute comes first.
+        start: Where the cells of each begin; one more than there are pairs.
+        exact: The cells, one pair after the other.
+    """
+
+    pairs: tuple[Pair, ...]
+    start: Ints
+    exact: Sealed[Ints]
+
+    @staticmethod
+    def of(engine: Engine, cells: Cells) -> PairCounts:
+        """Counts them, in groups."""
+        related = [a for a in cells.counted if cells.groups[a] > 1][:MOST_RELATED]
+        pairs = tuple((a, b) for a in related for b in related if b < a)
+        sizes = [cells.groups[a] * cells.groups[b] for a, b in pairs]
+        start = np.cumsum([0, *sizes]).astype(np.int64)
+        return PairCounts(pairs, start, count_tables(engine, pairs, cells, grouped=True))
+
+    def places(self, pairs: Sequence[tuple[int, ...]]) -> Ints:
+        """The places of the cells of some pairs, one pair after the other."""
+        numbers = [self.pairs.index((a, b)) for a, b in pairs]
+        parts = [np.arange(self.start[one], self.start[one + 1]) for one in numbers]
+        return np.concatenate([np.empty(0, np.int64), *parts])
+
+    def counts(self, pairs: Sequence[tuple[int, ...]]) -> Sealed[Ints]:
+        """The cells of some pairs, one pair after the other."""
+        return self.exact.map(partial(np.take, indices=self.places(pairs)))
+
+
 def choose_pairs(
-    curator: Curator, engine: Engine, model: GraphicalModel, number: int, noise: float
+    curator: Curator, pairs: PairCounts, model: GraphicalModel, number: int, noise: float
 ) -> list[tuple[int, ...]]:
     """Chooses pairs for how far they lie from what the model expects of them.
 
@@ -506,17 +569,16 @@ def choose_pairs(
 
     Args:
         curator: Who charges and draws.
-        engine: The private data.
+        pairs: The private data.
         model: What is known.
         number: How many pairs there may be.
         noise: The deviation of the noise that their cells will have.
     """
-    cells, known = model.tables.cells, [t.columns for t in model.tables.tables if t.grouped]
-    related = [a for a in cells.counted if cells.groups[a] > 1][:MOST_RELATED]
-    open_ = [(a, b) for a in related for b in related if b < a and (a, b) not in known]
+    cells, known = model.tables.cells, {t.columns for t in model.tables.tables if t.grouped}
+    open_ = [pair for pair in pairs.pairs if pair not in known]
     if not open_:
         return []
-    exact = count_tables(engine, open_, cells, grouped=True)
+    exact = pairs.counts(open_)
     expected = expected_groups(model, open_)
     starts = np.cumsum([0, *(cells.groups[a] * cells.groups[b] for a, b in open_)])
     # what noise would make of a table that is as expected

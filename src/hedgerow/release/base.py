@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from hedgerow.release.histogram import bins as usual_bins
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.manifest import Document, check_guarantee, common_manifest, schema_of
 from hedgerow.release.plots import Figure, draw_table
+from hedgerow.release.summaries import Summaries, What, summarize
 from hedgerow.release.tabulate import (
     Bins,
     CountTable,
@@ -308,6 +309,128 @@ class Release(Framed):
         Bands of numbers are made of whole measured cells, if the release has any.
         """
         return usual_bins(self.schema.columns[place])
+
+    def measured_edges(self, place: int) -> Ints:
+        """The edges, in codes, of the cells in which a column was counted; empty if there are none.
+
+        Args:
+            place: The column, the class being the last.
+        """
+        return np.empty(0, np.int64)
+
+    def sum_ends(
+        self, place: int, group: Query, level: float, *, mean: bool
+    ) -> tuple[float, float] | None:
+        """Guaranteed ends of a sum or mean, where a kind of release knows closer ones than counts.
+
+        Args:
+            place: The number.
+            group: Whose sum it is.
+            level: The probability that the interval holds the truth, at least.
+            mean: Whether the mean is asked for.
+        """
+        return None
+
+    def mean(
+        self,
+        attribute: str,
+        by: str | Sequence[str] | None = None,
+        where: Questions | None = None,
+        level: float = 0.95,
+    ) -> Summaries:
+        """The mean of a numeric attribute, of everybody or of each group.
+
+        Args:
+            attribute: The number.
+            by: The attribute, or attributes, whose values are the groups.
+            where: A query that all records must meet.
+            level: The probability that an interval holds the truth, at least.
+
+        Raises:
+            UsageError: If an attribute or the condition cannot be understood.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> release = publish(people, schema, "marginals", epsilon=10, seed=1)
+            >>> release.mean("age", by="readmitted")
+            Mean of age by readmitted, with guaranteed 0.95 intervals:
+            readmitted  estimate   low  high
+                    no      50.1  47.6  51.9
+                   yes      63.6  60.0  68.7
+        """
+        return self._summary("mean", attribute, by, where, level)
+
+    def sum(
+        self,
+        attribute: str,
+        by: str | Sequence[str] | None = None,
+        where: Questions | None = None,
+        level: float = 0.95,
+    ) -> Summaries:
+        """The sum of a numeric attribute, over everybody or over each group.
+
+        Args:
+            attribute: The number.
+            by: As for `mean`.
+            where: A query that all records must meet.
+            level: The probability that an interval holds the truth, at least.
+
+        Raises:
+            UsageError: As for `mean`.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> release = publish(people, schema, "marginals", epsilon=10, seed=1)
+            >>> round(float(release.sum("visits", where="age < 50")))
+            205
+        """
+        return self._summary("sum", attribute, by, where, level)
+
+    def quantile(
+        self,
+        attribute: str,
+        q: float = 0.5,
+        by: str | Sequence[str] | None = None,
+        where: Questions | None = None,
+        level: float = 0.95,
+    ) -> Summaries:
+        """The value of a numeric attribute that a part q of the records does not exceed.
+
+        Args:
+            attribute: The number.
+            q: The part: 0.5 for the median.
+            by: As for `mean`.
+            where: A query that all records must meet.
+            level: The probability that an interval holds the truth, at least.
+
+        Raises:
+            UsageError: As for `mean`, or if q does not lie between 0 and 1.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> release = publish(people, schema, "marginals", epsilon=10, seed=1)
+            >>> release.quantile("age", 0.5, by="readmitted")
+            Quantile of age by readmitted, with guaranteed 0.95 intervals:
+            readmitted  estimate   low  high
+                    no      49.8  48.0  52.0
+                   yes      69.2  64.0  73.0
+        """
+        return self._summary("quantile", attribute, by, where, level, q)
+
+    def _summary(
+        self,
+        what: What,
+        attribute: str,
+        by: str | Sequence[str] | None,
+        where: Questions | None,
+        level: float,
+        part: float = 0.5,
+    ) -> Summaries:
+        (whole,) = read_many(Query(()) if where is None else where, self.schema)
+        return summarize(self, what, attribute, by, whole, level, part)
 
     @abstractmethod
     def synthesize(

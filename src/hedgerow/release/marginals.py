@@ -14,11 +14,12 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers, by_model, with_queries
 from hedgerow.estimate.asked import check_level, read_many
-from hedgerow.estimate.basis import MEASURED, MODELLED, NOT_MEASURED
+from hedgerow.estimate.basis import MODELLED, basis_of
 from hedgerow.estimate.graphical import GraphicalModel, fit_model
 from hedgerow.estimate.intervals.conditions import Conditions
 from hedgerow.estimate.intervals.ends import Bounds
 from hedgerow.estimate.intervals.model_error import typical_error
+from hedgerow.estimate.intervals.sums import sum_ends
 from hedgerow.estimate.synthesize import check_whole, rows_of
 from hedgerow.measured.tables import Cells, Tables
 from hedgerow.release.base import Questions
@@ -26,7 +27,8 @@ from hedgerow.release.description import Description, noisy_counts, protected_ro
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import bands
 from hedgerow.release.predicting import PredictingRelease
-from hedgerow.schema import CLASS, Query
+from hedgerow.release.summaries import Values
+from hedgerow.schema import CLASS, Numeric, Query
 from hedgerow.store.frames import Frame
 
 __all__ = ["MarginalsRelease"]
@@ -127,25 +129,13 @@ class MarginalsRelease(PredictingRelease):
         estimate, conditions = self.model.count(asked), Conditions.of(asked)
         ends = self.bounds.ends(conditions, share)
         answers = by_model(estimate, typical_error(self.bounds, conditions, estimate), ends, share)
-        basis = np.array([self._basis(query) for query in asked])
+        together = self.bounds.together(conditions)
+        basis = basis_of(asked, together, self._unmeasured, MODELLED)
         return replace(with_queries(answers, asked, self.schema), basis=basis)
 
     def estimate(self, queries: Questions) -> Floats:
         """See `Release.estimate`."""
         return self.model.count(read_many(queries, self.schema))
-
-    def _basis(self, query: Query) -> str:
-        """What an answer rests on: a table of all its columns, or the model."""
-        columns = {place for place, _ in query.where}
-        if query.classes is not None:
-            columns.add(self.partition.attributes)
-        if columns & self._unmeasured:
-            return NOT_MEASURED
-        return MEASURED if any(columns <= one for one in self._together) else MODELLED
-
-    @cached_property
-    def _together(self) -> list[set[int]]:
-        return [set(table.columns) for table in self.tables.tables]
 
     @cached_property
     def _unmeasured(self) -> frozenset[int]:
@@ -170,6 +160,17 @@ class MarginalsRelease(PredictingRelease):
             return np.empty(0, np.int64)
         fine = [self.tables.parts_of(a, cell) for a, cell in self.tables.fine if a == place]
         return np.unique(np.concatenate([self.partition.edges[place], *fine]))
+
+    def sum_ends(
+        self, place: int, group: Query, level: float, *, mean: bool
+    ) -> tuple[float, float] | None:
+        """See `Release.sum_ends`."""
+        number = self.schema.attributes[place]
+        assert isinstance(number, Numeric)
+        values = Values.of(number, self.partition.edges[place])
+        asked = Conditions.of([group])
+        ends = values.least, values.most
+        return sum_ends(self.bounds, asked, place, ends, level, mean=mean)
 
     def _readable(self) -> Iterator[tuple[str, Content]]:
         yield ROWS, self._rows

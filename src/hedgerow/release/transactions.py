@@ -17,6 +17,7 @@ from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.asked import check_level
 from hedgerow.estimate.itemsets.answers import answer_sets, read_sets
+from hedgerow.estimate.itemsets.associations import find_associations
 from hedgerow.estimate.itemsets.frequent import frequent_sets
 from hedgerow.estimate.itemsets.listing import list_itemsets, text_blocks
 from hedgerow.estimate.itemsets.model import ItemsetModel, model_of
@@ -24,7 +25,7 @@ from hedgerow.estimate.itemsets.rows import rows_table
 from hedgerow.estimate.synthesize import check_whole
 from hedgerow.guesses import as_text
 from hedgerow.hints import ITEMS
-from hedgerow.measured.itemsets import MOST_STRATA, CoreCells, Itemsets
+from hedgerow.measured.itemsets import CoreCells, Itemsets
 from hedgerow.release.base import Questions
 from hedgerow.release.description import Description, noisy_counts
 from hedgerow.release.files import Content
@@ -86,8 +87,7 @@ class TransactionsRelease(MeasuredRelease):
             parts="items" if core else "itemsets",
             part="item" if core else "partition",
             number=self.items.size if core else self.partition.cells,
-            summary=f"It holds noisy counts: {self._counted()}. No raw record is in it, and no "
-            "exact count.",
+            summary=self._contents(),
             people=f"{self.schema.unit_names[1]} counted",
             counts=noisy_counts(self.guarantee),
             record="record",
@@ -102,6 +102,16 @@ class TransactionsRelease(MeasuredRelease):
     def example(self) -> str:
         """See `Release.example`."""
         return quote(", ".join(self.items.given[:2]))
+
+    def _contents(self) -> str:
+        if not any(len(one.where) for one in self.measurements):
+            return (
+                "It holds nothing: no set of items reached the published thresholds. Every "
+                "estimate is 0, and says nothing of the records."
+            )
+        return (
+            f"It holds noisy counts: {self._counted()}. No raw record is in it, and no exact count."
+        )
 
     def _counted(self) -> str:
         """What was counted, in words."""
@@ -181,7 +191,7 @@ class TransactionsRelease(MeasuredRelease):
             >>> baskets = pa.table({"items": sample.transactions(300, seed=1)})
             >>> release = publish(baskets, sample.shop_schema(), epsilon=10, seed=1)
             >>> release.count([["tea"], ["tea", "milk"]])["estimate"].round().tolist()
-            [59.0, 18.0]
+            [57.0, 14.0]
         """
         share = check_level(level)
         sets = read_sets(queries, self.items)
@@ -223,6 +233,55 @@ class TransactionsRelease(MeasuredRelease):
         }
         return self._frame(pa.table(columns), kind)
 
+    def rules(
+        self,
+        k: int = 100,
+        least: float = 0.5,
+        level: float = 0.95,
+        kind: str | None = None,
+    ) -> Frame:
+        """Association rules among frequent itemsets: who holds these items holds that one, too.
+
+        Args:
+            k: From how many of the most frequent itemsets rules are made.
+            least: The least estimated confidence of a rule.
+            level: The probability that an interval holds the truth, at least, for a rule that was
+                not picked for what the release says of it.
+            kind: The kind of frame wanted.
+
+        Returns:
+            A frame with a row for each rule, the largest confidence first: `given` and `then`, and
+            for `support`, `confidence` and `lift` the estimate and the ends of an interval, such as
+            `lift`, `lift_low` and `lift_high`.
+
+        Raises:
+            UsageError: If k, the least confidence or the level cannot be meant.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> baskets = pa.table({"items": sample.transactions(300, seed=1)})
+            >>> release = publish(baskets, sample.shop_schema(), epsilon=10, seed=1)
+            >>> release.rules(20, least=0.3).column_names[:3]
+            ['given', 'then', 'support']
+        """
+        share = check_level(level)
+        if not 0 <= least <= 1:
+            raise UsageError(
+                "the least confidence is no number from 0 to 1", hint="Take 0.5, for example."
+            )
+        found = find_associations(self.model, self.items, k, least, share)
+        names = self.items.labels
+        columns: dict[str, Any] = {
+            "given": pa.array(
+                [[names[c] for c in one] for one in found.given], pa.list_(pa.string())
+            ),
+            "then": pa.array([names[c] for c in found.then], pa.string()),
+        }
+        for name in ("support", "confidence", "lift"):
+            for column, end in enumerate(("", "_low", "_high")):
+                columns[name + end] = getattr(found, name)[:, column]
+        return self._frame(pa.table(columns), kind)
+
     def synthesize(
         self,
         n: int | None = None,
@@ -247,7 +306,7 @@ class TransactionsRelease(MeasuredRelease):
             >>> baskets = pa.table({"items": sample.transactions(300, seed=1)})
             >>> release = publish(baskets, sample.shop_schema(), epsilon=10, seed=1)
             >>> release.synthesize(2, seed=1).to_pydict()
-            {'items': [['tea', 'onions'], ['cream', 'tea']]}
+            {'items': [['butter', 'eggs', 'biscuits', 'carrots'], ['tea', 'onions']]}
         """
         check_whole("n", n)
         check_whole("seed", seed)
@@ -329,7 +388,7 @@ class TransactionsRelease(MeasuredRelease):
         """See `MeasuredRelease.check`."""
         self.partition.check(self.items)
         size = self.items.size
-        places = {"item": size, "size": size + 1, "stratum": MOST_STRATA}
+        places = {"item": size, "size": size + 1}
         self._check_places(places, self.measurements)
 
 

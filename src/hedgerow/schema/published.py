@@ -64,6 +64,9 @@ def published_columns(
     if hidden:
         told = tuple(PublishedText(name, _mark(name)) for name in hidden)
         found.append(PublishedColumn("names of columns that are left out", told))
+    if schema.rules:
+        rules = tuple(PublishedText(rule.text) for rule in schema.rules)
+        found.append(PublishedColumn("rules between columns", rules))
     about = [PublishedText(f"{key}: {value}") for key, value in schema.metadata.describe().items()]
     return [*found, PublishedColumn("about the table", (PublishedText(schema.name), *about))]
 

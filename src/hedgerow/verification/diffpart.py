@@ -36,26 +36,28 @@ __all__ = ["RULES"]
 _PLACES = {
     "size": "size",
     "support": "item",
-    "stratum": "stratum",
+    "head": "item",
+    "head_size": "size",
     "cell": "region",
     "leaf": "node",
 }
 _TESTED_HALF = 2  # one half of the budget is for tests
 _PARTS = 1024  # of a record, in which weighted supports are counted
-_WEIGHED = {"support": "cap", "stratum": "strata_cap"}  # and the settings that cap them
+_WEIGHED = {"support": "cap", "head": "head_cap"}  # and the settings that cap them
 _REST_EDGES = (0, 1, 2, 3, 4, 6, 9, 15)  # of items beside a core
+_HEAD = 200  # items that are counted once more
 _SMALL = 17  # items of a universe that may be counted as a whole
 SHARES = {
     "whole": {"size": 5},  # all items are in the core
     "few": {"size": 2},  # of a small universe
-    "small": {"size": 2, "support": 84, "stratum": 5},
-    "core": {"size": 5, "support": 84, "stratum": 5},
+    "small": {"size": 2, "support": 88},
+    "core": {"size": 5, "support": 88},
+    "head": {"support": 50, "head_size": 5, "head": 33},  # where it is counted once more
     "tree": {"size": 2, "support": 30, "gate": 25},
 }
 """Percent of the budget that DiffPart's tuned schedule gives to finding the regions."""
 CROWD, LEAST = 200, Fraction(30, 100)
 """From so many records for each item on, times epsilon, supports get less, down to a least part."""
-_TUNED_2 = Fraction(78, 100)  # what supports got before, however many records there were
 
 
 def _published(release: TransactionsRelease) -> int:
@@ -121,7 +123,7 @@ def _named(release: TransactionsRelease) -> dict[str, Measurement]:
     counts = "cell" if isinstance(release.partition, CoreCells) else "leaf"
     known = {counts} if _listed(release) else {counts, "size", "support"}
     if counts == "cell":
-        known.add("stratum")
+        known |= {"head", "head_size"}
     found: dict[str, Measurement] = {}
     for measurement in release.measurements:
         if measurement.name not in known:
@@ -142,9 +144,10 @@ def _check_places(release: TransactionsRelease, measurement: Measurement) -> Non
         raise Failed(f"{name} has a class or a threshold, which transactions do not have")
     places = {"item": release.items.size, "region": release.partition.cells}
     places["node"] = release.partition.cells
-    places["stratum"] = whole(release.settings["chosen"].get("strata", 0))
-    if name == "size":
+    if name in ("size", "head_size"):
         fits = len(where) > 0 and where[0] >= 0 and bool((np.diff(where) > 0).all())
+    elif name == "head":
+        fits = np.array_equal(where, _head_of(release))
     elif _listed(release):
         inside = where.min(initial=0) >= 0 and where.max(initial=-1) < places["node"]
         fits = inside and bool((np.diff(where) > 0).all())
@@ -168,11 +171,13 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
         shares = SHARES["tree"]
     elif len(partition.core) < release.items.size:
         shares = SHARES["small" if release.items.size <= _SMALL else "core"]
+        if "head" in booked:
+            shares = shares | SHARES["head"]
     else:
         shares = SHARES["few" if release.items.size <= _SMALL else "whole"]
     parts = {purpose: Fraction(percent, 100) for purpose, percent in shares.items()}
     units = sum(granted for _, granted in budgets(release.ledger).values())
-    if "stratum" in parts:
+    if parts.keys() == {"size", "support"}:
         parts["support"] = _support_part(release, parts["support"])
     if "rho" in budgets(release.ledger) and not _may_spend_delta(release):
         raise Failed("what was published is never paid with a delta")
@@ -182,7 +187,7 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
         if purpose not in booked:
             raise Failed(f"nothing was booked for {purpose}, without which no regions are found")
         book = booked[purpose]
-        if book.budget == "rho" and purpose != "support":
+        if book.budget == "rho" and purpose != ("head" if "head" in parts else "support"):
             raise Failed(f"{purpose} is not paid from the budget of epsilon")
         if book.once() != math.floor(part * units):
             raise Failed(f"{purpose} had another share of the budget than this method gives it")
@@ -191,11 +196,11 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
 
 
 def _may_spend_delta(release: TransactionsRelease) -> bool:
-    """Whether supports and cells may have Gaussian noise."""
+    """Whether the supports of the head may have Gaussian noise."""
     size, asked = release.items.size, release.settings["core"]
     part = size > _SMALL if asked is None else asked < size
     beside = isinstance(release.partition, CoreCells) and len(release.partition.core) < size
-    return beside and part and release.settings["schedule"] != "tuned-2"
+    return beside and part
 
 
 def _check_choices(release: TransactionsRelease, named: dict[str, Measurement]) -> None:
@@ -209,6 +214,19 @@ def _check_choices(release: TransactionsRelease, named: dict[str, Measurement]) 
     most = min(release.items.max_items or size, size)
     if "size" not in named or not np.array_equal(named["size"].where, _size_edges(most)):
         raise Failed("sizes were counted in other bins than this method has")
+    if "head" in named:
+        edges = [edge for edge in _size_edges(most) if edge <= len(named["head"].where)]
+        if "support" not in named or "head_size" not in named:
+            raise Failed("a head was counted without what it is picked and corrected by")
+        ruled = settings["cap"] is None and size > 2 * _HEAD and chosen["head"] == _HEAD
+        if settings["head"] is None and not ruled:
+            raise Failed("a head was counted where none is")
+        if settings["head"] is not None and min(settings["head"], size) != chosen["head"]:
+            raise Failed("the head has another size than was asked for")
+        if named["head_size"].where.tolist() != edges:
+            raise Failed("items of the head were counted in other bins than this method has")
+        if whole(chosen["head_cap"], 1) > most:
+            raise Failed("a record counts for another number of items than it may")
     if "support" in named:
         cap = whole(chosen["cap"], 1)
         if cap > most or (settings["cap"] is not None and cap != min(settings["cap"], most)):
@@ -235,6 +253,13 @@ def _check_choices(release: TransactionsRelease, named: dict[str, Measurement]) 
         raise Failed("the core has another size than was asked for")
 
 
+def _head_of(release: TransactionsRelease) -> Ints:
+    """The items with the largest noisy supports."""
+    supports = _named(release)["support"].values[:, 0]
+    number = whole(release.settings["chosen"]["head"], 1)
+    return np.asarray(np.sort(np.argsort(-supports, kind="stable")[:number]))
+
+
 def _size_edges(most: int) -> list[int]:
     """Bins of sizes: single to 8, four an octave to 32, then fewer; the last have two octaves."""
     edges = [*range(1, 8), 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64]
@@ -244,8 +269,6 @@ def _size_edges(most: int) -> list[int]:
 
 def _support_part(release: TransactionsRelease, most: Fraction) -> Fraction:
     """The part of the budget that supports get beside a core, by the noisy number of records."""
-    if release.settings["schedule"] == "tuned-2":
-        return _TUNED_2
     sizes = _named(release).get("size")
     rows = 0 if sizes is None else max(0, int(sizes.values.sum()))
     crowd = exact(release.guarantee["epsilon"]) * rows / release.items.size
@@ -350,7 +373,7 @@ class _Spending:
             raise Failed("other purposes were booked than this method pays for")
 
 
-_SETTINGS = "schedule chosen variant core cap c1 c2 max_partitions"
+_SETTINGS = "schedule chosen variant core cap head c1 c2 max_partitions"
 
 
 def _rules(*, some: bool) -> Rules:
@@ -366,7 +389,6 @@ def _rules(*, some: bool) -> Rules:
 
 
 RULES = {
-    "tuned-2": _rules(some=False),
     "tuned-3": _rules(some=False),
     # a leaf that did not reach its threshold has no path here, though it was paid for
     "paper-1": _rules(some=True),

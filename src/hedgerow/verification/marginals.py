@@ -113,12 +113,14 @@ def _check_tables(release: MarginalsRelease, known: dict[str, Measurement]) -> N
     cells, last = release.partition, release.partition.attributes
     counted = [a for a, cut in enumerate(cells.edges) if cut[-1] > 1]
     tables: dict[str, tuple[Table, ...]] = {name: m.tables for name, m in known.items()}
-    alone = tuple((a,) for a in counted or [0])
+    alone: tuple[Table, ...] = tuple((a,) for a in counted or [0])
     every = (*alone, (last,)) if cells.classes else alone
     base = {"single": every}  # without a class, and where records are few
     if "by_class" in tables:
         base = {"by_class": tuple((*one, last) for one in alone)} if cells.classes else {}
-        base |= {"single": alone} if cells.classes > _MANY_CLASSES else {}
+        many, gaussian = cells.classes > _MANY_CLASSES, known["by_class"].law == "gaussian"
+        if many or (gaussian and "single" in tables):  # in rho, by how many records there are
+            base |= {"single": alone}
     for name in ("single", "by_class"):
         if tables.get(name) != base.get(name):
             raise Failed(f"{name} holds other tables than one for every attribute")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +15,7 @@ from hedgerow.arrays import Floats
 from hedgerow.estimate import graphical
 from hedgerow.estimate.graphical import GraphicalModel, fit_model
 from hedgerow.measured.measurements import Measurement
-from hedgerow.measured.tables import Cells, Tables
+from hedgerow.measured.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import Query, Schema
 
 SIZES = [2, 3, 2, 2]  # the class is the last
@@ -182,3 +185,38 @@ def test_nobody_at_all_is_no_obstacle() -> None:
     assert np.isfinite(model.mass).all()
     codes, _ = model.draw(3, np.random.default_rng(0))
     assert codes.shape == (3, 3)
+
+
+ORACLE = json.loads((Path(__file__).parent / "private_pgm.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", ORACLE, ids=lambda case: "x".join(map(str, case["sizes"])))
+def test_tables_that_are_trusted_are_fitted_as_private_pgm_does(
+    monkeypatch: pytest.MonkeyPatch, case: dict[str, Any]
+) -> None:
+    """What `benchmarks/oracle.py` had mbi 2.0 make of the same tables."""
+    for name, value in (("MOST_TRUST", 1e-6), ("CONVERGED", 1e-5), ("MOST_STEPS", 5000)):
+        monkeypatch.setattr(graphical, name, value)
+    schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        f"v{number}": {"type": "categorical", "values": [f"{number}.{v}" for v in range(size)]}
+        for number, size in enumerate(case["sizes"])
+    }})  # fmt: skip
+    tables = tuple(
+        NoisyTable(
+            kind="single" if len(table["columns"]) == 1 else "named",
+            columns=tuple(table["columns"]),
+            values=np.array(table["values"]).reshape([case["sizes"][c] for c in table["columns"]]),
+            variance=table["deviation"] ** 2,
+            tail=table["deviation"] ** 2,
+            law="gaussian",
+        )
+        for table in case["tables"]
+    )
+    known = ((float(case["total"]), 1e-9),)
+    model = fit_model(
+        Tables(schema=schema, cells=Cells.of(schema, 16), tables=tables, fine={}, totals=known)
+    )
+    for table, held in zip(tables, case["tables"], strict=True):
+        found = model.marginal(table.columns, grouped=len(table.columns) > 1).ravel()
+        # mbi stops near the border of what is possible, where its steps are small
+        assert found == pytest.approx(held["expected"], abs=1e-3 * case["total"])

@@ -31,7 +31,7 @@ def shop() -> TransactionsRelease:
         {"name": "shop", "unit": "row", "items": {"universe": {"range": [0, ITEMS - 1]}}}
     )
     rows = pa.table({"x": pa.array(records, pa.list_(pa.string()))})
-    release = publish(rows, schema, DiffPart(core=2), "1", seed=7)
+    release = publish(rows, schema, DiffPart(core=2, head=5), "1", seed=7)
     assert isinstance(release, TransactionsRelease)
     return replace(release, guarantee=release.guarantee | {"private": True})
 
@@ -60,11 +60,11 @@ def chosen(release: TransactionsRelease, **settings: int) -> Any:
 
 def test_an_honest_release_passes(shop: TransactionsRelease) -> None:
     names = [m.name for m in shop.measurements]
-    assert names == ["size", "support", "stratum", "cell"]
+    assert names == ["size", "support", "head_size", "head", "cell"]
     assert failing(shop) == set()
 
 
-@pytest.mark.parametrize("name", ["size", "support", "stratum", "cell"])
+@pytest.mark.parametrize("name", ["size", "support", "head_size", "head", "cell"])
 def test_noise_that_was_not_paid_for_is_refused(shop: TransactionsRelease, name: str) -> None:
     assert "measurements" in failing(counted(shop, name, unit=lambda m: m.unit * 2))
     assert "measurements" in failing(counted(shop, name, law=lambda m: "gaussian"))
@@ -72,7 +72,7 @@ def test_noise_that_was_not_paid_for_is_refused(shop: TransactionsRelease, name:
     assert failing(replace(shop, measurements=rest))
 
 
-@pytest.mark.parametrize("name, setting", [("support", "cap"), ("stratum", "strata_cap")])
+@pytest.mark.parametrize("name, setting", [("support", "cap"), ("head", "head_cap")])
 def test_a_cap_and_its_noise_belong_together(
     shop: TransactionsRelease, name: str, setting: str
 ) -> None:
@@ -86,18 +86,23 @@ def test_a_cap_and_its_noise_belong_together(
     assert "measurements" in failing(alone)
 
 
-def test_other_strata_than_the_settings_say_are_refused(shop: TransactionsRelease) -> None:
-    number = shop.settings["chosen"]["strata"]
-    assert "measurements" in failing(chosen(shop, strata=number + 1))
+def test_another_head_than_the_settings_say_is_refused(shop: TransactionsRelease) -> None:
+    number = shop.settings["chosen"]["head"]
+    assert "measurements" in failing(chosen(shop, head=number + 1))
+    assert "accounts" in failing(asked(shop, head=number + 1))
+    assert "accounts" in failing(asked(shop, head=None))  # where the rule has none
+    moved = counted(shop, "head", where=lambda m: np.sort((m.where + 1) % ITEMS))
+    assert "measurements" in failing(moved)
+    assert "accounts" in failing(counted(shop, "head_size", where=lambda m: m.where + 1))
 
 
 @pytest.mark.parametrize("more", [-1, 1])
-@pytest.mark.parametrize("name", ["size", "support", "stratum", "cell"])
+@pytest.mark.parametrize("name", ["size", "support", "head_size", "head", "cell"])
 def test_other_shares_of_the_budget_are_refused(
     shop: TransactionsRelease, name: str, more: int
 ) -> None:
     """Also if the entries agree with each other: the schedule is known."""
-    other = "cell" if name != "cell" else "stratum"
+    other = "cell" if name != "cell" else "head"
     ledger = json.loads(json.dumps(shop.ledger))
     for entry in ledger["entries"]:
         if entry["purpose"] in (name, other):
@@ -156,11 +161,9 @@ def test_a_delta_is_spent_by_schedules_that_have_it(shop: TransactionsRelease) -
         {"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 24]}}}
     )
     rows = pa.table({"x": [["1", "2"], ["18"]] * 50})
-    release = publish(rows, schema, DiffPart(core=2), "1", delta="1e-6", seed=7)
+    release = publish(rows, schema, DiffPart(core=2, cap=24), "1", delta="1e-6", seed=7)
     assert release.ledger["accounting"] == "zcdp"
     assert failing(release) == {"private"}  # type: ignore[arg-type]
-    older = asked(release, schedule="tuned-2")  # type: ignore[arg-type]
-    assert "accounts" in failing(older)
 
 
 @pytest.mark.parametrize("variant", ["core", "tree"])

@@ -33,6 +33,7 @@ ATTRIBUTES: dict[str, Any] = {
     "flat": {"type": "numeric", "low": 0, "high": 1, "step": 2},  # a single code
     "ill": {"type": "boolean", "role": "class"},
 }
+PEOPLE = ATTRIBUTES | {"who": {"role": "person", "max_rows": 3}}
 RULES = ["age < 20 implies job = a"]
 TABLES = ["job home", {"attributes": ["pay", "ill"], "weight": 3}]
 
@@ -49,18 +50,20 @@ def made(
     rng = np.random.default_rng(rows)
     age = np.minimum(399, rng.exponential(40, rows).astype(np.int64))
     job = np.where(age < 20, 0, np.minimum(7, rng.exponential(1.5, rows).astype(np.int64)))
+    home = (job * 3 + (rng.random(rows) < 0.2)) % 6
     columns = {
         "age": pa.array(age),
         "pay": pa.array(np.minimum(63, age // 8 + rng.integers(0, 9, rows))),
         "job": pa.array([list("abcdefgh")[j] for j in job]),
-        "home": pa.array([list("uvwxyz")[(j * 3 + int(k)) % 6] for j, k in zip(job, rng.random(rows) < 0.2, strict=True)]),
+        "home": pa.array([list("uvwxyz")[code] for code in home]),
         "flat": pa.array(np.zeros(rows, np.int64)),
         "ill": pa.array([f"c{c}" for c in (age // 30 + rng.integers(0, 2, rows)) % classes]),
         "who": pa.array(rng.integers(0, 1 + rows // 2, rows)),
     }  # fmt: skip
     attributes = copy.deepcopy(attributes)
     if "ill" in attributes:
-        attributes["ill"] = {"type": "categorical", "values": [f"c{c}" for c in range(classes)], "role": "class"}  # fmt: skip
+        values = [f"c{c}" for c in range(classes)]
+        attributes["ill"] = {"type": "categorical", "values": values, "role": "class"}
     pairs = more.pop("pairs", None)
     unit = "person" if "who" in attributes else "row"
     schema = Schema.from_dict({"name": "s", "unit": unit, "attributes": attributes, **more})
@@ -77,11 +80,14 @@ def failing(release: Any) -> dict[str, str]:
 
 KINDS = {
     "pure": {"epsilon": "3", "rules": RULES},
-    "more": {"rules": RULES},
+    "more": {"epsilon": "40", "pairs": 6, "rules": RULES},
     "delta": {"delta": "1e-6", "tables": TABLES, "rules": RULES},
     "many classes": {"classes": 6, "delta": "1e-6"},
-    "no class": {"attributes": {k: ATTRIBUTES[k] for k in ("age", "job", "home", "pay")}, "tables": ["job home"]},
-}  # fmt: skip
+    "no class": {
+        "attributes": {name: ATTRIBUTES[name] for name in ("age", "job", "home", "pay")},
+        "tables": ["job home"],
+    },
+}
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +126,7 @@ def test_the_releases_hold_what_the_rules_are_about(releases: dict[str, Any]) ->
         {"rows": 40, "epsilon": "1/1000", "delta": "1e-9", "tables": TABLES},
         {"rows": 300, "epsilon": "1", "tables": TABLES},
         {"rows": 300, "epsilon": "3", "pairs": 4, "rules": RULES},
-        {"rows": 600, "epsilon": "30", "attributes": ATTRIBUTES | {"who": {"role": "person", "max_rows": 3}}},
+        {"rows": 600, "epsilon": "30", "attributes": PEOPLE},
         {"rows": 60, "attributes": {"flat": ATTRIBUTES["flat"], "ill": {}}},
         {"rows": 900, "classes": 9, "epsilon": "1/10"},
     ],

@@ -32,8 +32,8 @@ def related_schema(pick: Pick) -> Schema:
     if classes := _CLASSES[pick(0, 2)]:
         values = [f"c{number}" for number in range(classes)]
         attributes["c0"] = {"type": "categorical", "values": values, "role": "class"}
-    names = [*attributes]
-    tables = [["a", "b"], {"attributes": [names[-1], "a"], "weight": 3}][: pick(0, 2)]
+    last = [*attributes][-1]
+    tables = [["a", "b"], {"attributes": [last, "a"], "weight": 3}][: pick(0, 1 + (last != "b"))]
     document = {"name": "related", "unit": "row", "attributes": attributes, "tables": tables}
     return Schema.from_dict(document)
 

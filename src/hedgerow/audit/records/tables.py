@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from hedgerow.audit.records.base import EXTRA, Codes, Pick, Records, Rows, Sketch
 from hedgerow.estimate.synthesize import values_of
+from hedgerow.measured.tables import Cells
 from hedgerow.publish.publisher import Outcome
 from hedgerow.schema import Person, Schema
 from hedgerow.table import Table
@@ -158,6 +159,11 @@ def published_count(outcome: Outcome, row: Codes) -> float | None:
     """The published count of a record's region and class, or None where it is not listed."""
     partition: Any = outcome.partition
     for found in outcome.measurements:
+        if isinstance(partition, Cells) and found.name in ("single", "by_class"):
+            first = found.tables[0]
+            part = partition.parts(first)
+            place = np.ravel_multi_index([part[c][row[c]] for c in first], partition.shape(first))
+            return found.values[place, 0].item()  # type: ignore[no-any-return]
         if found.name not in ("leaf", "count"):
             continue
         place = partition.locate(np.asarray([row[:-1]]))[0]

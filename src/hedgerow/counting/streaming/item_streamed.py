@@ -199,9 +199,12 @@ class StreamedItems:
             total += counts
         return Sealed(total)
 
-    def sizes(self, edges: Ints) -> Sealed[Ints]:
+    def sizes(self, edges: Ints, group: Ints | None = None) -> Sealed[Ints]:
         """See `ItemEngine.sizes`."""
-        return self._sum(len(edges), lambda start, _, counts: count_sizes(start, edges, counts))
+        return self._sum(
+            len(edges),
+            lambda start, codes, counts: count_sizes(start, codes, edges, group, counts),
+        )
 
     def supports(self, cap: int, group: Ints, groups: int) -> Sealed[Ints]:
         """See `ItemEngine.supports`."""

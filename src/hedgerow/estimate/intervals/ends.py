@@ -439,6 +439,37 @@ class Bounds:
         nobody = self._forbidden(asked)
         return np.where(nobody, 0.0, low), np.where(nobody, 0.0, high)
 
+    def together(self, conditions: Conditions) -> Bools:
+        """Whether what each query asks for is a union of cells, or groups, of one table."""
+        asked = self.asked(conditions)
+        together = np.zeros(conditions.queries, np.bool_)
+        for stage in (self.base, *self.later):
+            for margins, met in (
+                (stage.by_class, asked.of_classes), (stage.all_classes, ~asked.of_classes)
+            ):  # fmt: skip
+                for block in margins:
+                    if all(place in asked.at for place in block):
+                        together |= met & self._whole(asked, block, grouped=stage.grouped)
+        return together
+
+    def _whole(self, asked: Asked, block: Block, *, grouped: bool) -> Bools:
+        """Which queries are about all attributes of a block, and no others, and cut none of it."""
+        whole = np.asarray(asked.attributes == len(block), np.bool_)
+        for place in block:
+            inner, touched = (
+                asked.held(place, side, grouped=grouped) for side in ("inner", "touched")
+            )
+            cut = (inner != touched).any(axis=1)
+            if block == (place,):  # of everybody, full cells were counted in parts
+                fine = [self.tables.parts_of(a, cell) for a, cell in self.tables.fine if a == place]
+                here = asked.conditions.on(place)
+                edges = np.unique(np.concatenate([asked.edges(place), *fine]))
+                cut &= asked.of_classes[asked.conditions.query[here]] | asked.conditions.cuts(
+                    here, edges
+                )
+            whole &= (asked.at[place] >= 0) & ~cut[asked.at[place]]
+        return whole
+
     def asked(self, conditions: Conditions) -> Asked:
         """Queries beside the cells of these tables."""
         return Asked(conditions, self.tables.cells, self.counted)

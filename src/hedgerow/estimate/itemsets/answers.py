@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hedgerow.arrays import Ints
 from hedgerow.errors import UsageError
-from hedgerow.estimate.answers import Answers, by_model
+from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.basis import MEASURED, MODELLED
 from hedgerow.estimate.itemsets.model import ItemsetModel
 from hedgerow.schema import Items
@@ -97,10 +96,7 @@ def answer_sets(model: ItemsetModel, sets: Sequence[Ints], level: float) -> Answ
     low = np.maximum(np.ceil(low - 1e-9), 0.0)
     high = np.maximum(np.floor(high + 1e-9), low)
     counted = model.estimates(sets)
-    typical = model.typical(sets, counted)
     basis = np.array([MEASURED if model.counted(one) else MODELLED for one in sets], np.str_)
-    if typical is not None:
-        return replace(by_model(counted, typical, (low, high), level), basis=basis)
     estimate = np.clip(counted, low, high)
     nothing, below, above = np.zeros(len(sets)), estimate - low, high - estimate
     return Answers(

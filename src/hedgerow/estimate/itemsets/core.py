@@ -26,7 +26,6 @@ from hedgerow.estimate.itemsets.fit import fit_cells
 from hedgerow.estimate.itemsets.rest_items import Others, draw_others
 from hedgerow.estimate.itemsets.rows import draw_cells, gather
 from hedgerow.estimate.itemsets.supports import Supports
-from hedgerow.estimate.itemsets.typical import typical_errors
 from hedgerow.estimate.noise import LATTICE, factor, half_width
 from hedgerow.measured.itemsets import CoreCells
 from hedgerow.measured.measurements import Measurement
@@ -279,10 +278,6 @@ class CoreModel:
         if code < self.items.size:
             return np.array([code])
         return np.arange(*self.items.taxonomy.spans[code - self.items.size])
-
-    def typical(self, sets: Sequence[Ints], estimate: Floats) -> Floats:
-        """See `itemsets.typical`."""
-        return typical_errors(self, sets, estimate)
 
     def counted(self, one: Ints) -> bool:
         """See `ItemsetModel.counted`: sets inside the core, and single items in full."""

@@ -176,10 +176,6 @@ class CutModel:
             found[place] = self.counts[where] @ share
         return found
 
-    def typical(self, sets: Sequence[Ints], estimate: Floats) -> Floats | None:
-        """See `ItemsetModel.typical`: partitions that were left say nothing of their items."""
-        return None
-
     def counted(self, one: Ints) -> bool:
         """See `ItemsetModel.counted`: sets that no partition leaves open, single items in full."""
         if len(one) == 1 and self.supports is not None and one[0] < self.items.size:

@@ -25,12 +25,13 @@ from hedgerow.schema.items import WEIGHT
 __all__ = ["KnownSum", "SizeCurve", "fit_sizes", "weights"]
 
 
-FALL = 2.8
+FALL = 2.5
 _SOFT = 0.3  # how far from that power the curve may fall, about
 _BEND = 3.0  # the deviation of a bend over one unit of the log of the size
 _HOLLOW = 10.0  # by how much smaller it is for bends upwards in the tail
 _POINTS = 16  # sizes of a wide bin that stand for all
 _ROUNDS = 40
+_PULLS = 400  # that are tried for an item
 _KINK = 0.3  # noise scales within which the Laplace law is rounded off
 
 
@@ -73,6 +74,22 @@ class SizeCurve:
     def share(self, cap: int) -> float:
         """The share of all items that weights for a cap keep."""
         return self.kept(cap) / self.items if self.items > 0 else 1.0
+
+    def supports(self, weighed: Floats, cap: int) -> Floats:
+        """The supports of items by their weighted ones, as if records drew their items at random.
+
+        A rare item is in long records more often than in short ones, just as their sizes say. What
+        nearly everybody has is in short records as well, so that weights keep more of it: a record
+        of size s holds an item of pull l with probability 1 - exp(-l s).
+        """
+        if self.items <= 0:
+            return np.asarray(weighed / self.share(cap))
+        pull = np.geomspace(1e-3, 1e3, _PULLS) / self.size[-1]
+        held = -np.expm1(-np.outer(pull, self.size)) * self.records
+        kept, all_of_them = held @ weights(self.size, cap), held.sum(axis=1)
+        found = np.interp(weighed, kept, all_of_them)
+        beyond = np.where(weighed > kept[-1], weighed - kept[-1], 0.0)
+        return np.asarray(np.where(weighed > kept[0], found + beyond, weighed / self.share(cap)))
 
     def spread(self, cap: int) -> float:
         """The variance of an item's weight over that share, from record to record."""

@@ -21,18 +21,20 @@ import numpy as np
 from hedgerow.arrays import Ints
 from hedgerow.estimate.itemsets.sizes import SizeCurve
 from hedgerow.estimate.itemsets.supports import DEPENDENCE
-from hedgerow.measured.itemsets import MOST_STRATA
+from hedgerow.measured.itemsets import HEAD
 
 __all__ = [
     "CROWD",
     "PAPER_NUMERIC_HEIGHT",
     "REST_EDGES",
     "WHOLE_UNIVERSE",
+    "cap_cost",
     "core_size",
+    "frequent_support",
     "grid_size",
     "item_cap",
+    "support_cap",
     "size_edges",
-    "stratum_cap",
     "support_units",
     "tree_size",
 ]
@@ -48,12 +50,13 @@ REST_EDGES = (0, 1, 2, 3, 4, 6, 9, 15)
 """Bins for the number of items that a record has beside a core."""
 
 _LARGEST_CORE = 14
-_NOISE_SHARE = 0.005  # of all records, which the noise of a single item's support may make up
+_NOISE_SHARE = 0.02  # of all records, which the noise of a single item's support may make up
 _WHOLE_NOISE_SHARE = 0.02
-_STRATUM_NOISE = 0.05  # of the total of a stratum
-_SUPPORT_UNITS = (300_000, 840_000)  # of a million, at least and at most
+_SUPPORT_UNITS = (300_000, 880_000)  # of a million, at least and at most
 _LONG_RECORDS = 0.25  # of all records, which are longer than a cap at least
-_BEYOND = 0.3  # of the items beyond a cap, which a total is taken to be wrong by
+_RANK = 30  # of the item of the head that caps are made for, if supports fall as their ranks do
+_ALIKE, _APART = 2, 9  # times as large a cap as the head wants, to be moved and to be counted anew
+_SEEN = 10  # deviations of noise, above which most of the head can be picked out
 
 
 def size_edges(most: int) -> Ints:
@@ -73,14 +76,59 @@ def size_edges(most: int) -> Ints:
     return np.asarray([edge for edge in edges if edge <= most], dtype=np.int64)
 
 
-def item_cap(curve: SizeCurve, items: int, variance: Callable[[int], float], epsilon: float) -> int:
+def item_cap(
+    curve: SizeCurve,
+    mean: float,
+    variance: Callable[[int], float],
+    most: float = math.inf,
+) -> int:
     """How many items of a record count in full for weighted supports.
 
     The noise of a support grows with it. Against that stands what weights leave open for an item of
-    average support: which records it is in, by chance, and a dependence of size and item. For rare
-    items more than the upper quartile of the sizes is not worth its noise. Where items crowd, noise
-    matters less, and an item of long records must not seem rarer than it is, or it is left out of
-    the core: the quarter beyond the cap then falls with the root of the crowd.
+    some support: which records it is in, by chance, and a dependence of size and item.
+
+    Args:
+        curve: The number of records by size, from noisy numbers.
+        mean: The support of the item that the cap is made for.
+        variance: The variance of a support's noise for a cap.
+        most: The largest cap.
+
+    Example:
+        >>> sizes = np.arange(1.0, 31.0)
+        >>> poisson = np.exp(sizes * np.log(10) - 10 - np.cumsum(np.log(sizes)))
+        >>> many = SizeCurve(size=sizes, stretch=np.ones(30), records=100_000 * poisson)
+        >>> [item_cap(many, 1000, lambda m: 2 * (m / e) ** 2) for e in (0.8, 0.08, 0.008)]
+        [14, 5, 3]
+    """
+    caps = [cap for cap in _caps(curve) if cap <= most]
+    return min(caps, key=lambda cap: (cap_cost(curve, mean, variance, cap), cap))
+
+
+def cap_cost(curve: SizeCurve, mean: float, variance: Callable[[int], float], cap: int) -> float:
+    """The expected square of an item's error with a cap (see `item_cap`)."""
+    noise = variance(cap) / curve.share(cap) ** 2
+    return noise + curve.spread(cap) * (mean + (DEPENDENCE * mean) ** 2)
+
+
+def frequent_support(curve: SizeCurve, items: int) -> float:
+    """The support that a frequent item has, if supports fall as their ranks do."""
+    return curve.items / _RANK / (1 + math.log(items))
+
+
+def support_cap(
+    curve: SizeCurve, items: int, variance: Callable[[int], float], epsilon: float
+) -> tuple[int, bool]:
+    """The cap for the supports of all items, and whether the head is counted anew with its own.
+
+    For an item of average support, more than the upper quartile of the sizes is not worth its
+    noise. Where items crowd, noise matters less, and an item of long records must not seem rarer
+    than it is, or it is left out of the core: the quarter beyond the cap then falls with the root
+    of the crowd.
+
+    A frequent item wants a larger cap than an average one: it gains less from noise that is small
+    than it loses by weights. Where both want nearly the same, the average one has its way; where
+    they do not, the frequent one; where they are far apart, the head is counted anew, by itself, if
+    it stands out of the noise far enough to be picked out.
 
     Args:
         curve: The number of records by size, from noisy numbers.
@@ -92,21 +140,22 @@ def item_cap(curve: SizeCurve, items: int, variance: Callable[[int], float], eps
         >>> sizes = np.arange(1.0, 31.0)
         >>> poisson = np.exp(sizes * np.log(10) - 10 - np.cumsum(np.log(sizes)))
         >>> many = SizeCurve(size=sizes, stretch=np.ones(30), records=100_000 * poisson)
-        >>> [item_cap(many, 1000, lambda m: 2 * (m / e) ** 2, e) for e in (0.8, 0.08, 0.008)]
-        [12, 9, 3]
+        >>> support_cap(many, 1000, lambda m: 2 * (m / 0.8) ** 2, 1)
+        (12, False)
     """
-    mean = curve.items / items
-
-    def cost(cap: int) -> float:
-        noise = variance(cap) / curve.share(cap) ** 2
-        return noise + curve.spread(cap) * (mean + (DEPENDENCE * mean) ** 2)
-
     so_far = np.cumsum(curve.records)
     crowd = epsilon * so_far[-1] / items
     beyond = _LONG_RECORDS * math.sqrt(CROWD / max(crowd, CROWD))
-    most = curve.size[np.argmax(so_far >= (1 - beyond) * so_far[-1])]
-    caps = [cap for cap in _caps(curve) if cap <= most]
-    return min(caps, key=lambda cap: (cost(cap), cap))
+    most = float(curve.size[np.argmax(so_far >= (1 - beyond) * so_far[-1])])
+    average = item_cap(curve, curve.items / items, variance, most)
+    if crowd > CROWD:
+        return average, False
+    wanted = frequent_support(curve, items)
+    frequent = item_cap(curve, wanted, variance)
+    noise = math.sqrt(variance(average)) / curve.share(average)
+    if frequent >= _APART * average and items > 2 * HEAD and wanted > _SEEN * noise:
+        return average, True
+    return (frequent if frequent > _ALIKE * average else average), False
 
 
 def support_units(items: int, epsilon: Fraction, rows: int | None) -> int:
@@ -123,40 +172,13 @@ def support_units(items: int, epsilon: Fraction, rows: int | None) -> int:
 
     Example:
         >>> support_units(1_000, Fraction(1), 100_000), support_units(1_000, Fraction(1), 400_000)
-        (840000, 420000)
+        (880000, 440000)
         >>> support_units(1_000, Fraction(1), 4_000_000)
         300000
     """
     least, most = _SUPPORT_UNITS
     crowd = epsilon * (rows or 0) / items
     return most if crowd <= CROWD else max(least, math.floor(most * CROWD / crowd))
-
-
-def stratum_cap(curve: SizeCurve, epsilon: float) -> tuple[int, int]:
-    """The number of strata of items, and how many items of a record count in full for them.
-
-    The cap weighs the noise of all totals together against the items beyond it. There are as many
-    strata as keep the noise of one below a twentieth of its expected total.
-
-    Args:
-        curve: The number of records by size.
-        epsilon: What strata may cost a record.
-
-    Example:
-        >>> sizes = np.arange(1.0, 31.0)
-        >>> stratum_cap(SizeCurve(size=sizes, stretch=np.ones(30), records=1000 / sizes), 0.05)
-        (2, 22)
-    """
-
-    def cost(cap: int, number: int) -> float:
-        return 2 * number * (cap / epsilon) ** 2 + (_BEYOND * (curve.items - curve.kept(cap))) ** 2
-
-    cap = 1
-    for number in range(MOST_STRATA, 0, -1):
-        cap = min(_caps(curve), key=lambda cap: (cost(cap, number), cap))  # noqa: B023
-        if math.sqrt(2) * cap / epsilon <= _STRATUM_NOISE * curve.items / number:
-            return number, cap
-    return 1, cap
 
 
 def _caps(curve: SizeCurve) -> list[int]:
@@ -171,14 +193,14 @@ def core_size(items: int, records: int, epsilon: float) -> int:
     """How many items to count set by set, given what the cells may cost a record.
 
     The support of one item of the core is the sum of half of all cells. Its noise should stay
-    below half a percent of the records, so that cells are no worse than supports; a universe that
+    below two percent of the records, which their fit takes out; a universe that
     fits as a whole may be a little noisier, since it needs no supports at all.
 
     Example:
         >>> core_size(17, 1_000_000, 1.0), core_size(1_000, 1_000_000, 0.35)
         (17, 14)
         >>> core_size(1_000, 20_000, 0.35), core_size(17, 100, 1.0)
-        (7, 1)
+        (11, 1)
     """
 
     def noise(core: int, bins: int) -> float:

@@ -62,7 +62,8 @@ PREFACE = """\
 #      grouped, `fan_out` at a time. If you know a better grouping, write `taxonomy:` instead.
 #   2. Check what is to happen to items outside the universe (`foreign:` drop or error) and to
 #      records without items (`empty:` drop, or dummy to count them).
-#   3. Choose from public knowledge how many items of one record may count (`max_items:`).
+#   3. Leave `max_items:` out, as here, unless long records must not be read in full: what it drops
+#      is lost, while DiffPart gives items of long records less weight and corrects for that.
 #   4. State whom a release protects (`unit:`). Until then no command reads this file.
 #
 # Then sign it: `hedgerow sign` shows all that is published and takes the mark away. Leave
@@ -239,7 +240,6 @@ def items_draft(sketch: ItemSketch) -> str:
           fan_out: 10
           foreign: drop
           empty: drop
-          # max_items: 20
     """
     separator = (sketch.path and item_separator(sketch.path)) or " "
     universe = universe_of(sketch.items(separator), sketch.what)
@@ -249,7 +249,6 @@ def items_draft(sketch: ItemSketch) -> str:
     lines += [] if separator == " " else [f"  separator: {json.dumps(separator)}"]
     lines += universe_lines(universe)
     lines += [f"  fan_out: {DEFAULT_FAN_OUT}", "  foreign: drop", "  empty: drop"]
-    lines.append("  # max_items: 20")
     return PREFACE + "\n".join(lines) + "\n"
 
 

@@ -38,7 +38,7 @@ from hedgerow.table.drafting.recognise import (
     truth_values,
 )
 from hedgerow.table.drafting.tidy import has_infinite, tidy
-from hedgerow.table.encode import text_of
+from hedgerow.table.encode import listed, text_of
 
 __all__ = ["FEWEST", "Guess", "guess_column"]
 
@@ -204,7 +204,7 @@ class _Values:
         counted = pc.value_counts(present)
         distinct, rows = counted.field("values"), counted.field("counts")
         often = pc.greater_equal(rows, FEWEST)
-        rare = distinct.filter(pc.invert(often)).slice(0, _KEPT).to_pylist()
+        rare = listed(distinct.filter(pc.invert(often)).slice(0, _KEPT))
         if pa.types.is_string(present.type):
             texts = distinct.filter(often).to_pylist()
             odd = pa.array([text for text in texts if odd_label(text)], pa.string())
@@ -238,7 +238,7 @@ def _values(name: str, present: Any, values: _Values, rules: Mapping[str, str]) 
     if any(label_fault(label) is not None for label in labels):
         return None
     # Words for yes and no are public, whoever says them; how few write them is not.
-    often = sorted(labels, key=lambda label: label in values.rare)
+    often = sorted(labels, key=lambda label: label in values.rare) if few else []
     if few and (truth := truth_values(often)) is not None:
         pair, recode = truth
         kept = {rule: leaf for rule, leaf in recode.items() if rule not in values.rare}
@@ -275,15 +275,16 @@ def _by_shape(name: str, present: Any, values: _Values, rules: Mapping[str, str]
     doubtful = is_doubtful(name, present, values.distinct)
     few = len(values.common) <= _VALUES
     code = pa.types.is_integer(present.type) and is_code(name)
-    common = sorted(values.common.to_pylist()) if few else []  # numbers by size
+    by_size = values.common.take(pc.sort_indices(values.common))
+    common = listed(by_size) if few else []
     if code and common and common[-1] - common[0] < min(2 * len(common) + _GAPS, _VALUES):
         common = list(range(min(common[0], 1), common[-1] + 1))  # a code book has the others
     labels = list(dict.fromkeys(text_of(value) or "" for value in common))
     partial = len(values.common) < len(values.distinct)
     if not pa.types.is_string(present.type) and not code:
         found = _numeric(name, present, rules, ASK_ABOUT_ATTRIBUTE if doubtful else "")
-        listed = labels if len(values.distinct) <= _VALUES else ()
-        return replace(found, labels=listed, partial=partial, rare=values.rare)
+        shown = labels if len(values.distinct) <= _VALUES else ()
+        return replace(found, labels=shown, partial=partial, rare=values.rare)
     if not few or values.covered < _COVERED:
         many = len(values.distinct) > _VALUES
         way = _written(present) or (_TOO_MANY if many else _RARE.format(fewest=FEWEST))

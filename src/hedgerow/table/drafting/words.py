@@ -23,8 +23,8 @@ TYPE_UNIT = (
     "explains."
 )
 NOBODY_TOLD = (
-    "People have several rows, but nothing tells whose they are: then no release of this table can "
-    "protect a person. It would protect single rows, and somebody with k of them k times less than "
+    "If people have several rows and nothing tells whose they are, no release of this table can "
+    "protect a person: it would protect single rows, and somebody with k of them k times less than "
     "epsilon says."
 )
 HOW_TO_TELL = (
@@ -58,7 +58,7 @@ MISSING_RULES = {
 OUTSIDE = "What happens to a value outside the bounds (clip: numbers only), or not in the list?"
 OUTSIDE_RULES = {
     "clip": "a number or date becomes the nearer bound; it is for these only, so a value that is "
-    "not in a list is an error",
+    "not in a list is an error, or `other` where the proposed list leaves some out",
     "other": "it becomes a value of its own",
     **_RULES,
 }
@@ -117,8 +117,8 @@ WHY_ITEM_GROUPS = (
 )
 MAX_ITEMS = "How many items of one record count at most?"
 WHY_MAX_ITEMS = (
-    "Of longer records a public rule keeps as many. A larger number keeps more items and needs "
-    "more noise. Choose it from public knowledge, not by counting. all: no limit."
+    "Of longer records a public rule keeps as many, and the rest is lost. all: no limit, which is "
+    "best: the method gives items of long records less weight and corrects for that."
 )
 FOREIGN = "What happens to items that are not in the universe?"
 WHY_FOREIGN = "drop: they are left out. error: nothing is published as long as there is one."

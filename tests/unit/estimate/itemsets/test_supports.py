@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from hedgerow.estimate.itemsets.supports import Supports, prior_groups, shrink
-from hedgerow.measured.itemsets import strata_of
+from hedgerow.measured.itemsets import head_of
 from hedgerow.publish.planning.rules import size_edges
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 
-ITEMS, RECORDS = 300, 4000
+ITEMS, RECORDS, HEAD = 300, 4000, 30
 
 
 def baskets(random: np.random.Generator) -> np.ndarray:
@@ -38,47 +38,64 @@ def measured(
         unit = Fraction(rate).limit_denominator(1000) / reach
         return hand.counted(name, at, drawn, unit=unit, max_contribution=reach, **more)
 
-    def weighed(most: int) -> np.ndarray:
-        weight = np.where(number <= most, WEIGHT, WEIGHT * most // np.maximum(number, 1))
-        return weight @ held
+    def weighed(of: np.ndarray, most: int) -> np.ndarray:
+        among = of.sum(axis=1)
+        return np.where(among <= most, WEIGHT, WEIGHT * most // np.maximum(among, 1)) @ of
 
     place = np.searchsorted(edges, number, side="right") - 1
     counts = np.bincount(place, minlength=len(edges))
     size = noisy("size", "size", counts, epsilon / 10, 1, where=edges)
-    support = noisy("support", "item", weighed(cap), epsilon * 0.7, WEIGHT * cap)
-    strata = np.bincount(strata_of(support.values[:, 0], 3), weighed(high), 3).astype(int)
-    stratum = noisy("stratum", "stratum", strata, epsilon / 5, WEIGHT * high)
-    return Supports(items=Items(range(ITEMS)), support=support, size=size, stratum=stratum)
+    if not high:
+        support = noisy("support", "item", weighed(held, cap), epsilon * 0.9, WEIGHT * cap)
+        return Supports(items=Items(range(ITEMS)), support=support, size=size)
+    support = noisy("support", "item", weighed(held, cap), epsilon * 0.5, WEIGHT * cap)
+    head = head_of(support.values[:, 0], HEAD)
+    inside = held[:, head].sum(axis=1)
+    edges = size_edges(HEAD)
+    place = np.searchsorted(edges, inside[inside > 0], side="right") - 1
+    counts = np.bincount(place, minlength=len(edges))
+    again = noisy("head_size", "size", counts, epsilon / 10, 1, where=edges)
+    exact = weighed(held[:, head], high)
+    counted = noisy("head", "item", exact, epsilon * 0.3, WEIGHT * high, where=head)
+    return Supports(
+        items=Items(range(ITEMS)), support=support, size=size, head=counted, head_size=again
+    )
 
 
 def test_sums_are_right_and_supports_better_than_noisy(hand: SimpleNamespace) -> None:
-    """Fixed seeds; sums are within 8%, three times what they were off by on average."""
-    random = np.random.default_rng(3)
-    held = baskets(random)
-    exact = held.sum(axis=0)
-    found = measured(hand, held, 3, 20, random)
-    assert found.estimate.sum() == pytest.approx(exact.sum(), rel=0.08)
-    assert found.estimate.sum() == pytest.approx(found.curve.items)
-    plain = np.maximum(found.noisy / found.share, 0)
-    assert np.abs(found.estimate - exact).mean() < 0.9 * np.abs(plain - exact).mean()
+    """Fixed seeds; a sum has a deviation of 9% at most, so the mean of 12 is within 8%."""
+    sums, ours, theirs = [], 0.0, 0.0
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        held = baskets(random)
+        exact = held.sum(axis=0)
+        found = measured(hand, held, 3, seed % 2 * 8, random)
+        sums.append(found.estimate.sum() / exact.sum())
+        assert found.estimate.sum() == pytest.approx(found.curve.items)
+        plain = np.maximum(found.noisy / found.share, 0)
+        ours += float(np.abs(found.estimate - exact).mean())
+        theirs += float(np.abs(plain - exact).mean())
+    assert ours < 0.9 * theirs
+    assert np.mean(sums) == pytest.approx(1, abs=0.08)
 
 
-def covered(hand: SimpleNamespace, runs: int, narrow: float) -> np.ndarray:
+def covered(hand: SimpleNamespace, runs: int, narrow: float, high: int = 8) -> np.ndarray:
     random = np.random.default_rng(4)
     held = baskets(random)
     groups = [np.array([0]), np.array([7]), np.array([250]), np.arange(10, 60)]
     exact = np.array([held[:, group].any(axis=1).sum() for group in groups])
     inside = np.zeros(len(groups))
     for _ in range(runs):
-        low, high = measured(hand, held, 3, 20, random).bounds(groups, 0.9)
-        middle, half = (low + high) / 2, (high - low) / 2 * narrow
+        low, top = measured(hand, held, 3, high, random).bounds(groups, 0.9)
+        middle, half = (low + top) / 2, (top - low) / 2 * narrow
         inside += (middle - half <= exact) & (exact <= middle + half)
     return inside
 
 
-def test_intervals_hold_the_truth(hand: SimpleNamespace) -> None:
+@pytest.mark.parametrize("high", [0, 8])
+def test_intervals_hold_the_truth(hand: SimpleNamespace, high: int) -> None:
     """At a level of 90%, 100 runs fall below 77 with probability 1e-4 each if it is kept."""
-    assert covered(hand, 100, 1.0).min() >= 77
+    assert covered(hand, 100, 1.0, high).min() >= 77
 
 
 def test_narrower_intervals_would_be_found_out(hand: SimpleNamespace) -> None:
@@ -99,9 +116,3 @@ def test_groups_are_those_of_the_taxonomy_if_they_are_large_enough() -> None:
     small = {"g3": [f"3-{i}" for i in range(4)], "g4": ["4-0", "4-1"]}
     items = Items(Taxonomy.from_nested("all", wide | small))
     assert prior_groups(items).tolist() == [0, 20, 40, 60, 66]
-
-
-@pytest.mark.parametrize("value", [0, -(10**9), 10**12, 2**62])
-def test_any_numbers_make_strata(value: int) -> None:
-    found = strata_of(np.full(5, value), 3)
-    assert found.min() >= 0 and found.max() < 3

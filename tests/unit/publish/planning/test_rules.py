@@ -19,7 +19,7 @@ from hedgerow.publish.planning.rules import (
     grid_size,
     item_cap,
     size_edges,
-    stratum_cap,
+    support_cap,
     tree_size,
 )
 
@@ -93,10 +93,10 @@ def test_bins_of_sizes() -> None:
     [
         (2, [1, 2, 2, 2, 2, 2, 2]),
         (5, [1, 5, 5, 5, 5, 5, 5]),
-        (16, [1, 1, 8, 16, 16, 16, 16]),
-        (17, [1, 1, 8, 17, 17, 17, 17]),
-        (18, [1, 1, 8, 14, 14, 14, 14]),
-        (40, [1, 1, 8, 14, 14, 14, 14]),
+        (16, [1, 5, 12, 16, 16, 16, 16]),
+        (17, [1, 5, 12, 17, 17, 17, 17]),
+        (18, [1, 5, 12, 14, 14, 14, 14]),
+        (40, [1, 5, 12, 14, 14, 14, 14]),
     ],
 )
 def test_sizes_of_cores(items: int, sizes: list[int]) -> None:
@@ -104,8 +104,8 @@ def test_sizes_of_cores(items: int, sizes: list[int]) -> None:
 
 
 def test_a_core_grows_with_records_and_epsilon() -> None:
-    assert [core_size(40, n, 0.5) for n in (1000, 5000, 20_000, 50_000)] == [1, 4, 8, 10]
-    assert [core_size(40, n, 1.0) for n in (500, 2500, 10_000, 25_000)] == [1, 4, 8, 10]
+    assert [core_size(40, n, 0.5) for n in (1000, 5000, 20_000, 50_000)] == [3, 8, 12, 14]
+    assert [core_size(40, n, 1.0) for n in (500, 2500, 10_000, 25_000)] == [3, 8, 12, 14]
 
 
 def curve(mean: float, records: float, most: int = 64) -> SizeCurve:
@@ -119,41 +119,46 @@ def laplace(epsilon: float) -> Callable[[int], float]:
     return lambda cap: 2 * (cap / epsilon) ** 2
 
 
+def average(found: SizeCurve, items: int, epsilon: float) -> int:
+    return item_cap(found, found.items / items, laplace(epsilon))
+
+
 def test_caps_grow_with_epsilon_and_records() -> None:
-    found = [item_cap(curve(10, 1e5), 1000, laplace(e), e) for e in (0.01, 0.1, 1.0)]
-    assert found == [1, 11, 14]
-    found = [item_cap(curve(10, n), 1000, laplace(0.5), 0.5) for n in (1e2, 1e3, 1e4, 1e5)]
-    assert found == [1, 1, 6, 14]
+    found = [average(curve(10, 1e5), 1000, e) for e in (0.01, 0.1, 1.0)]
+    assert found == sorted(set(found))
+    found = [average(curve(10, n), 1000, 0.5) for n in (1e2, 1e3, 1e4, 1e5)]
+    assert found == sorted(found) and found[0] < found[-1]
 
 
 def test_gaussian_noise_allows_larger_caps() -> None:
     """Noise of the root of the cap, as large as Laplace noise at a cap of 4."""
     for records in (1e2, 1e3, 1e4):
         found = curve(10, records)
-        wide = item_cap(found, 1000, lambda cap: 2 * (4 / 0.5) ** 2 * cap / 4, 0.5)
-        assert wide > item_cap(found, 1000, laplace(0.5), 0.5)
+        mean = found.items / 1000
+        wide = item_cap(found, mean, lambda cap: 2 * (4 / 0.5) ** 2 * cap / 4)
+        assert wide > item_cap(found, mean, laplace(0.5))
 
 
-@pytest.mark.parametrize("crowd, beyond", [(1, 1 / 4), (200, 1 / 4), (800, 1 / 8), (3200, 1 / 16)])
+@pytest.mark.parametrize("crowd, beyond", [(300, 0.2), (800, 1 / 8), (3200, 1 / 16)])
 def test_no_cap_is_beyond_what_the_crowd_allows(crowd: int, beyond: float) -> None:
     """A quarter of the records is longer, less by the root of the crowd where items crowd."""
     for mean in (2, 5, 20):
         found = curve(mean, 1e9)
         items = round(1e9 / crowd)
-        cap = item_cap(found, items, lambda cap: 0.0, 1.0)
-        longer = found.records[found.size >= cap].sum() / found.records.sum()
-        assert longer >= beyond
-        following = item_cap(found, items, lambda cap: 0.0, 4.0)
-        assert following > cap if crowd >= 200 else following == cap
+        cap, anew = support_cap(found, items, lambda cap: 0.0, 1.0)
+        assert not anew
+        assert found.records[found.size >= cap].sum() / found.records.sum() >= beyond
+        assert support_cap(found, items, lambda cap: 0.0, 4.0)[0] > cap
 
 
-def test_strata_are_as_many_as_stand_out_of_the_noise() -> None:
-    found = [stratum_cap(curve(10, n), 0.05) for n in (1e2, 1e3, 1e4, 1e5)]
-    assert [number for number, _ in found] == [1, 1, 5, 6]
-    assert [cap for _, cap in found] == sorted(cap for _, cap in found)
+def test_the_head_is_counted_anew_where_it_wants_another_cap_and_stands_out() -> None:
+    long, short = curve(300, 1e5, most=2000), curve(1.5, 1e5, most=4)
+    assert support_cap(long, 40_000, laplace(1.0), 1.0)[1]
+    assert not support_cap(long, 300, laplace(1.0), 1.0)[1]  # all but everything is the head
+    assert not support_cap(long, 40_000, laplace(1e-3), 1e-3)[1]  # which nobody could pick out
+    assert not support_cap(short, 40_000, laplace(1.0), 1.0)[1]
 
 
 def test_nobody_at_all_has_rules_too() -> None:
     nobody = SizeCurve(size=np.arange(1.0, 4.0), stretch=np.ones(3), records=np.zeros(3))
-    assert item_cap(nobody, 3, laplace(1.0), 1.0) == 1
-    assert stratum_cap(nobody, 1.0) == (1, 1)
+    assert support_cap(nobody, 3, laplace(1.0), 1.0) == (1, False)

@@ -12,6 +12,7 @@ from hedgerow.table.drafting.draft import draft_text, sketch_table
 from hedgerow.table.drafting.draft_items import NO_UNIT
 from hedgerow.table.drafting.guess import guess_column
 from hedgerow.table.drafting.recognise import date_formats, known_list, ordered, truth_values
+from hedgerow.table.drafting.sketch import Sketch
 
 
 @pytest.mark.parametrize(
@@ -241,3 +242,11 @@ def test_what_is_declared_is_read(tmp_path: Path) -> None:
     assert (seen.format, dose.decimal) == ("%d.%m.%Y", ",")
     assert str(seen.edge(int(table.codes[0, 0]))) == "1990-01-01"
     assert float(dose.edge(int(table.codes[13, 1]))) == 13.3
+
+
+def test_days_beyond_the_calendar_stop_no_draft() -> None:
+    """Statistics programs write such days for what is missing."""
+    days = pa.array([0, 31, 4_000_000] * 12 + [-5_000_000], pa.int32()).cast(pa.date32())
+    people = pa.array([f"P{n % 9}" for n in range(37)])
+    found = sketch_table(pa.table({"patient": people, "seen": days, "birth_date": days}))
+    assert isinstance(found, Sketch) and found.columns[1].guess.published

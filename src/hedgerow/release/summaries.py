@@ -1,0 +1,338 @@
+"""Means, sums and quantiles of a numeric attribute, by group, made of a release's own answers.
+
+Estimates are the model's: records lie evenly in the cells that were counted. Intervals are
+guaranteed, one by one, since they come from guaranteed ends of counts:
+
+- *Sums.* Let t_0 < t_1 < ... be where the cells begin. What n records sum up to is at least
+  t_0 n + sum_j (t_j - t_(j-1)) G_j, with G_j the number of records at t_j or above, and at most the
+  same with the largest values of cells. All ends hold at once (Bonferroni).
+- *Means* are the same over n.
+- *Quantiles.* The smallest value that a part q of the records does not exceed is at least t if
+  fewer than q n records surely lie below t. Places t are tried upwards until that is not sure. If
+  the end is too high, then it is so because of the first place above the true quantile, which is
+  fixed; so nothing is paid for the choice. Upper ends are found downwards alike.
+
+Releases of marginals bound sums and means more closely where a table counts all that is asked for:
+there they are one weighted sum of its numbers (`hedgerow.estimate.intervals.sums`).
+
+Records whose value is "other" are left out.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+import pyarrow as pa
+
+from hedgerow.arrays import Floats, Ints
+from hedgerow.errors import UsageError
+from hedgerow.estimate.asked import check_level
+from hedgerow.release.tabulate import cells_of, divisions_of
+from hedgerow.schema import Numeric, Query, Schema
+from hedgerow.schema.conditions import overlap, suggest
+from hedgerow.store.frames import FramedRows
+
+if TYPE_CHECKING:
+    from hedgerow.release.base import Release
+
+__all__ = ["Summaries", "Values", "summarize"]
+
+What = Literal["mean", "sum", "quantile"]
+MOST_PARTS = 64  # of a number whose cells are not known
+MOST_COUNTS = 2_000_000
+_EPOCH = datetime.date(1970, 1, 1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Summaries(FramedRows):
+    """A mean, a sum or a quantile of a number for each group, with an interval.
+
+    `summaries[0]` is the first group, `summaries["estimate"]` are all estimates.
+
+    Args:
+        what: Which of the three.
+        number: The attribute.
+        names: The columns that tell groups apart.
+        labels: For each of them, the label of every group.
+        estimate: The estimates; not a number where nobody is estimated to be.
+        low: The lower ends of the intervals.
+        high: The upper ends.
+        level: The probability that an interval holds the truth, at least.
+
+    Example:
+        >>> from hedgerow import publish, sample
+        >>> release = publish(sample.people(500), sample.schema(), epsilon=100, seed=1)
+        >>> found = release.mean("age", by="smoker")
+        >>> found["smoker"].tolist(), bool((found["low"] < found["estimate"]).all())
+        (['false', 'true'], True)
+    """
+
+    _called = "summaries"
+
+    what: What
+    number: Numeric
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    estimate: Floats
+    low: Floats
+    high: Floats
+    level: float
+
+    def __len__(self) -> int:
+        """The number of groups."""
+        return len(self.estimate)
+
+    def __float__(self) -> float:
+        """The estimate, if there is one group alone."""
+        if len(self) != 1:
+            raise UsageError(
+                f"{len(self)} groups are not one number", hint='Write summaries["estimate"].'
+            )
+        return float(self.estimate[0])
+
+    def caption(self) -> str:
+        """See `Framed.caption`."""
+        by = f" by {', '.join(self.names)}" if self.names else ""
+        what = {"mean": "Mean", "sum": "Sum", "quantile": "Quantile"}[self.what]
+        return f"{what} of {self.number.name}{by}, with guaranteed {self.level:.4g} intervals"
+
+    def take(self, places: Any) -> Self:
+        """See `FramedRows.take`."""
+        return replace(
+            self,
+            labels=tuple(tuple(column[place] for place in places) for column in self.labels),
+            estimate=self.estimate[places], low=self.low[places], high=self.high[places],
+        )  # fmt: skip
+
+    def to_arrow(self) -> pa.Table:
+        """An Arrow table with one row per group; means and quantiles of dates are dates."""
+        columns: dict[str, Any] = dict(zip(self.names, self.labels, strict=True))
+        for name, to_whole in (("estimate", round), ("low", math.floor), ("high", math.ceil)):
+            values: Floats = getattr(self, name)
+            if self.number.kind == "date":
+                days = [to_whole(v) if math.isfinite(v) else None for v in values.tolist()]
+                columns[name] = pa.array(
+                    [None if d is None else _EPOCH + datetime.timedelta(d) for d in days],
+                    pa.date32(),
+                )
+            else:
+                columns[name] = pa.array(values, mask=np.isnan(values))
+        return pa.table(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The cells of a number and the values that lie in them.
+
+    Args:
+        edges: The edges of the cells, in codes: without that of "other".
+        least: The smallest value of each.
+        most: The largest.
+    """
+
+    edges: Ints
+    least: Floats
+    most: Floats
+
+    @staticmethod
+    def of(number: Numeric, edges: Ints) -> Values:
+        """The values between some edges.
+
+        Example:
+            >>> from fractions import Fraction
+            >>> age = Numeric("age", low=Fraction(17), high=Fraction(90), step=Fraction(1),
+            ...     kind="integer")
+            >>> found = Values.of(age, np.array([0, 3, 74]))
+            >>> found.least.tolist(), found.most.tolist()
+            ([17.0, 20.0], [19.0, 90.0])
+        """
+        edges = np.unique(np.clip([0, *edges, number.grid], 0, number.grid)).astype(np.int64)
+        starts = [float(number.low + int(code) * number.step) for code in edges]
+        gap = 0.0 if number.kind == "decimal" else 1.0  # decimals may come as near as they like
+        most = np.minimum(np.array(starts[1:]) - gap, float(number.high))
+        least = np.array(starts[:-1])
+        return Values(edges, least, np.maximum(most, least))
+
+    @property
+    def middle(self) -> Floats:
+        """What records of each cell have on average, if they lie evenly."""
+        return (self.least + self.most) / 2
+
+
+def summarize(
+    release: Release, what: What, attribute: str, by: str | Sequence[str] | None, where: Query,
+    level: float, part: float = 0.5,
+) -> Summaries:  # fmt: skip
+    """Summarizes an attribute for each group.
+
+    Args:
+        release: The release.
+        what: What is asked for.
+        attribute: The number.
+        by: The attributes whose values are the groups.
+        where: What all records must meet.
+        level: The probability that an interval holds the truth, at least.
+        part: Of a quantile, the part of the records that it does not exceed.
+    """
+    schema, share = release.schema, check_level(level)
+    place, number = _numeric(schema, attribute)
+    if what == "sum" and number.kind == "date":
+        raise UsageError("dates have no sum", hint=f"Ask for the mean of {attribute}.")
+    if not 0 < part < 1:
+        raise UsageError("a quantile is for a part between 0 and 1", hint="0.5 is the median.")
+    names = (by,) if isinstance(by, str) else tuple(by or ())
+    if attribute in names:
+        raise UsageError(f"{attribute!r} is summarized, so it cannot be a group too")
+    labels: tuple[tuple[str, ...], ...] = ()
+    groups = [where]
+    if names:
+        labels, groups = cells_of(schema, divisions_of(schema, names, None, release.bands), where)
+    values = Values.of(number, release.measured_edges(place))
+    if len(values.edges) == 2:  # nobody knows its cells
+        values = Values.of(number, np.arange(MOST_PARTS + 1) * number.grid // MOST_PARTS)
+    if len(groups) * len(values.edges) > MOST_COUNTS:
+        raise UsageError("there are too many groups", hint="Take fewer attributes for groups.")
+    asker = _Asker(release, place, values, groups)
+    if what == "quantile":
+        ends = asker.quantile_ends(part, share)
+        estimate = asker.quantiles(part)
+    else:
+        estimate = asker.sums(mean=what == "mean")
+        ends = asker.sum_ends(share, mean=what == "mean")
+    low, high = ends
+    stretched = np.fmin(low, estimate), np.fmax(high, estimate)  # which costs no coverage
+    return Summaries(
+        what=what, number=number, names=names, labels=labels, estimate=estimate,
+        low=stretched[0], high=stretched[1], level=level,
+    )  # fmt: skip
+
+
+def _numeric(schema: Schema, attribute: str) -> tuple[int, Numeric]:
+    numbers = {
+        one.name: (place, one)
+        for place, one in enumerate(schema.attributes)
+        if isinstance(one, Numeric)
+    }
+    if attribute not in numbers:
+        raise UsageError(
+            f"{attribute!r} is not a numeric attribute of the schema",
+            hint=suggest(str(attribute), list(numbers), "Its numbers")
+            if numbers
+            else "It has none.",
+        )
+    return numbers[attribute]
+
+
+class _Asker:
+    """Counts of a number's cells in each group, and of what lies on either side of an edge."""
+
+    def __init__(
+        self, release: Release, place: int, values: Values, groups: Sequence[Query]
+    ) -> None:
+        self.release, self.place, self.values, self.groups = release, place, values, groups
+
+    def _counts(self, spans: Sequence[tuple[int, int]], level: float | None) -> Floats:
+        """Estimates, or with a level lower and upper ends: [1 or 2, groups, spans]."""
+        queries, at = [], []
+        for row, group in enumerate(self.groups):
+            for column, (low, high) in enumerate(spans):
+                query = _between(group, self.place, low, high)
+                if query is not None:
+                    queries.append(query)
+                    at.append((row, column))
+        counts = np.zeros((1 if level is None else 2, len(self.groups), len(spans)))
+        if not queries:
+            return counts
+        rows, columns = np.array(at).T
+        if level is None:
+            counts[0, rows, columns] = np.maximum(self.release.estimate(queries), 0.0)
+        else:
+            answers = self.release.count(queries, level)
+            counts[:, rows, columns] = answers.low, answers.high
+        return counts
+
+    def _cells(self) -> Floats:
+        edges = self.values.edges.tolist()
+        return np.asarray(self._counts(list(zip(edges[:-1], edges[1:], strict=True)), None)[0])
+
+    def sums(self, *, mean: bool) -> Floats:
+        """Sums, or means, by the model."""
+        cells = self._cells()
+        number = cells.sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((cells @ self.values.middle) / (number if mean else 1.0))
+
+    def sum_ends(self, level: float, *, mean: bool) -> tuple[Floats, Floats]:
+        """Guaranteed ends of sums or means."""
+        ends = np.full((2, len(self.groups)), np.nan)
+        for row, group in enumerate(self.groups):
+            close = self.release.sum_ends(self.place, group, level, mean=mean)
+            if close is not None:
+                ends[:, row] = close
+        if not np.isnan(ends).any():
+            return ends[0], ends[1]
+        edges = self.values.edges
+        spans = [(int(edge), int(edges[-1])) for edge in edges[:-1]]  # the first is all of them
+        low, high = self._counts(spans, 1 - (1 - level) / len(spans))
+        least, most = self.values.least, self.values.most
+        high = np.minimum(high, high[:, :1])
+        up, down = np.diff(most) @ high[:, 1:].T, np.diff(least) @ low[:, 1:].T
+        if mean:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                parts = np.nan_to_num(np.minimum(1.0, high[:, 1:] / low[:, :1]), nan=1.0)
+                down = np.where(high[:, 0] > 0, down / high[:, 0], 0.0)
+            loose = least[0] + down, np.maximum(most[0] + parts @ np.diff(most), least[0])
+        else:
+            both = low[:, 0], high[:, 0]
+            loose = (
+                np.minimum(*(least[0] * n for n in both)) + down,
+                np.maximum(*(most[0] * n for n in both)) + up,
+            )
+        unknown = np.isnan(ends[0])
+        return np.where(unknown, loose[0], ends[0]), np.where(unknown, loose[1], ends[1])
+
+    def quantiles(self, part: float) -> Floats:
+        """Quantiles by the model."""
+        cells = self._cells()
+        least, most = self.values.least, self.values.most
+        quantiles = np.full(len(cells), np.nan)
+        for row, counts in enumerate(cells):
+            below = np.concatenate([[0.0], np.cumsum(counts)])
+            if below[-1] > 0:
+                goal = part * below[-1]
+                cell = min(int(np.searchsorted(below[1:], goal)), len(counts) - 1)
+                inside = (goal - below[cell]) / max(counts[cell], 1e-12)
+                quantiles[row] = least[cell] + min(1.0, inside) * (most[cell] - least[cell])
+        return quantiles
+
+    def quantile_ends(self, part: float, level: float) -> tuple[Floats, Floats]:
+        """Guaranteed ends of quantiles."""
+        edges, error = self.values.edges, 1 - level
+        # a fifth for the number of records, two for the count on either side
+        number = self._counts([(int(edges[0]), int(edges[-1]))], 1 - error / 5)
+        below = self._counts([(0, int(edge)) for edge in edges[1:-1]], 1 - 2 * error / 5)
+        fewer = below[1] < part * number[0]
+        more = below[0] >= part * number[1]
+        first = np.argmin(np.concatenate([fewer, np.zeros((len(fewer), 1), bool)], axis=1), axis=1)
+        last = np.argmin(
+            np.concatenate([more[:, ::-1], np.zeros((len(more), 1), bool)], axis=1), axis=1
+        )
+        some = number[0, :, 0] > 0
+        low = np.where(some, self.values.least[first], self.values.least[0])
+        high = np.where(some, self.values.most[::-1][last], self.values.most[-1])
+        return low, high
+
+
+def _between(group: Query, place: int, low: int, high: int) -> Query | None:
+    """A group's records with codes from low to high; None where that is nobody."""
+    conditions = dict(group.where)
+    span = ((float(low), float(high)),)
+    met = overlap(conditions[place], span) if place in conditions else span
+    if not met or any(not codes for codes in conditions.values()) or group.classes == ():
+        return None
+    return Query(tuple(sorted((conditions | {place: met}).items())), group.classes)

@@ -1,0 +1,322 @@
+"""Marginals under attack to its last steps: replay, forced draws, whole laws, broken twins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hedgerow.audit.enumeration import epsilon_between, hockey_stick, law_of
+from hedgerow.audit.forced import check_rules, unlike_tables
+from hedgerow.audit.methods import AUDITED
+from hedgerow.audit.methods.marginals import related_schema
+from hedgerow.audit.neighbours import pair_of, picker, random_pair, tiny_pairs
+from hedgerow.audit.rules import check_books, replay_pair
+from hedgerow.counting.sealed import Sealed
+from hedgerow.measured.tables import Tables
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
+from hedgerow.publish import marginals as by_marginals
+from hedgerow.publish.api import run
+from hedgerow.publish.marginals import Marginals
+from hedgerow.publish.steps.measure import buy_rows
+from hedgerow.schema import Schema
+
+ENTRY = AUDITED["marginals"]
+ROWS, EPSILON = 4000, 5  # together 20,000: by then the default counts pairs, and others beside
+DELTAS = [0, "1e-6"]
+STEPS = {"single", "by_class", "fine", "named", "relate", "pairs", "more_pairs", "again"}
+
+
+def schema_of(classes: int, tables: int = 2) -> Schema:
+    attributes: dict[str, Any] = {
+        "age": {"type": "numeric", "low": 0, "high": 199, "step": 1},
+        "pay": {"type": "numeric", "low": 0, "high": 99, "step": 1},
+        "job": {"type": "categorical", "values": list("pqrst")},
+        "home": {"type": "categorical", "values": list("uvwx")},
+    }
+    if classes:
+        values = [f"c{number}" for number in range(classes)]
+        attributes["kind"] = {"type": "categorical", "values": values, "role": "class"}
+    named = [["job", "home"], {"attributes": ["pay", "home"], "weight": 2}][:tables]
+    return Schema.from_dict(
+        {"name": "late", "unit": "row", "attributes": attributes, "tables": named}
+    )
+
+
+@cache
+def late_pair(classes: int, tables: int = 2, rows: int = ROWS) -> Any:
+    """Neighbours of many records, whose attributes go together."""
+    rng = np.random.default_rng(classes)
+    age = np.minimum(199, rng.exponential(25, rows).astype(np.int64))
+    pay = np.minimum(99, age // 2 + rng.integers(0, 4, rows))
+    job = np.minimum(4, age // 20)
+    columns = [age, pay, job, (job * 3 + (rng.random(rows) < 0.1)) % 4]
+    columns.append((age // 30) % max(1, classes))
+    codes = np.stack(columns, axis=1).tolist()
+    extra = (199, 0, 0, 3, max(0, classes - 1))
+    return pair_of("many records", schema_of(classes, tables), [*map(tuple, codes)], extra)
+
+
+LATE = [(classes, delta) for classes in (0, 2, 6) for delta in DELTAS]
+
+
+@pytest.mark.parametrize("classes, delta", LATE)
+def test_late_steps(classes: int, delta: Any) -> None:
+    budget = Budget.of(EPSILON, delta)
+    for finding in replay_pair(Marginals(), late_pair(classes), budget, 1):
+        assert finding.complaint is None, finding
+
+
+def test_the_late_steps_are_reached() -> None:
+    """Every purpose with two tables or attributes at least, or these tests would show nothing."""
+    seen: dict[str, int] = {}
+
+    def look(method: Marginals, pair: Any, budget: Budget) -> None:
+        outcome = run(pair.with_it, method, budget, SecureSampler(Keystream(seed=1)))
+        for m in outcome.measurements:
+            number = m.max_contribution if m.name == "fine" else len(m.tables)
+            seen[m.name] = max(seen.get(m.name, 0), number)
+        for purpose, _, _ in outcome.ledger._entries:
+            draws = sum(n for (name, _, _), n in outcome.ledger._entries.items() if name == purpose)
+            if purpose == "relate":
+                seen[purpose] = max(seen.get(purpose, 0), draws)
+        assert check_books(outcome) is None
+
+    for classes, delta in LATE:
+        look(Marginals(), late_pair(classes), Budget.of(EPSILON, delta))
+    look(Marginals(pairs=9), late_pair(6, tables=0), Budget.of(8, "1e-6"))
+    look(Marginals(pairs=9), late_pair(2, rows=30), Budget.of(1))
+    assert {name for name, number in seen.items() if number >= 2} == STEPS, seen
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("number", range(6))
+def test_random_schemas(number: int, delta: Any) -> None:
+    for method in ENTRY.modes:
+        pick = picker(number)
+        pair = random_pair(related_schema(pick), pick)
+        for finding in replay_pair(method, pair, Budget.of(3, delta), number):
+            assert finding.complaint is None, finding
+
+
+def test_a_person_with_several_rows() -> None:
+    """All rows of a person together lose what was claimed for the person."""
+    schema = schema_of(2)
+    rows = [tuple(codes) for codes in late_pair(2, rows=50).without.codes.tolist()]
+    extra = (199, 0, 0, 3, 1)
+    pair = replace(
+        pair_of("a person", schema, rows, extra),
+        with_it=pair_of("", schema, [*rows, extra, extra], extra).with_it,
+    )
+    losses = []
+    for seed in range(3):
+        for finding in replay_pair(Marginals(pairs=4), pair, Budget.of(6, 0, 3), seed, person=True):
+            assert finding.complaint is None
+            losses.append(finding.loss)
+    assert max(losses) > 1
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("classes", [0, 2, 6])
+def test_draws_decide_everything(classes: int, delta: Any) -> None:
+    tables = unlike_tables(schema_of(classes), picker(1), ROWS)
+    assert check_rules(Marginals(), tables, Budget.of(EPSILON, delta)) is None
+
+
+@pytest.fixture
+def few_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the model expects is public, so that a few of its rows do here."""
+    monkeypatch.setattr(by_marginals, "LOOKED_AT", 50)
+    monkeypatch.setattr(by_marginals, "FEWEST_LOOKED_AT", 50)
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+def test_whole_laws(delta: Any, few_looks: None) -> None:
+    """Everything from the number of records to a chosen pair: in pure mode the bound is met."""
+    for tiny in ENTRY.tiny_schemas.values():
+        pair = tiny_pairs(tiny)[-1]
+        one, other = (
+            law_of(Marginals(pairs=1), table, Budget.of(1, delta), most_paths=600)
+            for table in pair.tables
+        )
+        assert abs(sum(one.values()) - 1) < 1e-9
+        assert hockey_stick(one, other, 1.0) <= float(Budget.of(1, delta).delta) + 1e-12
+        bound = epsilon_between(one, other, float(Budget.of(1, delta).delta))
+        assert (0.15 if delta else 0.99) < bound <= 1 + 1e-9
+
+
+# broken twins -----------------------------------------------------------------------------------
+
+
+Break = Callable[[pytest.MonkeyPatch], None]
+
+
+def peek(sealed: Sealed[Any]) -> Any:
+    return sealed._Sealed__content  # type: ignore[attr-defined]
+
+
+def paid_as_one(*purposes: str) -> Break:
+    """Several tables have the noise of one."""
+
+    def twist(patch: pytest.MonkeyPatch) -> None:
+        honest = by_marginals._buy
+        patch.setattr(
+            by_marginals, "_buy",
+            lambda curator, purpose, exact, tables, numbers: honest(
+                curator, purpose, exact, tables, 1 if purpose in purposes else numbers
+            ),
+        )  # fmt: skip
+
+    return twist
+
+
+def score_range_of_one(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(by_marginals, "SCORE_RANGE", 1)
+
+
+def groups_of_exact_counts(patch: pytest.MonkeyPatch) -> None:
+    honest, seen = by_marginals.count_tables, {}
+
+    def counted(engine: Any, tables: Any, cells: Any, **how: Any) -> Any:
+        seen["engine"] = engine
+        return honest(engine, tables, cells, **how)
+
+    def exact(self: Tables) -> dict[int, Any]:
+        alone = [(a,) for a in self.cells.counted]
+        flat = peek(honest(seen["engine"], alone, self.cells))
+        ends = np.cumsum([self.cells.size(a) for (a,) in alone])[:-1]
+        return dict(zip(self.cells.counted, np.split(flat, ends), strict=True))
+
+    patch.setattr(by_marginals, "count_tables", counted)
+    patch.setattr(Tables, "deciding", property(exact))
+
+
+def expected_of_exact_tables(patch: pytest.MonkeyPatch) -> None:
+    """What independence expects, by the exact counts of both attributes."""
+    honest, seen = by_marginals.count_tables, {}
+
+    def counted(engine: Any, tables: Any, cells: Any, **how: Any) -> Any:
+        seen["engine"], seen["cells"] = engine, cells
+        return honest(engine, tables, cells, **how)
+
+    def expected(model: Any, pairs: Any) -> Any:
+        several = []
+        for a, b in pairs:
+            flat = peek(honest(seen["engine"], [(a, b)], seen["cells"], grouped=True))
+            table = flat.reshape(seen["cells"].groups[a], -1)
+            product = np.outer(table.sum(axis=1), table.sum(axis=0)) / max(1, table.sum())
+            several.append(np.rint(product).astype(np.int64).ravel())
+        return np.concatenate(several)
+
+    patch.setattr(by_marginals, "count_tables", counted)
+    patch.setattr(by_marginals, "expected_groups", expected)
+
+
+def no_draw_for_empty_cells(patch: pytest.MonkeyPatch) -> None:
+    """Cells that nobody is in are published as 0, which costs nothing and tells everything."""
+    honest = by_marginals._buy
+
+    def buy(curator: Any, purpose: str, exact: Any, tables: Any, numbers: int) -> Any:
+        if purpose not in ("single", "by_class"):
+            return honest(curator, purpose, exact, tables, numbers)
+        ((counts, price),) = exact
+        flat = peek(counts)
+        kept = np.flatnonzero((flat > 0) | (np.arange(len(flat)) == 0))
+        some = counts.map(lambda flat: flat[kept])
+        bought = honest(curator, purpose, [(some, price)], tables, numbers)
+        values = np.zeros((len(flat), 1), np.int64)
+        values[kept] = bought.values
+        units = np.full(len(flat), bought.units[0])
+        return replace(bought, where=np.arange(len(flat)), values=values, units=units)
+
+    patch.setattr(by_marginals, "_buy", buy)
+
+
+def only_pairs_that_somebody_is_far_from(patch: pytest.MonkeyPatch) -> None:
+    """Candidates whose score is not above 0 are left out."""
+    honest = by_marginals._candidates
+    patch.setattr(
+        by_marginals,
+        "_candidates",
+        lambda places, scores: honest(places[scores[places] > 0], scores),
+    )
+
+
+def shares_by_the_exact_number(patch: pytest.MonkeyPatch) -> None:
+    def exact(curator: Any, engine: Any) -> Any:
+        bought, _ = buy_rows(curator, engine)
+        return bought, int(peek(engine.class_counts(np.zeros(1, np.int64))).sum())
+
+    patch.setattr(by_marginals, "buy_rows", exact)
+
+
+@contextmanager
+def broken(twist: Break) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        twist(patch)
+        yield
+
+
+def replayed(classes: int, rows: int, delta: Any = 0) -> Iterator[str]:
+    """What replays complain of, on records whose pairs go both ways."""
+    codes = [tuple(one) for one in late_pair(classes, 0, rows).without.codes.tolist()]
+    for seed, extra in enumerate([(199, 0, 0, 3, 0), codes[0], codes[1], (9, 0, 4, 0, 0)] * 3):
+        pair = pair_of("twin", schema_of(classes, 0), codes, extra)
+        found = replay_pair(Marginals(pairs=9), pair, Budget.of(20, delta), seed)
+        yield from (one.complaint for one in found if one.complaint)
+
+
+BY_REPLAY = {
+    "by_class paid as one": (paid_as_one("by_class"), 2, 30, DELTAS),
+    "single paid as one": (paid_as_one("single"), 0, 30, DELTAS),
+    "again paid as one": (paid_as_one("again"), 2, 30, DELTAS),
+    "fine paid as one": (paid_as_one("fine"), 2, 30, DELTAS),
+    "pairs paid as one": (paid_as_one("pairs"), 0, 1000, DELTAS),
+    "more pairs paid as one": (paid_as_one("more_pairs"), 0, 1000, DELTAS),
+    # what rho pays for choices has more room: only the worst of all scores would use it up
+    "a score range of one": (score_range_of_one, 0, 1000, [0]),
+    "expected from exact tables": (expected_of_exact_tables, 0, 1000, [0]),
+}
+
+
+@pytest.mark.parametrize(
+    "twin, delta", [(twin, delta) for twin, (*_, deltas) in BY_REPLAY.items() for delta in deltas]
+)
+def test_replay_finds_the_broken_twin(twin: str, delta: Any) -> None:
+    twist, classes, rows, _ = BY_REPLAY[twin]
+    with broken(twist):
+        assert next(replayed(classes, rows, delta), None)
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("classes", [0, 2])
+def test_replay_finds_nothing_in_sound_code(classes: int, delta: Any) -> None:
+    assert [*islice(replayed(classes, 30 if classes else 1000, delta), 6)] == []
+
+
+@pytest.mark.parametrize(
+    "twist", [groups_of_exact_counts, shares_by_the_exact_number, no_draw_for_empty_cells]
+)
+def test_forced_draws_find_the_broken_twin(twist: Break) -> None:
+    tables = unlike_tables(schema_of(2), picker(1), 1000)
+    with broken(twist):
+        assert check_rules(Marginals(pairs=9), tables, Budget.of(EPSILON)) is not None
+    assert check_rules(Marginals(pairs=9), tables, Budget.of(EPSILON)) is None
+
+
+def test_whole_laws_find_the_broken_twin(few_looks: None) -> None:
+    pair = tiny_pairs(ENTRY.tiny_schemas["a 2x2 grid"])[-1]
+    for twist in (paid_as_one("single", "again"),):
+        with broken(twist):
+            one, other = (
+                law_of(Marginals(), table, Budget.of(1), most_paths=600) for table in pair.tables
+            )
+        assert epsilon_between(one, other) > 1.5

@@ -1,0 +1,112 @@
+"""The audit from outside (`audits/observed.py`): a few neighbours of every method, broken twins."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hedgerow.audit.methods import AUDITED
+from hedgerow.audit.whole import fits
+from hedgerow.counting.sealed import Sealed
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.curator import _KEY
+from hedgerow.publish import marginals
+from hedgerow.publish.steps import measure
+
+AUDITS = Path(__file__).parents[2] / "audits"
+
+
+@pytest.fixture(scope="module")
+def observed() -> Iterator[Any]:
+    sys.path.insert(0, str(AUDITS))
+    try:
+        import observed as module
+
+        yield module
+    finally:
+        sys.path.remove(str(AUDITS))
+
+
+def words(observed: Any, name: str, delta: str, tries: int = 8) -> list[str]:
+    told, tried = [], 0
+    for number, (mode, pair) in enumerate(observed.pairs(name, 1, tries)):
+        if fits(mode, pair.without.schema, Budget.of(3, delta)):
+            tried += 1
+            told += observed.complaints(mode, pair, Budget.of(3, delta), number)
+    assert tried
+    return told
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+@pytest.mark.parametrize("name", AUDITED)
+def test_what_is_observed_is_within_what_was_charged(observed: Any, name: str, delta: str) -> None:
+    if float(delta) or not AUDITED[name].needs_delta:
+        assert words(observed, name, delta) == []
+
+
+def half_the_tables(patch: pytest.MonkeyPatch) -> None:
+    honest = marginals._buy
+    patch.setattr(
+        marginals, "_buy",
+        lambda curator, purpose, exact, tables, numbers: honest(
+            curator, purpose, exact, tables, -(-numbers // 2)
+        ),
+    )  # fmt: skip
+
+
+def range_of_one(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(marginals, "SCORE_RANGE", 1)
+
+
+def rows_by_twos(patch: pytest.MonkeyPatch) -> None:
+    honest = measure.class_totals
+    patch.setattr(measure, "class_totals", lambda counts: 2 * honest(counts))
+
+
+def a_look(patch: pytest.MonkeyPatch) -> None:
+    """Something is opened and nothing drawn with it."""
+    honest = marginals.count_tables
+
+    def look(*args: Any, **more: Any) -> Any:
+        counts = honest(*args, **more)
+        Sealed.open(counts, _KEY)
+        return counts
+
+    patch.setattr(marginals, "count_tables", look)
+
+
+def a_branch(patch: pytest.MonkeyPatch) -> None:
+    honest = marginals.choose_pairs
+
+    def choose(curator: Any, engine: Any, *rest: Any) -> Any:
+        exact = engine.class_counts(marginals._ROOT)._Sealed__content.sum()
+        return [] if exact % 2 else honest(curator, engine, *rest)
+
+    patch.setattr(marginals, "choose_pairs", choose)
+
+
+@pytest.mark.parametrize(
+    "twist, told",
+    [
+        (half_the_tables, "a record moved it for"),
+        (rows_by_twos, "rows: a record moved it for"),
+        (a_look, "a seal was opened"),
+        (a_branch, "was another one"),
+    ],
+)
+def test_broken_twins_are_observed(
+    observed: Any, twist: Callable[[Any], None], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    twist(monkeypatch)
+    assert any(told in one for one in words(observed, "marginals", "0"))
+
+
+def test_a_range_that_is_too_small_is_observed(
+    observed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    range_of_one(monkeypatch)
+    assert any("relate: a record moved" in one for one in words(observed, "marginals", "0", 40))
