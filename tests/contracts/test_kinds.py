@@ -31,6 +31,7 @@ TABLES = {
     "show": SHOW,
     "query": import_module("hedgerow.cli.commands.query")._TELL,
     "evaluate": scorecard._KINDS,
+    "record": import_module("hedgerow.report.dossier.deployment")._PRODUCTS,
     "studio": import_module("hedgerow.studio.views.release").LARGEST,
 }
 

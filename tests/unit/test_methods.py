@@ -28,7 +28,7 @@ def test_every_path_of_an_entry_leads_somewhere(name: str) -> None:
     rules = load(entry.rules)
     assert all(isinstance(one, Rules) for one in rules.values())
     made = {kind(schedule=word).schedule_name if "schedule" in kind.__dataclass_fields__
-            else kind().schedule_name for word in ("tuned", "paper")}  # fmt: skip
+            else kind().schedule_name for word in kind.versions}  # fmt: skip
     assert made <= set(rules), "a schedule that publishes has no rules"
     assert load(entry.audited)[0] is AUDITED[name]
 
@@ -59,7 +59,7 @@ def test_an_unknown_score_is_refused_by_settings(kind: str) -> None:
 def test_what_is_unknown_is_refused_by_name() -> None:
     with pytest.raises(UsageError, match="no method 'abacus'") as found:
         METHODS["abacus"]
-    assert "diffmulti, diffgen" in str(found.value.hint)
+    assert "marginals, diffmulti" in str(found.value.hint)
     with pytest.raises(UsageError, match="no score 'beauty'") as found:
         SCORES["beauty"]
     assert "max, ncp" in str(found.value.hint)

@@ -26,8 +26,8 @@ from hedgerow.report.page import page as written
 from hedgerow.report.sections.tree import upper_tree
 
 KINDS = (
-    "diffmulti", "diffgen", "cdiffgen", "noisy", "sampled", "core", "tree", "paper", "seeded",
-    "large", "unclassed",
+    "marginals", "diffmulti", "diffgen", "cdiffgen", "noisy", "sampled", "core", "tree", "paper",
+    "seeded", "large", "unclassed",
 )  # fmt: skip
 VOID = {"meta", "br", "hr", "rect", "line"}
 ALLOWED = {
@@ -333,6 +333,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, p
         {"x": [draw.choice(HOSTILE, 3, replace=False).tolist() for _ in range(900)]}
     )
     made = {
+        "tables": (hr.publish(people, table, epsilon=8), people),
         "tree": (hr.publish(people, table, hr.DiffMulti(), epsilon=8), people),
         "grid": (hr.publish(people, table, hr.DiffGen(specialisations=2), epsilon=8), people),
         "rows": (hr.publish(people, table, hr.Supermodular(), epsilon=8, delta="1e-3"), people),
@@ -343,7 +344,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, p
     return {name: (folder / name, data) for name, (_, data) in made.items()}
 
 
-@pytest.mark.parametrize("kind", ["tree", "grid", "rows", "items"])
+@pytest.mark.parametrize("kind", ["tables", "tree", "grid", "rows", "items"])
 @pytest.mark.parametrize("with_raw", [False, True])
 def test_names_and_values_stay_text(
     hostile: dict[str, tuple[Path, pa.Table]],

@@ -143,7 +143,7 @@ def look_at_release(browser: Any, told: Any) -> None:
     """Every page about a release."""
     at = {"release": "release"}
     words = told(browser.get("/release/table", params=at))
-    assert "spread evenly inside the regions that a cell cuts" in words
+    assert "the estimate of a model" in words
     page = browser.post("/release/table", at | {"first": "town", "second": "ill", "by": "share"})
     assert "<svg" in page.text and "hedgerow table release town ill --by share" in told(page)
     page = browser.post("/release/query", at | {"query": "age < 50 and ill = yes"})

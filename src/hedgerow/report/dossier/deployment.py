@@ -24,7 +24,12 @@ from hedgerow.verification.verify import Verdict
 __all__ = ["OPEN", "deployment_record", "open_places", "record_text"]
 
 OPEN = "TO COMPLETE: "
-_PRODUCTS = {"table": "Summary statistics", "transactions": "Summary statistics", "rows": "Dataset"}
+_PRODUCTS = {
+    "table": "Summary statistics",
+    "marginals": "Summary statistics",
+    "transactions": "Summary statistics",
+    "rows": "Dataset",
+}
 
 
 def deployment_record(
