@@ -90,6 +90,7 @@ RARE = 2  # deviations of a pair's noise that make a category
 LOOKED_AT, FEWEST_LOOKED_AT = 60_000, 20_000  # rows of the model, for what it expects of pairs
 FINE, CHOOSING = 0.08, 0.1  # of what is not for every attribute
 NAMED, MOST_NAMED = 0.1, 0.4
+MOST_BASE = 0.97
 
 Pair = tuple[int, int]
 _ROOT = np.zeros(1, dtype=np.int64)
@@ -317,7 +318,7 @@ def share_budget(
     named = tuple(max(1, int(units * all_named * weight / sum(weights))) for weight in weights)
     open_ = 1 - all_named
     strength = rows / deviation(open_, counted)
-    base = open_ * _base_share(strength, pure)
+    base = open_ * _base_share(strength, pure, len(schema.classes))
     fine = FINE * (open_ - base) * any_numbers(schema)
     choosing = CHOOSING * (open_ - base)
     room = open_ - base - choosing - fine
@@ -379,18 +380,18 @@ def _errors_of_named(schema: Schema, budgets: Budgets) -> str | None:
     return "Noise in 95 of 100 cells of a named table is at most: " + ", ".join(words) + "."
 
 
-def _base_share(strength: float, pure: bool) -> float:
+def _base_share(strength: float, pure: bool, classes: int) -> float:
     """The share of what counts every attribute: where records are few, it is all that pays.
 
     Args:
         strength: Records for each deviation of the noise, were all spent on them.
         pure: Whether delta is 0: shares then cost more.
+        classes: How many classes there are; without any, attributes alone need less.
     """
-    (low, all_of_it), (high, least) = (
-        ((150, 0.97), (1500, 0.8)) if pure else ((100, 0.97), (1000, 0.5))
-    )
+    low, high = (150, 1500) if pure else (100, 1000)
+    least = (0.8 if pure else 0.5) if classes else (0.45 if pure else 0.3)
     far = math.log(max(strength, 1e-9) / low) / math.log(high / low)
-    return all_of_it + (least - all_of_it) * min(1.0, max(0.0, far))
+    return MOST_BASE + (least - MOST_BASE) * min(1.0, max(0.0, far))
 
 
 def any_numbers(schema: Schema) -> bool:
