@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Self, SupportsIndex
+from typing import Any, ClassVar, Self, SupportsIndex
 
 import numpy as np
 import pyarrow as pa
@@ -70,6 +70,8 @@ class _Published(BaseEstimator, Guessed):  # type: ignore[misc]
     release_: Release
     schema_: Schema
 
+    _usual: ClassVar[str | None] = None  # the method, unless another is named
+
     def _publish(self, table: Frame, schema: Schema) -> None:
         self.schema_ = schema
         bounded = (
@@ -79,7 +81,7 @@ class _Published(BaseEstimator, Guessed):  # type: ignore[misc]
             self.release_ = publish(
                 table,
                 schema,
-                self.method,
+                self._usual if self.method is None else self.method,
                 self.epsilon,
                 self.delta,
                 seed=self.random_state,
@@ -166,7 +168,8 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
             each column; values beyond are clipped. Every row is then a different person.
         classes: Without a schema: the public labels that y may have.
         delta: 0 for pure differential privacy.
-        method: A method or its name; "marginals" by default.
+        method: A method or its name; "diffmulti" by default, whose regions also speak of values
+            that nobody has.
         ledger: The file of a budget ledger, which adds up what all fits cost.
         dataset: The data set's name in the ledger.
         random_state: For tests alone: a whole number makes `fit` repeatable and NOT private.
@@ -187,6 +190,7 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
     """
 
     classes_: NDArray[Any]
+    _usual = "diffmulti"
     _advice = " A class is one of the labels that were named, never a continuous number."
 
     @guessable

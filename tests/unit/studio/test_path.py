@@ -143,9 +143,12 @@ def look_at_release(browser: Any, told: Any) -> None:
     """Every page about a release."""
     at = {"release": "release"}
     words = told(browser.get("/release/table", params=at))
-    assert "the estimate of a model" in words
+    assert "estimate" in words
     page = browser.post("/release/table", at | {"first": "town", "second": "ill", "by": "share"})
-    assert "<svg" in page.text and "hedgerow table release town ill --by share" in told(page)
+    assert "hedgerow table release town ill --by share" in told(page)
+    # a cell of two attributes may be mostly noise, which has no bar; values of one stand out
+    page = browser.post("/release/table", at | {"first": "town", "by": "count"})
+    assert "<svg" in page.text
     page = browser.post("/release/query", at | {"query": "age < 50 and ill = yes"})
     assert "95% interval" in told(page)
     assert "?" not in str(page.url)

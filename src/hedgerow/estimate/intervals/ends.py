@@ -155,7 +155,7 @@ class Stage:
         return sum(totals) / sum(weights), 1 / sum(weights)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Asked:
     """Queries beside the cells of a release.
 
@@ -472,7 +472,7 @@ class Bounds:
 
     def asked(self, conditions: Conditions) -> Asked:
         """Queries beside the cells of these tables."""
-        return Asked(conditions, self.tables.cells, self.counted)
+        return Asked(conditions=conditions, cells=self.tables.cells, counted=self.counted)
 
     def _ends(self, conditions: Conditions, alpha: float) -> tuple[Floats, Floats]:
         asked = self.asked(conditions)
