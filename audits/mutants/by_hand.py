@@ -624,8 +624,8 @@ BY_HAND = (
     ByHand(
         name="gaussian-supports-pay-once",
         path="publish/diffpart.py",
-        old='== "laplace" else WEIGHT * WEIGHT * cap',
-        new='== "laplace" else WEIGHT * WEIGHT',
+        old='== "epsilon" else WEIGHT * WEIGHT * cap',
+        new='== "epsilon" else WEIGHT * WEIGHT',
         flaw="A record counts for several items and pays for one, in rho.",
         notice="replay",
         method=ITEMS,
@@ -633,8 +633,8 @@ BY_HAND = (
     ByHand(
         name="supports-without-cap",
         path="counting/item_memory.py",
-        old="        if last - first > cap:\n",
-        new="        if last - first > 2 * cap:\n",
+        old="        if size > cap:\n",
+        new="        if size > 2 * cap:\n",
         flaw="A record counts for more items than it pays for.",
         notice="replay, and supports against a slow count",
         method=ITEMS,
@@ -642,41 +642,39 @@ BY_HAND = (
     ByHand(
         name="weights-rounded-up",
         path="counting/item_memory.py",
-        old="weight = WEIGHT * cap // (last - first)",
-        new="weight = -(-WEIGHT * cap // (last - first))",
+        old="weight = WEIGHT * cap // size",
+        new="weight = -(-WEIGHT * cap // size)",
         flaw="The weights of a long record add up to a little more than it pays for.",
         notice="supports against a slow count",
         method=ITEMS,
     ),
     ByHand(
-        name="strata-pay-for-supports",
+        name="head-counts-one-more",
         path="publish/diffpart.py",
-        old="    exact = engine.supports(cap, group, number)",
-        new="    exact = engine.supports(cap + (groups is not None), group, number)",
-        flaw="A record counts for one item more in the strata than it pays for.",
+        old="engine.supports(cap, group, len(where))",
+        new='engine.supports(cap + (purpose == "head"), group, len(where))',
+        flaw="A record counts for one item more in the head than it pays for.",
         notice="replay",
         method=ITEMS,
     ),
     ByHand(
-        name="strata-by-exact-supports",
+        name="head-by-exact-supports",
         path="publish/diffpart.py",
-        old="strata = strata_of(found[-1].values[:, 0], number)",
+        old="head = head_of(supports.values[:, 0], number)",
         new="seen: list[Any] = []\n"
-        "                each = np.arange(items.size)\n"
-        "                engine.supports(cap, each, items.size).map(seen.append)\n"
-        "                strata = strata_of(seen[0], number)",
-        flaw="Which items are counted together follows from their exact supports.",
+        "        engine.supports(chosen[2], every, items.size).map(seen.append)\n"
+        "        head = head_of(seen[0], number)",
+        flaw="Which items are counted once more follows from their exact supports.",
         notice="rules read noisy numbers alone",
         method=ITEMS,
     ),
     ByHand(
         name="cap-by-exact-sizes",
         path="publish/diffpart.py",
-        old="            curve = _curve(items, sizes)\n",
+        old="            curve = _curve(sizes, items.most)\n",
         new="            seen: list[Any] = []\n"
         "            engine.sizes(edges).map(seen.append)\n"
-        "            from dataclasses import replace\n\n"
-        "            curve = _curve(items, replace(sizes, values=seen[0][:, None]))\n",
+        "            curve = _curve(replace(sizes, values=seen[0][:, None]), items.most)\n",
         flaw="How much a record counts follows from the exact sizes of all records.",
         notice="replay, and rules read noisy numbers alone",
         method=ITEMS,

@@ -38,7 +38,10 @@ def test_publishes_and_tells_what_was_promised_and_spent(
 
 
 def test_options_reach_the_method(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
-    options = "--score gini --schedule paper --specialisations 4 --depth 3 --distribution even"
+    options = (
+        "--method diffmulti --score gini --schedule paper --specialisations 4 --depth 3 "
+        "--distribution even"
+    )
     done = publish(hedge, survey, tmp_path / "r", "--epsilon", "1/3", "--json", *options.split())
     facts = json.loads(done.stdout)
     assert facts["guarantee"]["epsilon"] == "1/3"
@@ -125,8 +128,9 @@ def test_a_seeded_run_repeats_and_says_that_it_is_not_private(
     for name in ("a", "b"):
         done = publish(hedge, survey, tmp_path / name, "--epsilon", 1, "--seed", 4)
         assert done.exit_code == 0 and "NOT PRIVATE" in done.stdout
-    first, second = ((tmp_path / name / "table.csv").read_bytes() for name in ("a", "b"))
-    assert first == second
+    for name in ("measurements.parquet", "rows.parquet"):
+        first, second = ((tmp_path / folder / name).read_bytes() for folder in ("a", "b"))
+        assert first == second
     done = hedge("verify", tmp_path / "a")
     assert done.exit_code == 6 and "seeded" in done.stdout
 
@@ -162,8 +166,8 @@ def test_an_interrupt_leaves_nothing_behind(
 @pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
 def test_ctrl_c_on_the_real_command(child: Child, survey: Path, tmp_path: Path) -> None:
     program = (
-        "import os, signal, hedgerow.cli, hedgerow.publish.publisher as publisher\n"
-        "publisher.TablePublisher.run = lambda *_: os.kill(os.getpid(), signal.SIGINT)\n"
+        "import os, signal, hedgerow.cli, hedgerow.publish.marginals as marginals\n"
+        "marginals.Marginals.run = lambda *_: os.kill(os.getpid(), signal.SIGINT)\n"
         "hedgerow.cli.main()"
     )
     found = child(program, *real_words(survey, tmp_path / "r"))

@@ -189,7 +189,8 @@ def test_many_classes_fit_a_narrow_terminal(
         }
     )
     table = pa.table({"age": list(range(98)) * 20, "k": names * 140})
-    hedgerow.publish(table, schema, epsilon=3).save(tmp_path / "r")
+    method = hedgerow.DiffMulti()
+    hedgerow.publish(table, schema, method, epsilon=3).save(tmp_path / "r")
     done = hedge("show", tmp_path / "r", "--plot", tmp_path / "r.svg")
     assert done.exit_code == 0, done.stderr
     first = largest(Release.load(tmp_path / "r"), 1)[0]
@@ -197,6 +198,22 @@ def test_many_classes_fit_a_narrow_terminal(
     monkeypatch.setenv("COLUMNS", "80")
     done = hedge("show", tmp_path / "r")
     assert f" {first.total} " in done.stdout and "…" not in done.stdout
+
+
+def test_of_many_cells_the_largest_are_drawn(hedge: Hedge, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    names = [f"c{place}" for place in range(14)]
+    klass = {"type": "categorical", "values": names, "role": "class"}
+    age = {"type": "numeric", "low": 0, "high": 99}
+    schema = hedgerow.Schema.from_dict(
+        {"name": "many", "unit": "row", "attributes": {"age": age, "k": klass}}
+    )
+    table = pa.table({"age": list(range(98)) * 20, "k": names * 140})
+    hedgerow.publish(table, schema, epsilon=3).save(tmp_path / "r")
+    assert len(Release.load(tmp_path / "r").table("age", "k")) > 100
+    done = hedge("show", tmp_path / "r", "--plot", tmp_path / "r.svg")
+    assert done.exit_code == 0 and (tmp_path / "r.svg").stat().st_size > 1000, done.stderr
+    assert "Drew the most telling table (its 100 largest cells) to" in done.stdout
 
 
 def test_regions_have_errors(hedge: Hedge, published: Path) -> None:

@@ -65,6 +65,18 @@ def test_what_was_changed_is_signed_again(hedge: Any, schema: Path) -> None:
     assert not again.draft and again.metadata.reviewer == "Bea Gray"
 
 
+def test_json_tells_who_signed_what(hedge: Any, schema: Path) -> None:
+    refused = hedge("sign", schema, "--name", "Ada Brown", "--json")
+    assert refused.exit_code == 2 and "--yes" in json.loads(refused.stderr)["error"]["hint"]
+    assert schema.read_text(encoding="utf-8") == SCHEMA
+    done = hedge("sign", schema, "--name", "Ada Brown", "--yes", "--json")
+    facts = json.loads(done.stdout)
+    signed = Schema.load(schema)
+    assert facts["reviewer"] == signed.metadata.reviewer == "Ada Brown"
+    assert facts["fingerprint"] == signed.metadata.signed
+    assert [one["name"] for one in facts["published"]] == ["age", "job"]
+
+
 def test_nobody_signs_without_looking(hedge: Any, schema: Path) -> None:
     refused = hedge("sign", schema, "--name", "Ada Brown")  # no terminal
     assert refused.exit_code == 2 and "--yes" in refused.stderr

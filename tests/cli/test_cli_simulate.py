@@ -18,7 +18,7 @@ QUICK = ("--rows", 400, "--runs", 1, "--epsilons", "0.5")
 def test_all_methods_that_fit_are_compared(hedge: Hedge, survey: Path) -> None:
     done = hedge("plan", "--schema", survey / "schema.yaml", "--simulate", *QUICK)
     assert done.exit_code == 0, done.stderr
-    for method in ("diffmulti", "diffgen", "cdiffgen"):
+    for method in ("marginals", "diffmulti", "diffgen"):
         assert method in done.stdout
     assert "simulated rows" in done.stdout and "No data was read" in done.stdout
     assert "Real data differs" in done.stdout and "--dependence" in done.stdout
@@ -52,17 +52,24 @@ def test_settings_are_combined(hedge: Hedge, survey: Path) -> None:
     ("words", "told"),
     [
         (["--try", "depth"], "names no values"),
-        (["--try", "depth=3,x"], "depth must be a whole number"),
+        (["--method", "diffmulti", "--try", "depth=3,x"], "depth must be a whole number"),
         (["--try", "depth=3", "--try", "depth=4"], "twice"),
         (["--try", "method=magic"], "no method"),
-        (["--try", "colour=red"], "--try: colour is not a setting of diffmulti"),
-        (["--try", "max_cells=9"], "--try: max_cells is not a setting of diffmulti"),
-        (["--try", "nonsense=1"], "specialisations, depth, distribution"),
+        (["--try", "colour=red"], "--try: colour is not a setting of marginals"),
+        (
+            ["--method", "diffmulti", "--try", "max_cells=9"],
+            "--try: max_cells is not a setting of diffmulti",
+        ),
+        (["--try", "nonsense=1"], "Settings: schedule, pairs."),
+        (
+            ["--method", "diffmulti", "--try", "nonsense=1"],
+            "specialisations, depth, distribution",
+        ),
         (
             ["--try", "method=diffmulti,diffgen", "--try", "depth=3"],
             "not a setting of diffgen",
         ),
-        (["--try", "lambda=1"], "--try: lambda is not a setting of diffmulti"),
+        (["--try", "lambda=1"], "--try: lambda is not a setting of marginals"),
         (["--epsilons", ","], "--epsilons"),
         (["--epsilons", "1,one"], "epsilon"),
         (["--dependence", "2"], "--dependence"),

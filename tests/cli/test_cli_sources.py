@@ -196,6 +196,7 @@ def test_nothing_is_left_in_the_scratch_folder(
     )
     words = ["publish", people / "parts", "--schema", people / "schema.yaml", "--epsilon", 1]
     words += ["--out", tmp_path / "r", "--engine", "streamed", "--scratch", scratch]
+    words += ["--method", "diffmulti"] if when == "split" else []  # only regions are divided
     code, _, told = child(program, *words)
     number = int(getattr(signal, name))
     assert code == (-number if name == "SIGKILL" else 128 + number), told

@@ -167,3 +167,23 @@ def test_what_was_not_measured_has_no_estimate_anywhere(tmp_path: Path) -> None:
     assert {name for name in names if f'name="{name}"' in sheets} == {*names} - {*unknown}
     with pytest.raises(hr.errors.UsageError, match="nothing to draw"):
         release.plot(release.unmeasured[-1])
+
+
+def test_means_sums_and_quantiles(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    release = Release.load(published)
+    done = hedge("table", published, "smoker", "--mean", "age")
+    assert done.exit_code == 0, done.stderr
+    title, _, heads, *rows = done.stdout.splitlines()
+    assert title == "Mean of age by smoker, with guaranteed 0.95 intervals"
+    assert heads.split() == ["smoker", "estimate", "low", "high"]
+    assert [row.split()[0] for row in rows if row.strip()] == ["false", "true"]
+    done = hedge("table", published, "--sum", "visits", "--where", "age < 50", "--json")
+    wanted = release.sum("visits", where="age < 50")
+    assert json.loads(done.stdout)["groups"] == wanted.to_arrow().to_pylist()
+    out = tmp_path / "medians.parquet"
+    done = hedge("table", published, "smoker", "--quantile", "age=0.5", "--out", out)
+    assert parquet.read_table(out).equals(release.quantile("age", by="smoker").to_arrow())
+    done = hedge("table", published, "--mean", "admitted", "--json")
+    assert json.loads(done.stdout)["groups"][0]["low"].startswith("20")
+    for wrong in (("--quantile", "age"), ("--mean", "age", "--top", 2), ("--mean", "smoker")):
+        assert hedge("table", published, *wrong).exit_code == 2

@@ -43,7 +43,7 @@ def test_examples_run(
             assert done.exit_code == 0, f"{line}\n{done.stdout}\n{done.stderr}"
             ran += 1
     assert ran >= 10
-    assert (tmp_path / "release" / "table.csv").exists()
+    assert (tmp_path / "release" / "measurements.parquet").exists()
     assert (tmp_path / "release.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -126,7 +126,7 @@ def test_a_cap_from_exact_sizes_is_caught(monkeypatch):
 
     honest = diffpart._counted
     monkeypatch.setattr(diffpart, "_counted", counted)
-    monkeypatch.setattr(diffpart, "item_cap", lambda *_: 1 + int(seen[-1].sum() > 9))
+    monkeypatch.setattr(diffpart, "support_cap", lambda *_: (1 + int(seen[-1].sum() > 9), False))
     tables = unlike_tables(SHOP, picker(1), MANY)
     assert check_rules(DiffPart(variant="tree"), tables, BUDGET) is not None
 

@@ -102,4 +102,4 @@ def test_what_cannot_be_loaded_is_refused_when_it_is_named(monkeypatch: pytest.M
     with pytest.raises(UsageError, match="Several installed packages"):
         found["twice"]
     monkeypatch.setattr(methods, "METHODS", found)
-    assert for_data("table")[0] == "diffmulti"
+    assert for_data("table")[0] == "marginals"

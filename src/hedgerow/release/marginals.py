@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
-from hedgerow.estimate.answers import Answers, by_model, with_queries
+from hedgerow.estimate.answers import USUAL, Answers, by_model, with_queries
 from hedgerow.estimate.asked import check_level, read_many
 from hedgerow.estimate.basis import MODELLED, basis_of
 from hedgerow.estimate.graphical import GraphicalModel, fit_model
@@ -128,7 +128,11 @@ class MarginalsRelease(PredictingRelease):
         asked = read_many(queries, self.schema)
         estimate, conditions = self.model.count(asked), Conditions.of(asked)
         ends = self.bounds.ends(conditions, share)
-        answers = by_model(estimate, typical_error(self.bounds, conditions, estimate), ends, share)
+        typical = typical_error(self.bounds, conditions, estimate)
+        if (unknown := np.isinf(typical)).any():  # the interval is all that can be said
+            low, high = ends if share >= USUAL else self.bounds.ends(conditions, USUAL)
+            typical[unknown] = np.maximum(estimate - low, high - estimate)[unknown]
+        answers = by_model(estimate, typical, ends, share)
         together = self.bounds.together(conditions)
         basis = basis_of(asked, together, self._unmeasured, MODELLED)
         return replace(with_queries(answers, asked, self.schema), basis=basis)

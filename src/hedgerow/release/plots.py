@@ -18,7 +18,7 @@ from hedgerow.surroundings import load_plainly
 if TYPE_CHECKING:
     from hedgerow.release.tabulate import CountTable
 
-__all__ = ["BEYOND", "PALE", "Figure", "draw_ends", "draw_table", "new_figure"]
+__all__ = ["BEYOND", "MOST_BARS", "PALE", "Figure", "draw_ends", "draw_table", "new_figure"]
 
 MOST_BARS = 100
 BAR, PALE_BAR, LINE, THICK = "#8fc4a6", "#e3ebe6", "#18211c", "#a8470a"

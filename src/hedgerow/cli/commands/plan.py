@@ -168,9 +168,11 @@ def plan(
     if as_json:
         print_json({"schema": known.name, **planned.to_dict(), "warnings": warned()})
         return
-    guessed = rows is None and planned.grows and planned.depth is None
-    if guessed:
-        planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=_GUESS)
+    guessed = False
+    if rows is None and known.kind == "table":  # a remark says it of transactions
+        likely = settings.plan(known, epsilon=epsilon, delta=delta, rows=_GUESS)
+        guessed = likely.lines() != planned.lines()
+        planned = likely if guessed else planned
     amount = strength(planned.budget.epsilon, planned.budget.delta)
     say(f"{settings.name} on {known.name}, {amount}. No data was read.")
     if known.person is not None:

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from hedgerow.cli.asking import on_terminal
-from hedgerow.cli.display.terminal import note, say, warn
+from hedgerow.cli.display.terminal import note, print_json, say, warn, warned
+from hedgerow.cli.options import AsJson
 from hedgerow.errors import UsageError
 
 
@@ -20,6 +21,7 @@ def sign(
     yes: Annotated[
         bool, typer.Option("--yes", help="It was looked at before; ask nothing.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Sign a schema off, or sign it again after a change.
 
@@ -30,6 +32,7 @@ def sign(
     are taken out, since they tell of the data. No private data is opened.
     """
     import datetime
+    from dataclasses import asdict
 
     from hedgerow.cli.display.published import print_published
     from hedgerow.schema import refuse_no_unit
@@ -43,10 +46,11 @@ def sign(
     if not reviewer:
         raise UsageError("a person signs a schema by name.", hint='Write --name "Ada Brown".')
     for warning in known.warnings:
-        warn(warning)
-    print_published(published_columns(known), say)
+        warn(warning, as_json)
+    if not as_json:
+        print_published(published_columns(known), say)
     if not yes:
-        if not on_terminal():
+        if as_json or not on_terminal():
             raise UsageError(
                 "nobody is there who could look at the schema.",
                 hint="Run it on a terminal, or write --yes after a person has looked at all that "
@@ -59,4 +63,12 @@ def sign(
             raise typer.Exit(1)
     today = datetime.date.today().isoformat()
     text.signed_by(reviewer, today, known.fingerprint).save(text.mark)
+    if as_json:
+        print_json({
+            "schema": str(schema), "reviewer": reviewer, "signed": today,
+            "fingerprint": known.fingerprint,
+            "published": [asdict(one) for one in published_columns(known)],
+            "warnings": warned(),
+        })  # fmt: skip
+        return
     say(f"{reviewer} signed {schema} on {today}.")

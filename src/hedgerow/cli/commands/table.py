@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
+    from hedgerow.release.summaries import Summaries
     from hedgerow.release.tabulate import CountTable
 
 _SHOWN = 200  # more rows than this nobody reads in a terminal
@@ -46,6 +48,21 @@ def table(
             "level of its taxonomy. Once for each.",
         ),
     ] = None,
+    mean: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="The mean of this number instead, by the attributes."),
+    ] = None,
+    total: Annotated[
+        str | None,
+        typer.Option("--sum", metavar="NUMBER", help="The sum of this number, by the attributes."),
+    ] = None,
+    quantile: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER=PART",
+            help="A quantile of this number, by the attributes: age=0.5 for the median.",
+        ),
+    ] = None,
     top: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Only the N largest cells.")
     ] = None,
@@ -66,9 +83,9 @@ def table(
 ) -> None:
     """Show counts of all values of an attribute, or of several together, with intervals.
 
-    Each cell has an estimate, an interval and a remark where there is mostly noise. Without an
-    attribute, --out NAME.xlsx writes a workbook of all tables. Needs no private data and costs no
-    further budget.
+    Each cell has an estimate, an interval and a remark where there is mostly noise. With --mean,
+    --sum or --quantile, each group has that of a number. Without an attribute, --out NAME.xlsx
+    writes a workbook of all tables. Needs no private data and costs no further budget.
     """
     from hedgerow.cli.commands.query import share_of
     from hedgerow.cli.files import refuse_existing, refuse_inside, whole_file
@@ -85,7 +102,21 @@ def table(
         refuse_existing(out, overwrite)
     opened = Release.load(release)
     seeded = not opened.guarantee["private"]
-    if not attributes:
+    if summaries := [one for one in (mean, total, quantile) if one is not None]:
+        if len(summaries) > 1 or by != "count" or bins or top or simultaneous:
+            raise UsageError(
+                "--mean, --sum and --quantile go with attributes and --where alone.",
+                hint="Write one of them, such as hedgerow table release/ sex --mean age.",
+            )
+        summary = _summary(opened, mean, total, quantile, attributes or [], where, share)
+        if out is None:
+            print_json(_plain(summary)) if as_json else _tell_summary(summary)
+            return
+        from hedgerow.cli.files import table_writer
+
+        with whole_file(out, overwrite, private=seeded) as temporary:
+            table_writer(out)(summary.to_arrow(), temporary)
+    elif not attributes:
         if out is None or out.suffix.lower() != ".xlsx":
             raise UsageError("There is no attribute.", hint=_names(opened))
         from hedgerow.report.workbook import write_workbook
@@ -115,6 +146,51 @@ def table(
             print_json({"out": str(out)})
         else:
             say(f"Wrote {out}.")
+
+
+def _summary(
+    release: Release, mean: str | None, total: str | None, quantile: str | None,
+    by: list[str], where: str | None, level: float,
+) -> Summaries:  # fmt: skip
+    if mean is not None:
+        return release.mean(mean, by, where, level)
+    if total is not None:
+        return release.sum(total, by, where, level)
+    name, _, part = (quantile or "").rpartition("=")
+    try:
+        return release.quantile(name, float(part), by, where, level)
+    except ValueError:
+        hint = "Write --quantile age=0.5 for the median."
+        raise UsageError(f"--quantile {quantile!r} names no part.", hint=hint) from None
+
+
+def _tell_summary(found: Summaries) -> None:
+    say(f"{found.caption()}\n")
+    rows = found.to_arrow()
+    columns = [rows[name].to_pylist() for name in rows.column_names]
+    shown = [
+        ["-" if v is None else f"{v:,.6g}" if isinstance(v, float) else str(v) for v in row]
+        for row in zip(*columns, strict=True)
+    ]
+    print_table(rows.column_names, shown[:_SHOWN], set(range(len(found.names), len(columns))))
+    if len(shown) > _SHOWN:
+        note(f"Only the first {_SHOWN} groups are shown; --out FILE writes them all.")
+
+
+def _plain(found: Summaries) -> dict[str, Any]:
+    rows = found.to_arrow().to_pylist()
+    return {
+        "level": found.level,
+        found.what: found.number.name,
+        "groups": [
+            {
+                name: str(v) if isinstance(v, datetime.date)
+                else None if isinstance(v, float) and not math.isfinite(v) else v
+                for name, v in row.items()
+            }
+            for row in rows
+        ],
+    }  # fmt: skip
 
 
 def _names(release: Release) -> str:

@@ -28,13 +28,13 @@ def show_measured(release: MarginalsRelease, view: View) -> None:
         view: What was asked for; a tree is refused, since tables have none.
     """
     from hedgerow.cli.display import words
+    from hedgerow.release.plots import MOST_BARS
 
     if view.tree:
         raise UsageError(
             "Nothing was divided step by step, so there is no tree.", hint="Leave --tree out."
         )
-    if view.plot is not None:
-        _draw(release, view.plot, view.overwrite)
+    cut = view.plot is not None and _draw(release, view.plot, view.overwrite)
     tables = shown_tables(release)
     if view.as_json:
         listed = [
@@ -59,13 +59,18 @@ def show_measured(release: MarginalsRelease, view: View) -> None:
         say(f"({len(rows)} of {len(tables)}; --top N for more)")
     say(f"hedgerow table RELEASE {tables[0].names[0]} shows counts; any attributes can be named.")
     if view.plot is not None:
-        say(f"\nDrew the most telling table to {view.plot}.")
+        which = f"the most telling table{f' (its {MOST_BARS} largest cells)' if cut else ''}"
+        say(f"\nDrew {which} to {view.plot}.")
 
 
-def _draw(release: MarginalsRelease, path: Path, overwrite: bool) -> None:
-    """Draws the attribute whose groups differ most in the class, or that is most uneven."""
+def _draw(release: MarginalsRelease, path: Path, overwrite: bool) -> bool:
+    """Draws the attribute whose groups differ most in the class, or that is most uneven.
+
+    Returns:
+        Whether there were too many cells, so that the largest alone were drawn.
+    """
     from hedgerow.cli.files import whole_file
-    from hedgerow.release.plots import draw_table
+    from hedgerow.release.plots import MOST_BARS, draw_table
     from hedgerow.report.sections.associations import associations
     from hedgerow.report.sections.findings import notable
     from hedgerow.report.tables import title_of
@@ -77,7 +82,11 @@ def _draw(release: MarginalsRelease, path: Path, overwrite: bool) -> None:
         names.append(schema.target.name)
     names = names or [one.name for one in notable(release, 1)] or [schema.attributes[0].name]
     table = release.table(*names)
-    figure = draw_table(table, title_of(release, table, None), partial(displayed, schema))
+    title, cut = title_of(release, table, None), len(table) > MOST_BARS
+    if cut:
+        table, title = table.largest(MOST_BARS), f"{title}, the {MOST_BARS} largest cells"
+    figure = draw_table(table, title, partial(displayed, schema))
     seeded = not release.guarantee["private"]
     with whole_file(path, overwrite, "--plot", private=seeded) as temporary:
         figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
+    return cut
