@@ -10,6 +10,7 @@ from hedgerow.schema.files.nodes import Text
 from hedgerow.schema.files.yaml_reader import parse_yaml, read_text
 from hedgerow.schema.lint import Report
 from hedgerow.schema.taxonomies.arx import branch_from_arx
+from hedgerow.schema.taxonomies.hchy import read_hchy
 from hedgerow.schema.taxonomies.mapping_file import Tree, read_mapping
 from hedgerow.schema.taxonomies.trees import branch_from_node
 
@@ -53,7 +54,10 @@ def read_taxonomy_file(
         hint = "Pass folder=, or put the taxonomy itself there as nested dictionaries."
         found.fault(what, hint, file, written.line)
         return Tree(None)
-    path = folder / written.value
+    place, mark, attribute = written.value.rpartition("#")
+    if not (mark and place.lower().endswith(".hchy")):
+        place, attribute = written.value, ""
+    path = folder / place
     suffix, name = path.suffix.lower(), str(path)
     if not os.path.isfile(path):  # which knows no errors, whatever the path
         hint = "Check the path; it is looked for beside the schema file."
@@ -61,6 +65,9 @@ def read_taxonomy_file(
             hint += f" The lists that come with hedgerow are {', '.join(listed)}."
         found.fault(f"there is no taxonomy file {name!r}", hint, file, written.line)
         return Tree(name)
+    if suffix == ".hchy":
+        text = read_text(path, found)
+        return Tree(name) if text is None else _one_of(text, attribute, root, name, found)
     if suffix not in _SUFFIXES:
         what = f"the kind of the taxonomy file {name!r} is unknown"
         hint = "Name it .yaml if it is nested, or .csv if it is an ARX hierarchy."
@@ -68,6 +75,19 @@ def read_taxonomy_file(
         return Tree(name)
     text = read_text(path, found)
     return Tree(name) if text is None else parse_taxonomy(text, suffix, root, name, found)
+
+
+def _one_of(text: str, attribute: str, root: str | None, name: str, found: Report) -> Tree:
+    """The tree of one attribute in a file of several."""
+    trees = read_hchy(text, name, found)
+    if trees and attribute not in trees:
+        what = f"the file has no tree {attribute!r}" if attribute else "the file has several trees"
+        hint = f"Name one of them, as in {Path(name).name}#{next(iter(trees))}: {', '.join(trees)}."
+        found.fault(what, hint, name)
+    branch = trees.get(attribute)
+    if branch is not None and root is not None and branch.below:
+        branch.label = root
+    return Tree(name, branch)
 
 
 def parse_taxonomy(text: str, suffix: str, root: str | None, name: str, found: Report) -> Tree:
