@@ -22,12 +22,14 @@ class Target:
         slow: Those that are run when all of these have passed.
         plain: Whether it is compiled by numba. Then it is run as plain Python by the quick tests:
             compiling a mutant takes longer than they do.
+        drawn: Whether mutants are generated, or only those tried that were written by hand.
     """
 
     path: str
     tests: tuple[str, ...]
     slow: tuple[str, ...] = ()
     plain: bool = False
+    drawn: bool = True
 
     def unlike_golden(self) -> tuple[str, ...]:
         """All tests but those that notice any difference from an earlier version."""
