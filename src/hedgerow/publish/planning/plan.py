@@ -110,6 +110,7 @@ class Plan(Guessed):
         depth: The most specialisations on one path, or None likewise.
         grows: Whether the method specialises a table at all.
         remark: What a reader should know of amounts that may still change.
+        usefulness: How far off answers are, where a theorem says it.
 
     Example:
         >>> from hedgerow import DiffMulti, sample
@@ -129,6 +130,7 @@ class Plan(Guessed):
     depth: int | None = None
     grows: bool = True
     remark: str | None = None
+    usefulness: str | None = None
 
     @property
     def accounting(self) -> str:
