@@ -820,7 +820,7 @@ BY_HAND = (
         notice="replay of late steps",
         method=MARGINALS,
     ),
-    # what others do with private data ---------------------------------------------------------------
+    # what others do with private data ------------------------------------------------------------
     ByHand(
         name="a-cap-with-a-known-key",
         path="table/person.py",
