@@ -68,8 +68,8 @@ class DiffMulti(TablePublisher):
     """Settings of DiffMulti.
 
     Args:
-        score: The score that guides the choices, one of docs/algorithms/scores.md except
-            "infogain"; by default "purity" with a class ("paper": "max"), otherwise "ncp".
+        score: The score that guides the choices, one of docs/algorithms/scores.md; by default
+            "purity" with a class ("paper": "max"), otherwise "ncp".
         schedule: "tuned", or "paper" for the published division of the budget.
         specialisations: The total number of specialisations; by default set by a public rule from
             epsilon and a noisy number of rows ("paper": 1000).
@@ -94,8 +94,7 @@ class DiffMulti(TablePublisher):
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
         super().__post_init__()
-        scores = (name for name in SCORES if name != "infogain")
-        check_common(self.score, self.specialisations, scores, MOST_SPECIALISATIONS)
+        check_common(self.score, self.specialisations, SCORES, MOST_SPECIALISATIONS)
         check_count("depth", self.depth, MOST_DEPTH)
 
     def scoring(self, schema: Schema) -> Score:
@@ -232,7 +231,9 @@ class DiffMulti(TablePublisher):
             for batch, sealed in engine.histograms(at, tree.lo[at], tree.hi[at], ask != SKIP):
                 here = at[batch]
                 region = (tree.lo[here], tree.hi[here], tree.taxon[here], ask[batch])
-                scored = sealed.map(candidates(engine.domain, *region, score, apart=False))
+                scored = sealed.map(
+                    candidates(engine.domain, *region, score, apart=False, paper=paper)
+                )
                 drawn = job.curator.select(
                     purpose, depth, here, scored, score_range=score_range, flip=not paper
                 )

@@ -118,7 +118,6 @@ def test_a_plan_can_be_told_to_people_and_machines(name: str) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: DiffMulti(score="infogain"),
         lambda: DiffMulti(score="best"),
         lambda: DiffMulti(schedule="fast"),  # type: ignore[arg-type]
         lambda: DiffMulti(distribution="odd"),  # type: ignore[arg-type]
