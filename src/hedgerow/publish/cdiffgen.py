@@ -39,7 +39,6 @@ import numpy as np
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Engine
-from hedgerow.guesses import told_settings
 from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.publish.diffgen import GridPublisher, grow_cuts
@@ -50,6 +49,7 @@ from hedgerow.publish.publisher import (
 )
 from hedgerow.publish.steps.measure import measured
 from hedgerow.publish.steps.tree import tree_of_cuts
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["CDiffGen"]
 
@@ -60,7 +60,7 @@ MOST_CELLS, MOST_COUNTS = 1_000_000, 10_000_000
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
-@told_settings
+@answer_mistakes
 @dataclass(frozen=True)
 class CDiffGen(GridPublisher):
     """Settings of CDiffGen.

@@ -42,7 +42,6 @@ import numpy as np
 from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
 from hedgerow.errors import UsageError
-from hedgerow.guesses import told_settings
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import MOST_CELLS, GridPartition
 from hedgerow.privacy.budget import Budget
@@ -68,6 +67,7 @@ from hedgerow.publish.steps.cuts import Cuts
 from hedgerow.publish.steps.measure import class_totals, measured
 from hedgerow.publish.steps.scores import SCORES, range_of
 from hedgerow.schema import Numeric, Schema
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["DiffGen", "GridPublisher", "count_cells", "grow_cuts"]
 
@@ -151,7 +151,7 @@ class GridPublisher(TablePublisher):
         return leaf_allowances(budgets)
 
 
-@told_settings
+@answer_mistakes
 @dataclass(frozen=True)
 class DiffGen(GridPublisher):
     """Settings of DiffGen.

@@ -42,7 +42,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.guesses import told_settings
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.sampler import Choices
@@ -66,6 +65,7 @@ from hedgerow.publish.steps.measure import class_totals, count_leaves, measured
 from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
 from hedgerow.publish.steps.tree import GrowingTree, share_evenly, share_fairly
 from hedgerow.schema import Numeric, Schema
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["DiffMulti"]
 
@@ -75,7 +75,7 @@ UNITS, ROWS_UNITS, GROWTH_UNITS, ALLOCATE_UNITS = 100_000, 1_000, 70_000, 7_000
 MOST_SPECIALISATIONS, MOST_DEPTH = 10_000_000, 1_000
 
 
-@told_settings
+@answer_mistakes
 @dataclass(frozen=True, kw_only=True)
 class DiffMulti(TablePublisher):
     """Settings of DiffMulti.

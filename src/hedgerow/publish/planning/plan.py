@@ -7,8 +7,6 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from hedgerow.errors import UsageError
-from hedgerow.guesses import Guessed
-from hedgerow.hints import PLAN
 from hedgerow.privacy.budget import (
     LARGEST_TERM,
     Budget,
@@ -19,6 +17,7 @@ from hedgerow.privacy.budget import (
 )
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.store.markup import small_table
+from hedgerow.suggestions import PLAN, Suggestions
 
 __all__ = [
     "Budgets", "Plan", "RowsPlan", "divide_budget", "half_of", "leaf_allowances", "levels",
@@ -104,7 +103,7 @@ def levels(units: int, depth: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan(Guessed):
+class Plan(Suggestions):
     """What would be spent on what.
 
     Args:
@@ -128,7 +127,7 @@ class Plan(Guessed):
         ['rows', 'select', 'allocate', 'leaf']
     """
 
-    _guesses = PLAN
+    _suggestions = PLAN
 
     method: str
     schedule: str
