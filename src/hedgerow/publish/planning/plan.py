@@ -19,7 +19,9 @@ from hedgerow.privacy.ledger import Allowance
 from hedgerow.store.markup import small_table
 from hedgerow.suggestions import PLAN, Suggestions
 
-__all__ = ["Budgets", "Plan", "RowsPlan", "divide_budget", "leaf_allowances", "levels"]
+__all__ = [
+    "Budgets", "Plan", "RowsPlan", "divide_budget", "half_of", "leaf_allowances", "levels",
+]  # fmt: skip
 
 _LEAST_RHO = Fraction(1, 1 << 49)  # the rate of noise is still above 0 when it is rounded
 _UNITS = 100  # of epsilon, in a plan of generalised rows
@@ -84,6 +86,12 @@ def leaf_allowances(budgets: Budgets) -> tuple[Allowance, ...]:
     )
 
 
+def half_of(budgets: Budgets) -> int:
+    """The units of epsilon that the papers keep for counts: half of it, whatever growing leaves."""
+    (epsilon,) = (budget for budget in budgets.parts if budget.name == "epsilon")
+    return epsilon.units // 2 if budgets.growth == "epsilon" else epsilon.units
+
+
 def levels(units: int, depth: int) -> tuple[int, ...]:
     """Shares units equally among the levels of a tree; what does not divide is left to leaves.
 
@@ -108,6 +116,7 @@ class Plan(Suggestions):
             number of rows.
         depth: The most specialisations on one path, or None likewise.
         grows: Whether the method specialises a table at all.
+        spends_all: Whether every path to what is published spends all that was granted.
         remark: What a reader should know of amounts that may still change.
         usefulness: How far off answers are, where a theorem says it.
 
@@ -128,6 +137,7 @@ class Plan(Suggestions):
     specialisations: int | None = None
     depth: int | None = None
     grows: bool = True
+    spends_all: bool = True
     remark: str | None = None
     usefulness: str | None = None
 
