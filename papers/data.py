@@ -21,8 +21,7 @@ from pyarrow import csv
 from hedgerow.errors import DataError
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.lint import Report, raise_faults
-from hedgerow.schema.taxonomies.hchy import read_hchy
-from hedgerow.schema.taxonomies.trees import grow
+from hedgerow.schema.trees import grow, read_hchy
 
 __all__ = [
     "ADULT_SCHEMA",

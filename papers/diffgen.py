@@ -134,8 +134,8 @@ FIGURES = (
         settings="As figure 3a at epsilon 1.",
         runs=10,
         points=_table,
-        differs="Numbers are halved until the cells can be numbered: 10^15 of them, nearly all empty"
-        " and filled by noise.",
+        differs="Numbers are halved until the cells can be numbered: 10^15 of them, nearly all"
+        " empty, so that noise is nearly all there is.",
     ),
     Figure(
         name="diffgen-fig5",

@@ -9,8 +9,7 @@ import pytest
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.lint import MAX_DEPTH, Report
-from hedgerow.schema.taxonomies.hchy import read_hchy
-from hedgerow.schema.taxonomies.trees import Branch
+from hedgerow.schema.trees import Branch, read_hchy
 
 TEXT = """\
 | a comment: discrete
