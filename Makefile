@@ -82,7 +82,7 @@ test: lint $(VENV)/kernels  ## set everything up, check style and types, run all
 
 # Tests of single modules, but for those that take longest, and what is looked for in the source.
 test-fast: lint $(VENV)/kernels  ## the same with the quick tests alone (a minute)
-	$(TEST) src tests/unit $(addprefix tests/contracts/test_,import_law.py lints.py structure.py) \
+	$(TEST) src papers tests/papers tests/unit $(addprefix tests/contracts/test_,import_law.py lints.py structure.py) \
 	  $(addprefix --deselect=,$(shell cat tests/slow.txt))
 
 format: $(VENV)/test  ## rewrite the code in the project's style
@@ -156,4 +156,4 @@ site: $(VENV)/site  ## build the documentation as a site with a search, into bui
 
 clean:  ## remove .venv, caches and the demo
 	rm -rf $(VENV) $(VENV)-mutants $(VENV)-matrix .mutants .matrix .dist $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* build dist
-	find src tests benchmarks audits scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src papers tests benchmarks audits scripts -name __pycache__ -type d -prune -exec rm -rf {} +

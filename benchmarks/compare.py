@@ -59,20 +59,19 @@ from data import add_data_option, adult
 from dominance import Compared, losses, print_dominance, print_losses
 from hedgerow.errors import HedgerowError
 from hedgerow.evaluate import NOT_PRIVATE, cpu_seconds, on_rows, random_conjunctions
-from hedgerow.experiments.baselines import (
+from hedgerow.table import read
+from papers.baselines import (
     RPS,
     ContingencyTable,
     DiffPC45,
     Marginals,
     apart,
-    dpmm,
     mondrian,
-    opendp,
     top_down_specialisation,
 )
-from hedgerow.experiments.data import adult_schema
-from hedgerow.experiments.figures.runs import Runs
-from hedgerow.table import read
+from papers.baselines.apart import AIM_FINISHES, DPMM, OPENDP, Dpmm, OpenDP, install
+from papers.data import adult_schema
+from papers.figure import Runs
 from relationships import QUERIES, Answers, judge, relative_errors
 from results import Results, add_json_option, commit
 from tables import Task, asked_for, cramers_v, nist, of_people, unseen, weakly_related, wide
@@ -146,7 +145,7 @@ def product(method: Marginals, delta: str) -> Maker:
     return make
 
 
-def specialist(method: dpmm.Dpmm | opendp.OpenDP, folder: Path, environment: Path) -> Maker:
+def specialist(method: Dpmm | OpenDP, folder: Path, environment: Path) -> Maker:
     """A method of another package, whose rows are kept in a folder."""
 
     def make(train: pa.Table, schema: hr.Schema, epsilon: str, seed: int) -> Made:
@@ -155,8 +154,7 @@ def specialist(method: dpmm.Dpmm | opendp.OpenDP, folder: Path, environment: Pat
         names = json.dumps([unlimited, schema.to_dict(), raw, epsilon, seed], default=str)
         place = folder / f"{hashlib.sha256(names.encode()).hexdigest()[:24]}.parquet"
         if not place.exists():
-            install = dpmm.install if isinstance(method, dpmm.Dpmm) else opendp.install
-            python = install(environment)
+            python = install(environment, DPMM if isinstance(method, Dpmm) else OPENDP)
             rows, seconds = method.publish(train, schema, float(epsilon), seed, python)
             folder.mkdir(parents=True, exist_ok=True)
             parquet.write_table(rows.replace_schema_metadata({"cpu": str(seconds)}), place)
@@ -216,23 +214,23 @@ def entries_of(given: argparse.Namespace) -> dict[str, Entry]:
 
 def specialists(given: argparse.Namespace) -> dict[str, Entry]:
     """AIM and MST of OpenDP, pure and with a delta; of dpmm AIM, MST and PrivBayes, if named."""
-    methods: dict[str, tuple[dpmm.Dpmm | opendp.OpenDP, str, Path | None]] = {}
+    methods: dict[str, tuple[Dpmm | OpenDP, str, Path | None]] = {}
     for delta in ("0", DELTA):
         for name, theirs in (
-            ("AIM", opendp.OpenDP("aim", delta=delta, settings=AIM, limit=given.limit)),
-            ("MST", opendp.OpenDP("mst", delta=delta, limit=given.limit)),
+            ("AIM", OpenDP("aim", delta=delta, settings=AIM, limit=given.limit)),
+            ("MST", OpenDP("mst", delta=delta, limit=given.limit)),
         ):
             methods[f"{name}, delta {delta}"] = (theirs, delta, given.opendp)
     if given.dpmm or given.all:
         for name, key, settings in (
-            ("AIM", "aim", dpmm.AIM_FINISHES), ("MST", "mst", {}), ("PrivBayes", "privbayes", {}),
+            ("AIM", "aim", AIM_FINISHES), ("MST", "mst", {}), ("PrivBayes", "privbayes", {}),
         ):  # fmt: skip
-            method = dpmm.Dpmm(key, delta=float(DELTA), settings=settings, limit=given.limit)
+            method = Dpmm(key, delta=float(DELTA), settings=settings, limit=given.limit)
             methods[f"{name} of dpmm, delta {DELTA}"] = (method, DELTA, given.dpmm)
     kept = given.out / "rows"
     entries = {}
     for name, (method, delta, folder) in methods.items():
-        place = folder or given.out / ("dpmm" if isinstance(method, dpmm.Dpmm) else "opendp")
+        place = folder or given.out / ("dpmm" if isinstance(method, Dpmm) else "opendp")
         make = specialist(method, kept, place.resolve())
         entries[name] = Entry(make, delta, str(method), "specialist")
     return entries

@@ -1,4 +1,4 @@
-"""The data that benchmarks measure on: `hedgerow.experiments.data`, with words for a terminal.
+"""The data that benchmarks measure on: `papers.data`, with words for a terminal.
 
 Besides `--data` and HEDGEROW_DATA, `../shared/data` beside the checkout is looked at.
 """
@@ -12,12 +12,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from hedgerow.errors import DataError
-from hedgerow.experiments import data
-from hedgerow.experiments.data import packaged
+from papers import data
+from papers.data import packaged
 
 __all__ = ["ADULT_SCHEMA", "add_data_option", "adult", "find_folder", "packaged"]
 
-ADULT_SCHEMA = Path(data.__file__).parent / "adult" / "schema.yaml"
+ADULT_SCHEMA = data.ADULT_SCHEMA
 
 
 def add_data_option(parser: argparse.ArgumentParser) -> None:

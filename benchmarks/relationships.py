@@ -19,10 +19,10 @@ import pyarrow as pa
 import hedgerow as hr
 from hedgerow.arrays import Floats, Ints
 from hedgerow.evaluate import exact_counts, random_conjunctions
-from hedgerow.experiments.baselines.opendp import equal_cells
 from hedgerow.schema import Categorical
 from hedgerow.schema.query import Query
 from hedgerow.table import Table, read
+from papers.baselines.apart import equal_cells
 
 __all__ = ["Answers", "cell_codes", "class_queries", "judge", "relative_errors"]
 

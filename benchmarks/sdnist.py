@@ -48,8 +48,8 @@ from accuracy import mean_and_error
 from data import add_data_option, find_folder
 from hedgerow.errors import HedgerowError
 from hedgerow.evaluate import NOT_PRIVATE, cpu_seconds
-from hedgerow.experiments.baselines.dpmm import AIM_FINISHES, Dpmm, Unfinished, install
-from hedgerow.experiments.figures.runs import Runs
+from papers.baselines.apart import AIM_FINISHES, Dpmm, Package, Unfinished, install
+from papers.figure import Runs
 from results import Results, add_json_option
 from tables import nist
 
@@ -140,7 +140,10 @@ def main() -> None:
     add_json_option(parser)
     given = parser.parse_args()
     try:
-        scorer, place = install(given.sdnist.resolve(), PACKAGE), install(given.dpmm.resolve())
+        scorer, place = (
+            install(given.sdnist.resolve(), Package(PACKAGE)),
+            install(given.dpmm.resolve()),
+        )
     except HedgerowError as error:
         sys.exit(str(error))
     if given.install:

@@ -11,11 +11,6 @@ __all__ = ["EQUIVALENT", "reason"]
 # (module, line before, line after): why the two do the same
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (
-        "publish/steps/large_scores.py",
-        "whole = child(total, int(hi[a] - lo[a]), size)",
-        "whole = child(total, int(hi[a] << lo[a]), size)",
-    ): "Only the score ncp looks at a width, and it does not look at the whole.",
-    (
         "privacy/binomial.py",
         "low, high = int((total - slack) * one), -int(-(total + slack) * one // 1)",
         "low, high = int((total - slack) * one), -int(+(total + slack) * one // 1)",
@@ -189,8 +184,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "It decides how trials are cut into portions, and any portions have one law.",
     (
         "publish/steps/partition_tree.py",
-        "found = np.asarray(leaves, dtype=np.int64).reshape(-1, 3)",
-        "found = np.asarray(leaves, dtype=np.int64).reshape(~1, 3)",
+        "counted = np.asarray(leaves, dtype=np.int64).reshape(-1, 3)",
+        "counted = np.asarray(leaves, dtype=np.int64).reshape(~1, 3)",
     ): "numpy takes any negative length for the one that follows from the others.",
     (
         "privacy/sampler_kernels.py",
@@ -214,13 +209,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "No bin reaches twice its lower end.",
     (
         "publish/steps/partition_tree.py",
-        "kept[partition, int(mask)] = (on_others, 0, 0)",
-        "kept[partition, int(mask)] = (on_others, -1, 0)",
-    ): "Only leaves have a value.",
-    (
-        "publish/diffpart.py",
-        "kept[partition, int(mask)] = (on_others, 0, 0)",
-        "kept[partition, int(mask)] = (on_others, -1, 0)",
+        "kept[partition, int(mask)] = (mine + 1, 0, 0)  # 16, S6 to S10",
+        "kept[partition, int(mask)] = (mine + 1, -1, 0)  # 16, S6 to S10",
     ): "Only leaves have a value.",
     (
         "publish/diffmulti.py",

@@ -164,7 +164,6 @@ TARGETS: tuple[Target, ...] = (
     _target("publish/steps/measure.py", GOLDEN, slow=TABLES),
     _target("publish/steps/tree.py", *_unit("publish", "diffmulti"), GOLDEN, slow=TABLES),
     _target("publish/steps/cuts.py", *_unit("publish", "diffgen"), GOLDEN, slow=TABLES),
-    _target("publish/steps/cuts_of_items.py", GOLDEN, slow=TRANSACTIONS),
     _target("publish/steps/partition_tree.py", GOLDEN, slow=TRANSACTIONS),
     *(
         Target(

@@ -95,8 +95,7 @@ if not TYPE_CHECKING:  # to a type checker, a name that is not listed above is a
             value = getattr(import_module(_PACKAGES[name]), name)
             globals()[name] = value
             return value
-        from hedgerow.guesses import nearest
-        from hedgerow.hints import MODULE
+        from hedgerow.suggestions import MODULE, nearest
 
         close = None if name.startswith("_") else nearest(name, [*__all__, *_MODULES])
         near = "" if close is None else f"; did you mean {close}?"

@@ -70,3 +70,12 @@ def test_without_rows_a_guess_is_planned_with(hedge: Hedge, survey: Path) -> Non
     guessed = hedge("plan", "--schema", survey / "schema.yaml", "--epsilon", 1, "--rows", 10_000)
     assert plain.stdout == guessed.stdout and "10,000 rows, a guess" in plain.stderr
     assert "guess" not in guessed.stderr
+
+
+def test_a_plan_of_the_papers_schedule_says_how_useful_it_is(hedge: Hedge, tmp_path: Path) -> None:
+    file = tmp_path / "schema.yaml"
+    file.write_text("name: shop\nunit: row\nitems: {universe: {range: [1, 17]}}\n", "utf-8")
+    asked = ("plan", "--schema", file, "--epsilon", 1, "--method", "diffpart", "--schedule")
+    done = hedge(*asked, "paper")
+    assert "a query is off by at most 136 records" in " ".join(done.stderr.split())
+    assert json.loads(hedge(*asked, "tuned", "--json").stdout)["usefulness"] is None

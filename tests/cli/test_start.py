@@ -86,7 +86,7 @@ def test_the_commands_are_those_of_the_project() -> None:
     assert NAMES == [
         "init", "check", "sign", "schema", "taxonomy", "plan", "publish", "ledger", "show",
         "query", "table", "sample", "verify", "evaluate", "compare", "report", "dossier", "audit",
-        "studio", "reproduce", "warm-up",
+        "studio", "warm-up",
     ]  # fmt: skip
 
 

@@ -90,7 +90,7 @@ RUNS: dict[str, tuple[Publisher, Budget, int]] = {
     "diffpart, strong": (hr.DiffPart(), STRONG, 5000),
     "diffpart, cap": (hr.DiffPart(cap=2, core=3), PURE, 500),
     "diffpart, tree": (hr.DiffPart(variant="tree"), STRONG, 1500),
-    "diffpart, paper": (hr.DiffPart(schedule="paper"), STRONG, 1000),
+    "diffpart, paper": (hr.DiffPart(schedule="paper", c1=2, c2=4), STRONG, 1000),
     "supermodular": (hr.Supermodular(risk=0.3), DELTA, 800),
     "supermodular, sampled": (hr.Supermodular(risk=0.3, mode="sampled"), DELTA, 800),
     "supermodular, person": (hr.Supermodular(risk=0.3, side_share=20), PERSON, 800),

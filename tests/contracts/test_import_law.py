@@ -19,9 +19,7 @@ PACKAGES = [
     "surroundings",  # what lies in the current folder is neither settings nor modules
     "compiled",  # loops that are compiled where data is large
     "methods",  # names and import paths of methods and scores
-    "settings",  # one check of types, for whatever has settings
-    "hints",  # what people type who have not read anything
-    "guesses",  # answers to it
+    "suggestions",  # answers to wrong names, arguments and types
     "disk",  # locks and reserved space on a disk, for scratch files, ledgers and releases
     "schema",
     "sample",  # the embedded sample: a simulated table that knows its schema and nothing else
@@ -38,7 +36,6 @@ PACKAGES = [
     "sklearn",  # releases as estimators of scikit-learn
     "audit",  # attacks on methods, with simulated tables
     "evaluate",
-    "experiments",  # papers' figures and baselines: only the command may know them
     "report",  # pages about a release; with raw data only by way of what `evaluate` made of it
     "studio",  # the local web app: calls the library, and runs commands as processes
     "cli",
@@ -50,9 +47,7 @@ SMALL = {
     "surroundings",
     "compiled",
     "methods",
-    "settings",
-    "hints",
-    "guesses",
+    "suggestions",
     "disk",
     "sample",
     "sklearn",
@@ -103,6 +98,11 @@ MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if package_of(path) not
 def test_a_package_imports_only_from_packages_above() -> None:
     for path in MODULES:
         assert breaches(path, path.read_text(encoding="utf-8")) == []
+
+
+def test_the_wheel_knows_nothing_of_the_papers() -> None:
+    for path in SOURCE.rglob("*.py"):
+        assert not re.search(r"^\s*(from|import) papers\b", path.read_text("utf-8"), re.MULTILINE)
 
 
 def test_every_package_is_known() -> None:

@@ -17,10 +17,6 @@ from hedgerow.counting.choose import Counting
 from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.evaluate.scorecard import judge
 from hedgerow.evaluate.simulate import simulate
-from hedgerow.experiments.baselines.contingency import ContingencyTable, ItemsetTable
-from hedgerow.experiments.baselines.diffp_c45 import DiffPC45
-from hedgerow.experiments.baselines.dpcube import DPCube
-from hedgerow.experiments.baselines.rps import RPS
 from hedgerow.methods import OURS, load
 from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 from hedgerow.publish.api import publish
@@ -30,6 +26,8 @@ from hedgerow.release.files import check_target
 from hedgerow.schema import Categorical, Items, Numeric, Schema, Taxonomy
 from hedgerow.schema.schema import Person
 from hedgerow.table import Database, WeightColumns
+from papers.baselines.cells import ContingencyTable, DPCube, ItemsetTable
+from papers.baselines.trees import RPS, DiffPC45
 
 COLOURS = Taxonomy.from_nested("any", ["red", "blue"])
 SCHEMA = Schema(name="s", attributes=(Categorical("colour", COLOURS),), unit="row")

@@ -14,14 +14,14 @@ import pytest
 
 from hedgerow.audit.replay import record, replay
 from hedgerow.audit.replay_trace import DivergedError, compare
-from hedgerow.experiments import baselines
-from hedgerow.experiments.baselines import dpcube, marginals, rps
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.schema import Schema
 from hedgerow.table import Table, Transactions
+from papers import baselines
+from papers.baselines import cells, marginals, trees
 
 ROUNDING = 1e-9
 SCHEMA = Schema.from_dict(
@@ -137,7 +137,7 @@ def test_every_published_path_spends_the_grant(method):
 
 
 def test_catches_medians_that_count_a_record_too_little(monkeypatch):
-    monkeypatch.setattr(rps, "SCORE_RANGE", Fraction(1, 3))
+    monkeypatch.setattr(trees, "SCORE_RANGE", Fraction(1, 3))
     pairs = {name: PAIRS[name] for name in ("grid ends", "one of many")}  # the others tell less
     assert worst(baselines.RPS(depth=4), pairs, runs=30) > 2 + ROUNDING
 
@@ -153,7 +153,7 @@ def test_catches_marginals_that_forget_the_other_attributes(monkeypatch):
 
 
 def test_catches_a_cube_partitioned_by_exact_counts(monkeypatch):
-    honest = dpcube._partition
+    honest = cells._partition
 
     def peeking(monkeypatch):
         from hedgerow.counting.memory import MemoryEngine
@@ -169,7 +169,7 @@ def test_catches_a_cube_partitioned_by_exact_counts(monkeypatch):
         monkeypatch.setattr(MemoryEngine, "cell_counts", remember)
         return lambda cube, variance: honest(cube, variance if seen["sum"] % 2 else 1e9)
 
-    monkeypatch.setattr(dpcube, "_partition", peeking(monkeypatch))
+    monkeypatch.setattr(cells, "_partition", peeking(monkeypatch))
     with pytest.raises((AssertionError, DivergedError, ValueError)):
         crowded = {"a heap in one cell": (rows(*[(0, 0, 0, 0)] * 200), (9, 3, 3, 0))}
         assert worst(baselines.DPCube(), crowded) <= 2 + ROUNDING

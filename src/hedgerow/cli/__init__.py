@@ -25,7 +25,6 @@ from hedgerow.cli.commands.plan import plan
 from hedgerow.cli.commands.publish import publish
 from hedgerow.cli.commands.query import query
 from hedgerow.cli.commands.report import report
-from hedgerow.cli.commands.reproduce import reproduce
 from hedgerow.cli.commands.sample import sample
 from hedgerow.cli.commands.schema import schema
 from hedgerow.cli.commands.show import show
@@ -88,7 +87,6 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     ],
     audit: ["hedgerow audit --method marginals --schema schema.yaml --epsilon 1"],
     studio: ["hedgerow studio", "hedgerow studio clinic/ --no-browser"],
-    reproduce: ["hedgerow reproduce --list", "hedgerow reproduce diffgen-fig3a --quick"],
     warm_up: ["hedgerow warm-up"],
 }
 

@@ -21,7 +21,7 @@ from hedgerow.counting.streaming.scratch import ROOM, check_folder
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, StreamedEngine
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
-from hedgerow.settings import check_fields
+from hedgerow.suggestions import check_fields
 from hedgerow.table import (
     CodeMatrix,
     Database,

@@ -33,7 +33,7 @@ from hedgerow.release import (
     TableRelease,
     TransactionsRelease,
 )
-from hedgerow.settings import check_arguments
+from hedgerow.suggestions import check_arguments
 from hedgerow.table import (
     Table,
     Transactions,

@@ -20,7 +20,7 @@ from hedgerow.privacy.budget import Number, read_number
 from hedgerow.publish.publisher import Publisher
 from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Schema
-from hedgerow.settings import check_arguments
+from hedgerow.suggestions import check_arguments
 from hedgerow.table.readers.source import Progress, silent
 
 __all__ = ["MEASURES", "Point", "Simulation", "Spread", "simulate"]

@@ -9,10 +9,10 @@ import numpy as np
 
 from hedgerow.arrays import Floats
 from hedgerow.errors import UsageError
-from hedgerow.guesses import guessable
 from hedgerow.release import Release
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.query import Intervals, Query
+from hedgerow.suggestions import answer_mistakes
 from hedgerow.table import Table
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
 NOT_PRIVATE = "NOT PRIVATE: compared with the raw table; for the holder of the data alone."
 
 
-@guessable
+@answer_mistakes
 def random_queries(
     schema: Schema,
     number: int,
@@ -216,7 +216,7 @@ class ErrorTable:
         return "\n".join(lines)
 
 
-@guessable
+@answer_mistakes
 def error_table(
     table: Table, release: Release, queries: Sequence[Query], *, sanity: float = 0.001
 ) -> ErrorTable:

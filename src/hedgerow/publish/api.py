@@ -13,7 +13,6 @@ from typing import Any, SupportsIndex
 from hedgerow.counting.choose import Counting, engine_of, open_engine
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY
 from hedgerow.errors import DataWarning, LedgerWarning, SchemaError, UsageError
-from hedgerow.guesses import guessable
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.budget_ledger.ledger import Booking, Notes
 from hedgerow.privacy.sampler import Sampler, SecureSampler
@@ -31,14 +30,14 @@ from hedgerow.release import Release
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.target import Target
 from hedgerow.schema import Schema
-from hedgerow.settings import check_arguments, whole
 from hedgerow.store.frames import Frame
+from hedgerow.suggestions import answer_mistakes, check_arguments, whole
 from hedgerow.table import Database, Table, Transactions, refuse_mixing
 
 __all__ = ["publish", "release_of", "run"]
 
 
-@guessable
+@answer_mistakes
 def publish(
     source: str | os.PathLike[str] | Database | Frame,
     schema: Schema | Mapping[str, Any] | str | os.PathLike[str] | None = None,

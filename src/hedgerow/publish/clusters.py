@@ -41,7 +41,7 @@ from hedgerow.publish.payment import drawing, payment
 from hedgerow.publish.planning.plan import divide_budget, levels
 from hedgerow.publish.publisher import refuse_unready
 from hedgerow.schema import Numeric, Schema
-from hedgerow.settings import check_arguments, check_fields
+from hedgerow.suggestions import check_arguments, check_fields
 from hedgerow.table import Table, encode_rows, read, refuse_mixing
 
 __all__ = ["CLUSTER", "Centroids", "cluster_schema", "find_centroids", "label_rows", "run"]

@@ -54,10 +54,9 @@ from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
 from hedgerow.estimate.itemsets.sizes import SizeCurve, fit_sizes
-from hedgerow.guesses import told_settings
 from hedgerow.measured.itemsets import HEAD, MOST_CORE, CoreCells, Itemsets, cap_of, head_of
 from hedgerow.measured.measurements import Measurement, Place
-from hedgerow.privacy.budget import Budget, precision_below, rho_of_epsilon
+from hedgerow.privacy.budget import Budget, UnitBudget, precision_below, rho_of_epsilon
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Sampler
@@ -82,10 +81,16 @@ from hedgerow.publish.publisher import (
     no_progress,
 )
 from hedgerow.publish.steps.measure import measured
-from hedgerow.publish.steps.partition_tree import grow_by_gate, grow_by_thresholds
+from hedgerow.publish.steps.partition_tree import (
+    grow_by_gate,
+    grow_by_thresholds,
+    threshold,
+    usefulness_bound,
+)
 from hedgerow.schema import Items, Schema
 from hedgerow.schema.items import WEIGHT
 from hedgerow.schema.taxonomies.item_tree import ItemTree
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["DiffPart"]
 
@@ -103,7 +108,7 @@ Variance = Callable[[int], float]
 """Of the noise of a support, by the cap."""
 
 
-@told_settings
+@answer_mistakes
 @dataclass(frozen=True, kw_only=True)
 class DiffPart(Publisher):
     """Settings of DiffPart.
@@ -123,7 +128,7 @@ class DiffPart(Publisher):
 
     Example:
         >>> DiffPart(schedule="paper", c2=5).c1
-        2
+        2.75
     """
 
     schedule: Literal["tuned", "paper"] = "tuned"
@@ -131,8 +136,8 @@ class DiffPart(Publisher):
     core: int | None = None
     cap: int | None = None
     head: int | None = None
-    c1: float = 2
-    c2: float = 4
+    c1: float = 2.75
+    c2: float = 6.75
     max_partitions: int = 100_000
 
     name: ClassVar[str] = "diffpart"
@@ -150,7 +155,8 @@ class DiffPart(Publisher):
         for setting, value in (("c1", self.c1), ("c2", self.c2)):
             if not 0 < value < 1e6:
                 raise UsageError(
-                    f"{setting} must be a number above 0.", hint="The paper uses about 1 to 4."
+                    f"{setting} must be a number above 0.",
+                    hint="The authors' program has 2.75 and 6.75.",
                 )
 
     def kind(self, schema: Schema) -> Literal["paper", "core", "tree"]:
@@ -201,7 +207,7 @@ class DiffPart(Publisher):
             else:
                 rest = Allowance("cell", "epsilon", units=None, uses=1)
         allowances.append(rest)
-        remark = _thresholds(items, budget, self.c2) if kind == "paper" else None
+        remark = _thresholds(items, budgets.parts[0], self.c2) if kind == "paper" else None
         if kind == "core" and not whole and rows is None:
             remark = _remark(items, budget)
         return Plan(
@@ -212,6 +218,7 @@ class DiffPart(Publisher):
             allowances=tuple(allowances),
             grows=False,
             remark=remark,
+            usefulness=_usefulness(items, budgets.parts[0], self) if kind == "paper" else None,
         )
 
     def _spends_delta(self, items: Items, kind: str) -> bool:
@@ -236,6 +243,7 @@ class DiffPart(Publisher):
 
     # run
 
+    @answer_mistakes
     def run(
         self,
         engine: ItemEngine,
@@ -479,13 +487,28 @@ def _remark(items: Items, budget: Budget) -> str:
     )  # fmt: skip
 
 
-def _thresholds(items: Items, budget: Budget, strictness: float) -> str | None:
+def _usefulness(items: Items, budget: UnitBudget, method: DiffPart) -> str:
+    """Theorem 4.2 in numbers, for queries that one set of items answers, and a hundred."""
+    one, many = (
+        usefulness_bound(
+            ItemTree.of(items), budget, method.max_partitions, c1=method.c1, c2=method.c2, sets=sets
+        )
+        for sets in (1, 100)
+    )
+    return (
+        f"Usefulness (Theorem 4.2): 19 times in 20, a query is off by at most {one:,} records if "
+        "one set with its items occurs in the data or the release, and by at most 100 times "
+        f"{many:,} if 100 do."
+    )
+
+
+def _thresholds(items: Items, budget: UnitBudget, strictness: float) -> str | None:
     """What the published thresholds leave of a universe at the first step, where that is little."""
     tree = ItemTree.of(items)
-    if not tree.inner[0]:
+    inner = int(tree.inner[0])
+    if inner < 2:  # leaves are not tested
         return None
-    share = float(budget.epsilon) / 2 / int(tree.inner[0])
-    bar = math.ceil(math.sqrt(2) * strictness * int(tree.height[0]) / share)
+    bar = threshold(strictness * int(tree.height[0]), budget.total / 2 / inner)
     if bar < _LOW_BAR:
         return None
     return (

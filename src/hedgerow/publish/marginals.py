@@ -54,7 +54,6 @@ from hedgerow.counting.sums import TableCounts
 from hedgerow.errors import UsageError
 from hedgerow.estimate.graphical import MOST_MODEL, GraphicalModel, fit_model
 from hedgerow.estimate.junction import JunctionTree
-from hedgerow.guesses import told_settings
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.tables import MOST_TABLE, Cells, Tables, group_cells, ruled_apart
 from hedgerow.privacy.budget import Budget, UnitBudget
@@ -71,6 +70,7 @@ from hedgerow.publish.publisher import (
 )
 from hedgerow.publish.steps.measure import buy_rows, measured
 from hedgerow.schema import Categorical, Schema
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["Marginals"]
 
@@ -158,7 +158,7 @@ class Shares:
         return (*lines, Allowance(last, budget, units=None, uses=1, reach=reach, least=rest))
 
 
-@told_settings
+@answer_mistakes
 @dataclass(frozen=True, kw_only=True)
 class Marginals(Publisher):
     """Settings of Marginals.
@@ -222,6 +222,7 @@ class Marginals(Publisher):
         pairs = [one for m in outcome.measurements if m.name.endswith("pairs") for one in m.tables]
         return {"pairs": len(pairs)}
 
+    @answer_mistakes
     def run(
         self,
         engine: Engine,

@@ -38,7 +38,6 @@ import numpy as np
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.counting.memory import MemoryEngine, Records
 from hedgerow.errors import UsageError
-from hedgerow.guesses import told_settings
 from hedgerow.optimise.hierarchy import Forest, generalised_attributes
 from hedgerow.optimise.model import Aim, Rule, Utility, Worth, check_number
 from hedgerow.optimise.side import Side
@@ -59,6 +58,7 @@ from hedgerow.publish.steps.frontier import frontier
 from hedgerow.publish.steps.rows import RowsOutcome, SideRows, gather, made_side
 from hedgerow.publish.steps.sampling import draw_nodes
 from hedgerow.schema import Schema
+from hedgerow.suggestions import answer_mistakes
 from hedgerow.table import (
     CodeMatrix,
     WeightColumns,
@@ -75,7 +75,7 @@ MOST_FAN = 100
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
-@told_settings
+@answer_mistakes
 @dataclass(frozen=True, kw_only=True)
 class Supermodular(Publisher):
     """Settings of Supermodular.
@@ -255,6 +255,7 @@ class Supermodular(Publisher):
         check_possible(forest, side, worth, self.aim(), self._largest_factor())
         return frontier(forest, side, worth, self.aim())
 
+    @answer_mistakes
     def run(  # type: ignore[override]
         self,
         engine: MemoryEngine,

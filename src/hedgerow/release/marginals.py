@@ -30,6 +30,7 @@ from hedgerow.release.predicting import PredictingRelease
 from hedgerow.release.summaries import Values
 from hedgerow.schema import CLASS, Numeric, Query
 from hedgerow.store.frames import Frame
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["MarginalsRelease"]
 
@@ -102,6 +103,7 @@ class MarginalsRelease(PredictingRelease):
         codes, classes = self.model.stand_ins
         return rows_of(self.schema, codes, classes, np.random.default_rng(_FILE_SEED))
 
+    @answer_mistakes
     def synthesize(
         self, n: int | None = None, seed: int | None = None, kind: str | None = None
     ) -> Frame:
@@ -122,6 +124,7 @@ class MarginalsRelease(PredictingRelease):
         """See `PredictingRelease._weights`."""
         return self.model.probabilities(codes.astype(np.int64))
 
+    @answer_mistakes
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """See `Release.count`: estimates by the model, and intervals that do not depend on it."""
         share = check_level(level)
@@ -136,6 +139,7 @@ class MarginalsRelease(PredictingRelease):
         together = self.bounds.together(conditions)
         basis = basis_of(asked, together, self._unmeasured, MODELLED)
         nobody = self.bounds.forbidden(conditions)
+        assert answers.typical_error is not None
         return replace(
             answers,
             typical_error=np.where(nobody, 0.0, answers.typical_error),

@@ -20,12 +20,11 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.asked import check_level
 from hedgerow.estimate.basis import ASSUMED_EVEN, MODELLED, NOT_MEASURED, RULED_OUT
-from hedgerow.guesses import as_text
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
 from hedgerow.schema.conditions import Intervals, overlap, suggest
 from hedgerow.schema.grid import read_number
-from hedgerow.settings import whole
 from hedgerow.store.frames import FramedRows
+from hedgerow.suggestions import answer_mistakes, as_text, whole
 
 if TYPE_CHECKING:
     from hedgerow.release.plots import Figure
@@ -153,12 +152,14 @@ class CountTable(FramedRows):
             answers=self.answers.take(places),
         )
 
+    @answer_mistakes
     def plot(self) -> Figure:
         """Draws the table with error bars, as `Release.plot` does."""
         from hedgerow.release.plots import draw_table
 
         return draw_table(self, self.caption())
 
+    @answer_mistakes
     def largest(self, number: int) -> CountTable:
         """The cells with the largest estimates, the largest first; then those without any.
 

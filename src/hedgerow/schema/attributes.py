@@ -20,7 +20,7 @@ from hedgerow.schema.taxonomies.rules import Reading
 from hedgerow.schema.taxonomies.taxonomy import Taxonomy
 from hedgerow.schema.written import Decimal as Point
 from hedgerow.schema.written import Thousands
-from hedgerow.settings import check_fields
+from hedgerow.suggestions import check_fields
 
 __all__ = ["Attribute", "Categorical", "Missing", "Numeric", "Outside", "in_bands"]
 

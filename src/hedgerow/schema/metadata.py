@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from hedgerow.schema.lint import Fault, label_fault, raise_faults
-from hedgerow.settings import check_fields
+from hedgerow.suggestions import check_fields
 
 __all__ = ["Metadata", "faults_of"]
 

@@ -20,7 +20,7 @@ from hedgerow.schema.files.described import describe_weight
 from hedgerow.schema.grammar import Misread, Word, quoted, read_names, split_rule
 from hedgerow.schema.grid import read_number
 from hedgerow.schema.lint import Fault, label_fault
-from hedgerow.settings import check_fields
+from hedgerow.suggestions import check_fields
 
 if TYPE_CHECKING:
     from hedgerow.arrays import Bools, Ints

@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hedgerow.errors import SchemaError, UsageError
-from hedgerow.guesses import Guessed, as_text, told_settings
-from hedgerow.hints import SCHEMA
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.files.described import described
 from hedgerow.schema.items import Items
@@ -41,7 +39,7 @@ from hedgerow.schema.relations import (
 )
 from hedgerow.schema.taxonomies.trees import DEFAULT_ROOT
 from hedgerow.schema.written import Layout
-from hedgerow.settings import check_fields
+from hedgerow.suggestions import SCHEMA, Suggestions, answer_mistakes, as_text, check_fields
 
 if TYPE_CHECKING:
     from hedgerow.arrays import Bools, Ints
@@ -70,9 +68,9 @@ class Person:
         check_fields(self)
 
 
-@told_settings
+@answer_mistakes
 @dataclass(frozen=True, repr=False)
-class Schema(Guessed):
+class Schema(Suggestions):
     """The public description of a table, by its attributes, or of transactions, by their items.
 
     Args:
@@ -108,7 +106,7 @@ class Schema(Guessed):
         True
     """
 
-    _guesses = SCHEMA
+    _suggestions = SCHEMA
 
     name: str
     attributes: tuple[Attribute, ...] = ()
@@ -205,9 +203,9 @@ class Schema(Guessed):
     def __bool__(self) -> bool:
         return True
 
-    def _meant(self, name: str) -> str | None:
+    def _suggest(self, name: str) -> str | None:
         known = "attributes" in vars(self) and name in self  # which a copy does not have yet
-        return f"schema[{as_text(name)}]" if known else super()._meant(name)
+        return f"schema[{as_text(name)}]" if known else super()._suggest(name)
 
     def _examples(self) -> Mapping[str, str]:
         return {"one": as_text(next(iter(self), "..."))}
@@ -226,6 +224,7 @@ class Schema(Guessed):
         return [] if wrong is None else [Fault(*wrong)]
 
     @staticmethod
+    @answer_mistakes
     def load(path: str | Path) -> Schema:
         """Reads a schema from a YAML file; taxonomy files are looked for beside it.
 
@@ -252,6 +251,7 @@ class Schema(Guessed):
         return load_schema(Path(path))
 
     @staticmethod
+    @answer_mistakes
     def of(schema: Schema | Mapping[str, Any] | str | os.PathLike[str] | None) -> Schema:
         """A schema as a script names it: itself, the path of its file, or a dictionary.
 
@@ -282,6 +282,7 @@ class Schema(Guessed):
         )
 
     @staticmethod
+    @answer_mistakes
     def from_dict(document: Mapping[str, Any], folder: str | Path | None = None) -> Schema:
         """Builds a schema from the dictionary form of a schema file.
 
@@ -448,6 +449,7 @@ class Schema(Guessed):
             about["rules"] = [rule.text for rule in self.rules]
         return about
 
+    @answer_mistakes
     def to_yaml(self) -> str:
         """The schema as the text of a schema file, without what is default anyway.
 

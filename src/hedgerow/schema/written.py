@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, Literal
 
-from hedgerow.settings import check_fields
+from hedgerow.suggestions import check_fields
 
 __all__ = [
     "PLAIN",

@@ -10,9 +10,9 @@ import pytest
 import hedgerow as hr
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.personal import personal_table
-from hedgerow.experiments.experimental_nonprivate import NonPrivateStudy, nonprivate_algorithm_2
 from hedgerow.schema import Schema
 from hedgerow.table import Table
+from papers.algorithm_2 import NonPrivateStudy, nonprivate_algorithm_2
 
 SCHEMA = Schema.from_dict(
     {

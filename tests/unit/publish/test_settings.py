@@ -26,7 +26,7 @@ DEFAULTS: dict[Any, dict[str, Any]] = {
         "score": None, "schedule": "tuned", "specialisations": None, "max_cells": 200_000,
     },
     hr.DiffPart: {
-        "schedule": "tuned", "variant": None, "core": None, "cap": None, "c1": 2, "c2": 4,
+        "schedule": "tuned", "variant": None, "core": None, "cap": None, "c1": 2.75, "c2": 6.75,
         "max_partitions": 100_000,
     },
     hr.Supermodular: {

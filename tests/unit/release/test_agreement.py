@@ -135,11 +135,11 @@ def test_probabilities_say_what_tables_say() -> None:
 
 
 def test_synthetic_records_say_what_tables_of_items_say(shop: Any) -> None:
-    """But for their typical error: the estimate of a pair that was not counted knows no sizes."""
+    """But for a fifth and 1% of all: the estimate of a pair that was not counted knows no sizes."""
     rows = read_transactions(shop.synthesize(DRAWN, seed=5), shop.schema)
     for names in (("item",), ("item", "item")):
         found = shop.table(*names)
-        estimate, typical = found.answers.estimate, found.answers.typical_error
+        estimate = found.answers.estimate
         total = float(found.total.estimate[0])
         sets = [
             tuple(sorted(map(shop.items.labels.index, one)))
@@ -147,7 +147,7 @@ def test_synthetic_records_say_what_tables_of_items_say(shop: Any) -> None:
         ]
         drawn = exact_supports(rows, sets) * total / DRAWN
         off = np.abs(drawn - estimate)
-        assert (off <= typical + _noise(estimate, total, DRAWN)).all(), names
+        assert (off <= 0.2 * estimate + 0.01 * total + _noise(estimate, total, DRAWN)).all(), names
 
 
 def test_the_sql_on_the_page_gives_the_same_numbers(

@@ -166,7 +166,14 @@ def plan(
 
         plot_plan(settings, known, plot, overwrite)
     if as_json:
-        print_json({"schema": known.name, **planned.to_dict(), "warnings": warned()})
+        print_json(
+            {
+                "schema": known.name,
+                **planned.to_dict(),
+                "usefulness": planned.usefulness,
+                "warnings": warned(),
+            }
+        )
         return
     guessed = False
     if rows is None and known.kind == "table":  # a remark says it of transactions
@@ -185,8 +192,9 @@ def plan(
         say(f"At most {many(planned.specialisations, 'specialisation')}{path}.")
     lines = [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()]
     print_table(["would be spent on", "how often", "each"], lines)
-    if planned.remark is not None:
-        note(planned.remark)
+    for words in (planned.remark, planned.usefulness):
+        if words is not None:
+            note(words)
     tell_of_taxonomy(settings, known)
     weak = caution(planned.budget.epsilon)
     if weak is not None:

@@ -74,6 +74,11 @@ class CommandGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Finds the command."""
         with _parsing("--json" in args):
+            if args[:1] == ["reproduce"]:
+                ctx.fail(
+                    "No such command: reproduce. The papers' figures are run from a checkout of"
+                    " hedgerow: python -m papers --list"
+                )
             return super().resolve_command(ctx, args)
 
 

@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Literal
 
-from hedgerow.settings import check_fields
+from hedgerow.suggestions import check_fields
 
 __all__ = ["REST", "Reading", "examples", "is_pattern", "reading_faults", "rule_fault"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hedgerow.settings import check_fields
+from hedgerow.suggestions import check_fields
 
 __all__ = ["Taxonomy"]
 

@@ -14,8 +14,7 @@ from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
 from hedgerow.errors import DataError, UsageError
-from hedgerow.guesses import told_settings
-from hedgerow.settings import check_fields
+from hedgerow.suggestions import answer_mistakes, check_fields
 from hedgerow.table.readers.source import BATCH_ROWS, Source, check_names
 
 __all__ = ["Database", "is_database", "open_database", "refuse_mixing"]
@@ -44,7 +43,7 @@ _STATES = {
 }
 
 
-@told_settings
+@answer_mistakes
 @dataclass(frozen=True)
 class Database:
     """A table in a database, or what a query of it gives.

@@ -1,0 +1,134 @@
+"""`python -m papers`: the papers' experiments, run again on public data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import papers
+from hedgerow.cli.display.columns import print_table
+from hedgerow.cli.display.progress import progress
+from hedgerow.cli.display.terminal import Command, note, print_json, say
+from hedgerow.cli.options import AsJson
+from hedgerow.errors import ReleaseError, UsageError
+from papers import Inputs, Result, Runs
+from papers.baselines.apart import install
+from papers.figure import measure
+from papers.pages import draw, write_page, write_table
+
+__all__ = ["app"]
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command(name="papers", cls=Command)
+def run(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A figure, such as diffgen-fig3a, a paper, such as diffgen, or all."),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the figures there are.")] = False,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the public data lies (or set HEDGEROW_DATA)."),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where to write tables, plots and the page.")
+    ] = Path("reproduction"),
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer points and two runs: about a minute.")
+    ] = False,
+    runs: Annotated[
+        int | None, typer.Option(metavar="N", help="How many runs of each point, not the paper's.")
+    ] = None,
+    dpmm: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="An environment with dpmm 0.1.9, for PrivBayes."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a figure or table of one of the papers again, on public data.
+
+    Writes a CSV file and a plot for each figure and a page for each paper, with the numbers that
+    the paper states beside ours. Finished runs are kept in the output folder, so that a stopped
+    experiment goes on where it was. NOT PRIVATE: it compares with raw data, which is public here.
+    """
+    if list_ or name is None:
+        known = [(figure.name, figure.title) for figure in papers.figures()]
+        if as_json:
+            print_json({"figures": [{"name": key, "title": words} for key, words in known]})
+        else:
+            print_table(["name", "what it shows"], [list(row) for row in known])
+        return
+    if runs is not None and runs < 1:
+        raise UsageError("--runs must be at least 1.", hint="Leave it out for the paper's number.")
+    chosen = papers.select(name)
+    inputs = Inputs(data, None if dpmm is None else install(dpmm.resolve()))
+    try:
+        (out / "runs").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ReleaseError(
+            f"{out} cannot be made: {error.strerror}.", hint="Choose another --out."
+        ) from error
+    results: list[Result] = []
+    for figure in chosen:
+        number = runs or (2 if quick else figure.runs)
+        kept = Runs(out / "runs" / f"{figure.name}.jsonl")
+        done: Result | None = None
+        with progress(figure.name) as tell:
+            for share, found in measure(figure, inputs, kept, number, quick):
+                done = found
+                if tell is not None:
+                    tell(share)
+        assert done is not None
+        results.append(done)
+        if done.skipped:
+            note(f"{figure.name} was left out: {done.skipped}.")
+            continue
+        write_table(done, out / f"{figure.name}.csv")
+        if not draw(done, out / f"{figure.name}.png"):
+            note("There is no plot: pip install 'hedgerow[evaluate]'")
+    for paper in dict.fromkeys(figure.paper for figure in chosen):
+        words = f"python -m papers {name}" + (" --quick" if quick else "")
+        words += f" --runs {runs}" if runs else ""
+        mine = [result for result in results if result.figure.paper == paper]
+        whole = len(mine) == len(papers.select(paper))
+        page = out / f"{paper if whole else name}.md"
+        write_page(paper, papers.title(paper), mine, page, words)
+    if as_json:
+        print_json({"out": str(out), "figures": [_facts(result) for result in results]})
+        return
+    for result in results:
+        _tell(result)
+    say(f"Wrote tables, plots and a page to {out}.")
+
+
+def _facts(result: Result) -> dict[str, object]:
+    lines = [
+        {"series": line.series, "x": line.x, "mean": line.mean, "low": line.low, "high": line.high}
+        for line in result.lines
+    ]
+    name = result.figure.name
+    return {"name": name, "runs": result.runs, "skipped": result.skipped, "points": lines}
+
+
+def _tell(result: Result) -> None:
+    figure = result.figure
+    if result.skipped:
+        return
+    say(f"{figure.name}: {figure.title}")
+    rows = []
+    for line in result.lines:
+        stated = [s.value for s in figure.stated if (s.series, s.x) == (line.series, line.x)]
+        at = "" if line.x is None else f"{line.x}"
+        spread = f"{line.low:.4g} to {line.high:.4g}" if line.high > line.low else ""
+        said = f"{stated[0]:g}" if stated else ""
+        rows.append([line.series, at, f"{line.mean:.4g}", spread, said])
+    print_table(["curve", "at", "mean", "95%", "paper"], rows, {2})
+    say()
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m papers")

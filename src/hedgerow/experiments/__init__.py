@@ -1,1 +1,0 @@
-"""Papers' figures and baselines: beside the core, which imports nothing of it."""
