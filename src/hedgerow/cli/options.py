@@ -155,7 +155,7 @@ def layout_of(encoding: str | None, header_row: int | None, sheet: str | None) -
     """What was said about a file before there is a schema that declares it."""
     from typing import get_args
 
-    from hedgerow.schema.written import Encoding, Layout
+    from hedgerow.schema.attributes import Encoding, Layout
 
     names = get_args(Encoding)
     if encoding is not None and encoding not in names:
@@ -195,7 +195,7 @@ def split_tables(given: list[str] | None) -> tuple[str | None, list[str]]:
         >>> split_tables(['"my people"'])
         ('my people', [])
     """
-    from hedgerow.schema.grammar import Misread, read_names
+    from hedgerow.schema.conditions import Misread, read_names
 
     sources, tables = [], []
     for text in given or []:

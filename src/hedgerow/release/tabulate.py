@@ -21,8 +21,8 @@ from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.asked import check_level
 from hedgerow.estimate.basis import ASSUMED_EVEN, MODELLED, NOT_MEASURED, RULED_OUT
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
+from hedgerow.schema.attributes import read_number
 from hedgerow.schema.conditions import Intervals, overlap, suggest
-from hedgerow.schema.grid import read_number
 from hedgerow.store.frames import FramedRows
 from hedgerow.suggestions import answer_mistakes, as_text, whole
 

@@ -13,7 +13,7 @@ from hedgerow.report.html import document, tag
 from hedgerow.report.html import table as html_table
 from hedgerow.report.words import capped, guarantee, number, percent
 from hedgerow.schema import Schema
-from hedgerow.schema.shown import displayed
+from hedgerow.schema.schema import displayed
 
 __all__ = [
     "NOTHING",

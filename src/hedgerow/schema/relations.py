@@ -14,11 +14,25 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.attributes import LEAST_WEIGHT, MOST_WEIGHT, OTHER, Attribute, Numeric
-from hedgerow.schema.conditions import Intervals, merged, overlap
-from hedgerow.schema.files.described import describe_weight
-from hedgerow.schema.grammar import Misread, Word, quoted, read_names, split_rule
-from hedgerow.schema.grid import read_number
+from hedgerow.schema.attributes import (
+    LEAST_WEIGHT,
+    MOST_WEIGHT,
+    OTHER,
+    Attribute,
+    Numeric,
+    describe_weight,
+    read_number,
+)
+from hedgerow.schema.conditions import (
+    Intervals,
+    Misread,
+    Word,
+    merged,
+    overlap,
+    quoted,
+    read_names,
+    split_rule,
+)
 from hedgerow.schema.lint import Fault, label_fault
 from hedgerow.suggestions import check_fields
 
