@@ -134,8 +134,8 @@ def _show_published(interview: Interview, answers: dict[str, str], out: Path) ->
     from datetime import date
 
     from hedgerow.cli.display.published import print_published
-    from hedgerow.schema.files.build import schema_from_text
-    from hedgerow.schema.published import published_columns
+    from hedgerow.schema.build import schema_from_text
+    from hedgerow.schema.diff import published_columns
 
     try:
         schema = schema_from_text(interview.text(answers, date.today()), out)
@@ -168,13 +168,16 @@ def _explained(interview: Interview, question: Question, kind: Question | None) 
 
 
 def _show(question: Question, kind: Question | None, number: int, of: int) -> None:
-    """The question, the answers there are, and the proposal."""
+    """The question, the answers there are, the reasons and the proposal."""
     typer.secho(f"{number}/{of}  {question.text}", bold=True, err=True)
     more = "" if len(question.choices) <= _FEW else ", ... (? names all)"
     if question.choices:
         note(f"      {', '.join(question.choices[:_FEW])}{more}")
     if kind is not None:
         note(f"      (or it is something else: {', '.join(kind.choices)})")
+    for one in (kind, question):  # why a column is left out, or not all of its values are proposed
+        for name, told in {} if one is None else one.notes.items():
+            note(f"      {told if one.columns == (name,) else f'{name}: {told}'}")
     note(f"      [{question.default}]" if question.default else "      (there is no proposal)")
 
 

@@ -14,8 +14,7 @@ from hedgerow.cli.options import AsJson, Overwrite
 from hedgerow.errors import SchemaError, UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.schema.taxonomies.mapping_file import Tree
-    from hedgerow.schema.taxonomies.trees import Branch
+    from hedgerow.schema.trees import Branch, Tree
 
 
 class Format(StrEnum):
@@ -58,9 +57,8 @@ def taxonomy(
     (code,parent,label) and mappings (rule,value,group,...). Only mappings keep rules.
     """
     from hedgerow.schema.lint import Report, raise_faults
-    from hedgerow.schema.taxonomies.rules import Reading
-    from hedgerow.schema.taxonomies.text import FORMATS, KEEP_RULES, lint_tree, nested, outline
-    from hedgerow.schema.taxonomies.trees import grow
+    from hedgerow.schema.taxonomy import Reading
+    from hedgerow.schema.trees import FORMATS, KEEP_RULES, grow, lint_tree, nested, outline
 
     if out is not None and to is None:
         raise UsageError("--out needs a form", hint="Add, for example, --to yaml.")
@@ -106,11 +104,9 @@ def taxonomy(
 def _read(source: str, attribute: str | None) -> tuple[Tree, Branch]:
     """The tree of a file, of a list by name, or of an attribute."""
     from hedgerow.schema import Categorical, Schema
-    from hedgerow.schema.files.nodes import Text
     from hedgerow.schema.lint import Report, raise_faults
-    from hedgerow.schema.taxonomies.files import built_in, read_taxonomy_file
-    from hedgerow.schema.taxonomies.mapping_file import RuleLine, Tree
-    from hedgerow.schema.taxonomies.trees import branch_of
+    from hedgerow.schema.trees import RuleLine, Tree, branch_of, built_in, read_taxonomy_file
+    from hedgerow.schema.yaml_reader import Text
 
     if attribute is not None:
         columns = {
