@@ -518,15 +518,6 @@ BY_HAND = (
         method=("diffmulti",),
     ),
     ByHand(
-        name="infogain-weighed-at-one-bit",
-        path="publish/steps/scores.py",
-        old="own = score.numbers is None and score.kernel != kernels.INFOGAIN",
-        new="own = score.numbers is None",
-        flaw="The entropy of a region does not cancel where gains have weights, and is not paid.",
-        notice="score ranges with weights",
-        method=("diffmulti",),
-    ),
-    ByHand(
         name="purity-of-range-two",
         path="publish/steps/scores.py",
         old="score_range=3 << RATIO_BITS",

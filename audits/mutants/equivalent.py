@@ -214,8 +214,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "Only leaves have a value.",
     (
         "publish/diffmulti.py",
-        'return (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)',
-        'return (self._paper if self.schedule <= "paper" else self._tuned)(schema, budget, rows)',
+        'plan = (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)',
+        'plan = (self._paper if self.schedule <= "paper" else self._tuned)(schema, budget, rows)',
     ): "There are two schedules, and the other one comes after it in the alphabet.",
     (
         "publish/steps/score_kernels.py",

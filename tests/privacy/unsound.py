@@ -206,8 +206,8 @@ def at_gap_midpoints() -> Iterator[None]:
     """M5: the middle of a gap between records is the split point."""
     honest = scores.candidates
 
-    def from_gaps(domain, lo, hi, taxon, ask, score, *, apart):
-        compute = honest(domain, lo, hi, taxon, ask, score, apart=apart)
+    def from_gaps(domain, lo, hi, taxon, ask, score, **form):
+        compute = honest(domain, lo, hi, taxon, ask, score, **form)
 
         def midpoints_alone(histograms):
             every = compute(histograms)
@@ -228,8 +228,8 @@ def at_gap_midpoints() -> Iterator[None]:
 def at_records_alone() -> Iterator[None]:
     honest = scores.candidates
 
-    def from_data(domain, lo, hi, taxon, ask, score, *, apart):
-        compute = honest(domain, lo, hi, taxon, ask, score, apart=apart)
+    def from_data(domain, lo, hi, taxon, ask, score, **form):
+        compute = honest(domain, lo, hi, taxon, ask, score, **form)
 
         def only_at_records(histograms):
             every = compute(histograms)

@@ -199,7 +199,7 @@ def _replay(
     if schema and not fits(mode, schema, setting.budget):
         return
     wanted = max(14, setting.runs // entry.slow // len(entry.modes))
-    tried, booked, strongest = 0, 0, 0.0
+    tried, booked, strongest, exactly = 0, 0, 0.0, True
     make = entry.schemas_for(mode, setting.budget)
     wrong: str | None = None
     misbooked: str | None = None
@@ -214,12 +214,14 @@ def _replay(
             if finding.complaint and not wrong:
                 wrong = f"{finding.complaint} ({pair.words})"
         sampler = SecureSampler(Keystream(setting.seed + number))
-        misbooked = misbooked or check_books(run(pair.with_it, mode, setting.budget, sampler))
+        outcome = run(pair.with_it, mode, setting.budget, sampler)
+        misbooked = misbooked or check_books(outcome)
+        exactly = exactly and outcome.plan.spends_all
         booked += 1
     where = f"on {schema.name}" if schema else "on simulated schemas"
     line, words = partial(setting.line, describe(mode)), f"likelihood ratios {where}"
     yield line("replay", strongest, tried, wrong is None, wrong or words)
-    words = "published paths spend exactly the grant"
+    words = f"published paths spend {'exactly' if exactly else 'at most'} the grant"
     yield line("ledger", None, booked, misbooked is None, misbooked or words)
 
 

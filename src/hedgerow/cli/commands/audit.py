@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _WORDS = {
     "replay": "likelihood ratios of transcripts under neighbours",
-    "ledger": "published paths spend exactly the grant, others at most",
+    "ledger": "published paths spend exactly the grant (of papers at most), others at most",
     "enumeration": "whole laws on tiny tables",
     "rules": "rules read noisy numbers alone",
     "deep replay": "the same, far down a tree of items",

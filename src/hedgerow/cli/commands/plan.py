@@ -171,6 +171,7 @@ def plan(
                 "schema": known.name,
                 **planned.to_dict(),
                 "usefulness": planned.usefulness,
+                "largest": planned.largest,
                 "warnings": warned(),
             }
         )
@@ -192,7 +193,7 @@ def plan(
         say(f"At most {many(planned.specialisations, 'specialisation')}{path}.")
     lines = [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()]
     print_table(["would be spent on", "how often", "each"], lines)
-    for words in (planned.remark, planned.usefulness):
+    for words in (planned.remark, planned.usefulness, planned.largest):
         if words is not None:
             note(words)
     tell_of_taxonomy(settings, known)
