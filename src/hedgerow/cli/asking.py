@@ -134,8 +134,8 @@ def _show_published(interview: Interview, answers: dict[str, str], out: Path) ->
     from datetime import date
 
     from hedgerow.cli.display.published import print_published
-    from hedgerow.schema.files.build import schema_from_text
-    from hedgerow.schema.published import published_columns
+    from hedgerow.schema.build import schema_from_text
+    from hedgerow.schema.diff import published_columns
 
     try:
         schema = schema_from_text(interview.text(answers, date.today()), out)

@@ -88,8 +88,8 @@ from hedgerow.publish.steps.partition_tree import (
     usefulness_bound,
 )
 from hedgerow.schema import Items, Schema
+from hedgerow.schema.item_tree import ItemTree
 from hedgerow.schema.items import WEIGHT
-from hedgerow.schema.taxonomies.item_tree import ItemTree
 from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["DiffPart"]

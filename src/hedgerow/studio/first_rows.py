@@ -69,7 +69,7 @@ def look(rows: FirstRows) -> Any:
 
 
 def _looked(rows: FirstRows) -> Any:
-    from hedgerow.schema.written import PLAIN, Layout
+    from hedgerow.schema.attributes import PLAIN, Layout
     from hedgerow.table.drafting.draft_items import looks_like_transactions
     from hedgerow.table.drafting.guess import guess_column
     from hedgerow.table.readers.choose import open_source

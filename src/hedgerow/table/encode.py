@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Ints
 from hedgerow.errors import DataError
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
-from hedgerow.schema.taxonomies.rules import Reading
+from hedgerow.schema.taxonomy import Reading
 from hedgerow.table.notation import ABOVE, BELOW, MISSING, NEAR, STRANGE, text_reader
 
 __all__ = [

@@ -13,8 +13,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from hedgerow.schema.attributes import Numeric
-from hedgerow.schema.written import SERIALS, date_pattern
+from hedgerow.schema.attributes import SERIALS, Numeric, date_pattern
 
 __all__ = [
     "ABOVE",

@@ -17,7 +17,7 @@ import pyarrow as pa
 from hedgerow.arrays import Bools, Bytes, Floats, Ints
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
-from hedgerow.schema.written import PLAIN, Layout
+from hedgerow.schema.attributes import PLAIN, Layout
 from hedgerow.suggestions import check_fields
 from hedgerow.table.encode import listed, plain_array
 from hedgerow.table.notation import STRANGE, number_of

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.published import published_columns
+from hedgerow.schema.diff import published_columns
 from hedgerow.studio.app import Asked, go
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText

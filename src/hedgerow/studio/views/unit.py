@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.files.nodes import Node, Text
+from hedgerow.schema.yaml_reader import Node, Text
 from hedgerow.studio.app import Asked
 from hedgerow.studio.schema_text import SchemaText, plain
 from hedgerow.studio.steps import Way

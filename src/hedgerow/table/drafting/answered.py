@@ -83,7 +83,7 @@ def signed_schema(interview: Interview, answers: Answers, today: datetime.date, 
         today: The date of the sign-off.
         path: The file that it will be; taxonomies may stand beside it.
     """
-    from hedgerow.schema.files.build import schema_from_text  # slow to import
+    from hedgerow.schema.build import schema_from_text  # slow to import
 
     text = interview.text(answers, today)
     try:

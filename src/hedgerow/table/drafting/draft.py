@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hedgerow.errors import DataError
+from hedgerow.schema.attributes import PLAIN, Layout
 from hedgerow.schema.lint import label_fault
-from hedgerow.schema.written import PLAIN, Layout
 from hedgerow.table.drafting.draft_items import (
     NO_UNIT,
     ItemSketch,

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hedgerow.errors import DataError
+from hedgerow.schema.diff import odd_label
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY
 from hedgerow.schema.lint import label_fault, range_fault
-from hedgerow.schema.oddities import odd_label
 from hedgerow.table.drafting.guess import FEWEST
 from hedgerow.table.encode import plain_array, text_of
 from hedgerow.table.readers.choose import magic_of

@@ -8,8 +8,8 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 
+from hedgerow.schema.attributes import Layout
 from hedgerow.schema.lint import RESERVED
-from hedgerow.schema.written import Layout
 
 __all__ = ["SIGNED", "entry", "file_lines", "head_lines", "key_of", "wrapped"]
 

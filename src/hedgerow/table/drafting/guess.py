@@ -17,8 +17,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hedgerow.schema.diff import odd_label
 from hedgerow.schema.lint import label_fault
-from hedgerow.schema.oddities import odd_label
 from hedgerow.table.drafting.guess_people import (
     ASK_ABOUT_ATTRIBUTE,
     ASK_ABOUT_DROPPED,

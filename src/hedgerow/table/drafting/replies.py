@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.grid import read_grid
-from hedgerow.schema.lint import label_fault
-from hedgerow.schema.lint_attributes import grid_faults
-from hedgerow.schema.taxonomies.files import built_in
+from hedgerow.schema.attributes import read_grid
+from hedgerow.schema.lint import grid_faults, label_fault
+from hedgerow.schema.trees import built_in
 
 __all__ = [
     "Values",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from hedgerow.schema.attributes import PLAIN, Layout
 from hedgerow.schema.lint import column_fault
-from hedgerow.schema.written import PLAIN, Layout
 from hedgerow.table.drafting.guess import Guess
 from hedgerow.table.drafting.guess_people import words_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import DataError
-from hedgerow.schema.written import PLAIN, Layout
+from hedgerow.schema.attributes import PLAIN, Layout
 from hedgerow.table.readers.database import Database, is_database, open_database
 from hedgerow.table.readers.frames import Split, open_frame
 from hedgerow.table.readers.parquet import Piece, damaged, find_files, open_parquet

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.errors import DataError, HedgerowError, UsageError
-from hedgerow.schema.written import PLAIN, Layout
+from hedgerow.schema.attributes import PLAIN, Layout
 from hedgerow.table.encode import text_of
 from hedgerow.table.readers.source import BATCH_ROWS, Source, check_names
 

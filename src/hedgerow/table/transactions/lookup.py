@@ -34,7 +34,7 @@ class Lookup:
     """Finds the codes of items. What it makes of one never depends on others.
 
     Example:
-        >>> from hedgerow.schema.items import Items
+        >>> from hedgerow.schema.items import (Items)
         >>> known = Lookup(Items(("milk", "rye bread"), separator=","))
         >>> known.find(pa.array([" milk", "tea", None, "rye bread"]), "item").tolist()
         [0, -1, -2, 1]

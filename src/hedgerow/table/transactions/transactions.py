@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.errors import DataError, UsageError
-from hedgerow.schema.written import PLAIN
+from hedgerow.schema.attributes import PLAIN
 from hedgerow.table.readers.choose import is_many, magic_of, open_source
 from hedgerow.table.readers.frames import FrameKind, frame_kind
 from hedgerow.table.readers.source import Private, Progress, ReadOptions

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.errors import DataError, UsageError
-from hedgerow.schema.written import PLAIN, Layout
+from hedgerow.schema.attributes import PLAIN, Layout
 from hedgerow.table.readers.source import BATCH_ROWS, Source, check_names
 from hedgerow.table.readers.text.csv_header import find_header
 from hedgerow.table.readers.text.csv_kernels import gather, split_records

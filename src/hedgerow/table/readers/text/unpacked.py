@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from hedgerow.errors import DataError
-from hedgerow.schema.written import Encoding
+from hedgerow.schema.attributes import Encoding
 from hedgerow.table.readers.text.faults import breaks, encoding_error
 
 __all__ = ["Packed", "TextFile", "archived", "find_encoding"]

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Taxonomy, read_arx, write_arx
 from hedgerow.schema.lint import Report
-from hedgerow.schema.taxonomies.arx import branch_from_arx
-from hedgerow.schema.taxonomies.trees import grow
+from hedgerow.schema.trees import branch_from_arx, grow
 
 
 def read(folder: Path, text: str) -> Taxonomy:

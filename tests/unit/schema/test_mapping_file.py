@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from hedgerow.schema.lint import Report
-from hedgerow.schema.taxonomies.files import parse_taxonomy
-from hedgerow.schema.taxonomies.trees import grow
+from hedgerow.schema.trees import grow, parse_taxonomy
 
 
 def read(text: str, root: str | None = None) -> tuple[Any, dict[str, str], Report]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Categorical, Schema, Taxonomy
-from hedgerow.schema.taxonomies.rules import Reading
+from hedgerow.schema.taxonomy import Reading
 from hedgerow.table.encode import encode_array
 from hedgerow.table.notation import MISSING, STRANGE
 

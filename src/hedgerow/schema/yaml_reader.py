@@ -1,22 +1,133 @@
-"""Reads YAML as texts with line numbers, and nothing more than that.
-
-No tags, no anchors, no aliases: a schema is a description, and must not be able to build
-objects, contain itself, or unfold into gigabytes.
-"""
+"""Reads YAML as texts with line numbers, and nothing more than that."""
 
 from __future__ import annotations
 
+import datetime
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import KW_ONLY, dataclass, field
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
-from hedgerow.schema.files.nodes import MAX_NESTING, Entries, Items, Node, Text
-from hedgerow.schema.lint import Report
+from hedgerow.schema.lint import MAX_DEPTH, Fault, Report, raise_faults
 
-__all__ = ["ONLY_INSIDE", "only_inside", "parse_yaml", "read_text"]
+__all__ = [
+    "Entries",
+    "ListNode",
+    "MAX_NESTING",
+    "Node",
+    "ONLY_INSIDE",
+    "Text",
+    "from_python",
+    "is_range",
+    "only_inside",
+    "parse_yaml",
+    "read_text",
+    "typed_text",
+]
+
+
+# A document as a tree of texts, lists and mappings that remember their lines.
+#
+# Every scalar stays the text that somebody wrote: the country code `No` must not become false, nor
+# the postcode `007` the number seven. What a text means is decided by the key it stands under.
+
+
+MAX_NESTING = 2 * MAX_DEPTH + 8  # lists of mappings take two levels for one of a taxonomy
+_RANGE = re.compile(r"([A-Za-z]*)(\d{1,15})\.\.([A-Za-z]*)(\d{1,15})", re.ASCII)
+_MOST_BITS = 1000  # Python itself refuses to write out very long numbers
+
+
+@dataclass(slots=True)
+class Text:
+    """A scalar; plain if it was written without quotes, typed if it was not a text in Python."""
+
+    value: str
+    _: KW_ONLY
+    line: int | None = None
+    plain: bool = False
+    typed: bool = False
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it stands for no value at all."""
+        return self.plain and self.value.lower() in ("", "~", "null")
+
+
+@dataclass(slots=True)
+class ListNode:
+    """A list."""
+
+    items: list[Node] = field(default_factory=list)
+    line: int | None = None
+
+
+@dataclass(slots=True)
+class Entries:
+    """A mapping, in the order of the file."""
+
+    pairs: list[tuple[Text, Node]] = field(default_factory=list)
+    line: int | None = None
+
+
+Node = Text | ListNode | Entries
+
+
+def typed_text(node: Node | None) -> str | None:
+    """The first text of a tree that was a truth value or a decimal number in Python."""
+    if isinstance(node, Text):
+        return node.value if node.typed else None
+    if isinstance(node, ListNode):
+        parts = node.items
+    else:
+        parts = [] if node is None else [part for pair in node.pairs for part in pair]
+    return next((found for found in map(typed_text, parts) if found is not None), None)
+
+
+def from_python(value: Any, depth: int = 0) -> Node:
+    """The tree of a Python value, such as JSON holds.
+
+    Raises:
+        SchemaError: For a value that a schema file could not hold.
+
+    Example:
+        >>> from_python({"step": 0.5}).pairs[0][1].value
+        '0.5'
+    """
+    if depth > MAX_NESTING:
+        raise_faults([Fault("the schema is nested too deeply", "Remove levels from it.")])
+    if value is None:
+        return Text("", plain=True)
+    if isinstance(value, str):
+        return Text(value)
+    if isinstance(value, bool):
+        return Text("true" if value else "false", typed=True)
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise_faults([Fault("the schema holds a number with very many digits", "Shorten it.")])
+    if isinstance(value, int | float | Decimal):
+        return Text(str(value), typed=isinstance(value, float))
+    if isinstance(value, datetime.date):
+        return Text(value.isoformat())
+    if isinstance(value, Mapping):
+        keys = [from_python(key) for key in value]
+        below = [from_python(item, depth + 1) for item in value.values()]
+        if all(isinstance(key, Text) for key in keys):
+            return Entries([(k, b) for k, b in zip(keys, below, strict=True) if type(k) is Text])
+    if isinstance(value, list | tuple):
+        return ListNode([from_python(item, depth + 1) for item in value])
+    what = f"the schema holds a Python object of type {type(value).__name__}"
+    raise_faults([Fault(what, "Use texts, numbers, dates, lists and dictionaries only.")])
+    raise AssertionError  # raise_faults has raised
+
+
+def is_range(text: str) -> re.Match[str] | None:
+    """The parts of a range of leaves such as `390..459`; None for any other text."""
+    return _RANGE.fullmatch(text)
+
 
 ONLY_INSIDE = "HEDGEROW_ONLY_INSIDE"
 """The variable that names the folder which a command of the studio must not leave."""
@@ -116,7 +227,7 @@ def _compose(text: str, file: str | None, report: Report) -> Node | None:
 
     # The C parser is about fifty times as fast, but not every platform has it.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    stack: list[Items | Entries] = []
+    stack: list[ListNode | Entries] = []
     keys: list[Text | None] = []  # for each open mapping, the key that waits for its value
     seen: list[dict[str, int | None]] = []
     result: Node | None = None
@@ -151,7 +262,7 @@ def _compose(text: str, file: str | None, report: Report) -> Node | None:
         elif kind is yaml.MappingStartEvent:
             node = Entries([], line)
         elif kind is yaml.SequenceStartEvent:
-            node = Items([], line)
+            node = ListNode([], line)
         else:
             continue
         # hang the node below the innermost open list or mapping
@@ -159,7 +270,7 @@ def _compose(text: str, file: str | None, report: Report) -> Node | None:
             result = node
         else:
             top = stack[-1]
-            if type(top) is Items:
+            if type(top) is ListNode:
                 top.items.append(node)
             elif type(top) is Entries:
                 key = keys[-1]

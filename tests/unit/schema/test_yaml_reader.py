@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hedgerow.errors import SchemaError
-from hedgerow.schema.files.nodes import Entries, Items, Text, from_python
-from hedgerow.schema.files.yaml_reader import parse_yaml
 from hedgerow.schema.lint import Report
+from hedgerow.schema.yaml_reader import Entries, ListNode, Text, from_python, parse_yaml
 
 
 def test_texts_and_lines() -> None:
@@ -16,7 +15,7 @@ def test_texts_and_lines() -> None:
     (a, no), (b, items) = node.pairs
     assert (a.line, b.line) == (1, 2)
     assert no == Text("No", line=1, plain=True)
-    assert isinstance(items, Items)
+    assert isinstance(items, ListNode)
     seven, tilde = items.items
     assert seven == Text("007", line=3, plain=True)
     assert isinstance(tilde, Text) and not tilde.is_nothing
@@ -53,7 +52,7 @@ def test_python_values_become_the_texts_a_file_would_hold() -> None:
     node = from_python({"a": [1, 0.1, True, None, "x"]})
     assert isinstance(node, Entries)
     items = node.pairs[0][1]
-    assert isinstance(items, Items)
+    assert isinstance(items, ListNode)
     assert [text.value for text in items.items if isinstance(text, Text)] == [
         "1",
         "0.1",

@@ -1,15 +1,12 @@
-"""Writes the dictionary form of a schema as YAML that other tools read alike.
-
-Texts that YAML would take for something else (`No`, `007`) get quotes; numbers and dates do not.
-"""
+"""Writes the dictionary form of a schema as YAML that other tools read alike."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import yaml  # type: ignore[import-untyped,unused-ignore]
+import yaml
 
-from hedgerow.schema.taxonomies.trees import is_range
+from hedgerow.schema.yaml_reader import is_range
 
 __all__ = ["dump", "dump_tree"]
 

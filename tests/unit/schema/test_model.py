@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.schema import json_schema
-from hedgerow.schema.files.model import ATTRIBUTE_MODELS
+from hedgerow.schema.model import ATTRIBUTE_MODELS
 
-PUBLISHED = Path(__file__).parents[4] / "docs" / "schema.json"
+PUBLISHED = Path(__file__).parents[3] / "docs" / "schema.json"
 
 
 def said(node: Any) -> Any:

@@ -175,7 +175,7 @@ def test_what_we_write_is_valid_for_editors() -> None:
 
 
 def test_the_schema_in_the_docs_loads(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[4] / "docs" / "schema.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "schema.md").read_text(encoding="utf-8")
     (text,) = [part.split("```")[0] for part in page.split("```yaml\n") if "items:" in part[:40]]
     schema = load(tmp_path, text)
     assert schema.items is not None and schema.items.size == 17

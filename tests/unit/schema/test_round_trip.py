@@ -15,8 +15,7 @@ from hedgerow.counting.engine import Domain
 from hedgerow.errors import HedgerowError, SchemaError
 from hedgerow.schema import Categorical, Items, Layout, Metadata, Numeric, Person, Schema
 from hedgerow.schema.attributes import in_bands
-from hedgerow.schema.taxonomies.rules import Reading
-from hedgerow.schema.taxonomies.taxonomy import Taxonomy
+from hedgerow.schema.taxonomy import Reading, Taxonomy
 
 
 def number(**more: Any) -> Numeric:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.schema import Categorical, Schema
-from hedgerow.schema.taxonomies.files import built_in
+from hedgerow.schema.trees import built_in
 from hedgerow.table.encode import encode_array
 from hedgerow.table.notation import MISSING, STRANGE
 

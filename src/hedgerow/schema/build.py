@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -11,39 +13,407 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric, in_bands
-from hedgerow.schema.files.build_items import ItemsSource, build_items
-from hedgerow.schema.files.build_values import ColumnSource, build_values
-from hedgerow.schema.files.complaints import report_complaints
-from hedgerow.schema.files.model import (
-    BooleanModel,
-    CategoricalModel,
-    FileModel,
-    NumericModel,
-    PersonModel,
-    SchemaModel,
+from hedgerow.schema.attributes import (
+    OTHER,
+    Attribute,
+    Categorical,
+    Layout,
+    Numeric,
+    format_fault,
+    grouped_fault,
+    in_bands,
+    notation_fault,
+    read_grid,
+    read_number,
 )
-from hedgerow.schema.files.nodes import Items, Node, Text, from_python
-from hedgerow.schema.files.yaml_reader import parse_yaml, read_text
-from hedgerow.schema.grid import read_grid, read_number
+from hedgerow.schema.items import DEFAULT_FAN_OUT, Items
 from hedgerow.schema.lint import (
     BOOLEAN_LABELS,
     Report,
+    choice_faults,
     column_fault,
+    grid_faults,
+    items_faults,
     label_fault,
     layout_faults,
     merged,
     raise_faults,
+    range_fault,
 )
-from hedgerow.schema.lint_attributes import choice_faults, grid_faults
-from hedgerow.schema.metadata import Metadata, faults_of
+from hedgerow.schema.model import (
+    BooleanModel,
+    CategoricalModel,
+    FileModel,
+    ItemsModel,
+    NumericModel,
+    PersonModel,
+    SchemaModel,
+    report_complaints,
+)
 from hedgerow.schema.relations import read_rules, read_tables
-from hedgerow.schema.schema import BOTH, NO_UNIT, Person, Schema, unit_fault
-from hedgerow.schema.taxonomies.shared import Shared, read_shared
-from hedgerow.schema.taxonomies.taxonomy import Taxonomy
-from hedgerow.schema.written import Layout, format_fault, grouped_fault, notation_fault
+from hedgerow.schema.schema import BOTH, NO_UNIT, Metadata, Person, Schema, faults_of, unit_fault
+from hedgerow.schema.taxonomy import Reading, Taxonomy, reading_faults
+from hedgerow.schema.trees import (
+    DEFAULT_ROOT,
+    Branch,
+    RuleLine,
+    Shared,
+    Tree,
+    branch_from_paths,
+    grow,
+    has_leaf,
+    leaves_of,
+    read_shared,
+    read_tree,
+)
+from hedgerow.schema.yaml_reader import (
+    Entries,
+    ListNode,
+    Node,
+    Text,
+    from_python,
+    parse_yaml,
+    read_text,
+    typed_text,
+)
 
-__all__ = ["load_schema", "schema_from_dict", "schema_from_text"]
+__all__ = [
+    "ColumnSource",
+    "ItemsSource",
+    "build_items",
+    "build_values",
+    "load_schema",
+    "schema_from_dict",
+    "schema_from_text",
+]
+
+
+# From the `items:` of a schema file to Items.
+
+
+_INTEGER = re.compile(r"[+-]?\d{1,30}", re.ASCII)
+_SHAPES = "Write {range: [1, 99]}, a list [a, b, c], or the path of a file with one item per line."
+
+Universe = range | tuple[str, ...] | Taxonomy
+
+
+@dataclass(kw_only=True)
+class ItemsSource:
+    """Where the items were written: the file, the folder of other files, lines and faults."""
+
+    file: str | None
+    folder: Path | None
+    lines: Mapping[tuple[str, ...], int | None]
+    report: Report
+    shared: Mapping[str, Shared]
+
+    def line(self, key: str | None = None) -> int | None:
+        """The line of a key, or of `items:` itself."""
+        whole = self.lines.get(("items",))
+        return whole if key is None else self.lines.get(("items", key), whole)
+
+    def fault(self, key: str, what: str, hint: str) -> None:
+        """Adds a fault at a key."""
+        self.report.fault(f"items: {what}", hint, self.file, self.line(key))
+
+    def warn(self, key: str, what: str, hint: str) -> None:
+        """Adds a warning at a key."""
+        self.report.warn(f"items: {what}", hint, self.file, self.line(key))
+
+
+def build_items(model: ItemsModel, source: ItemsSource) -> Items | None:
+    """Reads the universe and checks the rules; None, and faults in the report, if it has some."""
+    before = len(source.report.faults)
+    universe = _universe_or_taxonomy(model, source)
+    if model.taxonomy is not None and model.fan_out is not None:
+        what = "a taxonomy itself says how items are grouped"
+        source.fault("fan_out", what, "Remove fan_out, or the taxonomy.")
+    if universe is None or len(source.report.faults) > before:
+        return None
+    items = Items(
+        universe=universe,
+        fan_out=DEFAULT_FAN_OUT if model.fan_out is None else model.fan_out,
+        foreign=model.foreign,
+        empty=model.empty,
+        max_items=model.max_items,
+        column=model.column,
+        separator=model.separator,
+        person=model.person,
+        item=model.item,
+    )
+    for fault in items_faults(items):
+        source.fault(*fault)
+    if len(source.report.faults) > before:
+        return None
+    if items.size == 1:
+        what = "the universe has a single item, so a release can only count its records"
+        source.warn("universe", what, "Nothing to do if that is meant.")
+    if items.max_items is not None and items.max_items > items.size:
+        what = "max_items is larger than the universe, so it caps nothing"
+        source.warn("max_items", what, f"Write at most {items.size}.")
+    return items
+
+
+def _universe_or_taxonomy(model: ItemsModel, source: ItemsSource) -> Universe | None:
+    if model.universe is not None and model.taxonomy is not None:
+        what = "it has a universe and also a taxonomy"
+        source.fault("taxonomy", what, "Keep one: a taxonomy's leaves are the universe.")
+        return None
+    if model.taxonomy is not None:
+        return _taxonomy(model.taxonomy, model.root, source)
+    if model.root is not None:
+        source.fault("root", "root is for taxonomies only", "Remove it.")
+        return None
+    node: Node | None = model.universe
+    if isinstance(node, Text) and not node.is_nothing and node.value.strip():
+        return _from_file(node, source)
+    if isinstance(node, Entries):
+        return _range(node, source)
+    if isinstance(node, ListNode):
+        return _list(node, source)
+    source.fault("universe", "it has neither a universe nor a taxonomy", _SHAPES)
+    return None
+
+
+def _taxonomy(node: Node, root: str | None, source: ItemsSource) -> Taxonomy | None:
+    found = Report()
+    tree = read_tree(Shared(node, source.file, source.folder), root, source.shared, found)
+    file, branch = tree.file, tree.branch
+    if tree.rules and branch is not None:
+        hint = "Name a taxonomy whose leaves are the items as the data has them."
+        found.fault("the taxonomy has rules, which items cannot have", hint, file, node.line)
+    taxonomy = None if branch is None or found.faults else grow(branch, file, found)
+    if taxonomy is not None and taxonomy.height == 0:
+        found.warnings.clear()  # that there is a single item is told in our own words
+    source.report.take(found, "items")
+    return None if found.faults else taxonomy
+
+
+def _range(node: Entries, source: ItemsSource) -> range | None:
+    ends = node.pairs[0][1] if len(node.pairs) == 1 else None
+    if ends is None or node.pairs[0][0].value != "range":
+        source.fault("universe", "universe is neither a range nor a list", _SHAPES)
+        return None
+    texts = [
+        end.value.strip()
+        for end in (ends.items if isinstance(ends, ListNode) else [])
+        if isinstance(end, Text) and _INTEGER.fullmatch(end.value.strip())
+    ]
+    if not isinstance(ends, ListNode) or len(texts) != 2 or len(ends.items) != 2:
+        what = "range is not a pair of whole numbers"
+        source.fault("universe", what, "Write the first and the last, such as {range: [1, 99]}.")
+        return None
+    low, high = map(int, texts)
+    wrong = range_fault(low, high)
+    if wrong is not None:  # before a range that Python itself could not measure is made
+        source.fault("universe", *wrong)
+        return None
+    return range(low, high + 1)
+
+
+def _list(node: ListNode, source: ItemsSource) -> tuple[str, ...] | None:
+    texts = [item for item in node.items if isinstance(item, Text)]
+    if not texts or len(texts) != len(node.items):
+        source.fault("universe", "universe is not a list of items", _SHAPES)
+        return None
+    placed = [(text.value, text.line) for text in texts]
+    return _labels(placed, source.file, source)
+
+
+def _from_file(written: Text, source: ItemsSource) -> tuple[str, ...] | None:
+    if source.folder is None:
+        what = "universe names a file, but no folder to look in was given"
+        source.fault("universe", what, "Pass folder=, or put the list of items itself there.")
+        return None
+    path = source.folder / written.value
+    found = Report()
+    if not os.path.isfile(path):  # which knows no errors, whatever the path
+        hint = "Check the path; it is looked for beside the schema file."
+        source.fault("universe", f"there is no file {str(path)!r} with the universe", hint)
+        return None
+    text = read_text(path, found)
+    source.report.take(found, "items")
+    if text is None:
+        return None
+    # Not splitlines, which also breaks at characters that only look like line breaks.
+    lines = [line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    placed = [(line, number) for number, line in enumerate(lines, start=1) if line]
+    return _labels(placed, str(path), source)
+
+
+def _labels(
+    placed: Sequence[tuple[str, int | None]], file: str | None, source: ItemsSource
+) -> tuple[str, ...]:
+    """The labels; complains about blank and repeated ones, by their lines."""
+    first: dict[str, int | None] = {}
+    spaced = False
+    for label, line in placed:
+        wrong = label_fault(label)
+        if wrong is not None:
+            source.report.fault(f"items: {wrong[0]}", wrong[1], file, line)
+        elif label in first:
+            where = "" if first[label] is None else f" (first on line {first[label]})"
+            what = f"items: the item {label!r} is repeated{where}"
+            source.report.fault(what, "Keep one of the two.", file, line)
+        else:
+            first[label] = line
+        if label != label.strip() and not spaced:
+            spaced = True
+            what = f"items: the item {label!r} starts or ends with a space"
+            source.report.warn(what, "Remove it: items are read without one.", file, line)
+    return tuple(first)
+
+
+# From the keys of a categorical column to its taxonomy and to how values are read.
+
+
+_SHOWN = 10  # of faults that are all alike
+_RECODE = "Write rules and what they lead to, such as  390-459: Circulatory."
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnSource:
+    """Where a column was written: the file, the folder of other files, lines, shared taxonomies."""
+
+    file: str | None
+    folder: Path | None
+    line: Callable[[str | None], int | None]
+    shared: Mapping[str, Shared]
+
+
+def build_values(
+    column: CategoricalModel, source: ColumnSource, found: Report
+) -> tuple[Taxonomy, Reading]:
+    """The taxonomy of a column, and how its values are read.
+
+    Args:
+        column: The column.
+        source: Where it was written.
+        found: Takes the faults. After one, what is returned is a stand-in.
+    """
+    for key in ("values", "taxonomy", "recode"):
+        text = typed_text(getattr(column, key))
+        if text is not None:
+            what = f"{key} holds {text}, which is not a text"
+            hint = "YAML readers make it of texts like NO, on and 1e5: put quotes around them."
+            found.warn(what, hint, source.file, source.line(key))
+    own, paths = _rules(column.recode, source, found)
+    tree = _tree(column, paths, source, found)
+    branch = tree.branch
+    if branch is not None and not found.faults:
+        other = OTHER in (column.missing, column.outside)
+        if other and has_leaf(branch, OTHER) and OTHER not in {rule.leaf for rule in own}:
+            rule = "missing" if column.missing == OTHER else "outside"
+            found.warn(
+                f"{OTHER!r} is one of its values, so records that the rule `{rule}: {OTHER}` "
+                "catches are counted with those that really have this value",
+                "Nothing to do if that is meant; else choose another rule, or rename the value.",
+                source.file,
+                source.line(None),
+            )
+        taxonomy = grow(branch, tree.file, found, other=other)
+        _check_values(column, taxonomy, source, found)
+        # a column's own rules go before those of its taxonomy's file
+        mine = {rule.rule for rule in own}
+        rules = own + [rule for rule in tree.rules if rule.rule not in mine]
+        rules = list({(rule.rule, rule.leaf): rule for rule in reversed(rules)}.values())[::-1]
+        pairs = tuple((rule.rule, rule.leaf) for rule in rules)
+        reading = Reading(pairs, tuple(column.ignore), column.cut_at)
+        for place, what, hint in reading_faults(reading, taxonomy.leaves)[:_SHOWN]:
+            if place < 0:
+                found.fault(what, hint, source.file, source.line("ignore"))
+            else:
+                file = source.file if place < len(own) else tree.file
+                found.fault(what, hint, file, rules[place].line)
+        if not found.faults:
+            return taxonomy, reading
+    return Taxonomy.flat(("a", "b")), Reading()
+
+
+def _tree(
+    column: CategoricalModel,
+    paths: list[tuple[list[str], int | None]],
+    source: ColumnSource,
+    found: Report,
+) -> Tree:
+    root, file = column.root, source.file
+    if column.taxonomy is not None:
+        own = Shared(column.taxonomy, file, source.folder)
+        named = read_tree(own, root, source.shared, found)
+    elif column.values is not None:
+        leaves = [leaf for text in _listed(column, source, found) for leaf in text]
+        label = DEFAULT_ROOT if root is None else root
+        named = Tree(file, Branch(label, source.line("values"), leaves))
+    elif paths:
+        return Tree(file, branch_from_paths(paths, root))
+    elif column.recode is None:
+        hint = "Add values: [a, b], or taxonomy: with a file or a nested mapping."
+        what = "it has neither values nor a taxonomy"
+        found.fault(what, hint, file, source.line(None))
+        return Tree(file)
+    else:
+        return Tree(file)
+    for labels, line in paths:
+        if len(labels) > 1:
+            hint = "Write the leaf alone; groups are where the taxonomy has them."
+            found.fault(f"a rule gives groups of {labels[0]!r}", hint, file, line)
+    return named
+
+
+def _rules(
+    node: Node | None, source: ColumnSource, found: Report
+) -> tuple[list[RuleLine], list[tuple[list[str], int | None]]]:
+    """The rules of `recode:`, and each leaf with its groups."""
+    rules: list[RuleLine] = []
+    paths: list[tuple[list[str], int | None]] = []
+    if node is None:
+        return rules, paths
+    if not isinstance(node, Entries) or not node.pairs:
+        found.fault("recode is not a mapping of rules", _RECODE, source.file, source.line("recode"))
+        return rules, paths
+    for rule, target in node.pairs:
+        parts = target.items if isinstance(target, ListNode) else [target]
+        labels = [part.value for part in parts if isinstance(part, Text) and part.value.strip()]
+        if not labels or len(labels) != len(parts):
+            what = f"the rule {rule.value!r} does not lead to a value"
+            found.fault(what, _RECODE, source.file, rule.line)
+            continue
+        rules.append(RuleLine(rule.value.strip(), labels[0], rule.line))
+        paths.append((labels, rule.line))
+    return rules, _without_repeats(paths)
+
+
+def _without_repeats(
+    paths: list[tuple[list[str], int | None]],
+) -> list[tuple[list[str], int | None]]:
+    """A leaf needs its groups only once: other rules may name it alone."""
+    known = {labels[0] for labels, _ in paths if len(labels) > 1}
+    return [path for path in paths if len(path[0]) > 1 or path[0][0] not in known]
+
+
+def _listed(column: CategoricalModel, source: ColumnSource, found: Report) -> list[list[Branch]]:
+    node = column.values
+    items = node.items if isinstance(node, ListNode) else []
+    texts = [item for item in items if isinstance(item, Text)]
+    if not texts or len(texts) != len(items):
+        hint = "Write values: [a, b, c]."
+        found.fault("values is not a list of texts", hint, source.file, source.line("values"))
+    return [leaves_of(text, source.file, found) for text in texts]
+
+
+def _check_values(
+    column: CategoricalModel, taxonomy: Taxonomy, source: ColumnSource, found: Report
+) -> None:
+    """Values beside a taxonomy are a check on it."""
+    if column.values is None or column.taxonomy is None:
+        return
+    known = set(taxonomy.leaves)
+    listed = [leaf for leaves in _listed(column, source, found) for leaf in leaves]
+    for leaf in [leaf for leaf in listed if leaf.label not in known][:_SHOWN]:
+        what = f"the value {leaf.label!r} is no leaf of the taxonomy"
+        hint = "Add it to the taxonomy, or remove it from values."
+        found.fault(what, hint, source.file, leaf.line)
+
 
 Published = NumericModel | CategoricalModel | BooleanModel
 
@@ -273,7 +643,7 @@ class _Builder:
         """What pydantic sees of the document; remembers the line of each key."""
         if isinstance(node, Text):
             return None if node.is_nothing else node.value
-        if isinstance(node, Items):
+        if isinstance(node, ListNode):
             if len(place) == 1:
                 self.lines |= {(*place, str(n)): one.line for n, one in enumerate(node.items)}
             return [self._plain(item, place) for item in node.items]

@@ -11,12 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.schema.lint import Report
-from hedgerow.schema.taxonomies.arx import arx_text, paths_of
-from hedgerow.schema.taxonomies.files import built_in, parse_taxonomy
-from hedgerow.schema.taxonomies.mapping_file import RuleLine, Tree
-from hedgerow.schema.taxonomies.rules import Reading
-from hedgerow.schema.taxonomies.text import FORMATS, lint_tree
-from hedgerow.schema.taxonomies.trees import Branch
+from hedgerow.schema.taxonomy import Reading
+from hedgerow.schema.trees import (
+    FORMATS,
+    Branch,
+    RuleLine,
+    Tree,
+    arx_text,
+    built_in,
+    lint_tree,
+    parse_taxonomy,
+    paths_of,
+)
 
 SUFFIX = {"yaml": ".yaml", "arx": ".csv", "codes": ".csv", "mapping": ".csv"}
 ODD = [
