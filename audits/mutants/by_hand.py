@@ -25,6 +25,7 @@ class ByHand:
         flaw: Why that is unsound, in one sentence.
         notice: What kind of test should notice.
         method: The methods whose releases it spoils; empty if it spoils the books alone.
+        hangs: Whether tests do not end with it, so that they are soon given up.
     """
 
     name: str
@@ -34,6 +35,7 @@ class ByHand:
     flaw: str
     notice: str
     method: tuple[str, ...] = ()
+    hangs: bool = False
 
     def applied(self, text: str) -> str:
         """The text of the file with the edit; refuses a text in which `old` is not just once."""
@@ -123,6 +125,7 @@ BY_HAND = (
         flaw="More empty cells are tried than there are, by the number of those in use.",
         notice="sparse and dense release have one law",
         method=("diffgen", "diffpart"),
+        hangs=True,
     ),
     ByHand(
         name="cells-in-order-of-use",
