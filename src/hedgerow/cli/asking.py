@@ -175,8 +175,8 @@ def _show(question: Question, kind: Question | None, number: int, of: int) -> No
         note(f"      {', '.join(question.choices[:_FEW])}{more}")
     if kind is not None:
         note(f"      (or it is something else: {', '.join(kind.choices)})")
-    for one in (kind, question):  # why a column is left out, or not all of its values are proposed
-        for name, told in {} if one is None else one.notes.items():
+    for one in filter(None, (kind, question)):  # why columns are left out, or values not proposed
+        for name, told in one.notes.items():
             note(f"      {told if one.columns == (name,) else f'{name}: {told}'}")
     note(f"      [{question.default}]" if question.default else "      (there is no proposal)")
 
