@@ -25,12 +25,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 import hedgerow as hr
 from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
+from hedgerow.data import Table, read
 from hedgerow.estimate.noise import half_width
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts, random_conjunctions, random_queries
 from hedgerow.publish.cdiffgen import GROWTH_UNITS
 from hedgerow.publish.diffgen import ROWS_UNITS, UNITS
 from hedgerow.schema.query import Query
-from hedgerow.table import Table, read
 from results import Results, add_json_option
 
 LEAVES = 50

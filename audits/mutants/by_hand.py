@@ -744,7 +744,7 @@ BY_HAND = (
     ),
     ByHand(
         name="cap-one-row-more",
-        path="table/person.py",
+        path="data/people.py",
         old="return np.sort(order[place < max_rows])",
         new="return np.sort(order[place <= max_rows])",
         flaw="A person keeps one row more than is paid for.",
@@ -762,7 +762,7 @@ BY_HAND = (
     ),
     ByHand(
         name="items-read-twice",
-        path="table/transactions/kernels.py",
+        path="data/item_kernels.py",
         old="if out[spot] != out[last]:",
         new="if out[spot] >= out[last]:",
         flaw="An item that stands twice in a record counts twice, and its square four times.",
@@ -850,7 +850,7 @@ BY_HAND = (
     # what others do with private data ------------------------------------------------------------
     ByHand(
         name="a-cap-with-a-known-key",
-        path="table/person.py",
+        path="data/people.py",
         old="return os.urandom(32)",
         new="return bytes(32)",
         flaw="Somebody can choose identifiers that count as those of another person.",
@@ -866,7 +866,7 @@ BY_HAND = (
     ),
     ByHand(
         name="a-reader-that-re-raises",
-        path="table/readers/text/csv_file.py",
+        path="data/csv_file.py",
         old="raise explain(error, path, packed) from None",
         new="raise explain(error, path, packed) from error",
         flaw="A traceback shows the error behind ours, which quotes the record.",
