@@ -117,7 +117,7 @@ NamedTables = Annotated[
     typer.Option(
         "--table",
         metavar="COLUMNS",
-        help='A table that the release should hold, such as "region illness": two or three '
+        help='A table that the release should hold, such as "home illness": two or three '
         "columns, the class among them if you like; may be repeated. Names with blanks need commas "
         "between them.",
     ),
@@ -127,7 +127,7 @@ TableOrTables = Annotated[
     typer.Option(
         "--table",
         metavar="COLUMNS",
-        help='A table that the release should hold, such as "region illness": two or three '
+        help='A table that the release should hold, such as "home illness": two or three '
         "columns, the class among them if you like; may be repeated. Names with blanks need commas "
         "between them. A single name is a table of a database, or schema.table.",
     ),
@@ -190,8 +190,8 @@ def split_tables(given: list[str] | None) -> tuple[str | None, list[str]]:
     """The table of a database, which is a single name, and the tables that a release should hold.
 
     Example:
-        >>> split_tables(["region illness", "clinic.people"])
-        ('clinic.people', ['region illness'])
+        >>> split_tables(["home illness", "clinic.people"])
+        ('clinic.people', ['home illness'])
         >>> split_tables(['"my people"'])
         ('my people', [])
     """
@@ -210,7 +210,7 @@ def split_tables(given: list[str] | None) -> tuple[str | None, list[str]]:
     if len(sources) > 1:
         raise UsageError(
             "--table names more than one table of a database.",
-            hint='A table that the release should hold has two or three columns: "region illness".',
+            hint='A table that the release should hold has two or three columns: "home illness".',
         )
     return (sources[0] if sources else None), tables
 

@@ -97,7 +97,7 @@ def publish(
             as a likely mistake.
         recipient: For the ledger: whom the release is for.
         purpose: For the ledger: what it is for.
-        tables: Tables that the release should hold, such as "region illness", beside those that
+        tables: Tables that the release should hold, such as "home illness", beside those that
             the schema names; the release's schema names them too. See `Schema.with_tables`.
         out: The folder to save the release to.
         overwrite: Whether a release that is there may be replaced.

@@ -183,7 +183,7 @@ def read_names(text: str) -> list[Word]:
         Misread: If something else stands between them.
 
     Example:
-        >>> [name.text for name in read_names("region illness")]
+        >>> [name.text for name in read_names("home illness")]
         ['region', 'illness']
         >>> [name.text for name in read_names('home town, "illness, if any"')]
         ['home town', 'illness, if any']
@@ -199,7 +199,7 @@ def read_names(text: str) -> list[Word]:
             names.append(Word(token.text, token.start, token.end))
             reader.next += 1
         else:
-            hint = 'Write names with blanks between them, such as  region illness  or  "home town" '
+            hint = 'Write names with blanks between them, such as  home illness  or  "home town" '
             reader.fail("the name of a column", f"{hint}illness.")
         if commas and not reader.take(","):
             break

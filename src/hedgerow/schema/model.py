@@ -380,7 +380,7 @@ class SchemaModel(_Model):
     tables: Tables = Field(
         default_factory=list,
         description="Tables that the release should hold: two or three columns each, such as "
-        "region illness, with a weight if one matters more.",
+        "home illness, with a weight if one matters more.",
     )
     rules: RuleTexts = Field(
         default_factory=list,

@@ -60,8 +60,8 @@ _MOST_RULED = 4  # columns of a rule
 _MOST_TRIED = 2000  # partial records that are looked at for one that breaks no rule
 
 _TABLE = (
-    "Write, for example, region illness; or [home town, illness] for names with blanks; or "
-    "{attributes: [region, illness], weight: 2}."
+    "Write, for example, home illness; or [home town, illness] for names with blanks; or "
+    "{attributes: [home, illness], weight: 2}."
 )
 _RULE = (
     "Write, for example, age < 15 implies education = none, or not (sex = male and pregnant = "
