@@ -25,12 +25,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 import hedgerow as hr
 from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
+from hedgerow.data import Table, read
 from hedgerow.estimate.noise import half_width
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts, random_conjunctions, random_queries
 from hedgerow.publish.cdiffgen import GROWTH_UNITS
 from hedgerow.publish.diffgen import ROWS_UNITS, UNITS
 from hedgerow.schema.query import Query
-from hedgerow.table import Table, read
 from papers.cdiffgen import LEAVES, aligned_queries, covered
 from results import Results, add_json_option
 
@@ -120,10 +120,10 @@ def main() -> None:
 def speed(rows, schema, number: int, results: Results) -> None:
     """CPU seconds of many counts on Adult's release, as a recipient opens it."""
     queries = random_conjunctions(schema, number, (2, 4), seed=1)
-    made = hr.publish(rows, schema, hr.DiffMulti(), "1", seed=1)
+    made = hr.publish(rows, schema, epsilon="1", seed=1)
     with tempfile.TemporaryDirectory() as folder:
         made.save(f"{folder}/release")
-        release = hr.TableRelease.load(f"{folder}/release")
+        release = hr.Release.load(f"{folder}/release")
     some = queries[:1000]
     for what, action in (
         ("the first count", lambda: release.estimate("everybody")),

@@ -747,7 +747,7 @@ BY_HAND = (
     ),
     ByHand(
         name="cap-one-row-more",
-        path="table/person.py",
+        path="data/people.py",
         old="return np.sort(order[place < max_rows])",
         new="return np.sort(order[place <= max_rows])",
         flaw="A person keeps one row more than is paid for.",
@@ -765,7 +765,7 @@ BY_HAND = (
     ),
     ByHand(
         name="items-read-twice",
-        path="table/transactions/kernels.py",
+        path="data/item_kernels.py",
         old="if out[spot] != out[last]:",
         new="if out[spot] >= out[last]:",
         flaw="An item that stands twice in a record counts twice, and its square four times.",
@@ -853,7 +853,7 @@ BY_HAND = (
     # what others do with private data ------------------------------------------------------------
     ByHand(
         name="a-cap-with-a-known-key",
-        path="table/person.py",
+        path="data/people.py",
         old="return os.urandom(32)",
         new="return bytes(32)",
         flaw="Somebody can choose identifiers that count as those of another person.",
@@ -869,7 +869,7 @@ BY_HAND = (
     ),
     ByHand(
         name="a-reader-that-re-raises",
-        path="table/readers/text/csv_file.py",
+        path="data/csv_file.py",
         old="raise explain(error, path, packed) from None",
         new="raise explain(error, path, packed) from error",
         flaw="A traceback shows the error behind ours, which quotes the record.",

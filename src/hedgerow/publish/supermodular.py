@@ -37,6 +37,14 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.counting.memory import MemoryEngine, Records
+from hedgerow.data import (
+    CodeMatrix,
+    WeightColumns,
+    read_public,
+    read_weight_file,
+    refuse_same_source,
+)
+from hedgerow.data.people import MissingWeight, OutsideWeight
 from hedgerow.errors import UsageError
 from hedgerow.optimise.hierarchy import Forest, generalised_attributes
 from hedgerow.optimise.model import Aim, Rule, Utility, Worth, check_number
@@ -59,14 +67,6 @@ from hedgerow.publish.steps.rows import RowsOutcome, SideRows, gather, made_side
 from hedgerow.publish.steps.sampling import draw_nodes
 from hedgerow.schema import Schema
 from hedgerow.suggestions import answer_mistakes
-from hedgerow.table import (
-    CodeMatrix,
-    WeightColumns,
-    read_public,
-    read_weight_file,
-    refuse_same_source,
-)
-from hedgerow.table.weights import MissingWeight, OutsideWeight
 
 __all__ = ["Supermodular"]
 
