@@ -23,7 +23,7 @@ from hedgerow.arrays import Small
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.workload import NOT_PRIVATE
 from hedgerow.optimise.exact import LARGEST, lattice
-from hedgerow.optimise.hierarchy import Forest, generalised_attributes
+from hedgerow.optimise.model import Forest, generalised_attributes
 from hedgerow.optimise.side import Side
 from hedgerow.publish.supermodular import Supermodular
 from hedgerow.table import Table
